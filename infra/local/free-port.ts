@@ -1,0 +1,19 @@
+import { createServer } from 'node:net';
+
+/** A TCP port of the loopback interface that nothing listens on at this moment. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  return await new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      if (address === null || typeof address === 'string') {
+        reject(new Error('The operating system gave no port.'));
+        return;
+      }
+      server.close(() => {
+        resolve(address.port);
+      });
+    });
+  });
+}

@@ -1,0 +1,2 @@
+/** What the embedded parts take for credentials; they check none. */
+export const localCredentials = { accessKeyId: 'local', secretAccessKey: 'local' };

@@ -1,0 +1,80 @@
+/** Stable, machine-readable error codes (decisions, section 3). */
+export type ErrorCode =
+  | 'invalid_request'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'not_found'
+  | 'conflict'
+  | 'too_large'
+  | 'unsupported_media_type'
+  | 'incomplete'
+  | 'too_many_requests'
+  | 'internal'
+  | 'unavailable';
+
+/** The one table from code to HTTP status and RFC 9457 title. */
+export const errorTable: Record<ErrorCode, { status: number; title: string }> = {
+  invalid_request: { status: 400, title: 'Invalid request' },
+  unauthenticated: { status: 401, title: 'Unauthenticated' },
+  forbidden: { status: 403, title: 'Forbidden' },
+  not_found: { status: 404, title: 'Not found' },
+  conflict: { status: 409, title: 'Conflict' },
+  too_large: { status: 413, title: 'Too large' },
+  unsupported_media_type: { status: 415, title: 'Unsupported media type' },
+  incomplete: { status: 422, title: 'Incomplete' },
+  too_many_requests: { status: 429, title: 'Too many requests' },
+  internal: { status: 500, title: 'Internal error' },
+  unavailable: { status: 503, title: 'Temporarily unavailable' },
+};
+
+/** Why a 409 was given, where a client may want to tell the cases apart. */
+export type ConflictReason =
+  | 'run_active'
+  | 'cvm_busy'
+  | 'second_algorithm'
+  | 'asset_in_use'
+  | 'file_name_taken'
+  | 'too_many_datasets'
+  | 'linked_too_widely'
+  | 'nothing_to_stop'
+  | 'concurrent_change';
+
+/** One offending place of a request: a JSON Pointer into the body, or e.g. `query/limit`. */
+export interface Violation {
+  pointer: string;
+  detail: string;
+}
+
+export interface ErrorExtras {
+  errors?: Violation[];
+  reason?: ConflictReason;
+  /** The run that is in the way of a 409. */
+  run_id?: string;
+  /** What a run still lacks (422). */
+  missing_items?: { keys: string[]; hashes: string[]; info: string[] };
+}
+
+/** An error that a caller is meant to see. Everything else thrown is answered as `internal`. */
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError';
+  readonly code: ErrorCode;
+  readonly extras: ErrorExtras;
+
+  constructor(code: ErrorCode, detail: string, extras: ErrorExtras = {}, cause?: unknown) {
+    super(detail, { cause });
+    this.code = code;
+    this.extras = extras;
+  }
+}
+
+export function notFound(what: string): ServiceError {
+  return new ServiceError('not_found', `There is no such ${what} in this domain.`);
+}
+
+export function invalid(pointer: string, detail: string): ServiceError {
+  return new ServiceError('invalid_request', detail, { errors: [{ pointer, detail }] });
+}
+
+export function conflict(reason: ConflictReason, detail: string, run_id?: string): ServiceError {
+  return new ServiceError('conflict', detail, run_id === undefined ? { reason } : { reason, run_id });
+}

@@ -1,0 +1,101 @@
+/**
+ * Every key of the one table. No other file holds a key literal.
+ *
+ * A list (computations, assets, runs of a domain; computations linked to an asset) is a partition:
+ *   counter            the last number given out
+ *   row#<number>       the resource itself, small
+ *   leaf#<number/256>  which of 256 numbers are present, by facet (number sets)
+ *   mid#<number/16384> how many are present in each of 64 leaves, by facet
+ */
+export interface Key {
+  pk: string;
+  sk: string;
+}
+
+/** The partition of a list. */
+export type List = string;
+
+const padded = (value: number, digits: number) => String(value).padStart(digits, '0');
+
+export const numbersPerLeaf = 256;
+export const leavesPerMid = 64;
+export const numbersPerMid = numbersPerLeaf * leavesPerMid;
+
+export const lists = {
+  computations: (domain: string): List => `computations#${domain}`,
+  assets: (domain: string): List => `assets#${domain}`,
+  runs: (domain: string): List => `runs#${domain}`,
+  linkedComputations: (assetId: string): List => `linked#${assetId}`,
+};
+
+export const listKeys = {
+  counter: (list: List): Key => ({ pk: list, sk: 'counter' }),
+  row: (list: List, number: number): Key => ({ pk: list, sk: `row#${padded(number, 15)}` }),
+  leaf: (list: List, number: number): Key => ({ pk: list, sk: `leaf#${padded(Math.floor(number / numbersPerLeaf), 13)}` }),
+  mid: (list: List, number: number): Key => ({ pk: list, sk: `mid#${padded(Math.floor(number / numbersPerMid), 11)}` }),
+  prefixes: { row: 'row#', leaf: 'leaf#', mid: 'mid#' },
+};
+
+/** What stands beside a computation's row: its definition, its participants' keys and its journal. */
+export const computationKeys = {
+  partition: (computationId: string) => `computation#${computationId}`,
+  config: (computationId: string): Key => ({ pk: computationKeys.partition(computationId), sk: 'part#config' }),
+  algorithm: (computationId: string): Key => ({ pk: computationKeys.partition(computationId), sk: 'part#algorithm' }),
+  /** A dataset is keyed by its file name, which makes names unique within a computation. */
+  dataset: (computationId: string, fileName: string): Key => ({ pk: computationKeys.partition(computationId), sk: `part#dataset#${fileName}` }),
+  userKey: (computationId: string, userId: string): Key => ({ pk: computationKeys.partition(computationId), sk: `key#${userId}` }),
+  prefixes: { part: 'part#', dataset: 'part#dataset#', key: 'key#' },
+};
+
+/** A computation's journal: its head, the latest lifecycle event, the events by number, and the index segments. */
+export const journalKeys = {
+  partition: (computationId: string) => `journal#${computationId}`,
+  head: (computationId: string): Key => ({ pk: journalKeys.partition(computationId), sk: 'head' }),
+  latest: (computationId: string): Key => ({ pk: journalKeys.partition(computationId), sk: 'latest' }),
+  event: (computationId: string, number: number): Key => ({ pk: journalKeys.partition(computationId), sk: `event#${padded(number, 12)}` }),
+  /** Sorted by the time of the segment's last event, so that a time range reads only the segments it touches. */
+  segment: (computationId: string, lastTimestamp: string, lastNumber: number): Key => ({
+    pk: journalKeys.partition(computationId),
+    sk: `segment#${lastTimestamp}#${padded(lastNumber, 12)}`,
+  }),
+  prefixes: { event: 'event#', segment: 'segment#' },
+};
+
+/** What a computation's runs leave behind: the snapshot each was started with, and the reports already seen. */
+export const runKeys = {
+  partition: (computationId: string) => `runs-of#${computationId}`,
+  snapshot: (computationId: string, runId: string): Key => ({ pk: runKeys.partition(computationId), sk: `snapshot#${runId}` }),
+  report: (computationId: string, runId: string, reportId: string): Key => ({
+    pk: runKeys.partition(computationId),
+    sk: `report#${runId}#${reportId}`,
+  }),
+  prefixes: { snapshot: 'snapshot#', report: 'report#' },
+};
+
+/** A CVM's work: the claim of the run it is taken by, listed service-wide for the sweep, and its open commands. */
+export const cvmKeys = {
+  claims: 'claims',
+  claim: (domain: string, cvmId: string): Key => ({ pk: cvmKeys.claims, sk: `${domain}#${cvmId}` }),
+  commands: (domain: string, cvmId: string) => `commands#${domain}#${cvmId}`,
+  command: (domain: string, cvmId: string, runId: string, type: 'run' | 'stop'): Key => ({
+    pk: cvmKeys.commands(domain, cvmId),
+    sk: `${runId}#${type}`,
+  }),
+};
+
+/** An asset that an active run still uses though it has been unlinked since. */
+export const assetKeys = {
+  uses: (assetId: string) => `uses#${assetId}`,
+  use: (assetId: string, runId: string): Key => ({ pk: assetKeys.uses(assetId), sk: runId }),
+};
+
+export const statisticsKeys = {
+  partition: (domain: string) => `statistics#${domain}`,
+  day: (domain: string, day: string): Key => ({ pk: statisticsKeys.partition(domain), sk: day }),
+};
+
+/** Deleted things whose remains are still to be removed. */
+export const purgeKeys = {
+  partition: 'purges',
+  purge: (kind: 'computation' | 'asset', id: string): Key => ({ pk: purgeKeys.partition, sk: `${kind}#${id}` }),
+};

@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { getItem, increment, StaleReadError, transact, withFreshReads } from '../../../shared/table/table.ts';
+import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
+
+let embedded: EmbeddedTable;
+beforeAll(async () => {
+  embedded = await startEmbeddedTable();
+});
+afterAll(() => embedded.stop());
+
+describe('transact', () => {
+  it('throws the error of the action whose condition does not hold, and writes nothing', async () => {
+    const { table } = embedded;
+    const taken = { pk: 'a', sk: 'taken' };
+    await transact(table, [{ put: { Item: taken } }]);
+    const refused = new Error('taken');
+    const attempt = transact(table, [
+      { put: { Item: { pk: 'a', sk: 'other' } } },
+      { put: { Item: taken, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: refused },
+    ]);
+    await expect(attempt).rejects.toBe(refused);
+    expect(await getItem(table, { pk: 'a', sk: 'other' })).toBeUndefined();
+  });
+});
+
+describe('increment', () => {
+  it('gives every caller a number of its own', async () => {
+    const numbers = await Promise.all(Array.from({ length: 20 }, () => increment(embedded.table, { pk: 'b', sk: 'counter' })));
+    expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
+  });
+});
+
+describe('withFreshReads', () => {
+  it('decides again after a stale read and returns the later answer', async () => {
+    let calls = 0;
+    const answer = await withFreshReads(() => {
+      calls += 1;
+      return calls < 3 ? Promise.reject(new StaleReadError()) : Promise.resolve('done');
+    });
+    expect([answer, calls]).toEqual(['done', 3]);
+  });
+});

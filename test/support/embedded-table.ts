@@ -1,0 +1,28 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { createTable, startDynamoDb } from '../../infra/local/dynamodb.ts';
+import { localCredentials } from '../../infra/local/local-credentials.ts';
+import type { Table } from '../../shared/table/table.ts';
+
+export interface EmbeddedTable {
+  table: Table;
+  endpoint: string;
+  stop: () => Promise<void>;
+}
+
+/** A fresh table on an engine of its own, reached through the real SDK. */
+export async function startEmbeddedTable(): Promise<EmbeddedTable> {
+  const engine = await startDynamoDb();
+  const name = 'test';
+  await createTable(engine.endpoint, name);
+  const client = new DynamoDBClient({ endpoint: engine.endpoint, region: 'local', credentials: localCredentials });
+  const document = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+  return {
+    table: { name, document },
+    endpoint: engine.endpoint,
+    stop: async () => {
+      document.destroy();
+      await engine.stop();
+    },
+  };
+}
