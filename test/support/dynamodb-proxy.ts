@@ -1,0 +1,202 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** One call as it went over the wire. Times are milliseconds of `performance.now()`. */
+export interface Call {
+  operation: string;
+  startedAt: number;
+  endedAt: number;
+  status: number;
+  readUnits: number;
+  writeUnits: number;
+}
+
+/**
+ * What goes wrong with a share (0 to 1, evenly spread) of the calls:
+ * `conflict`: a transaction is cancelled as DynamoDB does it when another one holds an item; nothing is written.
+ * `throttling`: the call is refused with ProvisionedThroughputExceededException; nothing is read or written.
+ * `lost-answer`: the call is carried out, and the connection dies before the answer.
+ * `operations` narrows it (a conflict only ever meets TransactWriteItems), `times` ends it after so many faults.
+ */
+export interface Fault {
+  kind: 'conflict' | 'throttling' | 'lost-answer';
+  share: number;
+  operations?: string[];
+  times?: number;
+}
+
+export interface DynamoDbProxy {
+  endpoint: string;
+  calls: Call[];
+  /** How many faults have met a call since the last reset. */
+  faults: () => number;
+  /** Forgets the calls and the faults counted so far; the injected fault stays. */
+  reset: () => void;
+  /** The longest chain of calls of which each began when the one before had ended. */
+  sequentialCalls: () => number;
+  readUnits: () => number;
+  writeUnits: () => number;
+  inject: (fault: Fault | undefined) => void;
+  stop: () => Promise<void>;
+}
+
+/**
+ * An HTTP proxy in front of a DynamoDB engine that records every call with the capacity it consumed, and injects faults in
+ * DynamoDB's own wire format. Each call is held for a moment first, as a network would, so that calls made side by side
+ * overlap and count as one round trip.
+ */
+export async function startDynamoDbProxy(
+  engineEndpoint: string,
+  options: { latencyInMilliseconds?: number } = {},
+): Promise<DynamoDbProxy> {
+  const latencyInMilliseconds = options.latencyInMilliseconds ?? 5;
+  const calls: Call[] = [];
+  let fault: Fault | undefined;
+  let exposed = 0;
+  let faults = 0;
+
+  const meets = (operation: string): Fault | undefined => {
+    if (!fault || faults >= (fault.times ?? Infinity)) return undefined;
+    const operations = fault.kind === 'conflict' ? ['TransactWriteItems'] : fault.operations;
+    if (operations && !operations.includes(operation)) return undefined;
+    exposed++;
+    if (Math.floor(exposed * fault.share) === Math.floor((exposed - 1) * fault.share)) return undefined;
+    faults++;
+    return fault;
+  };
+
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const startedAt = performance.now();
+    const operation = String(request.headers['x-amz-target']).split('.').at(-1) ?? '';
+    const body = await jsonOf(request);
+    const met = meets(operation);
+    if (latencyInMilliseconds > 0) await delay(latencyInMilliseconds);
+    const answer =
+      met && met.kind !== 'lost-answer'
+        ? refusal(met.kind, body)
+        : await forward(engineEndpoint, request, { ReturnConsumedCapacity: 'TOTAL', ...body });
+    const units = unitsOf(answer.text);
+    const reads = readOperations.has(operation);
+    calls.push({
+      operation,
+      startedAt,
+      endedAt: performance.now(),
+      status: answer.status,
+      readUnits: reads ? units : 0,
+      writeUnits: reads ? 0 : units,
+    });
+    if (met?.kind === 'lost-answer') {
+      response.destroy();
+      return;
+    }
+    response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0', 'x-amzn-requestid': randomUUID() });
+    response.end(answer.text);
+  };
+
+  const server = createServer((request, response) => {
+    serve(request, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The proxy got no port.');
+
+  return {
+    endpoint: `http://127.0.0.1:${address.port}`,
+    calls,
+    faults: () => faults,
+    reset: () => {
+      calls.length = 0;
+      exposed = 0;
+      faults = 0;
+    },
+    sequentialCalls: () => longestChain(calls),
+    readUnits: () => calls.reduce((sum, call) => sum + call.readUnits, 0),
+    writeUnits: () => calls.reduce((sum, call) => sum + call.writeUnits, 0),
+    inject: (next) => {
+      fault = next;
+      exposed = 0;
+      faults = 0;
+    },
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+const readOperations = new Set(['GetItem', 'BatchGetItem', 'TransactGetItems', 'Query', 'Scan']);
+
+type Json = Record<string, unknown>;
+
+async function jsonOf(request: IncomingMessage): Promise<Json> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const text = Buffer.concat(chunks).toString('utf8');
+  return text === '' ? {} : (JSON.parse(text) as Json);
+}
+
+interface Answer {
+  status: number;
+  text: string;
+}
+
+const takesConsumedCapacity = /Item|Items|Query|Scan$/;
+
+async function forward(engineEndpoint: string, request: IncomingMessage, body: Json): Promise<Answer> {
+  const target = String(request.headers['x-amz-target']);
+  if (!takesConsumedCapacity.test(target)) delete body['ReturnConsumedCapacity'];
+  const answer = await fetch(engineEndpoint, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/x-amz-json-1.0',
+      'x-amz-target': target,
+      'x-amz-date': String(request.headers['x-amz-date']),
+      authorization: String(request.headers.authorization),
+    },
+    body: JSON.stringify(body),
+  });
+  return { status: answer.status, text: await answer.text() };
+}
+
+function refusal(kind: 'conflict' | 'throttling', body: Json): Answer {
+  if (kind === 'throttling') {
+    return wireError('com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException', {
+      message: 'The level of configured provisioned throughput for the table was exceeded.',
+    });
+  }
+  const actions = Array.isArray(body['TransactItems']) ? body['TransactItems'].length : 1;
+  const reasons = Array.from({ length: actions }, (_, index) =>
+    index === actions - 1 ? { Code: 'TransactionConflict', Message: 'Transaction is ongoing for the item' } : { Code: 'None' },
+  );
+  const codes = reasons.map((reason) => reason.Code).join(', ');
+  return wireError('com.amazonaws.dynamodb.v20120810#TransactionCanceledException', {
+    Message: `Transaction cancelled, please refer cancellation reasons for specific reasons [${codes}]`,
+    CancellationReasons: reasons,
+  });
+}
+
+function wireError(type: string, fields: Json): Answer {
+  return { status: 400, text: JSON.stringify({ __type: type, ...fields }) };
+}
+
+/** Consumed capacity comes as one object, or one for each table of a batch or transaction. */
+function unitsOf(text: string): number {
+  const { ConsumedCapacity: consumed } = JSON.parse(text) as { ConsumedCapacity?: Capacity | Capacity[] };
+  return [consumed ?? []].flat().reduce((sum, { CapacityUnits: units }) => sum + (units ?? 0), 0);
+}
+
+interface Capacity {
+  CapacityUnits?: number;
+}
+
+function longestChain(calls: Call[]): number {
+  let chain = 0;
+  let lastEnd = -Infinity;
+  for (const call of calls.toSorted((a, b) => a.endedAt - b.endedAt)) {
+    if (call.startedAt < lastEnd) continue;
+    chain++;
+    lastEnd = call.endedAt;
+  }
+  return chain;
+}
