@@ -1,0 +1,29 @@
+/** What someone may be allowed to do inside a domain (decisions, section 2). */
+export type AccessAction =
+  | 'view'
+  | 'create_computation'
+  | 'provide_algorithm'
+  | 'provide_dataset'
+  | 'edit'
+  | 'run'
+  | 'consume_results'
+  | 'administer'
+  | 'operate_cvm';
+
+export const roles = {
+  administrator: ['view', 'create_computation', 'provide_algorithm', 'provide_dataset', 'edit', 'run', 'consume_results', 'administer'],
+  creator: ['view', 'create_computation', 'provide_algorithm', 'provide_dataset'],
+  editor: ['view', 'edit'],
+  runner: ['view', 'run'],
+  viewer: ['view'],
+  algo_provider: ['view', 'provide_algorithm'],
+  dataset_provider: ['view', 'provide_dataset'],
+  result_consumer: ['view', 'consume_results'],
+  cvm: ['operate_cvm'],
+} as const satisfies Record<string, readonly AccessAction[]>;
+
+export type Role = keyof typeof roles;
+
+export function isRole(text: string): text is Role {
+  return Object.hasOwn(roles, text);
+}

@@ -1,0 +1,141 @@
+import middy from '@middy/core';
+import eventNormalizer from '@middy/http-event-normalizer';
+import jsonBodyParser from '@middy/http-json-body-parser';
+import type { APIGatewayProxyEventV2WithJWTAuthorizer, Context } from 'aws-lambda';
+import * as v from 'valibot';
+import { callerOf, permit, type Access, type Caller, type Relation } from '../access/caller.ts';
+import { environment } from '../environment.ts';
+import { invalid, ServiceError } from '../errors.ts';
+import { routeNamed, type RouteName, type routes } from '../routes.ts';
+import { cvmId, domainId } from '../text.ts';
+import type { Contract } from './contract.ts';
+import { logger } from './logger.ts';
+import { parseInput } from './parse.ts';
+import { problemResponse, toServiceError, type HttpResponse } from './problem.ts';
+
+type ParameterNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | ParameterNames<Rest> : never;
+
+type Parsed<S> = S extends v.GenericSchema ? v.InferOutput<S> : undefined;
+
+type PathOf<R extends RouteName> = Extract<(typeof routes)[number], { name: R }>['path'];
+
+/** A request that has passed every check that needs no data. */
+export interface EndpointRequest<R extends RouteName, C extends Contract> {
+  path: Record<ParameterNames<PathOf<R>>, string>;
+  query: Parsed<C['query']>;
+  body: Parsed<C['body']>;
+  caller: Caller;
+  /** For endpoints open to an owner or creator: throws `forbidden` unless the caller's roles or relation allow it. */
+  permit: (relations: Partial<Record<Relation, string>>) => void;
+  /** The service's clock at the request: RFC 3339, UTC, milliseconds. */
+  now: string;
+}
+
+export interface Reply<C extends Contract> {
+  body?: C['response'] extends v.GenericSchema ? v.InferInput<C['response']> : never;
+  headers?: Record<string, string>;
+}
+
+type HttpEvent = APIGatewayProxyEventV2WithJWTAuthorizer;
+type AcceptedEvent = Omit<HttpEvent, 'body'> & { body?: unknown; caller?: Caller };
+
+const defaultBodyLimit = 256 * 1024;
+
+/**
+ * Wraps the work of an endpoint into the one middleware stack: request id and log, identity and access, body, input and
+ * output schemas, problem+json. Nothing happens until the first request.
+ */
+export function endpoint<const R extends RouteName, const C extends Contract>(
+  name: R,
+  contract: C,
+  work: (request: EndpointRequest<R, C>) => Promise<Reply<C>> | Reply<C>,
+) {
+  const { access } = routeNamed(name);
+  return middy<HttpEvent, HttpResponse, Error, Context>()
+    .use(eventNormalizer())
+    .use({ before: (request) => startLog(name, request.event, request.context) })
+    .use(access ? { before: (request) => identify(access, request.event) } : [])
+    .use(contract.body ? [{ before: (request) => checkBody(contract, request.event) }, bodyParser()] : [])
+    .use({
+      onError: (request) => {
+        request.response = failure(request.error, request.event);
+      },
+    })
+    .handler(async (event: AcceptedEvent) => {
+      const { domainID: _, ...query } = event.queryStringParameters ?? {};
+      const caller = event.caller ?? nobody;
+      const reply = await work({
+        path: { ...event.pathParameters } as Record<ParameterNames<PathOf<R>>, string>,
+        query: parseInput(contract.query ?? noQuery, query, 'query') as Parsed<C['query']>,
+        body: (contract.body ? parseInput(contract.body, event.body, '') : undefined) as Parsed<C['body']>,
+        caller,
+        permit: (relations) => {
+          if (access) permit(caller, access, relations);
+        },
+        now: new Date().toISOString(),
+      });
+      return success(contract, reply, event.requestContext.requestId);
+    });
+}
+
+const noQuery = v.strictObject({});
+const pathSchema = v.object({ domainID: domainId, cvmID: v.optional(cvmId) });
+const nobody: Caller = { id: '', roles: new Set(), actions: new Set() };
+
+function startLog(name: RouteName, event: HttpEvent, context: Context): void {
+  const log = logger();
+  log.resetKeys();
+  log.addContext(context);
+  log.appendKeys({ endpoint: name, request_id: event.requestContext.requestId, ...event.pathParameters });
+}
+
+/** Who calls, and whether their roles alone allow or rule out the call. */
+function identify(access: Access, event: AcceptedEvent): void {
+  const { domainID } = parseInput(pathSchema, event.pathParameters, 'path');
+  const caller = callerOf(event.requestContext.authorizer.jwt.claims, environment().MEMBERSHIP_CLAIM, domainID);
+  if (!access.or) permit(caller, access);
+  const repeated = event.queryStringParameters?.['domainID'];
+  if (repeated !== undefined && repeated !== domainID) throw invalid('query/domainID', `Expected the path's domain, ${domainID}.`);
+  event.caller = caller;
+}
+
+function checkBody(contract: Contract, event: HttpEvent): void {
+  const { body, headers } = event;
+  if (!body) throw invalid('', 'Expected a JSON body.');
+  const limit = contract.bodyLimit ?? defaultBodyLimit;
+  const size = event.isBase64Encoded ? Buffer.byteLength(body, 'base64') : Buffer.byteLength(body);
+  if (size > limit) throw new ServiceError('too_large', `The body has ${size} bytes; at most ${limit} are taken.`);
+  if (!headers['content-type']) throw new ServiceError('unsupported_media_type', 'Expected content-type: application/json.');
+}
+
+/** The library's parser, its failures said in this service's terms. */
+function bodyParser() {
+  const { before } = jsonBodyParser();
+  return {
+    before: (request: Parameters<NonNullable<typeof before>>[0]) => {
+      try {
+        before?.(request);
+      } catch (error) {
+        if ((error as { statusCode?: number }).statusCode === 415) {
+          throw new ServiceError('unsupported_media_type', 'Expected content-type: application/json.', {}, error);
+        }
+        throw invalid('', 'Expected well-formed JSON.');
+      }
+    },
+  };
+}
+
+function success<C extends Contract>(contract: C, reply: Reply<C>, requestId: string): HttpResponse {
+  const headers = { 'x-request-id': requestId, 'cache-control': 'no-store', ...reply.headers };
+  if (!contract.response) return { statusCode: contract.status, headers, body: '' };
+  const body = v.parse(contract.response, reply.body);
+  return { statusCode: contract.status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
+}
+
+function failure(thrown: unknown, event: HttpEvent): HttpResponse {
+  const error = toServiceError(thrown);
+  const cause = error.cause instanceof Error ? error.cause : undefined;
+  if (error.code === 'internal' || error.code === 'unavailable') logger().error(error.message, cause ?? error);
+  else logger().info(error.message, { code: error.code });
+  return problemResponse(error, event.requestContext.requestId);
+}

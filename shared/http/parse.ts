@@ -1,0 +1,32 @@
+import * as v from 'valibot';
+import { ServiceError, type Violation } from '../errors.ts';
+
+const mostViolations = 20;
+
+/**
+ * Parses input by its schema.
+ * @param place where the input came from: `` for the body (violations are JSON Pointers), `query`, `path`
+ * @throws ServiceError `invalid_request` naming each place that does not fit and what was expected there; never the input
+ */
+export function parseInput<S extends v.GenericSchema>(schema: S, input: unknown, place: '' | 'query' | 'path'): v.InferOutput<S> {
+  const result = v.safeParse(schema, input);
+  if (result.success) return result.output;
+  const errors = result.issues.slice(0, mostViolations).map((issue) => violationOf(issue, place));
+  const first = errors[0];
+  throw new ServiceError('invalid_request', first ? `${first.pointer || 'The body'}: ${first.detail}` : 'Invalid request.', { errors });
+}
+
+function violationOf(issue: v.BaseIssue<unknown>, place: '' | 'query' | 'path'): Violation {
+  const pointer = place + (issue.path ?? []).map((item) => `/${escaped(String(item.key))}`).join('');
+  return { pointer, detail: detailOf(issue, place) };
+}
+
+function escaped(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+function detailOf(issue: v.BaseIssue<unknown>, place: string): string {
+  if (issue.type === 'strict_object' && issue.expected === 'never') return `Unknown ${place === 'query' ? 'parameter' : 'field'}.`;
+  if (issue.received === 'undefined' && issue.path) return 'Required.';
+  return issue.message.startsWith('Invalid ') ? `Expected ${issue.expected ?? 'another value'}.` : issue.message;
+}

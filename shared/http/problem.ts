@@ -1,0 +1,72 @@
+import * as v from 'valibot';
+import { errorTable, ServiceError, type ErrorCode } from '../errors.ts';
+
+const violation = v.object({
+  pointer: v.pipe(v.string(), v.description('A JSON Pointer into the body, or `query/limit`, `path/domainID`.')),
+  detail: v.pipe(v.string(), v.description('What was expected there.')),
+});
+
+/** The body of every error of this service (RFC 9457). */
+export const problemSchema = v.object({
+  type: v.pipe(v.string(), v.examples(['about:blank'])),
+  title: v.string(),
+  status: v.pipe(v.number(), v.integer()),
+  detail: v.pipe(v.string(), v.description('What was expected, for people.')),
+  code: v.pipe(v.picklist(Object.keys(errorTable) as ErrorCode[]), v.description('Stable, for programs.')),
+  request_id: v.string(),
+  errors: v.optional(v.array(violation)),
+  reason: v.optional(v.pipe(v.string(), v.description('Which conflict it is (409).'))),
+  run_id: v.optional(v.pipe(v.string(), v.description('The run that is in the way (409).'))),
+  missing_items: v.optional(v.object({ keys: v.array(v.string()), hashes: v.array(v.string()), info: v.array(v.string()) })),
+});
+
+export interface HttpResponse {
+  statusCode: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+const retryAfterInSeconds = '2';
+
+/** The one place where an error becomes a response. Server errors never say more than their title. */
+export function problemResponse(error: ServiceError, requestId: string): HttpResponse {
+  const { status, title } = errorTable[error.code];
+  const detail = error.code === 'internal' ? 'Something went wrong on our side. The request id leads to it.' : error.message;
+  const body = { type: 'about:blank', title, status, detail, code: error.code, request_id: requestId, ...error.extras };
+  return {
+    statusCode: status,
+    headers: {
+      'content-type': 'application/problem+json',
+      'x-request-id': requestId,
+      'cache-control': 'no-store',
+      ...(status === 503 ? { 'retry-after': retryAfterInSeconds } : {}),
+    },
+    body: JSON.stringify(body),
+  };
+}
+
+const busyNames = new Set([
+  'ThrottlingException',
+  'ProvisionedThroughputExceededException',
+  'RequestLimitExceeded',
+  'TransactionInProgressException',
+  'TooManyRequestsException',
+  'SlowDown',
+  'ServiceUnavailable',
+  'TimeoutError',
+]);
+
+const networkCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
+
+/** What a caller is told of anything that was thrown: a dependency that throttles or is down is `unavailable`. */
+export function toServiceError(thrown: unknown): ServiceError {
+  if (thrown instanceof ServiceError) return thrown;
+  if (thrown instanceof Error) {
+    const { $metadata, code } = thrown as { $metadata?: { httpStatusCode?: number }; code?: unknown };
+    const isBusy = busyNames.has(thrown.name) || ($metadata?.httpStatusCode ?? 0) >= 500;
+    if (isBusy || (typeof code === 'string' && networkCodes.has(code))) {
+      return new ServiceError('unavailable', 'A part of the service is busy or down. Try again in a moment.', {}, thrown);
+    }
+  }
+  return new ServiceError('internal', 'Internal error', {}, thrown);
+}
