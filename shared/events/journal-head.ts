@@ -1,0 +1,48 @@
+import * as v from 'valibot';
+import { journalKeys } from '../table/keys.ts';
+import { getItem, StaleReadError, type Action, type Item, type Table } from '../table/table.ts';
+import { parseStored } from './parse-stored.ts';
+import { noMarks, segmentMarksSchema } from './segment-marks.ts';
+
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+
+const journalHeadSchema = v.object({
+  /** Events are numbered 1 to `count`. */
+  count,
+  /** Timestamp of the last event; empty where there is none. */
+  last_at: v.string(),
+  /** Index segments cover the events 1 to `sealed` exactly. */
+  sealed: count,
+  /** Timestamp of event `sealed`; empty where there is none. */
+  sealed_at: v.string(),
+  unsealed_bytes: count,
+  marks: segmentMarksSchema,
+});
+
+export type JournalHead = v.InferOutput<typeof journalHeadSchema>;
+
+const emptyHead: JournalHead = { count: 0, last_at: '', sealed: 0, sealed_at: '', unsealed_bytes: 0, marks: noMarks };
+
+/** The head that an item read from `journalKeys.head` holds; no item is an empty journal. @throws Error when it does not fit. */
+export function parseHead(item: Item | undefined): JournalHead {
+  return item === undefined ? emptyHead : parseStored(journalHeadSchema, item, 'journal head');
+}
+
+/** The journal's head, strongly consistent. */
+export async function readHead(table: Table, computationId: string): Promise<JournalHead> {
+  return parseHead(await getItem(table, journalKeys.head(computationId)));
+}
+
+/** Replaces the head that was read by the next one; a StaleReadError where another append came first. */
+export function replaceHead(computationId: string, read: JournalHead, next: JournalHead): Action {
+  const Item = { ...journalKeys.head(computationId), ...next };
+  const condition =
+    read.count === 0
+      ? { ConditionExpression: 'attribute_not_exists(pk)' }
+      : {
+          ConditionExpression: '#count = :count',
+          ExpressionAttributeNames: { '#count': 'count' },
+          ExpressionAttributeValues: { ':count': read.count },
+        };
+  return { put: { Item, ...condition }, otherwise: new StaleReadError() };
+}

@@ -1,0 +1,92 @@
+import { journalKeys } from '../table/keys.ts';
+import { StaleReadError, type Action, type Table } from '../table/table.ts';
+import type { Event, NewEvent } from './event.ts';
+import { replaceHead, type JournalHead } from './journal-head.ts';
+import { readNumberRange } from './read-numbers.ts';
+import { segmentItem } from './segment.ts';
+import { markSegment } from './segment-marks.ts';
+import { publicEvent, storedEvent, storedSizeInBytes, type StoredEvent } from './stored-event.ts';
+
+export const eventsPerAppend = 50;
+export const eventsPerSegment = 512;
+const bytesPerSegment = 256 * 1024;
+
+export interface Append {
+  actions: Action[];
+  events: Event[];
+  head: JournalHead;
+}
+
+/**
+ * The actions that append 1 to 50 events to the journal whose `head` was read, for the caller's own transaction: at most 53 of
+ * its 100 actions. Numbers go on without a gap. The events' timestamp is `now`, or the last event's where the clock stands
+ * before it. Texts an event is filtered by have up to 255 bytes, so that an index segment stays far below 400 KB.
+ *
+ * Where another append comes first the transaction fails with StaleReadError, for withFreshReads. A head of a deleted journal
+ * looks like an empty one: the transaction must also check that the computation is there.
+ */
+export async function appendEvents(
+  table: Table,
+  computationId: string,
+  head: JournalHead,
+  events: NewEvent[],
+  now: string,
+): Promise<Append> {
+  if (events.length < 1 || events.length > eventsPerAppend) {
+    throw new TypeError(`An append takes 1 to ${eventsPerAppend} events, not ${events.length}.`);
+  }
+  const timestamp = now > head.last_at ? now : head.last_at;
+  const stored = events.map((event, index) => storedEvent(event, head.count + index + 1, timestamp));
+  const latest = stored.findLast((_event, index) => events[index]?.lifecycle);
+  const seal = isSealDue(head) ? await sealTail(table, computationId, head) : { actions: [], head };
+  const next: JournalHead = {
+    ...seal.head,
+    count: head.count + stored.length,
+    last_at: timestamp,
+    unsealed_bytes: stored.reduce((bytes, event) => bytes + storedSizeInBytes(event), seal.head.unsealed_bytes),
+  };
+  return {
+    actions: [
+      ...stored.map((event) => putEvent(computationId, event)),
+      replaceHead(computationId, head, next),
+      ...(latest ? [{ put: { Item: { ...journalKeys.latest(computationId), ...latest } } }] : []),
+      ...seal.actions,
+    ],
+    events: stored.map(publicEvent),
+    head: next,
+  };
+}
+
+/** Whether the next append also puts the events that no index segment covers yet into one. */
+export function isSealDue(head: JournalHead): boolean {
+  return head.count - head.sealed >= eventsPerSegment || head.unsealed_bytes >= bytesPerSegment;
+}
+
+function putEvent(computationId: string, event: StoredEvent): Action {
+  return {
+    put: {
+      Item: { ...journalKeys.event(computationId, event.number), ...event },
+      ConditionExpression: 'attribute_not_exists(pk)',
+    },
+    otherwise: new StaleReadError(),
+  };
+}
+
+async function sealTail(
+  table: Table,
+  computationId: string,
+  head: JournalHead,
+): Promise<{ actions: Action[]; head: JournalHead }> {
+  const tail = await readNumberRange(table, computationId, { from: head.sealed + 1, to: head.count });
+  const { item, bytes } = segmentItem(computationId, tail);
+  return {
+    actions: [{ put: { Item: item } }],
+    head: {
+      ...head,
+      sealed: head.count,
+      sealed_at: head.last_at,
+      unsealed_bytes: 0,
+      marks: markSegment(head.marks, { at: head.last_at, number: head.count }, bytes),
+    },
+  };
+}

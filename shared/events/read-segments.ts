@@ -1,0 +1,78 @@
+import { journalKeys } from '../table/keys.ts';
+import { queryItems, type Table } from '../table/table.ts';
+import type { EventFilter } from './event-filter.ts';
+import type { JournalHead } from './journal-head.ts';
+import { gapOrDeleted } from './read-numbers.ts';
+import { parseSegment, type Segment } from './segment.ts';
+
+/** An event's place in the order of the segments' keys. */
+interface Place {
+  at: string;
+  number: number;
+}
+
+const beforeAll = 0;
+const afterAll = 999_999_999_999;
+
+/**
+ * The segments, oldest first, that can hold a time range's events as of `head`. They are read in up to 16 stretches side by
+ * side, which the head's marks delimit, so that a megabyte a query does not become a chain of round trips.
+ * @throws ServiceError `not_found` when the journal has been deleted meanwhile.
+ * @throws Error when one is missing or damaged.
+ */
+export async function readSegments(
+  table: Table,
+  computationId: string,
+  head: JournalHead,
+  { from, to }: Pick<EventFilter, 'from' | 'to'>,
+): Promise<Segment[]> {
+  if (head.sealed === 0 || (from !== undefined && from > head.sealed_at)) return [];
+  const endsWithin = to !== undefined && to < head.sealed_at;
+  const start: Place = { at: from ?? '', number: beforeAll };
+  const end: Place = endsWithin ? { at: to, number: afterAll } : { at: head.sealed_at, number: head.sealed };
+  const stretches = cut(start, end, head.marks.ends).map((stretch) => querySegments(table, computationId, ...stretch));
+  const straddling = endsWithin ? [firstSegmentAfter(table, computationId, head, to).then((segment) => [segment])] : [];
+  const segments = (await Promise.all([...stretches, ...straddling])).flat();
+
+  const isWhole =
+    segments.every((segment, index) => index === 0 || segment.first_number === (segments[index - 1]?.last_number ?? 0) + 1) &&
+    (from !== undefined || segments[0]?.first_number === 1) &&
+    (endsWithin || segments.at(-1)?.last_number === head.sealed);
+  return isWhole ? segments : gapOrDeleted(table, computationId);
+}
+
+/** The segment with the first event at or after a time that is not after the head's `sealed_at`. Errors as with readSegments. */
+export function firstSegmentFrom(table: Table, computationId: string, head: JournalHead, at: string): Promise<Segment> {
+  return oneSegment(table, computationId, head, { at, number: beforeAll });
+}
+
+/** The segment with the first event after a time that is before the head's `sealed_at`. Errors as with readSegments. */
+export function firstSegmentAfter(table: Table, computationId: string, head: JournalHead, at: string): Promise<Segment> {
+  return oneSegment(table, computationId, head, { at, number: afterAll });
+}
+
+async function oneSegment(table: Table, computationId: string, head: JournalHead, start: Place): Promise<Segment> {
+  const [segment] = await querySegments(table, computationId, start, { at: head.sealed_at, number: head.sealed }, 1);
+  return segment ?? gapOrDeleted(table, computationId);
+}
+
+function cut(start: Place, end: Place, marks: Place[]): [Place, Place][] {
+  const inside = marks.filter((mark) => isBefore(start, mark) && isBefore(mark, end));
+  const starts = [start, ...inside.map((mark) => ({ at: mark.at, number: mark.number + 1 }))];
+  return starts.map((place, index) => [place, inside[index] ?? end]);
+}
+
+const isBefore = (one: Place, other: Place) => one.at < other.at || (one.at === other.at && one.number < other.number);
+
+async function querySegments(table: Table, computationId: string, start: Place, end: Place, limit?: number): Promise<Segment[]> {
+  const items = await queryItems(table, {
+    KeyConditionExpression: 'pk = :pk and sk between :start and :end',
+    ExpressionAttributeValues: {
+      ':pk': journalKeys.partition(computationId),
+      ':start': journalKeys.segment(computationId, start.at, start.number).sk,
+      ':end': journalKeys.segment(computationId, end.at, end.number).sk,
+    },
+    ...(limit === undefined ? {} : { Limit: limit }),
+  });
+  return items.map(parseSegment);
+}

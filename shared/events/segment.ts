@@ -1,0 +1,106 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import * as v from 'valibot';
+import { journalKeys } from '../table/keys.ts';
+import type { Item } from '../table/table.ts';
+import { parseStored, storedBytes } from './parse-stored.ts';
+import type { StoredEvent } from './stored-event.ts';
+
+export const facets = ['event_type', 'status', 'run_id', 'cvm_id', 'originator'] as const;
+export type Facet = (typeof facets)[number];
+
+const segmentSchema = v.object({
+  first_number: v.number(),
+  last_number: v.number(),
+  first_at: v.string(),
+  last_at: v.string(),
+  event_type: storedBytes,
+  status: storedBytes,
+  run_id: storedBytes,
+  cvm_id: storedBytes,
+  originator: storedBytes,
+  timestamp: storedBytes,
+});
+
+/** An index segment: what events `first_number` to `last_number` can be filtered by, a compressed column for each facet. */
+export type Segment = v.InferOutput<typeof segmentSchema>;
+
+/** Whole numbers, checked without a schema object for each: a filter reads hundreds of thousands of them. */
+const wholeNumbers = v.custom<number[]>((input) => Array.isArray(input) && input.every((entry) => Number.isSafeInteger(entry)));
+const facetColumnSchema = v.object({ values: v.array(v.string()), codes: wholeNumbers });
+
+/**
+ * The segment item of consecutive events, oldest first. A facet's column is the dictionary of its values and an index into it
+ * for each event; the timestamps are milliseconds since the event before. Both are JSON, deflated.
+ */
+export function segmentItem(computationId: string, events: StoredEvent[]): { item: Item; bytes: number } {
+  const first = events[0];
+  const last = events.at(-1);
+  if (!first || !last) throw new TypeError('A segment holds at least one event.');
+  const packed = {
+    event_type: pack(facetColumn(events, 'event_type')),
+    status: pack(facetColumn(events, 'status')),
+    run_id: pack(facetColumn(events, 'run_id')),
+    cvm_id: pack(facetColumn(events, 'cvm_id')),
+    originator: pack(facetColumn(events, 'originator')),
+    timestamp: pack(timestampColumn(events)),
+  };
+  const segment: Segment = {
+    first_number: first.number,
+    last_number: last.number,
+    first_at: first.timestamp,
+    last_at: last.timestamp,
+    ...packed,
+  };
+  const bytes = Object.values(packed).reduce((sum, column) => sum + column.byteLength, overheadInBytes);
+  return { item: { ...journalKeys.segment(computationId, last.timestamp, last.number), ...segment }, bytes };
+}
+
+const overheadInBytes = 250;
+
+/** @throws Error when the item is not a segment. */
+export function parseSegment(item: unknown): Segment {
+  return parseStored(segmentSchema, item, 'index segment');
+}
+
+/**
+ * A facet's values and, for each event, the index of its own.
+ * @throws Error when the column is damaged.
+ */
+export function facetOf(segment: Segment, facet: Facet): { values: string[]; codes: number[] } {
+  const column = parseStored(facetColumnSchema, unpack(segment[facet]), 'segment column');
+  return { values: column.values, codes: ofSegmentLength(segment, column.codes) };
+}
+
+/**
+ * The events' timestamps in milliseconds since 1970, oldest first.
+ * @throws Error when the column is damaged.
+ */
+export function timestampsOf(segment: Segment): number[] {
+  let at = 0;
+  return ofSegmentLength(segment, parseStored(wholeNumbers, unpack(segment.timestamp), 'segment column')).map(
+    (step) => (at += step),
+  );
+}
+
+function ofSegmentLength(segment: Segment, column: number[]): number[] {
+  if (column.length === segment.last_number - segment.first_number + 1) return column;
+  throw new Error('A stored segment column does not have an entry for each of its events.');
+}
+
+function facetColumn(events: StoredEvent[], facet: Facet): { values: string[]; codes: number[] } {
+  const dictionary = new Map<string, number>();
+  const codes = events.map((event) => {
+    const code = dictionary.get(event[facet]) ?? dictionary.size;
+    dictionary.set(event[facet], code);
+    return code;
+  });
+  return { values: [...dictionary.keys()], codes };
+}
+
+function timestampColumn(events: StoredEvent[]): number[] {
+  const times = events.map((event) => Date.parse(event.timestamp));
+  return times.map((time, index) => time - (times[index - 1] ?? 0));
+}
+
+const pack = (column: unknown): Uint8Array => deflateRawSync(JSON.stringify(column));
+const unpack = (column: Uint8Array): unknown => JSON.parse(inflateRawSync(column).toString());
