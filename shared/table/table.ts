@@ -162,7 +162,7 @@ export async function queryItems(table: Table, query: QueryInput): Promise<Item[
     items.push(...(page.Items ?? []));
     start = page.LastEvaluatedKey;
   } while (start && (query.Limit === undefined || items.length < query.Limit));
-  return items;
+  return query.Limit === undefined ? items : items.slice(0, query.Limit);
 }
 
 /** All items of a partition whose sort key begins with `prefix`. */
