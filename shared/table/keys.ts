@@ -4,35 +4,48 @@
  * A list (computations, assets, runs of a domain; computations linked to an asset) is a partition:
  *   counter            the last number given out
  *   row#<number>       the resource itself, small
- *   leaf#<number/256>  which of 256 numbers are present, by facet (number sets)
- *   mid#<number/16384> how many are present in each of 64 leaves, by facet
+ *   leaf#<number/256>  which of 256 numbers are present: a number set for each facet
+ *   mid#<number/8192>  how many are present in each of 32 leaves: a counter for each leaf and facet
  */
 export interface Key {
   pk: string;
   sk: string;
 }
 
-/** The partition of a list. */
-export type List = string;
+/**
+ * A list and what it can be filtered by: its members' `facetAttribute`, whose values are the facets. A facet is stored by its
+ * code, one upper-case letter that never changes, since the letters are repeated hundreds of times in the items beside the
+ * list. A list without a filter has the one facet `all`.
+ */
+export interface List {
+  pk: string;
+  facetAttribute?: string;
+  facets: Readonly<Record<string, string>>;
+}
 
 const padded = (value: number, digits: number) => String(value).padStart(digits, '0');
 
 export const numbersPerLeaf = 256;
-export const leavesPerMid = 64;
+/** Keeps a mid item below the kilobyte up to which a write costs least, with six facets. */
+export const leavesPerMid = 32;
 export const numbersPerMid = numbersPerLeaf * leavesPerMid;
 
+const computationFacets = { created: 'N', running: 'R', stopping: 'S', completed: 'C', failed: 'F', cancelled: 'X' };
+const assetFacets = { algorithm: 'A', dataset: 'D' };
+const oneFacet = { all: 'A' };
+
 export const lists = {
-  computations: (domain: string): List => `computations#${domain}`,
-  assets: (domain: string): List => `assets#${domain}`,
-  runs: (domain: string): List => `runs#${domain}`,
-  linkedComputations: (assetId: string): List => `linked#${assetId}`,
+  computations: (domain: string): List => ({ pk: `computations#${domain}`, facetAttribute: 'status', facets: computationFacets }),
+  assets: (domain: string): List => ({ pk: `assets#${domain}`, facetAttribute: 'asset_type', facets: assetFacets }),
+  runs: (domain: string): List => ({ pk: `runs#${domain}`, facets: oneFacet }),
+  linkedComputations: (assetId: string): List => ({ pk: `linked#${assetId}`, facets: oneFacet }),
 };
 
 export const listKeys = {
-  counter: (list: List): Key => ({ pk: list, sk: 'counter' }),
-  row: (list: List, number: number): Key => ({ pk: list, sk: `row#${padded(number, 15)}` }),
-  leaf: (list: List, number: number): Key => ({ pk: list, sk: `leaf#${padded(Math.floor(number / numbersPerLeaf), 13)}` }),
-  mid: (list: List, number: number): Key => ({ pk: list, sk: `mid#${padded(Math.floor(number / numbersPerMid), 11)}` }),
+  counter: (list: List): Key => ({ pk: list.pk, sk: 'counter' }),
+  row: (list: List, number: number): Key => ({ pk: list.pk, sk: `row#${padded(number, 15)}` }),
+  leaf: (list: List, number: number): Key => ({ pk: list.pk, sk: `leaf#${padded(Math.floor(number / numbersPerLeaf), 13)}` }),
+  mid: (list: List, number: number): Key => ({ pk: list.pk, sk: `mid#${padded(Math.floor(number / numbersPerMid), 11)}` }),
   prefixes: { row: 'row#', leaf: 'leaf#', mid: 'mid#' },
 };
 
@@ -42,8 +55,14 @@ export const computationKeys = {
   config: (computationId: string): Key => ({ pk: computationKeys.partition(computationId), sk: 'part#config' }),
   algorithm: (computationId: string): Key => ({ pk: computationKeys.partition(computationId), sk: 'part#algorithm' }),
   /** A dataset is keyed by its file name, which makes names unique within a computation. */
-  dataset: (computationId: string, fileName: string): Key => ({ pk: computationKeys.partition(computationId), sk: `part#dataset#${fileName}` }),
-  userKey: (computationId: string, userId: string): Key => ({ pk: computationKeys.partition(computationId), sk: `key#${userId}` }),
+  dataset: (computationId: string, fileName: string): Key => ({
+    pk: computationKeys.partition(computationId),
+    sk: `part#dataset#${fileName}`,
+  }),
+  userKey: (computationId: string, userId: string): Key => ({
+    pk: computationKeys.partition(computationId),
+    sk: `key#${userId}`,
+  }),
   prefixes: { part: 'part#', dataset: 'part#dataset#', key: 'key#' },
 };
 
@@ -52,7 +71,10 @@ export const journalKeys = {
   partition: (computationId: string) => `journal#${computationId}`,
   head: (computationId: string): Key => ({ pk: journalKeys.partition(computationId), sk: 'head' }),
   latest: (computationId: string): Key => ({ pk: journalKeys.partition(computationId), sk: 'latest' }),
-  event: (computationId: string, number: number): Key => ({ pk: journalKeys.partition(computationId), sk: `event#${padded(number, 12)}` }),
+  event: (computationId: string, number: number): Key => ({
+    pk: journalKeys.partition(computationId),
+    sk: `event#${padded(number, 12)}`,
+  }),
   /** Sorted by the time of the segment's last event, so that a time range reads only the segments it touches. */
   segment: (computationId: string, lastTimestamp: string, lastNumber: number): Key => ({
     pk: journalKeys.partition(computationId),
