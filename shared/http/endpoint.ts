@@ -37,7 +37,13 @@ export interface Reply<C extends Contract> {
 }
 
 type HttpEvent = APIGatewayProxyEventV2WithJWTAuthorizer;
-type AcceptedEvent = Omit<HttpEvent, 'body'> & { body?: unknown; caller?: Caller };
+type StringMap = Record<string, string | undefined> | null | undefined;
+interface AcceptedEvent extends Pick<HttpEvent, 'headers' | 'requestContext' | 'isBase64Encoded'> {
+  pathParameters?: StringMap;
+  queryStringParameters?: StringMap;
+  body?: unknown;
+  caller?: Caller | undefined;
+}
 
 const defaultBodyLimit = 256 * 1024;
 
@@ -54,7 +60,7 @@ export function endpoint<const R extends RouteName, const C extends Contract>(
   return middy<HttpEvent, HttpResponse, Error, Context>()
     .use(eventNormalizer())
     .use({ before: (request) => startLog(name, request.event, request.context) })
-    .use(access ? { before: (request) => identify(access, request.event) } : [])
+    .use(access ? { before: (request) => identify(access, request.event as AcceptedEvent) } : [])
     .use(contract.body ? [{ before: (request) => checkBody(contract, request.event) }, bodyParser()] : [])
     .use({
       onError: (request) => {
@@ -82,7 +88,7 @@ const noQuery = v.strictObject({});
 const pathSchema = v.object({ domainID: domainId, cvmID: v.optional(cvmId) });
 const nobody: Caller = { id: '', roles: new Set(), actions: new Set() };
 
-function startLog(name: RouteName, event: HttpEvent, context: Context): void {
+function startLog(name: RouteName, event: AcceptedEvent, context: Context): void {
   const log = logger();
   log.resetKeys();
   log.addContext(context);
@@ -99,20 +105,22 @@ function identify(access: Access, event: AcceptedEvent): void {
   event.caller = caller;
 }
 
-function checkBody(contract: Contract, event: HttpEvent): void {
+function checkBody(contract: Contract, event: AcceptedEvent): void {
   const { body, headers } = event;
-  if (!body) throw invalid('', 'Expected a JSON body.');
+  if (typeof body !== 'string' || body === '') throw invalid('', 'Expected a JSON body.');
   const limit = contract.bodyLimit ?? defaultBodyLimit;
   const size = event.isBase64Encoded ? Buffer.byteLength(body, 'base64') : Buffer.byteLength(body);
   if (size > limit) throw new ServiceError('too_large', `The body has ${size} bytes; at most ${limit} are taken.`);
   if (!headers['content-type']) throw new ServiceError('unsupported_media_type', 'Expected content-type: application/json.');
 }
 
+type BodyRequest = Parameters<NonNullable<ReturnType<typeof jsonBodyParser>['before']>>[0];
+
 /** The library's parser, its failures said in this service's terms. */
 function bodyParser() {
   const { before } = jsonBodyParser();
   return {
-    before: (request: Parameters<NonNullable<typeof before>>[0]) => {
+    before: (request: BodyRequest) => {
       try {
         before?.(request);
       } catch (error) {
@@ -132,7 +140,7 @@ function success<C extends Contract>(contract: C, reply: Reply<C>, requestId: st
   return { statusCode: contract.status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
 }
 
-function failure(thrown: unknown, event: HttpEvent): HttpResponse {
+function failure(thrown: unknown, event: AcceptedEvent): HttpResponse {
   const error = toServiceError(thrown);
   const cause = error.cause instanceof Error ? error.cause : undefined;
   if (error.code === 'internal' || error.code === 'unavailable') logger().error(error.message, cause ?? error);

@@ -1,0 +1,15 @@
+import { describeComputation } from '../../shared/computations/describe-computation.ts';
+import { readComputation, readDefinition } from '../../shared/computations/read-computation.ts';
+import { getComputationContract } from '../../shared/contract/computations.ts';
+import { endpoint } from '../../shared/http/endpoint.ts';
+import { openTable } from '../../shared/table/open-table.ts';
+
+export const handler = endpoint('computations/get-computation', getComputationContract, async ({ path, query, caller }) => {
+  const table = openTable();
+  if (query.peek === 'true') {
+    const { run: _, ...row } = await readComputation(table, path.domainID, path.id);
+    return { body: row };
+  }
+  const [row, definition] = await Promise.all([readComputation(table, path.domainID, path.id), readDefinition(table, path.id)]);
+  return { body: describeComputation(row, definition, caller) };
+});

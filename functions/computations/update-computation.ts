@@ -1,0 +1,18 @@
+import { permit } from '../../shared/access/caller.ts';
+import { describeComputation } from '../../shared/computations/describe-computation.ts';
+import { updateComputation } from '../../shared/computations/update-computation.ts';
+import { updateComputationContract } from '../../shared/contract/computations.ts';
+import { endpoint } from '../../shared/http/endpoint.ts';
+import { openTable } from '../../shared/table/open-table.ts';
+
+export const handler = endpoint('computations/update-computation', updateComputationContract, async (request) => {
+  const { path, body, caller, now } = request;
+  const { row, definition } = await updateComputation(openTable(), path.domainID, path.id, caller.id, now, (current) => {
+    request.permit({ owner: current.owner });
+    const owner = body.owner ?? current.owner;
+    if (owner !== current.owner) permit(caller, { anyOf: ['administer'] });
+    const { name, description, agent_config } = body;
+    return { name, description, owner, agent_config };
+  });
+  return { body: describeComputation(row, definition, caller) };
+});

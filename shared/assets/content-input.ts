@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto';
+import { invalid, ServiceError } from '../errors.ts';
+import { inlineLimitInBytes } from './asset.ts';
+
+const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+export interface InlineContent {
+  bytes: Buffer;
+  /** SHA3-256, hex. */
+  checksum: string;
+}
+
+/**
+ * Content sent inline.
+ * @throws ServiceError `invalid_request` when it is not base64 or does not match the checksum sent with it, `too_large`
+ */
+export function decodeContent(encoded: string, declaredChecksum: string | null | undefined): InlineContent {
+  if (!base64.test(encoded)) throw invalid('/asset/asset', 'Expected base64 (RFC 4648, with padding).');
+  const bytes = Buffer.from(encoded, 'base64');
+  if (bytes.length > inlineLimitInBytes) {
+    throw new ServiceError(
+      'too_large',
+      `The content has ${bytes.length} bytes; inline at most ${inlineLimitInBytes} are taken. Leave \`asset\` out and upload it.`,
+    );
+  }
+  const checksum = createHash('sha3-256').update(bytes).digest('hex');
+  if (declaredChecksum && declaredChecksum !== checksum) {
+    throw invalid('/asset/checksum', `Expected the SHA3-256 of the content sent, which is ${checksum}.`);
+  }
+  return { bytes, checksum };
+}

@@ -1,0 +1,44 @@
+import { numberedId } from '../identifiers.ts';
+import { readOptionalKey } from '../keys/read-public-key.ts';
+import { listKeys, lists } from '../table/keys.ts';
+import { addToList, nextNumber } from '../table/listing.ts';
+import { transact, type Table } from '../table/table.ts';
+import type { Asset, AssetInput, StoredAsset } from './asset.ts';
+import { decodeContent } from './content-input.ts';
+import { newContentKey, presignUpload, putContent, type ContentStore } from './content-store.ts';
+
+interface NewAsset extends AssetInput {
+  domain: string;
+  createdBy: string;
+  now: string;
+}
+
+/**
+ * Two round trips to the table; content sent inline is written to storage in between, so the row always points at content
+ * that is there. Without content the answer tells how to upload it.
+ * @throws ServiceError `invalid_request`, `too_large`
+ */
+export async function createAsset(table: Table, store: ContentStore, given: NewAsset): Promise<Asset> {
+  const { domain, asset: encoded, file_name, description, asset_type, mime_type, createdBy, now } = given;
+  const content = encoded === undefined ? undefined : decodeContent(encoded, given.checksum);
+  const user_key = readOptionalKey(given.user_key, '/asset/user_key');
+
+  const list = lists.assets(domain);
+  const number = await nextNumber(table, list);
+  const id = numberedId(number);
+  const key = newContentKey(domain, id);
+  if (content) await putContent(store, key, content.bytes);
+
+  const row: StoredAsset = {
+    ...{ id, file_name, description, asset_type, mime_type, user_key },
+    ...{ created_by: createdBy, created_at: now, updated_at: now, version: 1 },
+    ...(content
+      ? { state: 'ready', size: content.bytes.length, checksum: content.checksum, content_key: key, upload_key: null }
+      : { state: 'pending', size: 0, checksum: given.checksum ?? null, content_key: null, upload_key: key }),
+  };
+  await transact(table, [
+    { put: { Item: { ...listKeys.row(list, number), ...row }, ConditionExpression: 'attribute_not_exists(pk)' } },
+    ...addToList(list, number, asset_type),
+  ]);
+  return content ? row : { ...row, upload: await presignUpload(store, key, now) };
+}

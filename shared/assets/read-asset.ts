@@ -1,0 +1,34 @@
+import { notFound } from '../errors.ts';
+import { parseStored } from '../events/parse-stored.ts';
+import { numberOf } from '../identifiers.ts';
+import { listKeys, lists, type Key } from '../table/keys.ts';
+import { getItem, type Item, type Table } from '../table/table.ts';
+import { storedAsset, type StoredAsset } from './asset.ts';
+
+export function assetNumber(id: string): number {
+  const number = numberOf(id);
+  if (number === undefined) throw notFound('asset');
+  return number;
+}
+
+/** Where an asset's row is. @throws ServiceError `not_found` for an identifier that this service cannot have issued */
+export function assetKey(domain: string, id: string): Key {
+  return listKeys.row(lists.assets(domain), assetNumber(id));
+}
+
+/** The row read from `assetKey`, undefined where there is none with this identifier. */
+export function findAsset(item: Item | undefined, id: string): StoredAsset | undefined {
+  return item?.['id'] === id ? parseStored(storedAsset, item, 'asset') : undefined;
+}
+
+/** @throws ServiceError `not_found` */
+export function parseAsset(item: Item | undefined, id: string): StoredAsset {
+  const asset = findAsset(item, id);
+  if (!asset) throw notFound('asset');
+  return asset;
+}
+
+/** One round trip. @throws ServiceError `not_found` */
+export async function readAsset(table: Table, domain: string, id: string): Promise<StoredAsset> {
+  return parseAsset(await getItem(table, assetKey(domain, id)), id);
+}

@@ -1,0 +1,41 @@
+import * as v from 'valibot';
+import { text } from '../text.ts';
+
+const certificateField = (what: string) =>
+  v.optional(v.pipe(text(0, 16 * 1024), v.description(`${what}: PEM text, or a path inside the CVM. At most 16 KiB.`)), '');
+
+const entries = {
+  log_level: v.optional(
+    v.pipe(v.picklist(['', 'debug', 'info', 'warn', 'error']), v.description('The log level the agent is asked for.')),
+    '',
+  ),
+  cert_file: certificateField("The agent's certificate"),
+  server_ca_file: certificateField('The CA that the agent trusts for servers'),
+  client_ca_file: certificateField('The CA that the agent trusts for clients'),
+  attested_tls: v.optional(v.pipe(v.boolean(), v.description('Whether the agent serves attested TLS.')), false),
+};
+
+/** How the agent inside the CVM serves its users; every field has a default, so none is required. */
+export const agentConfigInput = v.strictObject({ ...entries, server_key: certificateField("The certificate's private key") });
+
+/** As answered: `server_key` only to those who may edit the computation, and to its CVM. */
+export const agentConfigOutput = v.object({
+  ...entries,
+  server_key: v.optional(
+    v.pipe(text(0, 16 * 1024), v.description('A private key: left out unless the caller may edit the computation.')),
+  ),
+});
+
+export type AgentConfig = v.InferOutput<typeof agentConfigInput>;
+
+export const defaultAgentConfig: AgentConfig = v.parse(agentConfigInput, {});
+
+/** @throws Error when the stored item is not an agent configuration. */
+export function parseAgentConfig(stored: unknown): AgentConfig {
+  return stored === undefined ? defaultAgentConfig : v.parse(v.object(agentConfigInput.entries), stored);
+}
+
+export function withoutServerKey(config: AgentConfig): Omit<AgentConfig, 'server_key'> {
+  const { server_key: _, ...rest } = config;
+  return rest;
+}

@@ -1,0 +1,72 @@
+import * as v from 'valibot';
+import { runSchema } from '../runs/run.ts';
+import { identifier, text, timestamp } from '../text.ts';
+import { agentConfigInput, agentConfigOutput } from './agent-config.ts';
+
+export const computationStatuses = ['created', 'running', 'stopping', 'completed', 'failed', 'cancelled'] as const;
+export type ComputationStatus = (typeof computationStatuses)[number];
+
+const userId = v.pipe(text(1, 255), v.description("A user: the token's `sub`."));
+
+const inputEntries = {
+  name: v.pipe(text(1, 200), v.description('1 to 200 characters.'), v.examples(['Average income by region'])),
+  description: v.optional(v.pipe(text(0, 4000), v.description('At most 4,000 characters.')), ''),
+  owner: v.optional(v.pipe(userId, v.description('The caller unless told; naming someone else takes administrator.'))),
+  agent_config: v.optional(agentConfigInput, {}),
+};
+
+/** Body of endpoint 1. */
+export const computationInput = v.strictObject(inputEntries);
+export type ComputationInput = v.InferOutput<typeof computationInput>;
+
+/** What the service itself returns is taken and ignored in a PUT, so that read-change-write works. */
+const returned = v.optional(v.pipe(v.unknown(), v.description('Ignored: written by the service.')));
+
+/** Body of endpoint 4: a full replacement. `owner` left out keeps the owner. */
+export const computationReplacement = v.strictObject({
+  ...inputEntries,
+  id: returned,
+  status: returned,
+  created_at: returned,
+  updated_at: returned,
+  assets: returned,
+  run: returned,
+});
+
+/** A computation in a listing. */
+export const computationRow = v.object({
+  id: identifier,
+  name: v.string(),
+  description: v.string(),
+  owner: v.string(),
+  status: v.picklist(computationStatuses),
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+
+/** What is stored of a computation beside its definition: the row, its latest run, and guards for changes. */
+export const storedComputation = v.object({
+  ...computationRow.entries,
+  run: v.nullable(runSchema),
+  /** Changes with every replacement. */
+  version: v.number(),
+  /** Changes with every link, so that a run is started with the inputs it has checked. */
+  inputs_version: v.number(),
+  dataset_count: v.number(),
+});
+export type StoredComputation = v.InferOutput<typeof storedComputation>;
+
+export const linkedAsset = v.object({
+  id: identifier,
+  file_name: v.string(),
+  asset_type: v.picklist(['algorithm', 'dataset']),
+});
+
+/** A computation, whole. */
+export const computationSchema = v.object({
+  ...computationRow.entries,
+  agent_config: agentConfigOutput,
+  assets: v.pipe(v.array(linkedAsset), v.description('The algorithm first, then the datasets in the order they were linked.')),
+  run: v.pipe(v.nullable(runSchema), v.description('The latest run; null when never run.')),
+});
+export type Computation = v.InferOutput<typeof computationSchema>;

@@ -1,0 +1,15 @@
+import type { Caller } from '../access/caller.ts';
+import { withoutServerKey } from './agent-config.ts';
+import type { Computation, StoredComputation } from './computation.ts';
+import type { Definition } from './read-computation.ts';
+
+/** A computation as its caller may see it: `server_key` only for who may edit it (decisions, section 2). */
+export function describeComputation(row: StoredComputation, definition: Definition, caller: Caller): Computation {
+  const mayEdit = caller.actions.has('edit') || caller.id === row.owner;
+  const { agent_config, algorithm, datasets } = definition;
+  return {
+    ...row,
+    agent_config: mayEdit ? agent_config : withoutServerKey(agent_config),
+    assets: [...(algorithm ? [algorithm] : []), ...datasets].map(({ asset_id, file_name, asset_type }) => ({ id: asset_id, file_name, asset_type })),
+  };
+}

@@ -1,0 +1,19 @@
+import * as v from 'valibot';
+import { parseStored } from '../events/parse-stored.ts';
+import { lists } from '../table/keys.ts';
+import { readPage } from '../table/listing.ts';
+import type { Table } from '../table/table.ts';
+import { computationRow, storedComputation, type ComputationStatus } from './computation.ts';
+
+export type ComputationRow = v.InferOutput<typeof computationRow>;
+
+/** A page of the domain's computations, newest first, with the exact total; see readPage for what it costs. */
+export async function listComputations(
+  table: Table,
+  domain: string,
+  request: { limit: number; offset: number; status?: ComputationStatus | undefined },
+): Promise<{ computations: ComputationRow[]; total: number }> {
+  const { limit, offset, status } = request;
+  const { rows, total } = await readPage(table, lists.computations(domain), { limit, offset, facet: status });
+  return { computations: rows.map((row) => parseStored(storedComputation, row, 'computation')), total };
+}

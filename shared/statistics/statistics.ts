@@ -1,0 +1,43 @@
+import * as v from 'valibot';
+import { computationStatuses, type ComputationStatus } from '../computations/computation.ts';
+import { statisticsKeys } from '../table/keys.ts';
+import { queryItems, type Action, type Table } from '../table/table.ts';
+
+export const statisticsEntry = v.object({
+  day: v.pipe(v.string(), v.description('A UTC day.'), v.metadata({ format: 'date', examples: ['2025-07-17'] })),
+  status: v.picklist(computationStatuses),
+  count: v.pipe(v.number(), v.integer()),
+});
+type StatisticsEntry = v.InferOutput<typeof statisticsEntry>;
+
+/** Counts that a computation enters `status` now; part of the transition's own transaction. */
+export function countTransition(domain: string, status: ComputationStatus, now: string): Action {
+  return {
+    update: {
+      Key: statisticsKeys.day(domain, utcDay(now)),
+      UpdateExpression: 'ADD #status :one',
+      ExpressionAttributeNames: { '#status': status },
+      ExpressionAttributeValues: { ':one': 1 },
+    },
+  };
+}
+
+const dayInMilliseconds = 24 * 60 * 60 * 1000;
+
+/** The last `days` UTC days with today, by day then status; one item a day, one round trip. */
+export async function readStatistics(table: Table, domain: string, days: number, now: string): Promise<StatisticsEntry[]> {
+  const first = utcDay(new Date(Date.parse(now) - (days - 1) * dayInMilliseconds).toISOString());
+  const items = await queryItems(table, {
+    KeyConditionExpression: 'pk = :pk and sk between :first and :last',
+    ExpressionAttributeValues: { ':pk': statisticsKeys.partition(domain), ':first': first, ':last': utcDay(now) },
+  });
+  return items.flatMap((item) =>
+    [...computationStatuses]
+      .sort()
+      .flatMap((status) => (item[status] ? [{ day: String(item['sk']), status, count: Number(item[status]) }] : [])),
+  );
+}
+
+function utcDay(timestamp: string): string {
+  return timestamp.slice(0, 10);
+}
