@@ -1,0 +1,193 @@
+import { randomUUID } from 'node:crypto';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as v from 'valibot';
+import { eventSchema } from '../../../shared/events/event.ts';
+import { appendEvents } from '../../../shared/events/journal.ts';
+import { parseHead, readHead } from '../../../shared/events/journal-head.ts';
+import { parseSegment } from '../../../shared/events/segment.ts';
+import { parseEvent } from '../../../shared/events/stored-event.ts';
+import { journalKeys } from '../../../shared/table/keys.ts';
+import { getItem, queryPrefix, StaleReadError, transact } from '../../../shared/table/table.ts';
+import { readEvents } from '../../../shared/events/read-events.ts';
+import { anEvent, appendToJournal, clockOfTests } from '../../support/append-to-journal.ts';
+import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
+
+let embedded: EmbeddedTable;
+beforeAll(async () => {
+  embedded = await startEmbeddedTable();
+});
+afterAll(() => embedded.stop());
+
+const many = (count: number) => Array.from({ length: count }, () => anEvent());
+
+async function coverage(computationId: string): Promise<[number, number][]> {
+  const items = await queryPrefix(embedded.table, journalKeys.partition(computationId), journalKeys.prefixes.segment);
+  return items.map(parseSegment).map((segment) => [segment.first_number, segment.last_number]);
+}
+
+describe('appendEvents', () => {
+  it('answers with the events as the API returns them', async () => {
+    const [event] = await appendToJournal(embedded.table, randomUUID(), [
+      anEvent({ run_id: 'run-1', cvm_id: 'cvm-1', details: { reason: 'because' } }),
+    ]);
+    expect(v.parse(eventSchema, event)).toEqual(event);
+    expect(event).toMatchObject({ run_id: 'run-1', cvm_id: 'cvm-1', timestamp: clockOfTests });
+    expect(Buffer.from(event?.details ?? '', 'base64').toString()).toBe('{"reason":"because"}');
+  });
+
+  it('keeps the bytes of an agent as they are, also none at all', async () => {
+    const computation = randomUUID();
+    const bytes = [Buffer.from([0, 255, 10]), Buffer.alloc(0)];
+    await appendToJournal(
+      embedded.table,
+      computation,
+      bytes.map((details) => anEvent({ details })),
+    );
+    const { events } = await readEvents(embedded.table, computation, {}, { limit: 10, offset: 0 });
+    expect(events.map((event) => Buffer.from(event.details, 'base64'))).toEqual(bytes.toReversed());
+  });
+
+  it('lets no timestamp go backwards when the clock does', async () => {
+    const computation = randomUUID();
+    await appendToJournal(embedded.table, computation, many(1), '2025-07-17T08:00:05.000Z');
+    const [late] = await appendToJournal(embedded.table, computation, many(1), '2025-07-17T08:00:01.000Z');
+    expect(late?.timestamp).toBe('2025-07-17T08:00:05.000Z');
+  });
+
+  it('refuses a transaction on a head that is no longer the newest', async () => {
+    const computation = randomUUID();
+    const head = await readHead(embedded.table, computation);
+    await appendToJournal(embedded.table, computation, many(2));
+    const stale = await appendEvents(embedded.table, computation, head, many(1), clockOfTests);
+    await expect(transact(embedded.table, stale.actions)).rejects.toBeInstanceOf(StaleReadError);
+  });
+
+  it('throws a TypeError for no events, and for more than 50', async () => {
+    const head = parseHead(undefined);
+    await expect(appendEvents(embedded.table, 'c', head, [], clockOfTests)).rejects.toBeInstanceOf(TypeError);
+    await expect(appendEvents(embedded.table, 'c', head, many(51), clockOfTests)).rejects.toBeInstanceOf(TypeError);
+  });
+
+  it('leaves administrative events out of the latest lifecycle event', async () => {
+    const computation = randomUUID();
+    await appendToJournal(embedded.table, computation, [
+      anEvent({ event_type: 'created' }),
+      anEvent({ event_type: 'started' }),
+      anEvent({ event_type: 'updated', lifecycle: false }),
+    ]);
+    await appendToJournal(embedded.table, computation, [anEvent({ event_type: 'key_uploaded', lifecycle: false })]);
+    const latest = parseEvent(await getItem(embedded.table, journalKeys.latest(computation)));
+    const { events } = await readEvents(embedded.table, computation, { event_type: 'started' }, { limit: 1, offset: 0 });
+    expect(latest).toEqual(events[0]);
+  });
+
+  it('gives concurrent appends numbers without a gap and timestamps in their order', async () => {
+    const computation = randomUUID();
+    const second = (index: number) => `2025-07-17T08:00:0${index % 10}.000Z`;
+    const batches = Array.from({ length: 8 }, (_, index) =>
+      appendToJournal(embedded.table, computation, many(index + 1), second(index)),
+    );
+    const appended = (await Promise.all(batches)).flat();
+    const { events, total } = await readEvents(embedded.table, computation, {}, { limit: 100, offset: 0 });
+    expect(total).toBe(36);
+    expect(events.map((event) => event.id).sort()).toEqual(appended.map((event) => event.id).sort());
+    const times = events.map((event) => event.timestamp);
+    expect(times).toEqual(times.toSorted().reverse());
+  });
+});
+
+describe('the index segments', () => {
+  it('begin with the append after the 512th event', async () => {
+    const computation = randomUUID();
+    await appendToJournal(embedded.table, computation, many(511));
+    await appendToJournal(embedded.table, computation, many(1));
+    expect(await coverage(computation)).toEqual([]);
+    await appendToJournal(embedded.table, computation, many(1));
+    expect(await coverage(computation)).toEqual([[1, 512]]);
+    expect(await readHead(embedded.table, computation)).toMatchObject({ count: 513, sealed: 512, sealed_at: clockOfTests });
+  });
+
+  it('cover the events of a batch that crosses the boundary together', async () => {
+    const computation = randomUUID();
+    await appendToJournal(embedded.table, computation, many(500));
+    await appendToJournal(embedded.table, computation, many(40));
+    await appendToJournal(embedded.table, computation, many(600));
+    expect(await coverage(computation)).toEqual([
+      [1, 540],
+      [541, 1090],
+    ]);
+  });
+
+  it('come earlier where details are large, so that the tail stays small', async () => {
+    const computation = randomUUID();
+    const large = anEvent({ details: Buffer.alloc(100 * 1024, 1), status: 'large' });
+    for (let index = 0; index < 7; index++) await appendToJournal(embedded.table, computation, [large]);
+    expect(await coverage(computation)).toEqual([
+      [1, 3],
+      [4, 6],
+    ]);
+    const { events, total } = await readEvents(embedded.table, computation, { status: 'large' }, { limit: 10, offset: 0 });
+    expect([total, events.length, Buffer.from(events[6]?.details ?? '', 'base64').length]).toEqual([7, 7, 100 * 1024]);
+  });
+
+  it('stay below the size of an item with the longest and least compressible texts', async () => {
+    const computation = randomUUID();
+    const text = () =>
+      Array.from({ length: 8 }, () => randomUUID())
+        .join('')
+        .slice(0, 255);
+    const events = Array.from({ length: 200 }, () =>
+      anEvent({ event_type: text(), status: text(), run_id: text(), cvm_id: text(), originator: text() }),
+    );
+    await appendToJournal(embedded.table, computation, events);
+    await appendToJournal(embedded.table, computation, events);
+    expect((await coverage(computation)).length).toBeGreaterThan(0);
+  });
+});
+
+describe('a damaged journal', () => {
+  const overwrite = (item: Record<string, unknown>) =>
+    embedded.table.document.send(new PutCommand({ TableName: embedded.table.name, Item: item }));
+  const page = { limit: 10, offset: 0 };
+
+  it('is an internal error where an event does not fit', async () => {
+    const computation = randomUUID();
+    await appendToJournal(embedded.table, computation, many(3));
+    await overwrite({ ...journalKeys.event(computation, 2), number: 2 });
+    const reading = readEvents(embedded.table, computation, {}, page);
+    await expect(reading).rejects.toMatchObject({
+      name: 'Error',
+      message: expect.stringContaining('A stored event does not fit'),
+    });
+  });
+
+  it('is an internal error where the head does not fit', async () => {
+    const computation = randomUUID();
+    await overwrite({ ...journalKeys.head(computation), count: 'many' });
+    await expect(readHead(embedded.table, computation)).rejects.toMatchObject({ name: 'Error' });
+  });
+
+  it('is an internal error where a segment does not fit', async () => {
+    const computation = randomUUID();
+    await appendToJournal(embedded.table, computation, many(513));
+    await appendToJournal(embedded.table, computation, many(1));
+    const [segment] = await queryPrefix(embedded.table, journalKeys.partition(computation), journalKeys.prefixes.segment);
+    await overwrite({ ...segment, status: Buffer.from('torn') });
+    await expect(readEvents(embedded.table, computation, { status: 'InProgress' }, page)).rejects.not.toMatchObject({
+      code: 'not_found',
+    });
+    await overwrite({ ...segment, last_number: 510 });
+    await expect(readEvents(embedded.table, computation, { run_id: '' }, page)).rejects.toMatchObject({ name: 'Error' });
+  });
+
+  it('is not found once its head is gone', async () => {
+    const computation = randomUUID();
+    await appendToJournal(embedded.table, computation, many(3));
+    await transact(embedded.table, [
+      { delete: { Key: journalKeys.head(computation) } },
+      { delete: { Key: journalKeys.event(computation, 1) } },
+    ]);
+    await expect(readEvents(embedded.table, computation, {}, page)).rejects.toMatchObject({ code: 'not_found' });
+  });
+});

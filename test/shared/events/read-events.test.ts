@@ -1,0 +1,171 @@
+import { randomUUID } from 'node:crypto';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { matches, type EventFilter } from '../../../shared/events/event-filter.ts';
+import type { Event } from '../../../shared/events/event.ts';
+import { readHead } from '../../../shared/events/journal-head.ts';
+import { readEvents, type Paging } from '../../../shared/events/read-events.ts';
+import { parseSegment } from '../../../shared/events/segment.ts';
+import { journalKeys } from '../../../shared/table/keys.ts';
+import { queryPrefix } from '../../../shared/table/table.ts';
+import { anEvent, appendToJournal } from '../../support/append-to-journal.ts';
+import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
+
+let embedded: EmbeddedTable;
+beforeAll(async () => {
+  embedded = await startEmbeddedTable();
+});
+afterAll(() => embedded.stop());
+
+const start = Date.parse('2025-07-17T08:00:00.000Z');
+const timestamp = (milliseconds: number) => new Date(start + milliseconds).toISOString();
+
+/** The answer of a plain list, oldest first. */
+function expected(events: Event[], filter: EventFilter, { limit, offset }: Paging): { events: Event[]; total: number } {
+  const matching = events.filter((event) => passes(event, filter)).reverse();
+  return { events: matching.slice(offset, offset + limit), total: matching.length };
+}
+
+function passes(event: Event, { from, to, ...wanted }: EventFilter): boolean {
+  const fields = new Map(Object.entries(event));
+  const equal = Object.entries(wanted).every(([name, value]) => value === undefined || fields.get(name) === value);
+  return (
+    equal && (!from || Date.parse(event.timestamp) >= Date.parse(from)) && (!to || Date.parse(event.timestamp) <= Date.parse(to))
+  );
+}
+
+const types = fc.constantFrom('started', 'Running', 'completed');
+const statuses = fc.constantFrom('success', 'failure', 'InProgress');
+const runs = fc.constantFrom('', 'run-1', 'run-2', 'run-3');
+const cvms = fc.constantFrom('', 'cvm-1', 'cvm-2');
+const originators = fc.constantFrom('agent', 'system', 'alice');
+
+const newEvent = fc
+  .record({
+    event_type: types,
+    status: statuses,
+    run_id: runs,
+    cvm_id: cvms,
+    originator: originators,
+    size: fc.oneof({ weight: 5, arbitrary: fc.constant(2) }, { weight: 1, arbitrary: fc.constant(20_000) }),
+  })
+  .map(({ size, ...fields }) => anEvent({ ...fields, details: Buffer.alloc(size, 7) }));
+
+const batch = fc.record({
+  step: fc.constantFrom(0, 0, 1, 7, -3),
+  events: fc.array(newEvent, { minLength: 1, maxLength: 50, size: 'max' }),
+});
+
+const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 2 });
+const moment = fc.integer({ min: -5, max: 60 }).map(timestamp);
+const listing = fc.record({
+  filter: fc.record({
+    event_type: maybe(types),
+    status: maybe(statuses),
+    run_id: maybe(runs),
+    cvm_id: maybe(cvms),
+    originator: maybe(originators),
+    from: maybe(moment),
+    to: maybe(moment),
+  }),
+  timesOnly: fc.boolean(),
+  limit: fc.integer({ min: 1, max: 100 }),
+  offset: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 400 })),
+});
+
+describe('readEvents', () => {
+  it('answers every listing as a plain list would', { timeout: 120_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(batch, { maxLength: 14, size: 'max' }),
+        fc.array(listing, { minLength: 12, maxLength: 24 }),
+        async (batches, listings) => {
+          const computation = randomUUID();
+          const recorded: Event[] = [];
+          let clock = 0;
+          for (const { step, events } of batches) {
+            clock += step;
+            recorded.push(...(await appendToJournal(embedded.table, computation, events, timestamp(clock))));
+          }
+          for (const { filter, timesOnly, ...paging } of listings) {
+            const asked = timesOnly ? { from: filter.from, to: filter.to } : filter;
+            expect(await readEvents(embedded.table, computation, asked, paging)).toEqual(expected(recorded, asked, paging));
+          }
+        },
+      ),
+      { numRuns: 15 },
+    );
+  });
+
+  it('answers as a plain list would where segments share one timestamp and are read in stretches', async () => {
+    const computation = randomUUID();
+    const recorded: Event[] = [];
+    for (let round = 0; round < 14; round++) {
+      const events = Array.from({ length: 13 }, (_, index) =>
+        anEvent({ run_id: `run-${index % 3}`, details: Buffer.alloc(22_000) }),
+      );
+      recorded.push(...(await appendToJournal(embedded.table, computation, events, timestamp(Math.floor(round / 4)))));
+    }
+    const items = await queryPrefix(embedded.table, journalKeys.partition(computation), journalKeys.prefixes.segment);
+    const ends = items.map(parseSegment).map((segment) => ({ at: segment.last_at, number: segment.last_number }));
+    const head = await readHead(embedded.table, computation);
+    const marked = { ...journalKeys.head(computation), ...head, marks: { ...head.marks, ends } };
+    await embedded.table.document.send(new PutCommand({ TableName: embedded.table.name, Item: marked }));
+
+    expect(ends.length).toBeGreaterThan(10);
+    const times = [undefined, timestamp(-1), timestamp(0), timestamp(1), timestamp(2), timestamp(3), timestamp(4)];
+    for (const from of times) {
+      for (const to of times) {
+        const filter = { run_id: 'run-1', from, to };
+        const paging = { limit: 3, offset: 2 };
+        expect(await readEvents(embedded.table, computation, filter, paging)).toEqual(expected(recorded, filter, paging));
+      }
+    }
+  });
+
+  it('gives totals and pages of one moment while appends go on', async () => {
+    const computation = randomUUID();
+    let appending = true;
+    const writer = (async () => {
+      for (let round = 0; round < 40; round++) {
+        const events = Array.from({ length: 20 }, (_, index) => anEvent({ status: index % 2 === 0 ? 'even' : 'odd' }));
+        await appendToJournal(embedded.table, computation, events, timestamp(round));
+      }
+      appending = false;
+    })();
+    let seen = 0;
+    while (appending) {
+      const [all, even] = [
+        await readEvents(embedded.table, computation, {}, { limit: 20, offset: 0 }),
+        await readEvents(embedded.table, computation, { status: 'even', from: timestamp(0) }, { limit: 10, offset: 0 }),
+      ];
+      expect(all.total % 20).toBe(0);
+      expect(even.total % 10).toBe(0);
+      expect(all.total).toBeGreaterThanOrEqual(seen);
+      expect(even.total * 2).toBeGreaterThanOrEqual(all.total);
+      seen = even.total * 2;
+    }
+    await writer;
+    expect((await readEvents(embedded.table, computation, { status: 'even' }, { limit: 1, offset: 0 })).total).toBe(400);
+  });
+
+  it('answers with nothing for a journal without events, and for a range that ends before it begins', async () => {
+    const computation = randomUUID();
+    const paging = { limit: 10, offset: 0 };
+    const nothing = { events: [], total: 0 };
+    expect(await readEvents(embedded.table, computation, {}, paging)).toEqual(nothing);
+    expect(await readEvents(embedded.table, computation, { status: 'success' }, paging)).toEqual(nothing);
+    await appendToJournal(embedded.table, computation, [anEvent()], timestamp(1));
+    expect(await readEvents(embedded.table, computation, { from: timestamp(2), to: timestamp(0) }, paging)).toEqual(nothing);
+    expect(await readEvents(embedded.table, computation, {}, { limit: 10, offset: 900 })).toEqual({ events: [], total: 1 });
+  });
+});
+
+describe('matches', () => {
+  it('holds for events on both ends of a time range', async () => {
+    const [event] = await appendToJournal(embedded.table, randomUUID(), [anEvent()], timestamp(5));
+    expect(event && matches({ from: timestamp(5), to: timestamp(5) }, event)).toBe(true);
+    expect(event && matches({ from: timestamp(6) }, event)).toBe(false);
+  });
+});

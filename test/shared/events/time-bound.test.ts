@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { parseTimeBound } from '../../../shared/events/time-bound.ts';
+
+describe('parseTimeBound', () => {
+  it.each([
+    ['2025-07-17T08:00:00Z', '2025-07-17T08:00:00.000Z'],
+    ['2025-07-17t08:00:00.5z', '2025-07-17T08:00:00.500Z'],
+    ['2025-07-17 08:00:00Z', '2025-07-17T08:00:00.000Z'],
+    ['2025-07-17T10:30:00+02:30', '2025-07-17T08:00:00.000Z'],
+    ['2025-07-17T10:30:00 02:30', '2025-07-17T08:00:00.000Z'],
+    ['2025-07-16T23:00:00.123-09:00', '2025-07-17T08:00:00.123Z'],
+    ['2016-12-31T23:59:60Z', '2017-01-01T00:00:00.000Z'],
+    ['2024-02-29T00:00:00Z', '2024-02-29T00:00:00.000Z'],
+    ['0000-01-01T00:00:00Z', '0000-01-01T00:00:00.000Z'],
+    ['0', '1970-01-01T00:00:00.000Z'],
+    ['1752739200', '2025-07-17T08:00:00.000Z'],
+    ['1752739200.25', '2025-07-17T08:00:00.250Z'],
+  ])('reads %s as %s', (text, timestamp) => {
+    expect([parseTimeBound(text, 'from'), parseTimeBound(text, 'to')]).toEqual([timestamp, timestamp]);
+  });
+
+  it.each(['2025-07-17T08:00:00.1230001Z', '1752739200.1239'])('rounds %s into the range', (text) => {
+    expect([parseTimeBound(text, 'from'), parseTimeBound(text, 'to')]).toEqual([
+      '2025-07-17T08:00:00.124Z',
+      '2025-07-17T08:00:00.123Z',
+    ]);
+  });
+
+  it.each([
+    '',
+    'yesterday',
+    '2025-07-17',
+    '2025-07-17T08:00:00',
+    '2025-02-29T08:00:00Z',
+    '2025-13-01T08:00:00Z',
+    '2025-07-17T24:00:00Z',
+    '2025-07-17T08:00:61Z',
+    '2025-07-17T08:00:00+24:00',
+    '0000-01-01T00:00:00+00:01',
+    '9999-12-31T23:59:59.9999Z',
+    '1752739200000',
+    '-5',
+    '1e9',
+    'NaN',
+  ])('refuses "%s", naming the parameter', (text) => {
+    expect(() => parseTimeBound(text, 'from')).toThrowError(
+      expect.objectContaining({
+        code: 'invalid_request',
+        extras: { errors: [expect.objectContaining({ pointer: 'query/from' })] },
+      }),
+    );
+  });
+});
