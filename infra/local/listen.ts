@@ -1,0 +1,30 @@
+import type { Server } from 'node:http';
+
+export interface Listening {
+  endpoint: string;
+  port: number;
+  /** Refuses new connections, lets requests in progress end, and closes what is idle. */
+  stop: () => Promise<void>;
+}
+
+/** Has a server listen on the loopback interface. @throws Error with code EADDRINUSE where the port is taken. */
+export async function listen(server: Server, port: number): Promise<Listening> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => {
+      server.removeListener('error', reject);
+      resolve();
+    });
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The operating system gave no port.');
+  return {
+    endpoint: `http://127.0.0.1:${address.port}`,
+    port: address.port,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeIdleConnections();
+      }),
+  };
+}

@@ -1,0 +1,92 @@
+import { ExecutionError, ExecutionTimeoutError, type RunOptions, type StateMachine } from 'aws-local-stepfunctions';
+import type { Definition, TaskInput } from './definition.ts';
+import { type Invoke, runTask } from './task-handler.ts';
+import type { TaskTokens } from './task-tokens.ts';
+
+export type ExecutionStatus = 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED';
+
+/** One execution, running or ended; input and output are JSON texts as in the API. */
+export interface Execution {
+  executionArn: string;
+  stateMachineArn: string;
+  name: string;
+  status: ExecutionStatus;
+  input: string;
+  startDate: Date;
+  stopDate?: Date;
+  output?: string;
+  error?: string;
+  cause?: string;
+}
+
+export interface RunningExecution {
+  execution: Execution;
+  /** Ends it as ABORTED, without any Catch; harmless once it has ended. */
+  abort: (error?: string, cause?: string) => void;
+}
+
+interface Start {
+  definition: Definition;
+  /** The interpreter of the definition. */
+  machine: StateMachine;
+  execution: Execution;
+  invoke: Invoke;
+  tokens: TaskTokens;
+  onEnd: (execution: Execution) => void;
+}
+
+/** Runs the definition; the execution's record changes as it goes on. */
+export function startExecution({ definition, machine, execution, invoke, tokens, onEnd }: Start): RunningExecution {
+  const over = new AbortController();
+  const end = (outcome: Partial<Execution>) => {
+    if (execution.status !== 'RUNNING') return;
+    Object.assign(execution, outcome, { stopDate: new Date() });
+    over.abort();
+    onEnd(execution);
+  };
+
+  let token = tokens.issue();
+  const task = {
+    get Token() {
+      return token;
+    },
+  };
+  const handlers = Object.entries(definition.States)
+    .filter(([, state]) => state.Type === 'Task')
+    .map(([name, state]) => {
+      const handler = (input: unknown) => {
+        token = tokens.issue();
+        return runTask(state, input as TaskInput, { invoke, tokens, executionOver: over.signal });
+      };
+      return [name, handler];
+    });
+
+  const run = machine.run(JSON.parse(execution.input), {
+    overrides: { taskResourceLocalHandlers: Object.fromEntries(handlers) },
+    context: {
+      Execution: { Id: execution.executionArn, Name: execution.name },
+      StateMachine: { Id: execution.stateMachineArn, Name: execution.stateMachineArn.split(':').at(-1) },
+      Task: task,
+    },
+  } as RunOptions);
+  run.result.then(
+    (output) => end({ status: 'SUCCEEDED', output: JSON.stringify(output) }),
+    (error: unknown) => end(failure(error)),
+  );
+
+  return {
+    execution,
+    abort: (error, cause) => {
+      if (execution.status !== 'RUNNING') return;
+      run.abort();
+      end({ status: 'ABORTED', ...(error === undefined ? {} : { error }), ...(cause === undefined ? {} : { cause }) });
+    },
+  };
+}
+
+function failure(error: unknown): Partial<Execution> {
+  if (error instanceof ExecutionTimeoutError) return { status: 'TIMED_OUT' };
+  const origin = error instanceof ExecutionError ? error.cause : error;
+  if (!(origin instanceof Error)) return { status: 'FAILED', error: 'States.Runtime', cause: String(origin) };
+  return { status: 'FAILED', error: origin.name, cause: origin.message };
+}
