@@ -1,5 +1,6 @@
 import { invalid } from '../errors.ts';
-import { InvalidKeyError, parsePublicKey } from './public-key.ts';
+import { InvalidKeyError } from './invalid-key-error.ts';
+import { parsePublicKey } from './public-key.ts';
 
 /** A public key that a caller sent. @throws ServiceError `invalid_request` at `pointer`, saying what was expected */
 export function readPublicKey(encoded: string, pointer: string): ReturnType<typeof parsePublicKey> {
