@@ -1,0 +1,105 @@
+import { randomBytes } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { RequestTooLargeError, type InvokeFunction } from '../local-functions.ts';
+import { listen, type Listening } from '../listen.ts';
+import { authorize, type AuthorizerOptions } from './authorize.ts';
+import { httpEvent } from './http-event.ts';
+import { functionResponse, type GatewayResponse, gatewayMessage, send } from './http-response.ts';
+import { type GatewayRoute, matchRoute } from './match-route.ts';
+import { readBody } from './read-body.ts';
+
+export interface GatewayOptions {
+  routes: readonly GatewayRoute[];
+  authorizer: AuthorizerOptions;
+  invoke: InvokeFunction;
+  port: number;
+  /** Pages beside the API that only this machine has; answers true for a request that it took. */
+  localPages?: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
+  onResponse?: (done: { method: string; url: string; statusCode: number; milliseconds: number; route?: string }) => void;
+}
+
+const largestBodyInBytes = 10 * 1024 * 1024;
+const integrationTimeoutInMilliseconds = 30_000;
+
+/** Answers HTTP requests as an HTTP API of API Gateway does, with the functions of the route table behind it. */
+export async function startGateway(options: GatewayOptions): Promise<Listening> {
+  const server = createServer((request, response) => {
+    const startedAt = performance.now();
+    serve(request, response, options)
+      .then((route) => {
+        const { method = '', url = '' } = request;
+        const milliseconds = performance.now() - startedAt;
+        options.onResponse?.({
+          method,
+          url,
+          statusCode: response.statusCode,
+          milliseconds,
+          ...(route === undefined ? {} : { route }),
+        });
+      })
+      .catch((error: unknown) => {
+        process.stderr.write(`${String(error instanceof Error ? error.stack : error)}\n`);
+        if (response.headersSent) response.destroy();
+        else send(response, gatewayMessage(500, 'Internal Server Error'));
+      });
+  });
+  return await listen(server, options.port);
+}
+
+async function serve(request: IncomingMessage, response: ServerResponse, options: GatewayOptions): Promise<string | undefined> {
+  if (await options.localPages?.(request, response)) return undefined;
+  const requestId = randomBytes(11).toString('base64');
+  response.setHeader('apigw-requestid', requestId);
+  const { answer, route } = await answerTo(request, requestId, options);
+  send(response, answer);
+  return route;
+}
+
+interface Answer {
+  answer: GatewayResponse;
+  route?: string;
+}
+
+async function answerTo(message: IncomingMessage, requestId: string, options: GatewayOptions): Promise<Answer> {
+  const [rawPath = '', ...rest] = (message.url ?? '').split('?');
+  const match = matchOrMalformed(options.routes, message.method ?? '', rawPath);
+  if (match === 'malformed') return { answer: gatewayMessage(400, 'Bad Request') };
+  if (!match) return { answer: gatewayMessage(404, 'Not Found') };
+  const route = match.route.name;
+
+  const authorization =
+    match.route.access === undefined ? {} : await authorize(message.headers.authorization, options.authorizer);
+  if ('challenge' in authorization) {
+    return { route, answer: gatewayMessage(401, 'Unauthorized', { 'www-authenticate': authorization.challenge }) };
+  }
+
+  const body = await readBody(message, largestBodyInBytes);
+  if (!body) return { route, answer: gatewayMessage(413, 'Request Entity Too Large') };
+  const event = httpEvent({ message, requestId, rawPath, rawQueryString: rest.join('?'), match, body, ...authorization });
+  return { route, answer: await integrate(options.invoke, route, event) };
+}
+
+function matchOrMalformed(routes: readonly GatewayRoute[], method: string, rawPath: string) {
+  try {
+    return matchRoute(routes, method, rawPath);
+  } catch (error) {
+    if (error instanceof URIError) return 'malformed';
+    throw error;
+  }
+}
+
+async function integrate(invoke: InvokeFunction, name: string, event: unknown): Promise<GatewayResponse> {
+  const late = new AbortController();
+  try {
+    const tooLate = delay(integrationTimeoutInMilliseconds, gatewayMessage(503, 'Service Unavailable'), { signal: late.signal });
+    const answered = invoke(name, event).then(functionResponse);
+    return (await Promise.race([answered, tooLate])) ?? gatewayMessage(500, 'Internal Server Error');
+  } catch (error) {
+    if (error instanceof RequestTooLargeError) return gatewayMessage(413, 'Request Entity Too Large');
+    process.stderr.write(`${name}: ${String(error instanceof Error ? error.stack : error)}\n`);
+    return gatewayMessage(500, 'Internal Server Error');
+  } finally {
+    late.abort();
+  }
+}

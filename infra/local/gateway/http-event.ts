@@ -1,0 +1,84 @@
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import type { IncomingMessage } from 'node:http';
+import type { GatewayRoute, Match } from './match-route.ts';
+
+/** The parts of a request that the event is built from. */
+export interface GatewayRequest {
+  message: IncomingMessage;
+  requestId: string;
+  rawPath: string;
+  rawQueryString: string;
+  match: Match<GatewayRoute>;
+  claims?: Record<string, string>;
+  body: Buffer;
+}
+
+const neverPassedOn = new Set(['connection', 'cookie', 'keep-alive', 'transfer-encoding']);
+const textTypes = /^(text\/|application\/(json|javascript|xml|[\w.-]+\+json|[\w.-]+\+xml)\s*(;|$))/i;
+
+/** The event of a Lambda proxy integration, payload format 2.0. */
+export function httpEvent(request: GatewayRequest): APIGatewayProxyEventV2 {
+  const { message, match, rawPath, rawQueryString, claims, body } = request;
+  const routeKey = `${match.route.method} ${match.route.path}`;
+  const sourceIp = message.socket.remoteAddress ?? '';
+  const host = message.headers.host ?? '';
+  const now = new Date();
+  const query = queryStringParameters(rawQueryString);
+  const isBase64Encoded = body.length > 0 && !textTypes.test(message.headers['content-type'] ?? '');
+  return {
+    version: '2.0',
+    routeKey,
+    rawPath,
+    rawQueryString,
+    ...(message.headers.cookie === undefined ? {} : { cookies: message.headers.cookie.split('; ') }),
+    headers: {
+      ...passedHeaders(message),
+      'x-forwarded-for': sourceIp,
+      'x-forwarded-port': String(message.socket.localPort ?? ''),
+      'x-forwarded-proto': 'http',
+    },
+    ...(query === undefined ? {} : { queryStringParameters: query }),
+    ...(Object.keys(match.pathParameters).length === 0 ? {} : { pathParameters: match.pathParameters }),
+    requestContext: {
+      accountId: '000000000000',
+      apiId: 'local',
+      domainName: host,
+      domainPrefix: host.split('.')[0] ?? '',
+      http: {
+        method: match.route.method,
+        path: rawPath,
+        protocol: `HTTP/${message.httpVersion}`,
+        sourceIp,
+        userAgent: message.headers['user-agent'] ?? '',
+      },
+      requestId: request.requestId,
+      routeKey,
+      stage: '$default',
+      time: accessLogTime(now),
+      timeEpoch: now.getTime(),
+      ...(claims === undefined ? {} : { authorizer: { jwt: { claims, scopes: null } } }),
+    },
+    ...(body.length === 0 ? {} : { body: body.toString(isBase64Encoded ? 'base64' : 'utf8') }),
+    isBase64Encoded,
+  };
+}
+
+function passedHeaders(message: IncomingMessage): Record<string, string> {
+  const headers = Object.entries(message.headersDistinct).filter(([name]) => !neverPassedOn.has(name));
+  return Object.fromEntries(headers.map(([name, values]) => [name, (values ?? []).join(',')]));
+}
+
+function queryStringParameters(rawQueryString: string): Record<string, string> | undefined {
+  const joined = new Map<string, string>();
+  for (const [key, value] of new URLSearchParams(rawQueryString)) {
+    const before = joined.get(key);
+    joined.set(key, before === undefined ? value : `${before},${value}`);
+  }
+  return joined.size === 0 ? undefined : Object.fromEntries(joined);
+}
+
+/** `12/Mar/2026:19:03:58 +0000` */
+function accessLogTime(time: Date): string {
+  const [, day, month, year, clock] = time.toUTCString().split(' ');
+  return `${day}/${month}/${year}:${clock} +0000`;
+}

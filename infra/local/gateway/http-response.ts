@@ -1,0 +1,44 @@
+import type { ServerResponse } from 'node:http';
+
+export interface GatewayResponse {
+  statusCode: number;
+  headers: Record<string, string | string[]>;
+  body: Buffer;
+}
+
+/** An answer that API Gateway gives by itself. */
+export function gatewayMessage(statusCode: number, message: string, headers: Record<string, string> = {}): GatewayResponse {
+  return {
+    statusCode,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: Buffer.from(JSON.stringify({ message })),
+  };
+}
+
+/** Turns what a function returned into the response, by the rules of payload format 2.0; undefined where it breaks them. */
+export function functionResponse(result: unknown): GatewayResponse | undefined {
+  if (typeof result !== 'object' || result === null || !('statusCode' in result)) {
+    const body = Buffer.from(typeof result === 'string' ? result : JSON.stringify(result ?? null));
+    return { statusCode: 200, headers: { 'content-type': 'application/json' }, body };
+  }
+  const { statusCode, headers, cookies, body, isBase64Encoded } = result as Record<string, unknown>;
+  const status = Number(statusCode);
+  if (!Number.isInteger(status) || status < 200 || status > 599) return undefined;
+  if (body !== undefined && body !== null && typeof body !== 'string') return undefined;
+  const content = Buffer.from(body ?? '', isBase64Encoded === true ? 'base64' : 'utf8');
+  return {
+    statusCode: status,
+    headers: {
+      ...(content.length === 0 ? {} : { 'content-type': 'text/plain; charset=utf-8' }),
+      ...Object.fromEntries(Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), String(value)])),
+      ...(Array.isArray(cookies) && cookies.length > 0 ? { 'set-cookie': cookies.map(String) } : {}),
+    },
+    body: content,
+  };
+}
+
+export function send(response: ServerResponse, { statusCode, headers, body }: GatewayResponse): void {
+  const hasLength = statusCode !== 204 && statusCode !== 304;
+  response.writeHead(statusCode, { ...headers, ...(hasLength ? { 'content-length': body.length } : {}) });
+  response.end(hasLength ? body : undefined);
+}

@@ -1,0 +1,53 @@
+/** What the gateway needs to know of a route. */
+export interface GatewayRoute {
+  /** The function's name: its file below functions/. */
+  name: string;
+  method: string;
+  /** As API Gateway writes it: `/{domainID}/computations`. */
+  path: string;
+  /** Left out: no token is asked for. */
+  access?: unknown;
+}
+
+export interface Match<Route extends GatewayRoute> {
+  route: Route;
+  pathParameters: Record<string, string>;
+}
+
+/**
+ * Finds the route of a request; a static segment wins over a parameter, from left to right.
+ * @throws URIError where a segment's percent-encoding is malformed
+ */
+export function matchRoute<Route extends GatewayRoute>(
+  routes: readonly Route[],
+  method: string,
+  rawPath: string,
+): Match<Route> | undefined {
+  const segments = rawPath.split('/').map(decodeURIComponent);
+  const fitting = routes.filter((route) => route.method === method && fits(route.path.split('/'), segments));
+  const [route] = fitting.sort((a, b) => (rank(a.path) < rank(b.path) ? -1 : 1));
+  if (!route) return undefined;
+  const parameters = route.path.split('/').flatMap((pattern, index) => {
+    const name = parameterName(pattern);
+    return name === undefined ? [] : [[name, segments[index] ?? '']];
+  });
+  return { route, pathParameters: Object.fromEntries(parameters) };
+}
+
+function fits(patterns: string[], segments: string[]): boolean {
+  if (patterns.length !== segments.length) return false;
+  return patterns.every((pattern, index) =>
+    parameterName(pattern) === undefined ? pattern === segments[index] : segments[index] !== '',
+  );
+}
+
+function parameterName(pattern: string): string | undefined {
+  return /^\{(.+)\}$/.exec(pattern)?.[1];
+}
+
+function rank(path: string): string {
+  return path
+    .split('/')
+    .map((pattern) => (parameterName(pattern) === undefined ? 0 : 1))
+    .join('');
+}

@@ -1,0 +1,264 @@
+import type { APIGatewayProxyEventV2WithJWTAuthorizer } from 'aws-lambda';
+import { request as httpRequest } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startGateway } from '../../../infra/local/gateway/gateway.ts';
+import { type LocalIssuer, startIssuer } from '../../../infra/local/issuer.ts';
+import { localFunctions } from '../../../infra/local/local-functions.ts';
+
+type HttpEvent = APIGatewayProxyEventV2WithJWTAuthorizer;
+
+const routes = [
+  { name: 'things/list', method: 'GET', path: '/{domainID}/things', access: {} },
+  { name: 'things/create', method: 'POST', path: '/{domainID}/things', access: {} },
+  { name: 'things/get', method: 'GET', path: '/{domainID}/things/{id}', access: {} },
+  { name: 'things/runs', method: 'GET', path: '/{domainID}/things/runs', access: {} },
+  { name: 'link', method: 'POST', path: '/{domainID}/assets/{id}/{other}', access: {} },
+  { name: 'fails', method: 'GET', path: '/fails' },
+  { name: 'nonsense', method: 'GET', path: '/nonsense' },
+  { name: 'huge', method: 'GET', path: '/huge' },
+  { name: 'bare', method: 'GET', path: '/bare' },
+  { name: 'full', method: 'GET', path: '/full' },
+  { name: 'echo', method: 'POST', path: '/echo' },
+];
+
+const handlers: Record<string, (event: HttpEvent) => unknown> = {
+  fails: () => Promise.reject(new Error('secret')),
+  nonsense: () => ({ statusCode: 'many' }),
+  huge: () => ({ statusCode: 200, body: 'x'.repeat(6 * 1024 * 1024) }),
+  bare: () => ({ hello: 'world' }),
+  full: () => ({
+    statusCode: 203,
+    headers: { 'X-Number': 5, 'content-type': 'image/png' },
+    cookies: ['a=1', 'b=2'],
+    body: Buffer.from([0, 255]).toString('base64'),
+    isBase64Encoded: true,
+  }),
+};
+
+let issuer: LocalIssuer;
+let foreignIssuer: LocalIssuer;
+let gateway: Awaited<ReturnType<typeof startGateway>>;
+let authorization: string;
+
+beforeAll(async () => {
+  issuer = await startIssuer({ claim: 'cognito:groups' });
+  foreignIssuer = await startIssuer({ claim: 'cognito:groups' });
+  gateway = await startGateway({
+    routes,
+    authorizer: { issuer: issuer.url, audience: issuer.audience, keys: issuer.keys },
+    invoke: localFunctions((name) => {
+      const echo = (event: unknown) => ({
+        statusCode: 200,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(event),
+      });
+      return Promise.resolve(
+        (event, context) => handlers[name]?.(event as HttpEvent) ?? echo({ ...(event as HttpEvent), context }),
+      );
+    }),
+    port: 0,
+  });
+  authorization = `Bearer ${await issuer.mintToken({ sub: 'alice', groups: ['d1:viewer', 'd2:creator'] })}`;
+});
+
+afterAll(async () => {
+  await gateway.stop();
+  await issuer.stop();
+  await foreignIssuer.stop();
+});
+
+async function call(path: string, init: RequestInit = {}) {
+  const response = await fetch(gateway.endpoint + path, { ...init, headers: { authorization, ...init.headers } });
+  return {
+    response,
+    event: (await response
+      .clone()
+      .json()
+      .catch(() => undefined)) as HttpEvent,
+  };
+}
+
+/** A request as it is typed: fetch would tidy its path and headers. */
+async function raw(method: string, path: string, headers: Record<string, string | string[]> = {}) {
+  return await new Promise<{ status: number; body: string }>((resolve, reject) => {
+    httpRequest({ port: gateway.port, host: '127.0.0.1', method, path, headers }, (response) => {
+      text(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
+    })
+      .once('error', reject)
+      .end();
+  });
+}
+
+describe('the event', () => {
+  it('has what API Gateway puts into payload format 2.0', async () => {
+    const { event } = await call('/d1/things?limit=5&status=a&status=b%20c&empty=', {
+      headers: { 'X-Some': 'Thing', cookie: 'a=1; b=2' },
+    });
+    expect(event).toMatchObject({
+      version: '2.0',
+      routeKey: 'GET /{domainID}/things',
+      rawPath: '/d1/things',
+      rawQueryString: 'limit=5&status=a&status=b%20c&empty=',
+      queryStringParameters: { limit: '5', status: 'a,b c', empty: '' },
+      pathParameters: { domainID: 'd1' },
+      cookies: ['a=1', 'b=2'],
+      headers: { 'x-some': 'Thing', authorization, 'x-forwarded-proto': 'http' },
+      requestContext: { http: { method: 'GET', path: '/d1/things' }, routeKey: 'GET /{domainID}/things', stage: '$default' },
+      isBase64Encoded: false,
+    });
+    expect(event.headers).not.toHaveProperty('cookie');
+    expect(event).not.toHaveProperty('body');
+  });
+
+  it('carries the request id that the response names', async () => {
+    const { response, event } = await call('/d1/things');
+    expect(response.headers.get('apigw-requestid')).toBe(event.requestContext.requestId);
+  });
+
+  it('decodes path parameters', async () => {
+    const { event } = await call('/d1/things/a%2Fb%20%C3%A9');
+    expect(event.pathParameters).toEqual({ domainID: 'd1', id: 'a/b é' });
+  });
+
+  it('joins a repeated header with commas', async () => {
+    const { body } = await raw('GET', '/d1/things', { authorization, 'x-many': ['1', '2'] });
+    expect((JSON.parse(body) as HttpEvent).headers['x-many']).toBe('1,2');
+  });
+
+  it('gives every claim as one string, an array as [a b]', async () => {
+    const { event } = await call('/d1/things');
+    expect(event.requestContext.authorizer.jwt.claims).toMatchObject({
+      sub: 'alice',
+      'cognito:groups': '[d1:viewer d2:creator]',
+      iss: issuer.url,
+      exp: expect.stringMatching(/^\d+$/),
+    });
+  });
+
+  it('has a text body as it came and any other as base64', async () => {
+    const json = await call('/echo', {
+      method: 'POST',
+      body: '{"é":1}',
+      headers: { 'content-type': 'application/json; charset=utf-8' },
+    });
+    expect(json.event).toMatchObject({ body: '{"é":1}', isBase64Encoded: false });
+    const binary = await call('/echo', {
+      method: 'POST',
+      body: new Uint8Array([0, 255]),
+      headers: { 'content-type': 'application/zip' },
+    });
+    expect(binary.event).toMatchObject({ body: 'AP8=', isBase64Encoded: true });
+  });
+
+  it('comes with a Lambda context', async () => {
+    const { event } = await call('/d1/things');
+    const { context } = event as unknown as { context: Record<string, unknown> };
+    expect(context).toMatchObject({ functionName: 'things/list', functionVersion: '$LATEST' });
+    expect(context['awsRequestId']).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});
+
+describe('routing', () => {
+  it('prefers a static segment to a parameter', async () => {
+    expect((await call('/d1/things/runs')).event.routeKey).toBe('GET /{domainID}/things/runs');
+    expect((await call('/d1/things/other')).event.routeKey).toBe('GET /{domainID}/things/{id}');
+  });
+
+  it.each([
+    ['GET', '/'],
+    ['GET', '/d1'],
+    ['GET', '/d1/things/'],
+    ['GET', '//things'],
+    ['DELETE', '/d1/things'],
+    ['HEAD', '/d1/things'],
+    ['OPTIONS', '/d1/things'],
+    ['GET', '/d1/things/a/b/c'],
+  ])('answers %s %s with 404, with or without a token', async (method, path) => {
+    for (const headers of [{ authorization }, {}] as Record<string, string>[]) {
+      const { status, body } = await raw(method, path, headers);
+      expect(status).toBe(404);
+      if (method !== 'HEAD') expect(body).toBe('{"message":"Not Found"}');
+    }
+  });
+
+  it('answers malformed percent-encoding with 400', async () => {
+    expect(await raw('GET', '/d1/things/%zz', { authorization })).toEqual({ status: 400, body: '{"message":"Bad Request"}' });
+    expect((await raw('GET', '/d1/things/%ff', { authorization })).status).toBe(400);
+  });
+});
+
+describe('authorization', () => {
+  const expectRefusal = async (header: string | undefined) => {
+    const response = await fetch(`${gateway.endpoint}/d1/things`, {
+      headers: header === undefined ? {} : { authorization: header },
+    });
+    expect(response.status).toBe(401);
+    expect(await response.text()).toBe('{"message":"Unauthorized"}');
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(response.headers.get('www-authenticate')).toMatch(/^Bearer/);
+  };
+
+  it('refuses a request without a token', () => expectRefusal(undefined));
+  it('refuses another scheme', () => expectRefusal('Basic YWxpY2U6cHc='));
+  it('refuses nonsense', () => expectRefusal('Bearer a.b.c'));
+  it('refuses an expired token without any tolerance', async () =>
+    expectRefusal(`Bearer ${await issuer.mintToken({ sub: 'a', groups: [], expiresInSeconds: 0 })}`));
+  it('refuses a token for another audience', async () =>
+    expectRefusal(`Bearer ${await issuer.mintToken({ sub: 'a', groups: [], audience: 'other' })}`));
+  it('refuses a token of another issuer', async () =>
+    expectRefusal(`Bearer ${await foreignIssuer.mintToken({ sub: 'a', groups: [] })}`));
+  it('refuses an unsigned token', async () => {
+    const [, payload] = authorization.split('.');
+    await expectRefusal(`Bearer ${Buffer.from('{"alg":"none"}').toString('base64url')}.${payload}.`);
+  });
+  it('refuses a token whose claims were changed', async () => {
+    const [header, , signature] = authorization.split('.');
+    const { event } = await call('/d1/things');
+    const payload = { ...event.requestContext.authorizer.jwt.claims, exp: 9_999_999_999, sub: 'root' };
+    await expectRefusal(`${header}.${Buffer.from(JSON.stringify(payload)).toString('base64url')}.${signature}`);
+  });
+  it('asks no token for a public route', async () => {
+    expect((await fetch(`${gateway.endpoint}/bare`)).status).toBe(200);
+  });
+});
+
+describe('limits and failures', () => {
+  const post = async (bytes: number, type: string) => {
+    const response = await fetch(`${gateway.endpoint}/echo`, {
+      method: 'POST',
+      body: 'x'.repeat(bytes),
+      headers: { 'content-type': type },
+    });
+    return { status: response.status, body: await response.text() };
+  };
+  const tooLarge = { status: 413, body: '{"message":"Request Entity Too Large"}' };
+  const broken = { status: 500, body: '{"message":"Internal Server Error"}' };
+
+  it('refuses a body over 10 MB', async () => expect(await post(10 * 1024 * 1024 + 1, 'text/plain')).toEqual(tooLarge));
+  it('refuses an event over 6 MB', async () => expect(await post(5 * 1024 * 1024, 'application/zip')).toEqual(tooLarge));
+  it('answers 500 for a result over 6 MB', async () => expect(await raw('GET', '/huge')).toEqual(broken));
+  it('answers 500 for a handler that throws, without its message', async () =>
+    expect(await raw('GET', '/fails')).toEqual(broken));
+  it('answers 500 for a result that is no response', async () => expect(await raw('GET', '/nonsense')).toEqual(broken));
+});
+
+describe('the response', () => {
+  it('is the result as JSON where it names no status', async () => {
+    const response = await fetch(`${gateway.endpoint}/bare`);
+    expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
+      200,
+      'application/json',
+      '{"hello":"world"}',
+    ]);
+  });
+
+  it('has the headers, cookies and bytes of a full result', async () => {
+    const response = await fetch(`${gateway.endpoint}/full`);
+    expect(response.status).toBe(203);
+    expect(response.headers.get('x-number')).toBe('5');
+    expect(response.headers.get('content-type')).toBe('image/png');
+    expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
+    expect([...new Uint8Array(await response.arrayBuffer())]).toEqual([0, 255]);
+  });
+});
