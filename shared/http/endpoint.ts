@@ -60,8 +60,8 @@ export function endpoint<const R extends RouteName, const C extends Contract>(
   return middy<HttpEvent, HttpResponse, Error, Context>()
     .use(eventNormalizer())
     .use({ before: (request) => startLog(name, request.event, request.context) })
-    .use(access ? { before: (request) => identify(access, request.event as AcceptedEvent) } : [])
-    .use(contract.body ? [{ before: (request) => checkBody(contract, request.event) }, bodyParser()] : [])
+    .use(access ? { before: (request) => identify(access, request.event as unknown as AcceptedEvent) } : [])
+    .use(contract.body ? [{ before: (request) => checkBody(contract, request.event as unknown as AcceptedEvent) }, bodyParser()] : [])
     .use({
       onError: (request) => {
         request.response = failure(request.error, request.event);

@@ -1,0 +1,41 @@
+import { conflict } from '../errors.ts';
+import { purgeListings } from '../purge/purge-computation.ts';
+import { isActive } from '../runs/run.ts';
+import { lists, purgeKeys } from '../table/keys.ts';
+import { removeFromList } from '../table/listing.ts';
+import { StaleReadError, transact, withFreshReads, type Table } from '../table/table.ts';
+import type { StoredComputation } from './computation.ts';
+import { computationKey, computationNumber, readComputation } from './read-computation.ts';
+
+/**
+ * Deletes a computation: gone from every read at once. What stands in lists is taken out before this returns, the rest is
+ * purged behind it, also after a crash, since the purge is written down in the transaction that deletes.
+ * @param permit called with the computation as it is; throws to refuse
+ * @throws ServiceError `not_found`; `conflict` while a run is active
+ */
+export async function deleteComputation(
+  table: Table,
+  domain: string,
+  id: string,
+  permit: (computation: StoredComputation) => void,
+): Promise<void> {
+  await withFreshReads(async () => {
+    const { status, run, ...computation } = await readComputation(table, domain, id);
+    permit({ status, run, ...computation });
+    if (isActive(status)) throw conflict('run_active', 'A run is active; wait for its end, or stop it.', run?.id);
+    await transact(table, [
+      {
+        delete: {
+          Key: computationKey(domain, id),
+          ConditionExpression: 'id = :id AND #status = :status',
+          ExpressionAttributeNames: { '#status': 'status' },
+          ExpressionAttributeValues: { ':id': id, ':status': status },
+        },
+        otherwise: new StaleReadError(),
+      },
+      ...removeFromList(lists.computations(domain), computationNumber(id), status),
+      { put: { Item: { ...purgeKeys.purge('computation', id), domain, id } } },
+    ]);
+  });
+  await purgeListings(table, { domain, id });
+}

@@ -1,0 +1,122 @@
+import { RunIsOverError } from './run-is-over.ts';
+
+/** The functions below functions/lifecycle/ that the state machine calls. */
+export const lifecycleSteps = ['offer-run', 'await-cvm', 'deliver-stop', 'end-wait', 'record-outcome'] as const;
+export type LifecycleStep = (typeof lifecycleSteps)[number];
+
+/** How long a run may wait for its CVM; stage configuration. */
+export interface RunTimes {
+  /** Until a CVM accepts the run. */
+  acceptInSeconds: number;
+  /** Between two signs of life of the CVM. */
+  silenceInSeconds: number;
+  /** For the whole run once it is accepted. */
+  runInSeconds: number;
+  /** Until the CVM confirms a stop. */
+  stopInSeconds: number;
+}
+
+/** What ended a wait, where the CVM did not; the definition writes it to `$.ended_by`. */
+export type EndedBy = 'not_accepted' | 'silence' | 'run_timeout' | 'failure';
+
+const retry = [
+  {
+    ErrorEquals: [
+      'Lambda.ServiceException',
+      'Lambda.AWSLambdaException',
+      'Lambda.SdkClientException',
+      'Lambda.TooManyRequestsException',
+      'ServiceError',
+    ],
+    IntervalSeconds: 1,
+    BackoffRate: 2,
+    MaxAttempts: 6,
+    MaxDelaySeconds: 30,
+    JitterStrategy: 'FULL',
+  },
+];
+
+/** Recording is never given up lightly: about 20 minutes of attempts before the sweep has to help. */
+const retryForLong = [{ ErrorEquals: ['States.ALL'], IntervalSeconds: 1, BackoffRate: 2, MaxAttempts: 25, MaxDelaySeconds: 60 }];
+
+function waitForCvm(functionName: string) {
+  return {
+    Type: 'Task',
+    Resource: 'arn:aws:states:::lambda:invoke.waitForTaskToken',
+    Parameters: { FunctionName: functionName, Payload: { 'run.$': '$', 'task_token.$': '$$.Task.Token' } },
+    ResultPath: null,
+    Retry: retry,
+  };
+}
+
+function call(functionName: string) {
+  return {
+    Type: 'Task',
+    Resource: 'arn:aws:states:::lambda:invoke',
+    Parameters: { FunctionName: functionName, 'Payload.$': '$' },
+    ResultPath: null,
+    Retry: retryForLong,
+  };
+}
+
+function note(endedBy: EndedBy, next: string) {
+  return { Type: 'Pass', Result: endedBy, ResultPath: '$.ended_by', Next: next };
+}
+
+function caught(errors: string[], next: string) {
+  return { ErrorEquals: errors, ResultPath: null, Next: next };
+}
+
+/**
+ * The one definition of run and stop, in JSONPath, for Step Functions and for its interpreter on one machine. It waits by task
+ * token only, so a run of any length adds no history. Input: `{action: 'run' | 'stop', domain, computation_id, run_id, cvm_id}`.
+ */
+export function stateMachineDefinition(functionName: (step: LifecycleStep) => string, times: RunTimes) {
+  return {
+    Comment: 'Takes a run to its end on a CVM, or stops it.',
+    StartAt: 'Run or stop?',
+    States: {
+      'Run or stop?': {
+        Type: 'Choice',
+        Choices: [{ Variable: '$.action', StringEquals: 'stop', Next: 'Deliver the stop' }],
+        Default: 'Offer the run to the CVM',
+      },
+      'Offer the run to the CVM': {
+        ...waitForCvm(functionName('offer-run')),
+        TimeoutSeconds: times.acceptInSeconds,
+        Catch: [
+          caught([RunIsOverError.errorName], 'Record the outcome'),
+          caught(['States.Timeout'], 'No CVM accepted the run'),
+          caught(['States.ALL'], 'A step failed'),
+        ],
+        Next: 'Wait for the CVM to finish',
+      },
+      'Wait for the CVM to finish': {
+        ...waitForCvm(functionName('await-cvm')),
+        HeartbeatSeconds: times.silenceInSeconds,
+        TimeoutSeconds: times.runInSeconds,
+        Catch: [
+          caught([RunIsOverError.errorName], 'Record the outcome'),
+          caught(['States.HeartbeatTimeout'], 'The CVM fell silent'),
+          caught(['States.Timeout'], 'The run took too long'),
+          caught(['States.ALL'], 'A step failed'),
+        ],
+        Next: 'Record the outcome',
+      },
+      'No CVM accepted the run': note('not_accepted', 'Record the outcome'),
+      'The CVM fell silent': note('silence', 'Record the outcome'),
+      'The run took too long': note('run_timeout', 'Record the outcome'),
+      'A step failed': note('failure', 'Record the outcome'),
+      'Record the outcome': { ...call(functionName('record-outcome')), End: true },
+
+      'Deliver the stop': {
+        ...waitForCvm(functionName('deliver-stop')),
+        TimeoutSeconds: times.stopInSeconds,
+        Catch: [caught([RunIsOverError.errorName], 'The run is over'), caught(['States.ALL'], "End the run's wait")],
+        Next: "End the run's wait",
+      },
+      "End the run's wait": { ...call(functionName('end-wait')), Next: 'The run is over' },
+      'The run is over': { Type: 'Succeed' },
+    },
+  };
+}

@@ -1,0 +1,35 @@
+import { assetKey, parseAsset } from '../assets/read-asset.ts';
+import { parseStored } from '../events/parse-stored.ts';
+import { storedComputation } from '../computations/computation.ts';
+import { computationKey } from '../computations/read-computation.ts';
+import type { ComputationRow } from '../computations/list-computations.ts';
+import { lists } from '../table/keys.ts';
+import { readPage } from '../table/listing.ts';
+import { getItem, getItems, type Table } from '../table/table.ts';
+
+/**
+ * A page of the computations that an asset is linked to, newest first, with the exact total. One round trip more than a page of
+ * readPage: the links, then the rows they name.
+ * @throws ServiceError `not_found`
+ */
+export async function listLinkedComputations(
+  table: Table,
+  domain: string,
+  assetId: string,
+  request: { limit: number; offset: number },
+): Promise<{ computations: ComputationRow[]; total: number }> {
+  const [assetItem, page] = await Promise.all([
+    getItem(table, assetKey(domain, assetId)),
+    readPage(table, lists.linkedComputations(assetId), request),
+  ]);
+  parseAsset(assetItem, assetId);
+  const ids = page.rows.map((row) => String(row['id']));
+  const items = await getItems(
+    table,
+    ids.map((id) => computationKey(domain, id)),
+  );
+  const computations = items
+    .filter((item, index) => item?.['id'] === ids[index])
+    .map((item) => parseStored(storedComputation, item, 'computation'));
+  return { computations, total: page.total };
+}

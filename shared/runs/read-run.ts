@@ -1,0 +1,22 @@
+import { parseStored } from '../events/parse-stored.ts';
+import { numberOf } from '../identifiers.ts';
+import { listKeys, lists, type Key } from '../table/keys.ts';
+import { getItem, type Item, type Table } from '../table/table.ts';
+import { runSchema, type Run } from './run.ts';
+
+/** Where a run's row is; undefined for an identifier that this service cannot have issued. */
+export function runKey(domain: string, id: string): Key | undefined {
+  const number = numberOf(id);
+  return number === undefined ? undefined : listKeys.row(lists.runs(domain), number);
+}
+
+/** The row read from `runKey`, undefined where there is none with this identifier. */
+export function findRun(item: Item | undefined, id: string): Run | undefined {
+  return item?.['id'] === id ? parseStored(runSchema, item, 'run') : undefined;
+}
+
+/** One round trip; undefined where there is no such run. */
+export async function readRun(table: Table, domain: string, id: string): Promise<Run | undefined> {
+  const key = runKey(domain, id);
+  return key && findRun(await getItem(table, key), id);
+}
