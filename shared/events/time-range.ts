@@ -36,7 +36,7 @@ async function firstNumberFrom(
     return tail.find((event) => event.timestamp >= from)?.number ?? head.count + 1;
   }
   const segment = await firstSegmentFrom(table, computationId, head, from);
-  return firstNumberWhere(segment, (time) => time > Date.parse(from));
+  return firstNumberWhere(segment, (time) => time >= Date.parse(from));
 }
 
 async function lastNumberTo(

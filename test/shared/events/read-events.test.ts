@@ -48,7 +48,7 @@ const newEvent = fc
     run_id: runs,
     cvm_id: cvms,
     originator: originators,
-    size: fc.oneof({ weight: 5, arbitrary: fc.constant(2) }, { weight: 1, arbitrary: fc.constant(20_000) }),
+    size: fc.oneof({ weight: 3, arbitrary: fc.constant(2) }, { weight: 1, arbitrary: fc.constant(20_000) }),
   })
   .map(({ size, ...fields }) => anEvent({ ...fields, details: Buffer.alloc(size, 7) }));
 
@@ -58,7 +58,7 @@ const batch = fc.record({
 });
 
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 2 });
-const moment = fc.integer({ min: -5, max: 60 }).map(timestamp);
+const moment = fc.integer({ min: -2, max: 25 }).map(timestamp);
 const listing = fc.record({
   filter: fc.record({
     event_type: maybe(types),
@@ -94,7 +94,7 @@ describe('readEvents', () => {
           }
         },
       ),
-      { numRuns: 15 },
+      { numRuns: 20, endOnFailure: true },
     );
   });
 
