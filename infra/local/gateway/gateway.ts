@@ -39,6 +39,7 @@ export async function startGateway(options: GatewayOptions): Promise<Listening> 
         });
       })
       .catch((error: unknown) => {
+        if (request.destroyed && !request.complete) return; // the caller went away
         process.stderr.write(`${String(error instanceof Error ? error.stack : error)}\n`);
         if (response.headersSent) response.destroy();
         else send(response, gatewayMessage(500, 'Internal Server Error'));
@@ -68,9 +69,9 @@ async function answerTo(message: IncomingMessage, requestId: string, options: Ga
   if (!match) return { answer: gatewayMessage(404, 'Not Found') };
   const route = match.route.name;
 
-  const authorization =
-    match.route.access === undefined ? {} : await authorize(message.headers.authorization, options.authorizer);
-  if ('challenge' in authorization) {
+  const isPublic = match.route.access === undefined;
+  const authorization = isPublic ? undefined : await authorize(message.headers.authorization, options.authorizer);
+  if (authorization && 'challenge' in authorization) {
     return { route, answer: gatewayMessage(401, 'Unauthorized', { 'www-authenticate': authorization.challenge }) };
   }
 

@@ -1,0 +1,65 @@
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  type CompletedPart,
+  type S3Client,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
+import type { IncomingMessage } from 'node:http';
+
+/** The engine takes 11 MiB in one request; a larger upload goes to it in parts of this size. */
+const partSizeInBytes = 8 * 1024 * 1024;
+
+export interface ObjectPlace {
+  bucket: string;
+  key: string;
+}
+
+/** A body of one part, or the ETag of what was stored from a larger one. */
+export type Received = { whole: Buffer } | { eTag: string };
+
+/** Reads an upload and, once it grows beyond one part, stores it part by part. Nothing is left of an upload that breaks off. */
+export async function receiveObject(client: S3Client, place: ObjectPlace, upload: IncomingMessage): Promise<Received> {
+  const parts = partsOf(upload);
+  const first = await parts.next();
+  const whole = first.done ? Buffer.alloc(0) : first.value;
+  if (whole.length < partSizeInBytes) return { whole };
+
+  const target = { Bucket: place.bucket, Key: place.key };
+  const ContentType = upload.headers['content-type'];
+  const { UploadId } = await client.send(
+    new CreateMultipartUploadCommand({ ...target, ...(ContentType === undefined ? {} : { ContentType }) }),
+  );
+  try {
+    const Parts: CompletedPart[] = [];
+    const store = async (Body: Buffer) => {
+      const PartNumber = Parts.length + 1;
+      const { ETag } = await client.send(new UploadPartCommand({ ...target, UploadId, PartNumber, Body }));
+      Parts.push({ PartNumber, ...(ETag === undefined ? {} : { ETag }) });
+    };
+    await store(whole);
+    for await (const part of parts) await store(part);
+    const { ETag } = await client.send(new CompleteMultipartUploadCommand({ ...target, UploadId, MultipartUpload: { Parts } }));
+    return { eTag: ETag ?? '' };
+  } catch (error) {
+    await client.send(new AbortMultipartUploadCommand({ ...target, UploadId }));
+    throw error;
+  }
+}
+
+/** Full parts, and what is left at the end. @throws Error where the sender goes away before the end */
+async function* partsOf(upload: IncomingMessage): AsyncGenerator<Buffer, undefined> {
+  let pending: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of upload as AsyncIterable<Buffer>) {
+    pending.push(chunk);
+    size += chunk.length;
+    if (size >= partSizeInBytes) {
+      yield Buffer.concat(pending);
+      pending = [];
+      size = 0;
+    }
+  }
+  if (size > 0) yield Buffer.concat(pending);
+}

@@ -1,0 +1,174 @@
+import { CreateBucketCommand, HeadObjectCommand, NotFound, S3Client } from '@aws-sdk/client-s3';
+import type { S3Event } from 'aws-lambda';
+import { createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { listen } from '../listen.ts';
+import { localCredentials } from '../local-credentials.ts';
+import { checkSignature } from './check-signature.ts';
+import { startS3Engine } from './engine.ts';
+import { type CreatedObject, objectCreatedEvent } from './object-created-event.ts';
+import { type ObjectPlace, receiveObject } from './put-object.ts';
+import { S3Error } from './s3-error.ts';
+
+export interface LocalS3 {
+  endpoint: string;
+  stop: () => Promise<void>;
+}
+
+interface Front {
+  engine: string;
+  client: S3Client;
+  /** Keys that a conditional write is under way for. */
+  beingCreated: Set<string>;
+  onObjectCreated: (event: S3Event) => void;
+}
+
+/**
+ * Starts object storage with one bucket, in memory or on files under `dataDirectory`. In front of the embedded engine stands
+ * what it lacks: private objects with presigned requests, `If-None-Match: *` on writes, uploads over 11 MiB, the response
+ * headers that a presigned download asks for, and notifications of created objects.
+ */
+export async function startS3(options: {
+  bucket: string;
+  dataDirectory?: string;
+  onObjectCreated: (event: S3Event) => void;
+}): Promise<LocalS3> {
+  const { bucket, dataDirectory, onObjectCreated } = options;
+  const engine = await startS3Engine(dataDirectory);
+  const { endpoint } = engine;
+  const client = new S3Client({
+    endpoint,
+    region: 'local',
+    credentials: localCredentials,
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+  });
+  await client.send(new CreateBucketCommand({ Bucket: bucket }));
+  const front: Front = { engine: endpoint, client, beingCreated: new Set(), onObjectCreated };
+  const server = await listen(
+    createServer((request, response) => void answer(request, response, front)),
+    0,
+  );
+  return {
+    endpoint: server.endpoint,
+    stop: async () => {
+      await server.stop();
+      client.destroy();
+      await engine.stop();
+    },
+  };
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, front: Front): Promise<void> {
+  try {
+    const [rawPath = '', rawQueryString = ''] = (request.url ?? '').split('?');
+    checkSignature({ method: request.method ?? '', rawPath, rawQueryString, headers: request.headers });
+    const place = placeOf(rawPath);
+    const created = place && creationBy(request, rawQueryString);
+    if (created) await create(request, response, front, place, created);
+    else await forward(request, response, front, request);
+  } catch (error) {
+    if (response.headersSent || response.destroyed) {
+      response.destroy();
+      return;
+    }
+    const refusal = error instanceof S3Error ? error : new S3Error(500, 'InternalError', String(error));
+    response
+      .writeHead(refusal.status, { 'content-type': 'application/xml' })
+      .end(request.method === 'HEAD' ? '' : refusal.toXml());
+  }
+}
+
+function placeOf(rawPath: string): ObjectPlace | undefined {
+  const [, bucket = '', ...key] = rawPath.split('/').map(decodeURIComponent);
+  if (key.includes('..')) throw new S3Error(400, 'InvalidURI', "Couldn't parse the specified URI.");
+  return key.join('/') === '' ? undefined : { bucket, key: key.join('/') };
+}
+
+/** How a request creates an object, if it does. */
+function creationBy(request: IncomingMessage, rawQueryString: string): CreatedObject['eventName'] | undefined {
+  const query = new URLSearchParams(rawQueryString);
+  if (request.method === 'POST' && query.has('uploadId')) return 'ObjectCreated:CompleteMultipartUpload';
+  if (request.method !== 'PUT' || query.has('uploadId')) return undefined;
+  return request.headers['x-amz-copy-source'] === undefined ? 'ObjectCreated:Put' : 'ObjectCreated:Copy';
+}
+
+async function create(
+  request: IncomingMessage,
+  response: ServerResponse,
+  front: Front,
+  place: ObjectPlace,
+  eventName: CreatedObject['eventName'],
+): Promise<void> {
+  const release = await reserve(request, front, place);
+  try {
+    if (eventName !== 'ObjectCreated:Put' || request.headers['content-encoding']?.includes('aws-chunked')) {
+      await forward(request, response, front, request);
+    } else {
+      const received = await receiveObject(front.client, place, request);
+      if ('whole' in received) await forward(request, response, front, [received.whole]);
+      else response.writeHead(200, { etag: received.eTag }).end();
+    }
+  } finally {
+    release();
+  }
+  if (response.statusCode !== 200) return;
+  const { ContentLength = 0, ETag = '' } = await head(front, place);
+  front.onObjectCreated(objectCreatedEvent({ eventName, ...place, sizeInBytes: ContentLength, eTag: ETag }));
+}
+
+/** Keeps a key for a write with `If-None-Match: *`. @throws S3Error 412 where the object exists, 409 where it is being written */
+async function reserve(request: IncomingMessage, front: Front, place: ObjectPlace): Promise<() => void> {
+  if (request.headers['if-none-match'] !== '*') return () => undefined;
+  const name = `${place.bucket}/${place.key}`;
+  if (front.beingCreated.has(name)) {
+    throw new S3Error(409, 'ConditionalRequestConflict', 'A conflicting conditional operation is currently in progress.');
+  }
+  front.beingCreated.add(name);
+  const release = () => front.beingCreated.delete(name);
+  try {
+    await head(front, place);
+  } catch (error) {
+    if (error instanceof NotFound) return release;
+    release();
+    throw error;
+  }
+  release();
+  throw new S3Error(412, 'PreconditionFailed', 'At least one of the pre-conditions you specified did not hold');
+}
+
+async function head(front: Front, { bucket, key }: ObjectPlace) {
+  return await front.client.send(new HeadObjectCommand({ Bucket: bucket, Key: key }));
+}
+
+async function forward(
+  request: IncomingMessage,
+  response: ServerResponse,
+  front: Front,
+  body: AsyncIterable<Buffer> | Iterable<Buffer>,
+): Promise<void> {
+  const { 'if-none-match': condition, 'transfer-encoding': _, expect: __, ...headers } = request.headers;
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  const whole = Array.isArray(body) ? { 'content-length': String((body[0] as Buffer).length) } : {};
+  const upstream = httpRequest(front.engine + (request.url ?? ''), {
+    method: request.method,
+    headers: { ...headers, ...whole, ...(isRead && condition !== undefined ? { 'if-none-match': condition } : {}) },
+  });
+  const answered = new Promise<IncomingMessage>((resolve, reject) => upstream.once('response', resolve).once('error', reject));
+  await Promise.all([pipeline(body, upstream), answered]);
+  const answer = await answered;
+  response.writeHead(answer.statusCode ?? 502, {
+    ...answer.headers,
+    ...(answer.statusCode === 200 ? askedHeaders(request) : {}),
+  });
+  await pipeline(answer, response);
+}
+
+/** `response-content-type` and its kin in the query of a GET say what headers the answer has. */
+function askedHeaders(request: IncomingMessage): Record<string, string> {
+  if (request.method !== 'GET') return {};
+  const query = new URLSearchParams((request.url ?? '').split('?')[1]);
+  return Object.fromEntries(
+    [...query].filter(([name]) => name.startsWith('response-')).map(([name, value]) => [name.slice('response-'.length), value]),
+  );
+}

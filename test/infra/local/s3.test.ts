@@ -1,0 +1,186 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { CopyObjectCommand, GetObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import type { S3Event } from 'aws-lambda';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { localCredentials } from '../../../infra/local/local-credentials.ts';
+import { startS3, type LocalS3 } from '../../../infra/local/s3/s3.ts';
+
+const Bucket = 'content';
+const events: S3Event[] = [];
+let s3: LocalS3;
+let client: S3Client;
+
+const clientOf = (endpoint: string, region = 'local') => new S3Client({ endpoint, region, credentials: localCredentials });
+
+beforeAll(async () => {
+  s3 = await startS3({ bucket: Bucket, onObjectCreated: (event) => events.push(event) });
+  client = clientOf(s3.endpoint);
+});
+
+afterAll(async () => {
+  client.destroy();
+  await s3.stop();
+});
+
+const eventOf = (key: string) => events.find((event) => event.Records[0]?.s3.object.key === key)?.Records[0];
+
+async function presignedPut(Key: string, expiresIn = 60) {
+  const command = new PutObjectCommand({ Bucket, Key, IfNoneMatch: '*' });
+  return await getSignedUrl(client, command, { expiresIn, unhoistableHeaders: new Set(['if-none-match']) });
+}
+
+const put = (url: string, body: NonNullable<RequestInit['body']>, headers: Record<string, string> = { 'if-none-match': '*' }) =>
+  fetch(url, { method: 'PUT', body, headers });
+
+async function content(Key: string) {
+  const { Body } = await client.send(new GetObjectCommand({ Bucket, Key }));
+  return Buffer.from((await Body?.transformToByteArray()) ?? []);
+}
+
+describe('an SDK client', () => {
+  it('writes and reads, without being told to use path-style addresses', async () => {
+    await client.send(new PutObjectCommand({ Bucket, Key: 'a/plain', Body: Buffer.from('hello') }));
+    expect(String(await content('a/plain'))).toBe('hello');
+    const { Contents } = await client.send(new ListObjectsV2Command({ Bucket, Prefix: 'a/' }));
+    expect(Contents?.map((object) => object.Key)).toContain('a/plain');
+  });
+
+  it('is refused a second write with If-None-Match', async () => {
+    const command = () => new PutObjectCommand({ Bucket, Key: 'a/once', Body: Buffer.from('1'), IfNoneMatch: '*' });
+    await client.send(command());
+    await expect(client.send(command())).rejects.toMatchObject({
+      name: 'PreconditionFailed',
+      $metadata: { httpStatusCode: 412 },
+    });
+  });
+});
+
+describe('a presigned upload', () => {
+  it('stores the body once', async () => {
+    const url = await presignedPut('p/once');
+    expect((await put(url, '{"a":1}', { 'if-none-match': '*', 'content-type': 'application/json' })).status).toBe(200);
+    expect((await put(url, 'other')).status).toBe(412);
+    expect(String(await content('p/once'))).toBe('{"a":1}');
+  });
+
+  it('lets one of several at once through', async () => {
+    const url = await presignedPut('p/race');
+    const statuses = await Promise.all(['1', '2', '3', '4'].map(async (body) => (await put(url, body)).status));
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+    expect(statuses.every((status) => [200, 409, 412].includes(status))).toBe(true);
+  });
+
+  it('stores more than the engine takes at once', async () => {
+    const body = Buffer.alloc(20 * 1024 * 1024 + 7, 'confidential ');
+    expect((await put(await presignedPut('p/large'), body)).status).toBe(200);
+    expect((await content('p/large')).equals(body)).toBe(true);
+    await expect
+      .poll(() => eventOf('p/large'))
+      .toMatchObject({ eventName: 'ObjectCreated:Put', s3: { object: { size: body.length } } });
+  });
+
+  it('stores an empty body', async () => {
+    expect((await put(await presignedPut('p/empty'), '')).status).toBe(200);
+    expect(await content('p/empty')).toHaveLength(0);
+  });
+
+  it('leaves nothing of a body that breaks off', async () => {
+    const url = await presignedPut('p/broken');
+    const sending = new AbortController();
+    const body = new ReadableStream({
+      pull: async (controller) => {
+        controller.enqueue(new Uint8Array(1024 * 1024));
+        await delay(5);
+      },
+    });
+    setTimeout(() => sending.abort(), 100);
+    const init = { method: 'PUT', body, headers: { 'if-none-match': '*' }, duplex: 'half', signal: sending.signal };
+    await expect(fetch(url, init as RequestInit)).rejects.toThrow();
+    await expect.poll(async () => (await put(url, 'again')).status).toBe(200);
+    expect(String(await content('p/broken'))).toBe('again');
+  });
+
+  it.each([
+    ['without a header it was signed with', (url: string) => put(url, 'x', {}), 'SignatureDoesNotMatch'],
+    ['for another key', (url: string) => put(url.replace('p/forged', 'p/other'), 'x'), 'SignatureDoesNotMatch'],
+    ['with another method', (url: string) => fetch(url, { headers: { 'if-none-match': '*' } }), 'SignatureDoesNotMatch'],
+    ['without a signature', (url: string) => put(url.split('?')[0] ?? '', 'x'), 'AccessDenied'],
+  ])('is refused %s', async (_, send, code) => {
+    const response = await send(await presignedPut('p/forged'));
+    expect(response.status).toBe(403);
+    expect(await response.text()).toContain(`<Code>${code}</Code>`);
+  });
+
+  it('is refused after its time', async () => {
+    const signingDate = new Date(Date.now() - 61_000);
+    const url = await getSignedUrl(client, new PutObjectCommand({ Bucket, Key: 'p/late' }), { expiresIn: 60, signingDate });
+    const response = await put(url, 'x', {});
+    expect([response.status, await response.text()]).toEqual([403, expect.stringContaining('Request has expired')]);
+  });
+});
+
+describe('a presigned download', () => {
+  it('gives the object under the headers it was signed with', async () => {
+    await client.send(new PutObjectCommand({ Bucket, Key: 'd/file', Body: Buffer.from('abc') }));
+    const command = new GetObjectCommand({
+      Bucket,
+      Key: 'd/file',
+      ResponseContentType: 'text/csv',
+      ResponseContentDisposition: `attachment; filename*=UTF-8''iris%20(1).csv`,
+    });
+    const response = await fetch(await getSignedUrl(client, command, { expiresIn: 60 }));
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('text/csv');
+    expect(response.headers.get('content-disposition')).toBe(`attachment; filename*=UTF-8''iris%20(1).csv`);
+    expect(await response.text()).toBe('abc');
+  });
+
+  it('is 404 for an object that is not there', async () => {
+    const url = await getSignedUrl(client, new GetObjectCommand({ Bucket, Key: 'd/none' }), { expiresIn: 60 });
+    expect((await fetch(url)).status).toBe(404);
+  });
+});
+
+describe('a created object', () => {
+  it('is notified, its key URL-encoded', async () => {
+    await client.send(new PutObjectCommand({ Bucket, Key: 'n/a b+ü', Body: Buffer.from('12345') }));
+    await expect
+      .poll(() => eventOf('n/a+b%2B%C3%BC'))
+      .toMatchObject({
+        eventSource: 'aws:s3',
+        eventName: 'ObjectCreated:Put',
+        s3: { bucket: { name: Bucket }, object: { size: 5, eTag: '827ccb0eea8a706c4c34a16891f84e7b' } },
+      });
+  });
+
+  it('is notified as a copy where it is one', async () => {
+    await client.send(new PutObjectCommand({ Bucket, Key: 'n/from', Body: Buffer.from('1') }));
+    await client.send(new CopyObjectCommand({ Bucket, Key: 'n/to', CopySource: `${Bucket}/n/from` }));
+    await expect.poll(() => eventOf('n/to')?.eventName).toBe('ObjectCreated:Copy');
+  });
+});
+
+describe('a data directory', () => {
+  it('keeps objects over a restart', async () => {
+    const dataDirectory = mkdtempSync(join(tmpdir(), 's3-'));
+    const first = await startS3({ bucket: Bucket, dataDirectory, onObjectCreated: () => undefined });
+    const body = Buffer.alloc(9 * 1024 * 1024, 7);
+    await clientOf(first.endpoint).send(new PutObjectCommand({ Bucket, Key: 'k/large', Body: body }));
+    await clientOf(first.endpoint).send(new PutObjectCommand({ Bucket, Key: 'k/small', Body: Buffer.from('kept') }));
+    await first.stop();
+
+    const second = await startS3({ bucket: Bucket, dataDirectory, onObjectCreated: () => undefined });
+    const read = async (Key: string) => {
+      const { Body } = await clientOf(second.endpoint).send(new GetObjectCommand({ Bucket, Key }));
+      return Buffer.from((await Body?.transformToByteArray()) ?? []);
+    };
+    expect(String(await read('k/small'))).toBe('kept');
+    expect((await read('k/large')).equals(body)).toBe(true);
+    await second.stop();
+    rmSync(dataDirectory, { recursive: true });
+  });
+});
