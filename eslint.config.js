@@ -1,0 +1,81 @@
+import { defineConfig, globalIgnores } from 'eslint/config';
+import tseslint from 'typescript-eslint';
+
+const environmentAccess = [
+  { object: 'process', property: 'env', message: 'Only shared/environment.ts and infra/local read the environment.' },
+];
+const environmentImport = [
+  { name: 'node:process', importNames: ['env'], message: 'Only shared/environment.ts and infra/local read the environment.' },
+];
+
+/** Static relative imports that match `regex` are errors. */
+const boundary = (regex, message) => ({
+  'no-restricted-imports': ['error', { paths: environmentImport, patterns: [{ regex, message }] }],
+});
+
+const dynamicImports = {
+  selector: 'ImportExpression',
+  message: 'Import statically: the import rules and the bundle see it then.',
+};
+const keyLiterals = [
+  'Property[key.name=/^(pk|sk)$/] > :matches(Literal, TemplateLiteral).value',
+  ':matches(Literal[value=/^[a-z][a-z-]*#/], TemplateElement[value.raw=/^([a-z][a-z-]*)?#$/])',
+].map((selector) => ({ selector, message: 'Key literals of the table stand in shared/table/keys.ts only.' }));
+
+export default defineConfig(
+  globalIgnores(['cdk.out/', 'dist/', 'coverage/']),
+  {
+    files: ['**/*.ts'],
+    extends: [tseslint.configs.strictTypeChecked],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    linterOptions: { reportUnusedDisableDirectives: 'error' },
+    rules: {
+      eqeqeq: ['error', 'always', { null: 'ignore' }],
+      'no-console': 'error',
+      'no-restricted-properties': ['error', ...environmentAccess],
+      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      '@typescript-eslint/no-confusing-void-expression': 'off',
+      '@typescript-eslint/no-unnecessary-type-arguments': 'off',
+      '@typescript-eslint/require-await': 'off',
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+    },
+  },
+  {
+    files: ['shared/**/*.ts'],
+    rules: {
+      ...boundary('^\\..*/(functions|infra|test|bench)/', 'shared/ imports only shared/ and packages.'),
+      'no-restricted-syntax': ['error', dynamicImports, ...keyLiterals],
+    },
+  },
+  {
+    files: ['functions/**/*.ts'],
+    rules: {
+      ...boundary('^\\.(?!\\./(\\.\\./)*shared/)', 'functions/ import shared/ and packages only, never each other.'),
+      'no-restricted-syntax': ['error', dynamicImports, ...keyLiterals],
+    },
+  },
+  {
+    files: ['infra/**/*.ts'],
+    rules: boundary('^\\..*/(functions|test|bench)/', 'infra/ imports only infra/, shared/ and packages.'),
+  },
+  {
+    files: ['infra/local/**/*.ts'],
+    rules: boundary('^\\..*/(test|bench)/', 'infra/local/ imports only infra/, functions/, shared/ and packages.'),
+  },
+  { files: ['shared/table/keys.ts'], rules: { 'no-restricted-syntax': ['error', dynamicImports] } },
+  {
+    files: ['shared/environment.ts', 'infra/local/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts'],
+    rules: { 'no-restricted-properties': 'off' },
+  },
+  { files: ['infra/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts'], rules: { 'no-console': 'off' } },
+  {
+    files: ['test/**/*.ts', 'bench/**/*.ts'],
+    rules: {
+      '@typescript-eslint/no-empty-function': 'off',
+      '@typescript-eslint/no-unsafe-assignment': 'off', // expect.any() and the like
+      '@typescript-eslint/unbound-method': 'off',
+    },
+  },
+);
