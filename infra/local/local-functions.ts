@@ -4,7 +4,9 @@ import type { Context } from 'aws-lambda';
 /** Invokes a function by its name, its file below functions/, and returns what it answered. */
 export type InvokeFunction = (name: string, event: unknown) => Promise<unknown>;
 
-type Handler = (event: unknown, context: Context) => unknown;
+/** Lambda's context without its old ways of ending a function. */
+type FunctionContext = Omit<Context, 'done' | 'fail' | 'succeed'>;
+type Handler = (event: unknown, context: FunctionContext) => unknown;
 
 /** The event is larger than Lambda takes. */
 export class RequestTooLargeError extends Error {
@@ -24,7 +26,7 @@ export function localFunctions(load: (name: string) => Promise<Handler> = import
     if (Buffer.byteLength(result) > largestPayloadInBytes) {
       throw Object.assign(new Error(`${name} answered with more than 6 MiB.`), { name: 'Function.ResponseSizeTooLarge' });
     }
-    return JSON.parse(result);
+    return JSON.parse(result) as unknown;
   };
 }
 
@@ -34,7 +36,7 @@ async function importHandler(name: string): Promise<Handler> {
   return handler;
 }
 
-function contextOf(functionName: string): Context {
+function contextOf(functionName: string): FunctionContext {
   const deadline = Date.now() + timeoutInMilliseconds;
   return {
     callbackWaitsForEmptyEventLoop: true,
@@ -46,8 +48,5 @@ function contextOf(functionName: string): Context {
     logGroupName: `/aws/lambda/${functionName}`,
     logStreamName: 'local',
     getRemainingTimeInMillis: () => deadline - Date.now(),
-    done: () => undefined,
-    fail: () => undefined,
-    succeed: () => undefined,
   };
 }

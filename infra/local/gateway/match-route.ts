@@ -29,7 +29,7 @@ export function matchRoute<Route extends GatewayRoute>(
   if (!route) return undefined;
   const parameters = route.path.split('/').flatMap((pattern, index) => {
     const name = parameterName(pattern);
-    return name === undefined ? [] : [[name, segments[index] ?? '']];
+    return name === undefined ? [] : [[name, segments[index] ?? ''] as const];
   });
   return { route, pathParameters: Object.fromEntries(parameters) };
 }

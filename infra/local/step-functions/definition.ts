@@ -37,16 +37,15 @@ export const longestTimerSeconds = 2_147_483;
  * task has a limit.
  */
 export function interpretable(definition: Definition): StateMachineDefinition {
-  const states = Object.entries(definition.States).map(([name, state]) => [
-    name,
-    state.Type === 'Task' ? interpretableTask(state) : state,
-  ]);
+  const states = Object.entries(definition.States).map(
+    ([name, state]) => [name, state.Type === 'Task' ? interpretableTask(state) : state] as const,
+  );
   const limit = definition.TimeoutSeconds;
   return {
     ...definition,
     ...(limit === undefined ? {} : { TimeoutSeconds: Math.min(limit, longestTimerSeconds) }),
     States: Object.fromEntries(states),
-  } as StateMachineDefinition;
+  } as unknown as StateMachineDefinition;
 }
 
 function interpretableTask(state: TaskState): TaskState {

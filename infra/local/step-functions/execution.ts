@@ -35,6 +35,9 @@ interface Start {
   onEnd: (execution: Execution) => void;
 }
 
+type Input = Parameters<StateMachine['run']>[0];
+type Handlers = NonNullable<NonNullable<RunOptions['overrides']>['taskResourceLocalHandlers']>;
+
 /** Runs the definition; the execution's record changes as it goes on. */
 export function startExecution({ definition, machine, execution, invoke, tokens, onEnd }: Start): RunningExecution {
   const over = new AbortController();
@@ -58,17 +61,17 @@ export function startExecution({ definition, machine, execution, invoke, tokens,
         token = tokens.issue();
         return runTask(state, input as TaskInput, { invoke, tokens, executionOver: over.signal });
       };
-      return [name, handler];
+      return [name, handler] as const;
     });
 
-  const run = machine.run(JSON.parse(execution.input), {
-    overrides: { taskResourceLocalHandlers: Object.fromEntries(handlers) },
+  const run = machine.run(JSON.parse(execution.input) as Input, {
+    overrides: { taskResourceLocalHandlers: Object.fromEntries(handlers) as Handlers },
     context: {
       Execution: { Id: execution.executionArn, Name: execution.name },
       StateMachine: { Id: execution.stateMachineArn, Name: execution.stateMachineArn.split(':').at(-1) },
       Task: task,
     },
-  } as RunOptions);
+  });
   run.result.then(
     (output) => end({ status: 'SUCCEEDED', output: JSON.stringify(output) }),
     (error: unknown) => end(failure(error)),

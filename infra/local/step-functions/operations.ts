@@ -131,7 +131,7 @@ function taskOutput(output: unknown): unknown {
 }
 
 function optionalText(value: unknown): string | undefined {
-  return value === undefined || value === null ? undefined : String(value);
+  return typeof value === 'string' ? value : undefined;
 }
 
 function epochSeconds(date: Date): number {

@@ -69,7 +69,10 @@ afterAll(async () => {
 });
 
 async function call(path: string, init: RequestInit = {}) {
-  const response = await fetch(gateway.endpoint + path, { ...init, headers: { authorization, ...init.headers } });
+  const response = await fetch(gateway.endpoint + path, {
+    ...init,
+    headers: { authorization, ...(init.headers as Record<string, string> | undefined) },
+  });
   return {
     response,
     event: (await response
