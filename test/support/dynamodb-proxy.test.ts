@@ -1,0 +1,63 @@
+import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import { GetCommand, PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startProxiedTable, type ProxiedTable } from './proxied-table.ts';
+
+let proxied: ProxiedTable;
+beforeAll(async () => {
+  proxied = await startProxiedTable();
+});
+beforeEach(() => {
+  proxied.proxy.inject(undefined);
+  proxied.proxy.reset();
+});
+afterAll(() => proxied.stop());
+
+const Key = { pk: 'a', sk: 'b' };
+const get = () => proxied.table.document.send(new GetCommand({ TableName: proxied.table.name, Key, ConsistentRead: true }));
+const put = () => proxied.table.document.send(new PutCommand({ TableName: proxied.table.name, Item: Key }));
+
+describe('the DynamoDB proxy', () => {
+  it('counts calls made side by side as one round trip, and one after the other as several', async () => {
+    await Promise.all([get(), get(), get()]);
+    expect(proxied.proxy.sequentialCalls()).toBe(1);
+    await get();
+    expect([proxied.proxy.sequentialCalls(), proxied.proxy.calls.length]).toEqual([2, 4]);
+  });
+
+  it('tells the units read from those written', async () => {
+    await put();
+    await get();
+    expect([proxied.proxy.readUnits(), proxied.proxy.writeUnits()]).toEqual([1, 1]);
+  });
+
+  it('cancels a transaction with the reasons that the SDK reads', async () => {
+    proxied.proxy.inject({ kind: 'conflict', share: 1 });
+    const puts = [Key, { pk: 'a', sk: 'c' }].map((Item) => ({ Put: { TableName: proxied.table.name, Item } }));
+    const refused: unknown = await proxied.table.document
+      .send(new TransactWriteCommand({ TransactItems: puts }))
+      .catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(TransactionCanceledException);
+    expect(refused).toMatchObject({ CancellationReasons: [{ Code: 'None' }, { Code: 'TransactionConflict' }] });
+  });
+
+  it('throttles the operations it is told to, as often as it is told to, so that the SDK sends them again', async () => {
+    proxied.proxy.inject({ kind: 'throttling', share: 1, operations: ['PutItem'], times: 1 });
+    await get();
+    await put();
+    expect(proxied.proxy.calls.map((call) => [call.operation, call.status])).toEqual([
+      ['GetItem', 200],
+      ['PutItem', 400],
+      ['PutItem', 200],
+    ]);
+  });
+
+  it('carries a call out and loses its answer, so that the SDK sends it again', async () => {
+    proxied.proxy.inject({ kind: 'lost-answer', share: 1, times: 1 });
+    await put();
+    expect(proxied.proxy.calls.map((call) => [call.operation, call.status])).toEqual([
+      ['PutItem', 200],
+      ['PutItem', 200],
+    ]);
+  });
+});
