@@ -9,7 +9,7 @@ import { invalid, ServiceError } from '../errors.ts';
 import { routeNamed, type RouteName, type routes } from '../routes.ts';
 import { cvmId, domainId } from '../text.ts';
 import type { Contract } from './contract.ts';
-import { logger } from './logger.ts';
+import { logger } from '../logger.ts';
 import { parseInput } from './parse.ts';
 import { problemResponse, toServiceError, type HttpResponse } from './problem.ts';
 

@@ -1,4 +1,5 @@
 import { RunIsOverError } from './run-is-over.ts';
+import type { EndedBy } from './run-reference.ts';
 
 /** The functions below functions/lifecycle/ that the state machine calls. */
 export const lifecycleSteps = ['offer-run', 'await-cvm', 'deliver-stop', 'end-wait', 'record-outcome'] as const;
@@ -15,9 +16,6 @@ export interface RunTimes {
   /** Until the CVM confirms a stop. */
   stopInSeconds: number;
 }
-
-/** What ended a wait, where the CVM did not; the definition writes it to `$.ended_by`. */
-export type EndedBy = 'not_accepted' | 'silence' | 'run_timeout' | 'failure';
 
 const retry = [
   {

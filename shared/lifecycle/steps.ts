@@ -5,8 +5,7 @@ import { getItems, transact, type Action, type Table } from '../table/table.ts';
 import { changeClaim, parseClaim, readClaim, type Ending } from './claim.ts';
 import { endWait, type Executions } from './executions.ts';
 import { RunIsOverError } from './run-is-over.ts';
-import type { RunReference } from './run-reference.ts';
-import type { EndedBy } from './state-machine.ts';
+import type { EndedBy, RunReference } from './run-reference.ts';
 import { wakeForOutcome } from './wake.ts';
 
 interface Waiting {

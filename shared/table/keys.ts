@@ -119,5 +119,6 @@ export const statisticsKeys = {
 /** Deleted things whose remains are still to be removed. */
 export const purgeKeys = {
   partition: 'purges',
+  prefixes: { asset: 'asset#', computation: 'computation#' },
   purge: (kind: 'computation' | 'asset', id: string): Key => ({ pk: purgeKeys.partition, sk: `${kind}#${id}` }),
 };

@@ -1,5 +1,5 @@
 import { Logger } from '@aws-lambda-powertools/logger';
-import { environment } from '../environment.ts';
+import { environment } from './environment.ts';
 
 let known: Logger | undefined;
 

@@ -1,0 +1,12 @@
+import { permit } from '../../shared/access/caller.ts';
+import { openContentStore } from '../../shared/assets/content-store.ts';
+import { createAsset } from '../../shared/assets/create-asset.ts';
+import { createAssetContract } from '../../shared/contract/assets.ts';
+import { endpoint } from '../../shared/http/endpoint.ts';
+import { openTable } from '../../shared/table/open-table.ts';
+
+export const handler = endpoint('assets/create-asset', createAssetContract, async ({ path, body, caller, now }) => {
+  permit(caller, { anyOf: [body.asset.asset_type === 'algorithm' ? 'provide_algorithm' : 'provide_dataset'] });
+  const asset = await createAsset(openTable(), openContentStore(), { ...body.asset, domain: path.domainID, createdBy: caller.id, now });
+  return { body: asset, headers: { location: `/${path.domainID}/assets/${asset.id}` } };
+});

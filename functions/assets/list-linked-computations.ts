@@ -1,0 +1,9 @@
+import { listLinkedComputationsContract } from '../../shared/contract/assets.ts';
+import { endpoint } from '../../shared/http/endpoint.ts';
+import { listLinkedComputations } from '../../shared/links/list-linked-computations.ts';
+import { openTable } from '../../shared/table/open-table.ts';
+
+export const handler = endpoint('assets/list-linked-computations', listLinkedComputationsContract, async ({ path, query }) => {
+  const { computations, total } = await listLinkedComputations(openTable(), path.domainID, path.id, query);
+  return { body: { computations, ...query, total } };
+});

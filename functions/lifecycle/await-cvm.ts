@@ -1,0 +1,9 @@
+import { openExecutions } from '../../shared/lifecycle/executions.ts';
+import { waitingStep } from '../../shared/lifecycle/run-reference.ts';
+import { awaitCvm } from '../../shared/lifecycle/steps.ts';
+import { openTable } from '../../shared/table/open-table.ts';
+import { task } from '../../shared/tasks/task.ts';
+
+export const handler = task('lifecycle/await-cvm', waitingStep, async (waiting) => {
+  await awaitCvm(openTable(), openExecutions(), waiting);
+});

@@ -1,0 +1,10 @@
+import { environment } from '../../shared/environment.ts';
+import { openExecutions } from '../../shared/lifecycle/executions.ts';
+import { waitingStep } from '../../shared/lifecycle/run-reference.ts';
+import { deliverStop } from '../../shared/lifecycle/steps.ts';
+import { openTable } from '../../shared/table/open-table.ts';
+import { task } from '../../shared/tasks/task.ts';
+
+export const handler = task('lifecycle/deliver-stop', waitingStep, async (waiting, now) => {
+  await deliverStop(openTable(), openExecutions(), waiting, now, environment().STOP_TIMEOUT_SECONDS);
+});

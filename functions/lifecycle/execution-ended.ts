@@ -1,0 +1,8 @@
+import { executionEnded, executionStatusChange } from '../../shared/lifecycle/execution-ended.ts';
+import { openExecutions } from '../../shared/lifecycle/executions.ts';
+import { openTable } from '../../shared/table/open-table.ts';
+import { task } from '../../shared/tasks/task.ts';
+
+export const handler = task('lifecycle/execution-ended', executionStatusChange, async (change, now) => {
+  await executionEnded(openTable(), openExecutions(), change, now);
+});

@@ -1,0 +1,9 @@
+import { openExecutions } from '../../shared/lifecycle/executions.ts';
+import { endingRun } from '../../shared/lifecycle/run-reference.ts';
+import { recordOutcome } from '../../shared/lifecycle/steps.ts';
+import { openTable } from '../../shared/table/open-table.ts';
+import { task } from '../../shared/tasks/task.ts';
+
+export const handler = task('lifecycle/record-outcome', endingRun, async ({ ended_by, ...run }, now) => {
+  await recordOutcome(openTable(), openExecutions(), run, ended_by, now);
+});

@@ -1,0 +1,12 @@
+import { openExecutions } from '../../shared/lifecycle/executions.ts';
+import { sweepRuns } from '../../shared/lifecycle/sweep-runs.ts';
+import { openTable } from '../../shared/table/open-table.ts';
+import { task } from '../../shared/tasks/task.ts';
+import * as v from 'valibot';
+
+/** A caller that is about to start the execution has a minute; a restarted machine has lost all of them, and says 0. */
+const sweep = v.object({ grace_in_seconds: v.optional(v.number(), 60) });
+
+export const handler = task('lifecycle/sweep-runs', sweep, async ({ grace_in_seconds }, now) => ({
+  ended: await sweepRuns(openTable(), openExecutions(), now, grace_in_seconds),
+}));

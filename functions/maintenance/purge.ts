@@ -1,0 +1,7 @@
+import { openContentStore } from '../../shared/assets/content-store.ts';
+import { purgeAll } from '../../shared/purge/purge-all.ts';
+import { openTable } from '../../shared/table/open-table.ts';
+import { task } from '../../shared/tasks/task.ts';
+import * as v from 'valibot';
+
+export const handler = task('maintenance/purge', v.unknown(), async () => ({ purged: await purgeAll(openTable(), openContentStore()) }));

@@ -1,0 +1,9 @@
+import { listRunsContract } from '../../shared/contract/runs.ts';
+import { endpoint } from '../../shared/http/endpoint.ts';
+import { listRuns } from '../../shared/runs/list-runs.ts';
+import { openTable } from '../../shared/table/open-table.ts';
+
+export const handler = endpoint('runs/list-runs', listRunsContract, async ({ path, query }) => {
+  const { runs, total } = await listRuns(openTable(), path.domainID, query);
+  return { body: { runs, ...query, total } };
+});

@@ -1,0 +1,8 @@
+import { healthContract } from '../../shared/contract/service.ts';
+import { environment } from '../../shared/environment.ts';
+import { endpoint } from '../../shared/http/endpoint.ts';
+
+export const handler = endpoint('service/health', healthContract, () => {
+  const { STAGE, SERVICE_VERSION } = environment();
+  return { body: { status: 'ok' as const, stage: STAGE, version: SERVICE_VERSION } };
+});

@@ -1,0 +1,6 @@
+import { openapiContract } from '../../shared/contract/service.ts';
+import { environment } from '../../shared/environment.ts';
+import { endpoint } from '../../shared/http/endpoint.ts';
+import { openapiDocument } from '../../shared/openapi/openapi-document.ts';
+
+export const handler = endpoint('service/openapi', openapiContract, () => ({ body: openapiDocument(environment().SERVICE_VERSION) }));

@@ -1,0 +1,42 @@
+import type { Claim, Ending } from '../lifecycle/claim.ts';
+import type { Report } from './report.ts';
+
+/**
+ * What ends a run (decisions, section 6): results that are ready, a failure, a stop, a refusal. Everything else, such as the
+ * `Running/Failed` that an agent sends after it was stopped, ends nothing.
+ */
+export function outcomeOfReport(report: Report, claim: Claim): Ending | undefined {
+  switch (report.type) {
+    case 'event':
+      return outcomeOfEvent(`${report.event_type}/${report.status}`, claim);
+    case 'rejected':
+      if (report.command_id === claim.run_command_id) return { status: 'failed', reason: said('The CVM rejected the run', report.reason) };
+      if (report.command_id !== claim.stop_command_id) return undefined;
+      return { status: 'cancelled', reason: said('Stopped; the CVM rejected the stop', report.reason), is_confirmed: false };
+    case 'accepted':
+    case 'heartbeat':
+      return undefined;
+  }
+}
+
+function outcomeOfEvent(event: string, claim: Claim): Ending | undefined {
+  switch (event) {
+    case 'ConsumingResults/Ready':
+    case 'Complete/Completed':
+      return { status: 'completed', reason: 'The CVM finished the run.' };
+    case 'Failed/Failed':
+      return { status: 'failed', reason: 'The CVM failed.' };
+    case 'Stopped/Stopped':
+      return {
+        status: 'cancelled',
+        reason: claim.stop_token === undefined ? 'The CVM stopped, unasked.' : 'Stopped; the CVM confirmed it.',
+        is_confirmed: true,
+      };
+    default:
+      return undefined;
+  }
+}
+
+function said(what: string, reason: string): string {
+  return reason ? `${what}: ${reason}` : `${what}.`;
+}

@@ -1,0 +1,54 @@
+import * as v from 'valibot';
+import { text } from '../text.ts';
+
+const base = {
+  id: v.pipe(text(1, 128), v.description("Of the reporter's choosing; one seen before on the same run is counted and ignored.")),
+  run_id: v.pipe(v.string('Expected a run identifier.'), v.description('The run that the report is about.')),
+};
+const reason = v.optional(v.pipe(text(0, 1000), v.description('Why, for people.')), '');
+const word = text(1, 60);
+
+/** What a CVM, or the gateway that speaks for it, reports (endpoint 26). */
+export const reportSchema = v.variant(
+  'type',
+  [
+    v.strictObject({ ...base, type: v.literal('accepted'), command_id: v.string(), reason }),
+    v.strictObject({ ...base, type: v.literal('rejected'), command_id: v.string(), reason }),
+    v.strictObject({
+      ...base,
+      type: v.literal('event'),
+      event_type: v.pipe(word, v.description("The agent's own name of the event."), v.examples(['Running'])),
+      status: v.pipe(word, v.description("The agent's own status."), v.examples(['InProgress'])),
+      details: v.optional(v.pipe(v.string(), v.base64('Expected base64.'), v.description('Kept as given.'))),
+      originator: v.optional(
+        v.pipe(
+          v.string(),
+          v.regex(/^(?!system$)[A-Za-z0-9._-]{1,64}$/, 'Expected 1 to 64 characters of A-Z a-z 0-9 . _ -, not `system`.'),
+          v.description('The part of the CVM that saw it: `agent`, `computation-runner`.'),
+        ),
+        'agent',
+      ),
+      occurred_at: v.optional(
+        v.pipe(
+          v.string(),
+          v.isoTimestamp('Expected an RFC 3339 timestamp.'),
+          v.description("The reporter's own clock. Goes into the details where none are given; never orders events."),
+        ),
+      ),
+    }),
+    v.strictObject({ ...base, type: v.literal('heartbeat') }),
+  ],
+  'Expected type accepted, rejected, event or heartbeat.',
+);
+export type Report = v.InferOutput<typeof reportSchema>;
+
+export const reportsPerBatch = 50;
+
+/** Body of endpoint 26. */
+export const reportBatch = v.strictObject({
+  reports: v.pipe(
+    v.array(reportSchema),
+    v.minLength(1, 'Expected 1 to 50 reports.'),
+    v.maxLength(reportsPerBatch, 'Expected 1 to 50 reports.'),
+  ),
+});

@@ -1,0 +1,21 @@
+import * as v from 'valibot';
+import { endRun } from '../runs/end-run.ts';
+import type { Table } from '../table/table.ts';
+import type { Executions } from './executions.ts';
+import { runReference } from './run-reference.ts';
+import { settleStop } from './steps.ts';
+
+const input = v.object({ ...runReference.entries, action: v.picklist(['run', 'stop']) });
+
+/** EventBridge's `Step Functions Execution Status Change`, as far as it is read here. */
+export const executionStatusChange = v.object({
+  detail: v.object({ status: v.string(), input: v.pipe(v.string(), v.parseJson(), input) }),
+});
+export type ExecutionStatusChange = v.InferOutput<typeof executionStatusChange>;
+
+/** An execution has ended without recording an outcome itself: aborted by hand, timed out, failed. */
+export async function executionEnded(table: Table, executions: Executions, change: ExecutionStatusChange, now: string): Promise<void> {
+  const { status, input: { action, ...run } } = change.detail;
+  if (action === 'stop') await settleStop(table, executions, run, now);
+  else await endRun(table, run, { status: 'failed', reason: `The execution of the run ended as ${status}.` }, now);
+}
