@@ -7,9 +7,9 @@ import { segmentItem } from './segment.ts';
 import { markSegment } from './segment-marks.ts';
 import { publicEvent, storedEvent, storedSizeInBytes, type StoredEvent } from './stored-event.ts';
 
-export const eventsPerAppend = 50;
-export const eventsPerSegment = 512;
-const bytesPerSegment = 256 * 1024;
+const eventsPerAppend = 50;
+const eventsPerSegment = 256;
+const bytesPerSegment = 128 * 1024;
 
 export interface Append {
   actions: Action[];

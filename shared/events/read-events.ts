@@ -93,7 +93,7 @@ async function matchingEvents(
   return { events: events.reverse().map(publicEvent), total };
 }
 
-/** The events that no index segment covers yet: some 512 at most, or 256 KiB and one append. */
+/** The events that no index segment covers yet: up to 256, or 128 KiB, and one append. */
 function readTail(table: Table, computationId: string, head: JournalHead): Promise<StoredEvent[]> {
   return readNumberRange(table, computationId, { from: head.sealed + 1, to: head.count });
 }

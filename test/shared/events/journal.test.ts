@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as v from 'valibot';
@@ -98,24 +98,24 @@ describe('appendEvents', () => {
 });
 
 describe('the index segments', () => {
-  it('begin with the append after the 512th event', async () => {
+  it('begin with the append after the 256th event', async () => {
     const computation = randomUUID();
-    await appendToJournal(embedded.table, computation, many(511));
+    await appendToJournal(embedded.table, computation, many(255));
     await appendToJournal(embedded.table, computation, many(1));
     expect(await coverage(computation)).toEqual([]);
     await appendToJournal(embedded.table, computation, many(1));
-    expect(await coverage(computation)).toEqual([[1, 512]]);
-    expect(await readHead(embedded.table, computation)).toMatchObject({ count: 513, sealed: 512, sealed_at: clockOfTests });
+    expect(await coverage(computation)).toEqual([[1, 256]]);
+    expect(await readHead(embedded.table, computation)).toMatchObject({ count: 257, sealed: 256, sealed_at: clockOfTests });
   });
 
   it('cover the events of a batch that crosses the boundary together', async () => {
     const computation = randomUUID();
-    await appendToJournal(embedded.table, computation, many(500));
+    await appendToJournal(embedded.table, computation, many(250));
     await appendToJournal(embedded.table, computation, many(40));
-    await appendToJournal(embedded.table, computation, many(600));
+    await appendToJournal(embedded.table, computation, many(350));
     expect(await coverage(computation)).toEqual([
-      [1, 540],
-      [541, 1090],
+      [1, 290],
+      [291, 590],
     ]);
   });
 
@@ -124,8 +124,9 @@ describe('the index segments', () => {
     const large = anEvent({ details: Buffer.alloc(100 * 1024, 1), status: 'large' });
     for (let index = 0; index < 7; index++) await appendToJournal(embedded.table, computation, [large]);
     expect(await coverage(computation)).toEqual([
-      [1, 3],
-      [4, 6],
+      [1, 2],
+      [3, 4],
+      [5, 6],
     ]);
     const { events, total } = await readEvents(embedded.table, computation, { status: 'large' }, { limit: 10, offset: 0 });
     expect([total, events.length, Buffer.from(events[6]?.details ?? '', 'base64').length]).toEqual([7, 7, 100 * 1024]);
@@ -133,10 +134,7 @@ describe('the index segments', () => {
 
   it('stay below the size of an item with the longest and least compressible texts', async () => {
     const computation = randomUUID();
-    const text = () =>
-      Array.from({ length: 8 }, () => randomUUID())
-        .join('')
-        .slice(0, 255);
+    const text = () => randomBytes(192).toString('base64').slice(0, 255);
     const events = Array.from({ length: 200 }, () =>
       anEvent({ event_type: text(), status: text(), run_id: text(), cvm_id: text(), originator: text() }),
     );
@@ -170,14 +168,14 @@ describe('a damaged journal', () => {
 
   it('is an internal error where a segment does not fit', async () => {
     const computation = randomUUID();
-    await appendToJournal(embedded.table, computation, many(513));
+    await appendToJournal(embedded.table, computation, many(257));
     await appendToJournal(embedded.table, computation, many(1));
     const [segment] = await queryPrefix(embedded.table, journalKeys.partition(computation), journalKeys.prefixes.segment);
     await overwrite({ ...segment, status: Buffer.from('torn') });
     await expect(readEvents(embedded.table, computation, { status: 'InProgress' }, page)).rejects.not.toMatchObject({
       code: 'not_found',
     });
-    await overwrite({ ...segment, last_number: 510 });
+    await overwrite({ ...segment, last_number: 254 });
     await expect(readEvents(embedded.table, computation, { run_id: '' }, page)).rejects.toMatchObject({ name: 'Error' });
   });
 

@@ -126,16 +126,16 @@ describe('readEvents', () => {
 
   it('gives totals and pages of one moment while appends go on', async () => {
     const computation = randomUUID();
-    let appending = true;
+    const progress = { isAppending: true };
     const writer = (async () => {
       for (let round = 0; round < 40; round++) {
         const events = Array.from({ length: 20 }, (_, index) => anEvent({ status: index % 2 === 0 ? 'even' : 'odd' }));
         await appendToJournal(embedded.table, computation, events, timestamp(round));
       }
-      appending = false;
+      progress.isAppending = false;
     })();
     let seen = 0;
-    while (appending) {
+    while (progress.isAppending) {
       const [all, even] = [
         await readEvents(embedded.table, computation, {}, { limit: 20, offset: 0 }),
         await readEvents(embedded.table, computation, { status: 'even', from: timestamp(0) }, { limit: 10, offset: 0 }),

@@ -43,7 +43,7 @@ describe('parseTimeBound', () => {
     '1e9',
     'NaN',
   ])('refuses "%s", naming the parameter', (text) => {
-    expect(() => parseTimeBound(text, 'from')).toThrowError(
+    expect(() => parseTimeBound(text, 'from')).toThrow(
       expect.objectContaining({
         code: 'invalid_request',
         extras: { errors: [expect.objectContaining({ pointer: 'query/from' })] },
