@@ -10,21 +10,10 @@ export interface Uses {
 }
 
 export type TableAction =
-  | 'GetItem'
-  | 'BatchGetItem'
-  | 'BatchWriteItem'
-  | 'Query'
-  | 'PutItem'
-  | 'UpdateItem'
-  | 'DeleteItem'
-  | 'ConditionCheckItem';
+  'GetItem' | 'BatchGetItem' | 'BatchWriteItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem' | 'ConditionCheckItem';
 
 export type StateMachineAction =
-  | 'StartExecution'
-  | 'DescribeExecution'
-  | 'SendTaskSuccess'
-  | 'SendTaskFailure'
-  | 'SendTaskHeartbeat';
+  'StartExecution' | 'DescribeExecution' | 'SendTaskSuccess' | 'SendTaskFailure' | 'SendTaskHeartbeat';
 
 /** One row per endpoint: everything that CDK, the one-machine stack, the OpenAPI document and the tests derive from. */
 export interface Route {

@@ -7,6 +7,11 @@ import { openTable } from '../../shared/table/open-table.ts';
 
 export const handler = endpoint('assets/create-asset', createAssetContract, async ({ path, body, caller, now }) => {
   permit(caller, { anyOf: [body.asset.asset_type === 'algorithm' ? 'provide_algorithm' : 'provide_dataset'] });
-  const asset = await createAsset(openTable(), openContentStore(), { ...body.asset, domain: path.domainID, createdBy: caller.id, now });
+  const asset = await createAsset(openTable(), openContentStore(), {
+    ...body.asset,
+    domain: path.domainID,
+    createdBy: caller.id,
+    now,
+  });
   return { body: asset, headers: { location: `/${path.domainID}/assets/${asset.id}` } };
 });

@@ -3,4 +3,9 @@ import { environment } from '../../shared/environment.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openapiDocument } from '../../shared/openapi/openapi-document.ts';
 
-export const handler = endpoint('service/openapi', openapiContract, () => ({ body: openapiDocument(environment().SERVICE_VERSION) }));
+let known: ReturnType<typeof openapiDocument> | undefined;
+
+export const handler = endpoint('service/openapi', openapiContract, () => {
+  known ??= openapiDocument(environment().SERVICE_VERSION);
+  return { body: known };
+});

@@ -50,5 +50,8 @@ export function permit(caller: Caller, access: Access, relations: Partial<Record
   if (access.anyOf.some((action) => caller.actions.has(action))) return;
   if (access.or?.some((relation) => relations[relation] === caller.id)) return;
   const alternatives = [...access.anyOf, ...(access.or ?? []).map((relation) => `being its ${relation}`)];
-  throw new ServiceError('forbidden', `This takes ${alternatives.join(' or ')}; your roles here: ${[...caller.roles].sort().join(', ')}.`);
+  throw new ServiceError(
+    'forbidden',
+    `This takes ${alternatives.join(' or ')}; your roles here: ${[...caller.roles].sort().join(', ')}.`,
+  );
 }

@@ -11,7 +11,16 @@ export type AccessAction =
   | 'operate_cvm';
 
 export const roles = {
-  administrator: ['view', 'create_computation', 'provide_algorithm', 'provide_dataset', 'edit', 'run', 'consume_results', 'administer'],
+  administrator: [
+    'view',
+    'create_computation',
+    'provide_algorithm',
+    'provide_dataset',
+    'edit',
+    'run',
+    'consume_results',
+    'administer',
+  ],
   creator: ['view', 'create_computation', 'provide_algorithm', 'provide_dataset'],
   editor: ['view', 'edit'],
   runner: ['view', 'run'],

@@ -10,8 +10,10 @@ export const inlineLimitInBytes = 4 * 1024 * 1024;
 /** A plain name, since the agent joins it into a path: no `/`, no control characters, neither `.` nor `..`. */
 const fileName = v.pipe(
   text(1, 255),
-  // eslint-disable-next-line no-control-regex -- control characters are what it refuses
-  v.regex(/^(?!\.{1,2}$)[^/\\\u0000-\u001f\u007f-\u009f]+$/, 'Expected a plain file name: no slash, no control characters, not . or ..'),
+  v.regex(
+    /^(?!\.{1,2}$)[^/\\\u0000-\u001f\u007f-\u009f]+$/,
+    'Expected a plain file name: no slash, no control characters, not . or ..',
+  ),
   v.examples(['titanic.csv']),
 );
 
@@ -29,7 +31,10 @@ const inputEntries = {
   mime_type: v.optional(
     v.pipe(
       text(0, 255),
-      v.regex(/^(?:[\w.+-]+\/[\w.+-]+(?:\s*;\s*[\w.+-]+=(?:[\w.+-]+|"[^"\\\r\n]*"))*)?$/, 'Expected a media type such as text/csv.'),
+      v.regex(
+        /^(?:[\w.+-]+\/[\w.+-]+(?:\s*;\s*[\w.+-]+=(?:[\w.+-]+|"[^"\\\r\n]*"))*)?$/,
+        'Expected a media type such as text/csv.',
+      ),
       v.examples(['text/csv']),
     ),
     '',
@@ -49,7 +54,10 @@ const inputEntries = {
     '',
   ),
   checksum: v.optional(
-    v.pipe(checksum, v.description('SHA3-256, hex. With content: it must match. Without: the hash of the real file, whose sample is uploaded.')),
+    v.pipe(
+      checksum,
+      v.description('SHA3-256, hex. With content: it must match. Without: the hash of the real file, whose sample is uploaded.'),
+    ),
   ),
 };
 
@@ -89,7 +97,10 @@ const link = { url: v.pipe(v.string(), v.url()), expires_at: timestamp };
 /** An asset, whole. */
 export const assetSchema = v.object({
   ...assetRow.entries,
-  user_key: v.pipe(v.string(), v.description("Base64 of the provider's public key as DER SubjectPublicKeyInfo; empty when none.")),
+  user_key: v.pipe(
+    v.string(),
+    v.description("Base64 of the provider's public key as DER SubjectPublicKeyInfo; empty when none."),
+  ),
   asset: v.optional(v.pipe(v.string(), v.description('Base64 of the content, up to 4 MiB decoded.'))),
   download: v.optional(v.pipe(v.object(link), v.description('Where the content is when it is larger.'))),
   upload: v.optional(

@@ -10,8 +10,12 @@ export interface ContentObject {
 export async function* listContent(store: ContentStore, prefix: string): AsyncGenerator<ContentObject[]> {
   let token: string | undefined;
   do {
-    const page = await store.client.send(new ListObjectsV2Command({ Bucket: store.bucket, Prefix: prefix, ContinuationToken: token }));
-    yield (page.Contents ?? []).flatMap(({ Key, LastModified }) => (Key && LastModified ? [{ key: Key, writtenAt: LastModified }] : []));
+    const page = await store.client.send(
+      new ListObjectsV2Command({ Bucket: store.bucket, Prefix: prefix, ContinuationToken: token }),
+    );
+    yield (page.Contents ?? []).flatMap(({ Key, LastModified }) =>
+      Key && LastModified ? [{ key: Key, writtenAt: LastModified }] : [],
+    );
     token = page.NextContinuationToken;
   } while (token);
 }
@@ -22,5 +26,6 @@ export async function deleteContent(store: ContentStore, keys: string[]): Promis
   const { Errors } = await store.client.send(
     new DeleteObjectsCommand({ Bucket: store.bucket, Delete: { Objects: keys.map((Key) => ({ Key })), Quiet: true } }),
   );
-  if (Errors && Errors.length > 0) throw new Error(`Storage kept ${Errors.length} of ${keys.length} objects: ${Errors[0]?.Code}.`);
+  if (Errors && Errors.length > 0)
+    throw new Error(`Storage kept ${Errors.length} of ${keys.length} objects: ${Errors[0]?.Code}.`);
 }

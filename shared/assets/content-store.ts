@@ -60,12 +60,20 @@ function expiry(now: string): string {
 /** A presigned upload, good for an hour and for one upload: storage refuses a second one under the same name. */
 export async function presignUpload(store: ContentStore, key: string, now: string): Promise<NonNullable<Asset['upload']>> {
   const command = new PutObjectCommand({ Bucket: store.bucket, Key: key, IfNoneMatch: '*' });
-  const url = await getSignedUrl(store.client, command, { expiresIn: linkLifetimeInSeconds, unhoistableHeaders: new Set(['if-none-match']) });
+  const url = await getSignedUrl(store.client, command, {
+    expiresIn: linkLifetimeInSeconds,
+    unhoistableHeaders: new Set(['if-none-match']),
+  });
   return { method: 'PUT', url, headers: { 'if-none-match': '*' }, expires_at: expiry(now) };
 }
 
 /** A presigned download under the asset's own name, good for an hour. */
-export async function presignDownload(store: ContentStore, key: string, fileName: string, now: string): Promise<NonNullable<Asset['download']>> {
+export async function presignDownload(
+  store: ContentStore,
+  key: string,
+  fileName: string,
+  now: string,
+): Promise<NonNullable<Asset['download']>> {
   const command = new GetObjectCommand({
     Bucket: store.bucket,
     Key: key,

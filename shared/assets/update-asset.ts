@@ -69,7 +69,9 @@ export async function updateAsset(
 }
 
 async function renameLinks(table: Table, domain: string, current: StoredAsset, next: StoredAsset): Promise<Action[]> {
-  const links = await queryPrefix(table, lists.linkedComputations(current.id).pk, listKeys.prefixes.row, { limit: mostLinksOfARename + 1 });
+  const links = await queryPrefix(table, lists.linkedComputations(current.id).pk, listKeys.prefixes.row, {
+    limit: mostLinksOfARename + 1,
+  });
   if (links.length > mostLinksOfARename) {
     throw conflict(
       'linked_too_widely',
@@ -77,10 +79,7 @@ async function renameLinks(table: Table, domain: string, current: StoredAsset, n
     );
   }
   const ids = links.map((link) => String(link['id']));
-  const items = await getItems(table, [
-    ...ids.map((id) => computationKey(domain, id)),
-    ...ids.map((id) => linkKey(id, current)),
-  ]);
+  const items = await getItems(table, [...ids.map((id) => computationKey(domain, id)), ...ids.map((id) => linkKey(id, current))]);
   return ids.flatMap((id, index) => {
     if (items[index]?.['id'] !== id) return [];
     const computation = parseComputation(items[index], id);
@@ -91,7 +90,10 @@ async function renameLinks(table: Table, domain: string, current: StoredAsset, n
     const refused =
       next.asset_type === 'algorithm'
         ? conflict('second_algorithm', `Computation ${id}, which the asset is linked to, has an algorithm already.`)
-        : conflict('file_name_taken', `Computation ${id}, which the asset is linked to, has a dataset named ${next.file_name} already.`);
+        : conflict(
+            'file_name_taken',
+            `Computation ${id}, which the asset is linked to, has a dataset named ${next.file_name} already.`,
+          );
     const { file_name, asset_type } = next;
     const put = { Item: { ...link, ...to, file_name, asset_type } };
     const datasets = (asset: StoredAsset) => (asset.asset_type === 'dataset' ? 1 : 0);

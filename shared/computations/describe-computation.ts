@@ -10,6 +10,10 @@ export function describeComputation(row: StoredComputation, definition: Definiti
   return {
     ...row,
     agent_config: mayEdit ? agent_config : withoutServerKey(agent_config),
-    assets: [...(algorithm ? [algorithm] : []), ...datasets].map(({ asset_id, file_name, asset_type }) => ({ id: asset_id, file_name, asset_type })),
+    assets: [...(algorithm ? [algorithm] : []), ...datasets].map(({ asset_id, file_name, asset_type }) => ({
+      id: asset_id,
+      file_name,
+      asset_type,
+    })),
   };
 }

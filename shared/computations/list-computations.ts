@@ -1,9 +1,9 @@
-import * as v from 'valibot';
+import type * as v from 'valibot';
 import { parseStored } from '../events/parse-stored.ts';
 import { lists } from '../table/keys.ts';
 import { readPage } from '../table/listing.ts';
 import type { Table } from '../table/table.ts';
-import { computationRow, storedComputation, type ComputationStatus } from './computation.ts';
+import { type computationRow, storedComputation, type ComputationStatus } from './computation.ts';
 
 export type ComputationRow = v.InferOutput<typeof computationRow>;
 

@@ -46,7 +46,8 @@ export async function updateComputation(
       {
         update: {
           Key: computationKey(domain, id),
-          UpdateExpression: 'SET #name = :name, description = :description, #owner = :owner, updated_at = :now, version = version + :one',
+          UpdateExpression:
+            'SET #name = :name, description = :description, #owner = :owner, updated_at = :now, version = version + :one',
           ConditionExpression: 'id = :id AND version = :read',
           ExpressionAttributeNames: { '#name': 'name', '#owner': 'owner' },
           ExpressionAttributeValues: {

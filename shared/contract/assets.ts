@@ -14,7 +14,8 @@ export const createAssetContract = {
   response: assetSchema,
   headers: { Location: "The asset's path." },
   errors: ['unsupported_media_type', 'too_large'],
-  description: 'With `asset`, the content is stored at once. Without, the answer has `upload`: a presigned request straight to storage.',
+  description:
+    'With `asset`, the content is stored at once. Without, the answer has `upload`: a presigned request straight to storage.',
 } as const satisfies Contract;
 
 export const listAssetsContract = {

@@ -1,5 +1,11 @@
 import * as v from 'valibot';
-import { computationInput, computationReplacement, computationRow, computationSchema, computationStatuses } from '../computations/computation.ts';
+import {
+  computationInput,
+  computationReplacement,
+  computationRow,
+  computationSchema,
+  computationStatuses,
+} from '../computations/computation.ts';
 import type { Contract } from '../http/contract.ts';
 import { pageEnvelope, paging } from '../text.ts';
 

@@ -11,7 +11,8 @@ export const startRunContract = {
   status: 200,
   response: v.pipe(identifier, v.description('The run identifier, a JSON string.')),
   errors: ['not_found', 'conflict', 'incomplete'],
-  description: 'A 409 names the run that is in the way in `run_id`, so a caller whose answer got lost learns what became of its request.',
+  description:
+    'A 409 names the run that is in the way in `run_id`, so a caller whose answer got lost learns what became of its request.',
 } as const satisfies Contract;
 
 export const getRunContract = {
@@ -31,7 +32,8 @@ export const stopRunContract = {
   status: 200,
   response: runSchema,
   errors: ['not_found', 'conflict'],
-  description: 'Repeated while stopping, the answer is the same. A stop that no CVM confirms in time ends the run all the same, as cancelled.',
+  description:
+    'Repeated while stopping, the answer is the same. A stop that no CVM confirms in time ends the run all the same, as cancelled.',
 } as const satisfies Contract;
 
 export const dryRunContract = {
@@ -42,7 +44,9 @@ export const dryRunContract = {
 } as const satisfies Contract;
 
 export const getManifestContract = {
-  query: v.strictObject({ run: v.optional(v.pipe(v.string(), v.description('The manifest that this run was started with; else as it is now.'))) }),
+  query: v.strictObject({
+    run: v.optional(v.pipe(v.string(), v.description('The manifest that this run was started with; else as it is now.'))),
+  }),
   status: 200,
   response: manifestSchema,
   errors: ['not_found', 'incomplete'],

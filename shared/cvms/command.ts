@@ -19,7 +19,11 @@ export const commandSchema = v.object({
 });
 export type Command = v.InferOutput<typeof commandSchema>;
 
-const offeredRun = v.object({ ...commandSchema.entries, manifest: manifestSchema, agent_config: v.object(agentConfigInput.entries) });
+const offeredRun = v.object({
+  ...commandSchema.entries,
+  manifest: manifestSchema,
+  agent_config: v.object(agentConfigInput.entries),
+});
 
 /** The commands that wait for a CVM, oldest first. One round trip when none does, two where a run is offered. */
 export async function listCommands(table: Table, domain: string, cvmId: string, now: string): Promise<Command[]> {

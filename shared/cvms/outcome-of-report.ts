@@ -10,7 +10,8 @@ export function outcomeOfReport(report: Report, claim: Claim): Ending | undefine
     case 'event':
       return outcomeOfEvent(`${report.event_type}/${report.status}`, claim);
     case 'rejected':
-      if (report.command_id === claim.run_command_id) return { status: 'failed', reason: said('The CVM rejected the run', report.reason) };
+      if (report.command_id === claim.run_command_id)
+        return { status: 'failed', reason: said('The CVM rejected the run', report.reason) };
       if (report.command_id !== claim.stop_command_id) return undefined;
       return { status: 'cancelled', reason: said('Stopped; the CVM rejected the stop', report.reason), is_confirmed: false };
     case 'accepted':

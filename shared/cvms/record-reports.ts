@@ -30,7 +30,11 @@ interface Batch {
  * After the end of a run its late events are still recorded.
  * @throws ServiceError `not_found` naming the report whose run is not of this CVM; nothing of the batch is kept then
  */
-export async function recordReports(table: Table, executions: Executions, batch: Batch): Promise<{ accepted: number; duplicates: number }> {
+export async function recordReports(
+  table: Table,
+  executions: Executions,
+  batch: Batch,
+): Promise<{ accepted: number; duplicates: number }> {
   const runs = await readRuns(table, batch);
   let accepted = 0;
   for (const run of runs) {
@@ -118,7 +122,9 @@ function unseen(reports: Report[], keys: { sk: string }[], distinct: { sk: strin
 
 /** Any word of the agent on a run says that the CVM has taken it, also where `accepted` itself got lost. */
 function changeFrom(reports: Report[], claim: Claim, now: string): ClaimChange | undefined {
-  const accepts = reports.some((report) => report.type === 'event' || (report.type === 'accepted' && report.command_id === claim.run_command_id));
+  const accepts = reports.some(
+    (report) => report.type === 'event' || (report.type === 'accepted' && report.command_id === claim.run_command_id),
+  );
   const accepted = accepts && claim.accepted_at === undefined;
   const outcome = claim.outcome ?? reports.map((report) => outcomeOfReport(report, claim)).find((found) => found !== undefined);
   if (!accepted && (!outcome || claim.outcome)) return undefined;

@@ -13,7 +13,9 @@ import { logger } from '../logger.ts';
 import { parseInput } from './parse.ts';
 import { problemResponse, toServiceError, type HttpResponse } from './problem.ts';
 
-type ParameterNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | ParameterNames<Rest> : never;
+type ParameterNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParameterNames<Rest>
+  : never;
 
 type Parsed<S> = S extends v.GenericSchema ? v.InferOutput<S> : undefined;
 
@@ -45,6 +47,8 @@ interface AcceptedEvent extends Pick<HttpEvent, 'headers' | 'requestContext' | '
   caller?: Caller | undefined;
 }
 
+type Layer = middy.MiddlewareObj<AcceptedEvent, HttpResponse, Error, Context>;
+
 const defaultBodyLimit = 256 * 1024;
 
 /**
@@ -57,16 +61,19 @@ export function endpoint<const R extends RouteName, const C extends Contract>(
   work: (request: EndpointRequest<R, C>) => Promise<Reply<C>> | Reply<C>,
 ) {
   const { access } = routeNamed(name);
-  return middy<HttpEvent, HttpResponse, Error, Context>()
-    .use(eventNormalizer())
-    .use({ before: (request) => startLog(name, request.event, request.context) })
-    .use(access ? { before: (request) => identify(access, request.event as unknown as AcceptedEvent) } : [])
-    .use(contract.body ? [{ before: (request) => checkBody(contract, request.event as unknown as AcceptedEvent) }, bodyParser()] : [])
-    .use({
+  const layers: Layer[] = [
+    eventNormalizer() as Layer,
+    { before: ({ event, context }) => startLog(name, event, context) },
+    ...(access ? [{ before: ({ event }) => identify(access, event) } satisfies Layer] : []),
+    ...(contract.body ? [{ before: ({ event }) => checkBody(contract, event) } satisfies Layer, bodyParser()] : []),
+    {
       onError: (request) => {
         request.response = failure(request.error, request.event);
       },
-    })
+    },
+  ];
+  return middy<AcceptedEvent, HttpResponse, Error, Context>()
+    .use(layers)
     .handler(async (event: AcceptedEvent) => {
       const { domainID: _, ...query } = event.queryStringParameters ?? {};
       const caller = event.caller ?? nobody;
@@ -101,7 +108,8 @@ function identify(access: Access, event: AcceptedEvent): void {
   const caller = callerOf(event.requestContext.authorizer.jwt.claims, environment().MEMBERSHIP_CLAIM, domainID);
   if (!access.or) permit(caller, access);
   const repeated = event.queryStringParameters?.['domainID'];
-  if (repeated !== undefined && repeated !== domainID) throw invalid('query/domainID', `Expected the path's domain, ${domainID}.`);
+  if (repeated !== undefined && repeated !== domainID)
+    throw invalid('query/domainID', `Expected the path's domain, ${domainID}.`);
   event.caller = caller;
 }
 
@@ -114,15 +122,13 @@ function checkBody(contract: Contract, event: AcceptedEvent): void {
   if (!headers['content-type']) throw new ServiceError('unsupported_media_type', 'Expected content-type: application/json.');
 }
 
-type BodyRequest = Parameters<NonNullable<ReturnType<typeof jsonBodyParser>['before']>>[0];
-
 /** The library's parser, its failures said in this service's terms. */
-function bodyParser() {
-  const { before } = jsonBodyParser();
+function bodyParser(): Layer {
+  const { before } = jsonBodyParser() as Layer;
   return {
-    before: (request: BodyRequest) => {
+    before: async (request) => {
       try {
-        before?.(request);
+        await before?.(request);
       } catch (error) {
         if ((error as { statusCode?: number }).statusCode === 415) {
           throw new ServiceError('unsupported_media_type', 'Expected content-type: application/json.', {}, error);

@@ -13,7 +13,9 @@ export function parseInput<S extends v.GenericSchema>(schema: S, input: unknown,
   if (result.success) return result.output;
   const errors = result.issues.slice(0, mostViolations).map((issue) => violationOf(issue, place));
   const first = errors[0];
-  throw new ServiceError('invalid_request', first ? `${first.pointer || 'The body'}: ${first.detail}` : 'Invalid request.', { errors });
+  throw new ServiceError('invalid_request', first ? `${first.pointer || 'The body'}: ${first.detail}` : 'Invalid request.', {
+    errors,
+  });
 }
 
 function violationOf(issue: v.BaseIssue<unknown>, place: '' | 'query' | 'path'): Violation {
@@ -26,7 +28,8 @@ function escaped(key: string): string {
 }
 
 function detailOf(issue: v.BaseIssue<unknown>, place: string): string {
-  if (issue.type === 'strict_object' && issue.expected === 'never') return `Unknown ${place === 'query' ? 'parameter' : 'field'}.`;
+  if (issue.type === 'strict_object' && issue.expected === 'never')
+    return `Unknown ${place === 'query' ? 'parameter' : 'field'}.`;
   if (issue.received === 'undefined' && issue.path) return 'Required.';
   return issue.message.startsWith('Invalid ') ? `Expected ${issue.expected ?? 'another value'}.` : issue.message;
 }

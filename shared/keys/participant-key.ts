@@ -57,7 +57,10 @@ export async function uploadKey(table: Table, domain: string, computationId: str
 
 /** One round trip. @throws ServiceError `not_found` */
 export async function hasKey(table: Table, domain: string, computationId: string, userId: string): Promise<boolean> {
-  const [row, key] = await getItems(table, [computationKey(domain, computationId), computationKeys.userKey(computationId, userId)]);
+  const [row, key] = await getItems(table, [
+    computationKey(domain, computationId),
+    computationKeys.userKey(computationId, userId),
+  ]);
   parseComputation(row, computationId);
   return key !== undefined;
 }

@@ -69,7 +69,9 @@ export function changeClaim(run: RunReference, change: ClaimChange, otherwise: E
   return {
     update: {
       Key: cvmKeys.claim(run.domain, run.cvm_id),
-      UpdateExpression: [sets.length > 0 ? `SET ${sets.join(', ')}` : '', remove.length > 0 ? `REMOVE ${remove.join(', ')}` : ''].join(' ').trim(),
+      UpdateExpression: [sets.length > 0 ? `SET ${sets.join(', ')}` : '', remove.length > 0 ? `REMOVE ${remove.join(', ')}` : '']
+        .join(' ')
+        .trim(),
       ConditionExpression: 'run_id = :run_id',
       ExpressionAttributeValues: {
         ...Object.fromEntries(set.map(([name, value]) => [`:${name}`, value])),

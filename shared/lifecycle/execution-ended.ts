@@ -14,8 +14,16 @@ export const executionStatusChange = v.object({
 export type ExecutionStatusChange = v.InferOutput<typeof executionStatusChange>;
 
 /** An execution has ended without recording an outcome itself: aborted by hand, timed out, failed. */
-export async function executionEnded(table: Table, executions: Executions, change: ExecutionStatusChange, now: string): Promise<void> {
-  const { status, input: { action, ...run } } = change.detail;
+export async function executionEnded(
+  table: Table,
+  executions: Executions,
+  change: ExecutionStatusChange,
+  now: string,
+): Promise<void> {
+  const {
+    status,
+    input: { action, ...run },
+  } = change.detail;
   if (action === 'stop') await settleStop(table, executions, run, now);
   else await endRun(table, run, { status: 'failed', reason: `The execution of the run ended as ${status}.` }, now);
 }

@@ -49,7 +49,11 @@ export async function startExecution(executions: Executions, action: ExecutionAc
 }
 
 /** The state of the execution of a run or of its stop; undefined where it was never started. Eventually consistent. */
-export async function executionStatus(executions: Executions, action: ExecutionAction, runId: string): Promise<ExecutionStatus | undefined> {
+export async function executionStatus(
+  executions: Executions,
+  action: ExecutionAction,
+  runId: string,
+): Promise<ExecutionStatus | undefined> {
   const executionArn = `${executions.stateMachineArn.replace(':stateMachine:', ':execution:')}:${executionName(action, runId)}`;
   try {
     const { status } = await executions.client.send(new DescribeExecutionCommand({ executionArn }));

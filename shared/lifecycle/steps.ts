@@ -16,7 +16,11 @@ interface Waiting {
 function putCommand(run: RunReference, type: 'run' | 'stop', id: string, now: string, lifetimeInSeconds: number): Action {
   const { domain, computation_id, run_id, cvm_id } = run;
   const expires_at = new Date(Date.parse(now) + lifetimeInSeconds * 1000).toISOString();
-  return { put: { Item: { ...cvmKeys.command(domain, cvm_id, run_id, type), id, type, run_id, computation_id, issued_at: now, expires_at } } };
+  return {
+    put: {
+      Item: { ...cvmKeys.command(domain, cvm_id, run_id, type), id, type, run_id, computation_id, issued_at: now, expires_at },
+    },
+  };
 }
 
 /**

@@ -23,7 +23,8 @@ export async function sweepRuns(table: Table, executions: Executions, now: strin
 async function endIfOrphaned(table: Table, executions: Executions, claim: Claim, now: string): Promise<boolean> {
   const status = await executionStatus(executions, 'run', claim.run_id);
   if (status !== 'RUNNING' && status !== 'PENDING_REDRIVE') {
-    const reason = status === undefined ? 'The run was never handed over for execution.' : `The execution of the run ended as ${status}.`;
+    const reason =
+      status === undefined ? 'The run was never handed over for execution.' : `The execution of the run ended as ${status}.`;
     await endRun(table, claim, { status: 'failed', reason }, now);
     return true;
   }

@@ -7,7 +7,16 @@ import { parseHead } from '../events/journal-head.ts';
 import { isActive } from '../runs/run.ts';
 import { assetKeys, journalKeys, listKeys, lists } from '../table/keys.ts';
 import { removeFromList } from '../table/listing.ts';
-import { getItem, getItems, StaleReadError, transact, withFreshReads, type Action, type Item, type Table } from '../table/table.ts';
+import {
+  getItem,
+  getItems,
+  StaleReadError,
+  transact,
+  withFreshReads,
+  type Action,
+  type Item,
+  type Table,
+} from '../table/table.ts';
 import { bumpAsset, changeInputs, type LinkRequest } from './link-asset.ts';
 import { linkKey } from './link-keys.ts';
 

@@ -23,7 +23,9 @@ export const manifestLimitInBytes = 256 * 1024;
  * The manifest, or what it lacks. A provider's key is the asset's own, else the one that its creator uploaded to the
  * computation; consumers are the owner and every result consumer with a key on the computation (decisions, section 5).
  */
-export function buildManifest(inputs: Inputs): { manifest: Manifest; missing?: never } | { missing: MissingItems; manifest?: never } {
+export function buildManifest(
+  inputs: Inputs,
+): { manifest: Manifest; missing?: never } | { missing: MissingItems; manifest?: never } {
   const { computation, agent_config, algorithm, datasets, keys } = inputs;
   const keyOf = new Map(keys.map((key) => [key.user_id, key.user_key]));
   const providerKey = (asset: StoredAsset) => asset.user_key || (keyOf.get(asset.created_by) ?? '');
@@ -39,7 +41,9 @@ export function buildManifest(inputs: Inputs): { manifest: Manifest; missing?: n
   };
   if (!algorithm || missing.keys.length + missing.hashes.length + missing.info.length > 0) return { missing };
 
-  const consumers = keys.filter((key) => key.user_id === computation.owner || key.is_consumer).sort(ownerFirst(computation.owner));
+  const consumers = keys
+    .filter((key) => key.user_id === computation.owner || key.is_consumer)
+    .sort(ownerFirst(computation.owner));
   const manifest = v.parse(manifestSchema, {
     id: computation.id,
     name: computation.name,

@@ -20,7 +20,10 @@ export async function readInputs(
 ): Promise<Inputs> {
   const [computation, items] = await Promise.all([
     readComputation(table, domain, id),
-    queryItems(table, { KeyConditionExpression: 'pk = :pk', ExpressionAttributeValues: { ':pk': computationKeys.partition(id) } }),
+    queryItems(table, {
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: { ':pk': computationKeys.partition(id) },
+    }),
   ]);
   permit(computation);
   const isKey = (sk: unknown) => String(sk).startsWith(computationKeys.prefixes.key);

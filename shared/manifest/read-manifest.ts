@@ -19,6 +19,9 @@ export async function readManifest(table: Table, domain: string, id: string, run
     return parseStored(manifestSchema, snapshot['manifest'], 'manifest');
   }
   const { manifest, missing } = buildManifest(await readInputs(table, domain, id));
-  if (missing) throw new ServiceError('incomplete', 'The computation is not ready to run, so it has no manifest yet.', { missing_items: missing });
+  if (missing)
+    throw new ServiceError('incomplete', 'The computation is not ready to run, so it has no manifest yet.', {
+      missing_items: missing,
+    });
   return manifest;
 }

@@ -16,7 +16,8 @@ export async function purgeAll(table: Table, store: ContentStore): Promise<numbe
   });
   for (const marker of markers) {
     const { sk } = parseStored(deleted, marker, 'purge');
-    if (sk.startsWith(purgeKeys.prefixes.asset)) await purgeAsset(table, store, parseStored(assetPurge, marker, 'purge of an asset'));
+    if (sk.startsWith(purgeKeys.prefixes.asset))
+      await purgeAsset(table, store, parseStored(assetPurge, marker, 'purge of an asset'));
     else await purgeComputation(table, parseStored(computationPurge, marker, 'purge of a computation'));
   }
   return markers.length;

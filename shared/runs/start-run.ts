@@ -66,7 +66,15 @@ async function claimCvm(table: Table, request: RunRequest): Promise<RunReference
     ...{ started_at: now, ended_at: null, reason: null },
   };
   const claim: Claim = { ...reference, claimed_at: now, run_command_id: randomUUID(), stop_command_id: randomUUID() };
-  const started = { event_type: 'started', status: 'success', originator: by, run_id: run.id, cvm_id: cvmId, details: {}, lifecycle: true };
+  const started = {
+    event_type: 'started',
+    status: 'success',
+    originator: by,
+    run_id: run.id,
+    cvm_id: cvmId,
+    details: {},
+    lifecycle: true,
+  };
   const journal = await appendEvents(table, computationId, parseHead(head), [started], now);
   const absent = 'attribute_not_exists(pk)';
   await transact(table, [

@@ -43,7 +43,15 @@ async function requestStop(table: Table, { domain, computationId, by, now, permi
   if (!rowKey) throw new Error('A computation names a run that this service cannot have started.');
 
   const stopping: Run = { ...run, status: 'stopping' };
-  const event = { event_type: 'stop_requested', status: 'success', originator: by, run_id: run.id, cvm_id: run.cvm_id, details: {}, lifecycle: true };
+  const event = {
+    event_type: 'stop_requested',
+    status: 'success',
+    originator: by,
+    run_id: run.id,
+    cvm_id: run.cvm_id,
+    details: {},
+    lifecycle: true,
+  };
   const journal = await appendEvents(table, computationId, parseHead(head), [event], now);
   const names = { '#status': 'status' };
   await transact(table, [

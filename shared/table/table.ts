@@ -94,7 +94,8 @@ function isTransient(error: unknown, actions: Action[]): boolean {
   if (error instanceof TransactionCanceledException) {
     const codes = (error.CancellationReasons ?? []).map((reason) => reason.Code ?? 'None');
     const failed = codes.indexOf('ConditionalCheckFailed');
-    if (failed >= 0) throw actions[failed]?.otherwise ?? new ConditionFailedError('A condition of the transaction does not hold.');
+    if (failed >= 0)
+      throw actions[failed]?.otherwise ?? new ConditionFailedError('A condition of the transaction does not hold.');
     return codes.every((code) => code === 'None' || transientReasons.has(code)) && codes.some((code) => code !== 'None');
   }
   return error instanceof Error && transientNames.has(error.name);
@@ -166,7 +167,12 @@ export async function queryItems(table: Table, query: QueryInput): Promise<Item[
 }
 
 /** All items of a partition whose sort key begins with `prefix`. */
-export function queryPrefix(table: Table, pk: string, prefix: string, options: { limit?: number; newestFirst?: boolean } = {}): Promise<Item[]> {
+export function queryPrefix(
+  table: Table,
+  pk: string,
+  prefix: string,
+  options: { limit?: number; newestFirst?: boolean } = {},
+): Promise<Item[]> {
   return queryItems(table, {
     KeyConditionExpression: 'pk = :pk and begins_with(sk, :prefix)',
     ExpressionAttributeValues: { ':pk': pk, ':prefix': prefix },
