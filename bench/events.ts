@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import type { EventFilter } from '../shared/events/event-filter.ts';
@@ -54,17 +54,19 @@ function distinct(size: number): Journal {
     name: 'nothing repeats',
     size,
     eventsPerAppend: 1,
-    event: () => ({
+    event: (number) => ({
       event_type: 'Running',
       status: 'InProgress',
-      originator: randomUUID(),
-      run_id: randomUUID(),
-      cvm_id: randomUUID(),
+      originator: digest(`originator ${number}`),
+      run_id: digest(`run ${number}`),
+      cvm_id: digest(`cvm ${number}`),
       details: {},
       lifecycle: true,
     }),
   };
 }
+
+const digest = (text: string) => createHash('md5').update(text).digest('hex');
 
 const proxied = await startProxiedTable();
 try {
@@ -116,13 +118,14 @@ async function measure({ table, direct, proxy }: ProxiedTable, journal: Journal)
 type Listing = [asked: string, filter: EventFilter, offset: number];
 
 function listings({ size, event }: Journal, times: string[]): Listing[] {
-  const { run_id, cvm_id, originator } = event(Math.floor(size / 2));
+  const { event_type, status, run_id, cvm_id, originator } = event(Math.floor(size / 2) + 3);
   const [early, middle, late] = [times[Math.floor(size * 0.1)], times[Math.floor(size / 2)], times[Math.floor(size * 0.9)]];
-  const combined = { event_type: 'Running', status: 'InProgress', run_id, cvm_id, originator, from: early, to: late };
+  const combined = { event_type, status, run_id, cvm_id, originator, from: early, to: late };
   return [
     ['no filter', {}, 0],
     ['no filter', {}, Math.floor(size / 2)],
     ['no filter', {}, size - limit],
+    ['from the first event on', { from: times[0] }, size - limit],
     ['from', { from: middle }, 0],
     ['to', { to: middle }, 0],
     ['from, to', { from: early, to: late }, 0],

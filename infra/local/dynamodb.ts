@@ -27,7 +27,10 @@ export async function startDynamoDb(options: { dataDirectory?: string } = {}): P
   const endpoint = `http://127.0.0.1:${port}`;
   const file = options.dataDirectory && join(options.dataDirectory, 'dynamodb.sqlite');
   if (options.dataDirectory) mkdirSync(options.dataDirectory, { recursive: true });
-  const engine = spawn(engineBinary(), ['--port', String(port), ...(file ? ['--db-path', file] : [])], { stdio: 'ignore' });
+  const engine = spawn(engineBinary(), ['--port', String(port), ...(file ? ['--db-path', file] : [])], {
+    stdio: 'ignore',
+    detached: true, // a Ctrl-C is for the service, which ends the engine when it has ended itself
+  });
   const ended = new Promise<void>((resolve) => engine.once('exit', () => resolve()));
   const killWithParent = () => engine.kill('SIGKILL');
   process.once('exit', killWithParent);

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 export interface Listening {
   endpoint: string;
   port: number;
-  /** Refuses new connections, lets requests in progress end, and closes what is idle. */
+  /** Refuses new connections, gives requests in progress two seconds, and closes what is idle. */
   stop: () => Promise<void>;
 }
 
@@ -23,7 +23,11 @@ export async function listen(server: Server, port: number): Promise<Listening> {
     port: address.port,
     stop: () =>
       new Promise((resolve) => {
-        server.close(() => resolve());
+        const impatience = setTimeout(() => server.closeAllConnections(), 2_000);
+        server.close(() => {
+          clearTimeout(impatience);
+          resolve();
+        });
         server.closeIdleConnections();
       }),
   };

@@ -62,7 +62,7 @@ export function endpoint<const R extends RouteName, const C extends Contract>(
 ) {
   const { access } = routeNamed(name);
   const layers: Layer[] = [
-    eventNormalizer() as Layer,
+    eventNormalizer() as unknown as Layer,
     { before: ({ event, context }) => startLog(name, event, context) },
     ...(access ? [{ before: ({ event }) => identify(access, event) } satisfies Layer] : []),
     ...(contract.body ? [{ before: ({ event }) => checkBody(contract, event) } satisfies Layer, bodyParser()] : []),
@@ -124,7 +124,7 @@ function checkBody(contract: Contract, event: AcceptedEvent): void {
 
 /** The library's parser, its failures said in this service's terms. */
 function bodyParser(): Layer {
-  const { before } = jsonBodyParser() as Layer;
+  const { before } = jsonBodyParser() as unknown as Layer;
   return {
     before: async (request) => {
       try {

@@ -1,5 +1,4 @@
 import type { JsonSchema } from '@valibot/to-json-schema';
-import type * as v from 'valibot';
 import { roles, type AccessAction } from '../access/roles.ts';
 import { errorTable, type ErrorCode } from '../errors.ts';
 import type { Contract } from '../http/contract.ts';
