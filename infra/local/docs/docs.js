@@ -1,0 +1,35 @@
+const identity = document.getElementById('identity');
+const outcome = document.getElementById('outcome');
+const specification = await (await fetch('/openapi.json')).json();
+const bearerSchemes = Object.entries(specification.components?.securitySchemes ?? {})
+  .filter(([, scheme]) => scheme.type === 'http' && scheme.scheme === 'bearer')
+  .map(([name]) => name);
+
+const reference = window.SwaggerUIBundle({
+  spec: specification,
+  dom_id: '#reference',
+  deepLinking: true,
+  defaultModelsExpandDepth: -1,
+  displayRequestDuration: true,
+  docExpansion: 'list',
+  filter: true,
+  tryItOutEnabled: true,
+  onComplete: useToken,
+});
+
+identity.addEventListener('submit', (event) => {
+  event.preventDefault();
+  void useToken();
+});
+
+async function useToken() {
+  const { sub, groups } = Object.fromEntries(new FormData(identity));
+  const response = await fetch('/local/token', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ sub, groups: groups.split(/[\s,]+/).filter(Boolean) }),
+  });
+  const answer = await response.json();
+  if (response.ok) for (const scheme of bearerSchemes) reference.preauthorizeApiKey(scheme, answer.access_token);
+  outcome.textContent = response.ok ? `You are ${sub}; requests below carry a token.` : answer.message;
+}

@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs';
+import type { RunTimes } from '../../shared/lifecycle/state-machine.ts';
+import { localCredentials } from './local-credentials.ts';
+
+/** Names of what a stage consists of, here. */
+export const local = {
+  tableName: 'computation-management',
+  bucketName: 'content',
+  stateMachineArn: 'arn:aws:states:local:000000000000:stateMachine:run-lifecycle',
+  membershipClaim: 'cognito:groups',
+  region: 'local',
+} as const;
+
+export interface Endpoints {
+  dynamoDb: string;
+  s3: string;
+  stepFunctions: string;
+}
+
+/** Tells the functions where things are, as a deployment does: by their environment. */
+export function setEnvironment(endpoints: Endpoints, times: RunTimes, logLevel: string): void {
+  for (const other of ['AWS_PROFILE', 'AWS_SESSION_TOKEN']) Reflect.deleteProperty(process.env, other);
+  Object.assign(process.env, {
+    STAGE: 'local',
+    SERVICE_VERSION: serviceVersion(),
+    TABLE_NAME: local.tableName,
+    BUCKET_NAME: local.bucketName,
+    STATE_MACHINE_ARN: local.stateMachineArn,
+    MEMBERSHIP_CLAIM: local.membershipClaim,
+    ACCEPT_TIMEOUT_SECONDS: String(times.acceptInSeconds),
+    SILENCE_TIMEOUT_SECONDS: String(times.silenceInSeconds),
+    RUN_TIMEOUT_SECONDS: String(times.runInSeconds),
+    STOP_TIMEOUT_SECONDS: String(times.stopInSeconds),
+    LOG_LEVEL: logLevel,
+    AWS_REGION: local.region,
+    AWS_ACCESS_KEY_ID: localCredentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: localCredentials.secretAccessKey,
+    AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamoDb,
+    AWS_ENDPOINT_URL_S3: endpoints.s3,
+    AWS_ENDPOINT_URL_SFN: endpoints.stepFunctions,
+  });
+}
+
+export function serviceVersion(): string {
+  const description = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
+  return description.version;
+}

@@ -1,0 +1,89 @@
+import { createReadStream } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createRequire } from 'node:module';
+import { dirname, extname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import * as v from 'valibot';
+import { isRole } from '../../shared/access/roles.ts';
+import { domainId } from '../../shared/text.ts';
+import { gatewayMessage, send } from './gateway/http-response.ts';
+import { readBody } from './gateway/read-body.ts';
+import type { LocalIssuer } from './issuer.ts';
+
+const contentTypes: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.png': 'image/png',
+};
+
+/** The pages' addresses, and where each is: with Swagger UI, or here. */
+const swaggerUi = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+const files: Record<string, string> = {
+  '/docs': join(import.meta.dirname, 'docs', 'docs.html'),
+  '/docs/docs.js': join(import.meta.dirname, 'docs', 'docs.js'),
+  '/docs/docs.css': join(import.meta.dirname, 'docs', 'docs.css'),
+  '/docs/swagger-ui.css': join(swaggerUi, 'swagger-ui.css'),
+  '/docs/swagger-ui-bundle.js': join(swaggerUi, 'swagger-ui-bundle.js'),
+  '/favicon.ico': join(swaggerUi, 'favicon-32x32.png'),
+};
+
+const membership = v.pipe(
+  v.string(),
+  v.check((text) => {
+    const colon = text.lastIndexOf(':');
+    return v.is(domainId, text.slice(0, colon)) && isRole(text.slice(colon + 1));
+  }, 'Expected <domainID>:<role>, such as d1:viewer.'),
+);
+
+const tokenRequest = v.strictObject({
+  sub: v.pipe(v.string(), v.nonEmpty('Expected a user identifier.')),
+  groups: v.array(membership),
+  expires_in: v.optional(v.pipe(v.number(), v.integer()), 12 * 60 * 60),
+});
+
+/** What only this machine serves: the reference page at /docs, and tokens for whoever asks from this machine. */
+export function localPages(mintToken: LocalIssuer['mintToken']) {
+  return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
+    const [path = ''] = (request.url ?? '').split('?');
+    if (request.method === 'POST' && path === '/local/token') {
+      await sendToken(request, response, mintToken);
+      return true;
+    }
+    const file = request.method === 'GET' ? files[path] : undefined;
+    if (file === undefined) return false;
+    response.writeHead(200, {
+      'content-type': contentTypes[extname(file)] ?? 'application/octet-stream',
+      'cache-control': 'no-cache',
+    });
+    await pipeline(createReadStream(file), response);
+    return true;
+  };
+}
+
+/** A web page of another site must not get a token: it can send no JSON here, and a name it points here is not ours. */
+async function sendToken(request: IncomingMessage, response: ServerResponse, mintToken: LocalIssuer['mintToken']): Promise<void> {
+  const body = await readBody(request, 64 * 1024);
+  const isOurs = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(request.headers.host ?? '');
+  const isJson = request.headers['content-type']?.startsWith('application/json') ?? false;
+  if (!isOurs || !isJson || !body) {
+    send(response, gatewayMessage(403, 'Tokens are given to this machine only, for a JSON request.'));
+    return;
+  }
+  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), tokenRequest), body.toString());
+  if (!parsed.success) {
+    send(
+      response,
+      gatewayMessage(400, parsed.issues.map((issue) => `${v.getDotPath(issue) ?? 'The body'}: ${issue.message}`).join(' ')),
+    );
+    return;
+  }
+  const { sub, groups, expires_in } = parsed.output;
+  const access_token = await mintToken({ sub, groups, expiresInSeconds: expires_in });
+  const answer = JSON.stringify({ access_token, token_type: 'Bearer', expires_in });
+  send(response, {
+    statusCode: 200,
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
+    body: Buffer.from(answer),
+  });
+}

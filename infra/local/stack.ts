@@ -1,0 +1,116 @@
+import { type RunTimes, stateMachineDefinition } from '../../shared/lifecycle/state-machine.ts';
+import { routes } from '../../shared/routes.ts';
+import { schedules } from '../schedules.ts';
+import { startBackground } from './background.ts';
+import { createTable, startDynamoDb } from './dynamodb.ts';
+import { type GatewayOptions, startGateway } from './gateway/gateway.ts';
+import { startIssuer } from './issuer.ts';
+import { type Endpoints, local, setEnvironment } from './local-environment.ts';
+import { type InvokeFunction, localFunctions } from './local-functions.ts';
+import { localPages } from './local-pages.ts';
+import { startS3 } from './s3/s3.ts';
+import { startStepFunctions } from './step-functions/step-functions.ts';
+
+export interface StackOptions {
+  /** 0 takes any free port. */
+  port: number;
+  /** Where state is kept; in memory without. */
+  dataDirectory?: string;
+  times?: Partial<RunTimes>;
+  /** What the functions log: SILENT (default), ERROR, WARN, INFO, DEBUG. */
+  logLevel?: string;
+  onResponse?: NonNullable<GatewayOptions['onResponse']>;
+}
+
+/** The whole service on this machine. One per process: the functions read their environment once. */
+export interface Stack {
+  baseUrl: string;
+  endpoints: Endpoints;
+  tableName: string;
+  bucketName: string;
+  stateMachineArn: string;
+  /** A bearer token for a user with memberships `<domainID>:<role>`. */
+  token: (sub: string, groups: string[], expiresInSeconds?: number) => Promise<string>;
+  /** Invokes any function by its name, `lifecycle/sweep-runs` for one. */
+  invoke: InvokeFunction;
+  stop: () => Promise<void>;
+}
+
+/** How long things may take on one machine, where somebody watches. */
+const localTimes: RunTimes = { acceptInSeconds: 120, silenceInSeconds: 60, runInSeconds: 24 * 60 * 60, stopInSeconds: 30 };
+
+/** Starts every part, wires them from the route table and the definitions, and answers on the loopback interface. */
+export async function startStack(options: StackOptions): Promise<Stack> {
+  const stops: (() => Promise<void>)[] = [];
+  const stop = async () => {
+    for (const stopPart of stops.splice(0).reverse()) await stopPart();
+  };
+  try {
+    return { ...(await startParts(options, (part) => void stops.push(part))), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function startParts(options: StackOptions, onStop: (stop: () => Promise<void>) => void): Promise<Omit<Stack, 'stop'>> {
+  const kept = options.dataDirectory === undefined ? {} : { dataDirectory: options.dataDirectory };
+  const times = { ...localTimes, ...options.times };
+  const invoke = localFunctions();
+  const background = startBackground(invoke);
+
+  const started = async <Part extends { stop: () => Promise<void> }>(part: Promise<Part>): Promise<Part> => {
+    const { stop } = await part;
+    onStop(stop);
+    return await part;
+  };
+  const parts = [
+    started(startDynamoDb(kept)),
+    started(
+      startS3({
+        bucket: local.bucketName,
+        onObjectCreated: (event) => background.invoke('maintenance/receive-upload', event),
+        ...kept,
+      }),
+    ),
+    started(
+      startStepFunctions({
+        definition: stateMachineDefinition((step) => `lifecycle/${step}`, times),
+        stateMachineArn: local.stateMachineArn,
+        invoke,
+        onStatusChange: (event) => background.invoke('lifecycle/execution-ended', event),
+      }),
+    ),
+    started(startIssuer({ claim: local.membershipClaim, ...kept })),
+  ] as const;
+  await Promise.allSettled(parts); // where one fails, the others are stopped once they have started
+  const [dynamoDb, s3, stepFunctions, issuer] = await Promise.all(parts);
+  onStop(background.stop);
+  await createTable(dynamoDb.endpoint, local.tableName);
+
+  const endpoints = { dynamoDb: dynamoDb.endpoint, s3: s3.endpoint, stepFunctions: stepFunctions.endpoint };
+  setEnvironment(endpoints, times, options.logLevel ?? 'SILENT');
+  if (options.dataDirectory !== undefined) await invoke('lifecycle/sweep-runs', { grace_in_seconds: 0 });
+  for (const { name, everyMinutes } of schedules) background.every(everyMinutes, name);
+
+  const gateway = await started(
+    startGateway({
+      routes,
+      authorizer: { issuer: issuer.url, audience: issuer.audience, keys: issuer.keys },
+      invoke,
+      port: options.port,
+      localPages: localPages(issuer.mintToken),
+      ...(options.onResponse ? { onResponse: options.onResponse } : {}),
+    }),
+  );
+  return {
+    baseUrl: `http://localhost:${gateway.port}`,
+    endpoints,
+    tableName: local.tableName,
+    bucketName: local.bucketName,
+    stateMachineArn: local.stateMachineArn,
+    token: (sub, groups, expiresInSeconds) =>
+      issuer.mintToken({ sub, groups, ...(expiresInSeconds === undefined ? {} : { expiresInSeconds }) }),
+    invoke,
+  };
+}

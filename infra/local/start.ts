@@ -1,0 +1,59 @@
+import { resolve } from 'node:path';
+import { parseOptions, portFromEnvironment, runCommand } from './arguments.ts';
+import { serviceVersion } from './local-environment.ts';
+import { type Stack, startStack } from './stack.ts';
+import { welcome } from './welcome.ts';
+
+const usage = `Usage: npm start -- [--data DIR] [--no-simulator]
+
+Serves the whole service on this machine, at PORT (3000 without).
+
+  --data DIR        keep state under DIR; without, it is in memory and gone at the end
+  --no-simulator    start no simulated CVMs, so that a real one can take the runs
+  --help            print this`;
+
+await runCommand(usage, async () => {
+  const options = parseOptions({
+    data: { type: 'string' },
+    'no-simulator': { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h' },
+  });
+  if (options.help) {
+    process.stdout.write(`${usage}\n`);
+    return;
+  }
+  const port = portFromEnvironment();
+  const dataDirectory = options.data === undefined ? undefined : resolve(options.data);
+  const simulator = !options['no-simulator'];
+  const stack = await startOn(port, { simulator, ...(dataDirectory === undefined ? {} : { dataDirectory }) });
+  endOnSignal(stack);
+  const token = await stack.token('alice', ['d1:administrator']);
+  process.stdout.write(welcome({ baseUrl: stack.baseUrl, version: serviceVersion(), token, simulator, dataDirectory }));
+});
+
+async function startOn(port: number, options: { simulator: boolean; dataDirectory?: string }): Promise<Stack> {
+  try {
+    return await startStack({ port, logLevel: process.env['LOG_LEVEL'] ?? 'ERROR', ...options });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    throw new Error(`Port ${port} is taken. Choose another one: PORT=${port + 1} npm start`);
+  }
+}
+
+/** The first signal ends the service in order, a second one at once. */
+function endOnSignal(stack: Stack): void {
+  let ending = false;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      if (ending) process.exit(1);
+      ending = true;
+      void stack.stop().then(
+        () => process.exit(0),
+        (error: unknown) => {
+          process.stderr.write(`${String(error)}\n`);
+          process.exit(1);
+        },
+      );
+    });
+  }
+}
