@@ -32,6 +32,7 @@ export function setEnvironment(endpoints: Endpoints, times: RunTimes, logLevel: 
     RUN_TIMEOUT_SECONDS: String(times.runInSeconds),
     STOP_TIMEOUT_SECONDS: String(times.stopInSeconds),
     LOG_LEVEL: logLevel,
+    POWERTOOLS_METRICS_DISABLED: 'true',
     AWS_REGION: local.region,
     AWS_ACCESS_KEY_ID: localCredentials.accessKeyId,
     AWS_SECRET_ACCESS_KEY: localCredentials.secretAccessKey,

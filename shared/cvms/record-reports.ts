@@ -7,6 +7,7 @@ import { changeClaim, parseClaim, readClaim, type Claim, type ClaimChange } from
 import { beatHeart, endWait, type Executions } from '../lifecycle/executions.ts';
 import { wakeForOutcome } from '../lifecycle/wake.ts';
 import type { RunReference } from '../lifecycle/run-reference.ts';
+import { emitMetric } from '../metrics.ts';
 import { findRun, runKey } from '../runs/read-run.ts';
 import type { Run } from '../runs/run.ts';
 import { cvmKeys, journalKeys, runKeys } from '../table/keys.ts';
@@ -105,8 +106,18 @@ async function recordChunk(table: Table, { domain, cvmId, now }: Batch, run: Run
     ...answered(fresh, claim, reference),
     ...(journal?.actions ?? []),
   ]);
+  measure(fresh, claim, change, now);
   // Read again: the execution may have left another token with the claim since, before it could see this outcome.
   return { accepted: fresh.length, claim: change ? await readClaim(table, reference) : claim };
+}
+
+/** How long the CVM took to accept, and how old the oldest event is by the reporter's clock. */
+function measure(reports: Report[], claim: Claim | undefined, change: ClaimChange | undefined, now: string): void {
+  if (claim && change?.set?.accepted_at) emitMetric('TimeToAccept', Date.parse(now) - Date.parse(claim.claimed_at));
+  const lags = reports.flatMap((report) =>
+    report.type === 'event' && report.occurred_at ? [Date.parse(now) - Date.parse(report.occurred_at)] : [],
+  );
+  if (lags.length > 0) emitMetric('ReportLag', Math.max(0, ...lags));
 }
 
 /** The reports that no marker knows, the first of each identifier. */

@@ -3,6 +3,7 @@ import { appendEvents } from '../events/journal.ts';
 import { parseHead } from '../events/journal-head.ts';
 import { parseClaim, type Ending } from '../lifecycle/claim.ts';
 import type { RunReference } from '../lifecycle/run-reference.ts';
+import { emitMetric } from '../metrics.ts';
 import { countTransition } from '../statistics/statistics.ts';
 import { cvmKeys, journalKeys, lists } from '../table/keys.ts';
 import { moveInList } from '../table/listing.ts';
@@ -78,6 +79,7 @@ export async function endRun(table: Table, reference: RunReference, otherwise: E
       { delete: { Key: cvmKeys.command(domain, cvm_id, run_id, 'stop') } },
       ...journal.actions,
     ]);
+    emitMetric('RunsEnded', 1, { outcome: status });
     return ended;
   });
 }

@@ -8,6 +8,7 @@ import { numberedId } from '../identifiers.ts';
 import type { Claim } from '../lifecycle/claim.ts';
 import { startExecution, type Executions } from '../lifecycle/executions.ts';
 import type { RunReference } from '../lifecycle/run-reference.ts';
+import { emitMetric } from '../metrics.ts';
 import { buildManifest } from '../manifest/build-manifest.ts';
 import { readInputs } from '../manifest/read-inputs.ts';
 import { countTransition } from '../statistics/statistics.ts';
@@ -37,6 +38,7 @@ export async function startRun(table: Table, executions: Executions, request: Ru
   const reference = await withFreshReads(() => claimCvm(table, request));
   try {
     await startExecution(executions, 'run', reference);
+    emitMetric('RunsStarted', 1);
   } catch (error) {
     await endRun(table, reference, { status: 'failed', reason: 'The run could not be started.' }, request.now);
     throw error;

@@ -1,6 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { environment } from '../environment.ts';
+import { emitMetric } from '../metrics.ts';
 import type { Table } from './table.ts';
 
 let known: Table | undefined;
@@ -10,6 +11,7 @@ export function openTable(): Table {
   known ??= {
     name: environment().TABLE_NAME,
     document: DynamoDBDocumentClient.from(new DynamoDBClient({}), { marshallOptions: { removeUndefinedValues: true } }),
+    onConflictRetry: () => emitMetric('ConflictsRetried', 1),
   };
   return known;
 }
