@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import * as v from 'valibot';
+import type { Report } from '../../shared/cvms/report.ts';
+
+type WithoutId<Each> = Each extends unknown ? Omit<Each, 'id'> : never;
+export type NewReport = WithoutId<Report>;
+
+/** A command as it arrives; the manifest is taken as it is, to be checked as an agent would. */
+const arrivingCommand = v.object({
+  id: v.string(),
+  type: v.picklist(['run', 'stop']),
+  run_id: v.string(),
+  manifest: v.optional(v.unknown()),
+});
+export type ArrivingCommand = v.InferOutput<typeof arrivingCommand>;
+const arrivingCommands = v.object({ commands: v.array(arrivingCommand) });
+
+/** The service refused for good what a CVM sent or asked. */
+export class RefusedError extends Error {
+  override readonly name = 'RefusedError';
+  readonly status: number;
+
+  constructor(status: number, answer: string) {
+    super(`${status} ${answer}`);
+    this.status = status;
+  }
+}
+
+export interface CvmConnection {
+  commands: () => Promise<ArrivingCommand[]>;
+  /** Returns once the service has them, each under one identifier however often it had to be sent. */
+  report: (...reports: NewReport[]) => Promise<void>;
+}
+
+export interface ConnectionOptions {
+  baseUrl: string;
+  domain: string;
+  cvmId: string;
+  /** A token with the role `cvm` in the domain. */
+  token: (domain: string) => Promise<string>;
+  /** Ends every request and every wait. */
+  closing: AbortSignal;
+}
+
+const requestTimeoutInMilliseconds = 10_000;
+const longestPauseInMilliseconds = 2_000;
+
+/** Endpoints 25 and 26 as a CVM calls them: what the service cannot take now is sent again, the same, until it can. */
+export function connectCvm({ baseUrl, domain, cvmId, token, closing }: ConnectionOptions): CvmConnection {
+  const base = `${baseUrl}/${domain}/cvms/${cvmId}`;
+  let bearer: string | undefined;
+
+  const attempt = async (path: string, init: RequestInit): Promise<Response | undefined> => {
+    try {
+      bearer ??= await token(domain);
+      const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' };
+      const signal = AbortSignal.any([closing, AbortSignal.timeout(requestTimeoutInMilliseconds)]);
+      const response = await fetch(base + path, { ...init, headers, signal });
+      if (response.status === 401) bearer = undefined;
+      return response;
+    } catch {
+      closing.throwIfAborted();
+      return undefined; // nobody answers
+    }
+  };
+
+  const call = async (path: string, init: RequestInit = {}): Promise<unknown> => {
+    for (let pause = 100; ; pause = Math.min(pause * 2, longestPauseInMilliseconds)) {
+      const response = await attempt(path, init);
+      if (response?.ok) return await response.json();
+      const answer = (await response?.text()) ?? '';
+      if (response && response.status < 500 && ![401, 408, 429].includes(response.status)) {
+        throw new RefusedError(response.status, answer);
+      }
+      await delay(pause, undefined, { signal: closing });
+    }
+  };
+
+  return {
+    commands: async () => v.parse(arrivingCommands, await call('/commands')).commands,
+    report: async (...reports) => {
+      const body = JSON.stringify({ reports: reports.map((report) => ({ id: randomUUID(), ...report })) });
+      await call('/reports', { method: 'POST', body });
+    },
+  };
+}

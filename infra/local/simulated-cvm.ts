@@ -1,0 +1,109 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type AgentEvent, behaviourOf, stoppedEvents } from './simulated-behaviour.ts';
+import type { ArrivingCommand, CvmConnection, NewReport } from './simulated-connection.ts';
+import { datasetsIn, manifestFlaw } from './simulated-manifest-check.ts';
+
+export interface Pace {
+  /** Between two events of an agent. */
+  eventsInMilliseconds: number;
+  /** Between two signs of life while nothing else is said. */
+  heartbeatInMilliseconds: number;
+  /** Between two questions for commands. */
+  pollInMilliseconds: number;
+}
+
+export interface SimulatedCvm {
+  cvmId: string;
+  runId: string;
+  connection: CvmConnection;
+  pace: Pace;
+  /** Aborted when the service has let go of the run. */
+  released: AbortSignal;
+  /** Aborted when the machine ends. */
+  closing: AbortSignal;
+}
+
+/**
+ * One CVM for one run, as an agent process serves one computation: asks for commands, takes the run, reports, obeys a stop.
+ * @throws AbortError when closing; RefusedError
+ */
+export async function simulateCvm({ cvmId, runId, connection, pace, released, closing }: SimulatedCvm): Promise<void> {
+  const behaviour = behaviourOf(cvmId);
+  const stopped = new AbortController();
+  const answered = new Set<string>();
+  let work: Promise<void> | undefined;
+  let latestEvent: AgentEvent | undefined;
+
+  const report = async (event: AgentEvent, ...before: NewReport[]) => {
+    const occurred_at = new Date().toISOString();
+    await connection.report(...before, { type: 'event', run_id: runId, ...event, details: '', occurred_at });
+    latestEvent = event;
+  };
+  const waitBeating = async (milliseconds: number, signal: AbortSignal) => {
+    const endsAt = performance.now() + milliseconds;
+    for (let left = milliseconds; left > 0; left = endsAt - performance.now()) {
+      await delay(Math.min(left, pace.heartbeatInMilliseconds), undefined, { signal });
+      if (left > pace.heartbeatInMilliseconds) await connection.report({ type: 'heartbeat', run_id: runId });
+    }
+  };
+
+  const takeRun = async ({ id: command_id, manifest }: ArrivingCommand) => {
+    const flaw = manifestFlaw(manifest);
+    if (flaw !== undefined) process.stderr.write(`Simulated CVM ${cvmId}: this manifest would end an agent: ${flaw}\n`);
+    const reason = flaw === undefined ? behaviour.refusal : `The manifest would end an agent: ${flaw}`;
+    if (reason !== undefined) {
+      await connection.report({ type: 'rejected', run_id: runId, command_id, reason });
+      return;
+    }
+    await connection.report({ type: 'accepted', run_id: runId, command_id, reason: '' });
+    const untilStopped = AbortSignal.any([closing, stopped.signal]);
+    const tell = async (events: AgentEvent[]) => {
+      for (const event of events) {
+        await waitBeating(pace.eventsInMilliseconds, untilStopped);
+        await report(event);
+      }
+    };
+    await tell(behaviour.before(datasetsIn(manifest)));
+    if (behaviour.fallsSilent) return;
+    await waitBeating(behaviour.worksInMilliseconds, AbortSignal.any([untilStopped, released]));
+    await tell(behaviour.after);
+  };
+
+  const obeyStop = async ({ id: command_id }: ArrivingCommand) => {
+    stopped.abort();
+    await work;
+    const wasAtWork = latestEvent?.event_type === 'Running';
+    await report(stoppedEvents.stopped, { type: 'accepted', run_id: runId, command_id, reason: '' });
+    if (!wasAtWork) return;
+    await waitBeating(pace.eventsInMilliseconds, closing);
+    await report(stoppedEvents.failedAfterwards);
+  };
+
+  const obey = async (command: ArrivingCommand) => {
+    answered.add(command.id);
+    if (command.type === 'run') {
+      work = untilAborted(takeRun(command), closing);
+      work.catch(() => undefined); // thrown where it is awaited
+    } else if (!behaviour.ignoresStops) await obeyStop(command);
+    if (behaviour.fallsSilent) await work;
+  };
+
+  while (!released.aborted && !(behaviour.fallsSilent && work)) {
+    const commands = await connection.commands();
+    for (const command of commands) {
+      if (command.run_id === runId && !answered.has(command.id)) await obey(command);
+    }
+    await untilAborted(delay(pace.pollInMilliseconds, undefined, { signal: AbortSignal.any([released, closing]) }), closing);
+  }
+  await work;
+}
+
+/** Lets an activity end where it was told to; only the end of the machine goes on to the caller. */
+async function untilAborted(activity: Promise<unknown>, closing: AbortSignal): Promise<void> {
+  try {
+    await activity;
+  } catch (error) {
+    closing.throwIfAborted();
+    if (!(error instanceof Error && error.name === 'AbortError')) throw error;
+  }
+}

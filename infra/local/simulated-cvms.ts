@@ -1,0 +1,83 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { behaviourOf } from './simulated-behaviour.ts';
+import { connectCvm, RefusedError } from './simulated-connection.ts';
+import { type Pace, simulateCvm } from './simulated-cvm.ts';
+
+/** A run that waits for its CVM, or is on it. */
+export interface ClaimedCvm {
+  domain: string;
+  cvm_id: string;
+  run_id: string;
+}
+
+export interface SimulatedCvmsOptions {
+  baseUrl: string;
+  /** A token with the role `cvm` in the domain. */
+  token: (domain: string) => Promise<string>;
+  listClaimedCvms: () => Promise<ClaimedCvm[]>;
+  pace?: Partial<Pace>;
+}
+
+const usualPace: Pace = { eventsInMilliseconds: 300, heartbeatInMilliseconds: 1_000, pollInMilliseconds: 250 };
+
+/**
+ * Plays the CVM, by endpoints 25 and 26 over HTTP, of every run there is: whatever identifier a run names, such a CVM
+ * answers, and its identifier says how it behaves (`behaviourOf`). Each run meets a fresh one, as each agent process serves
+ * one computation. `listClaimedCvms`, which says for which CVMs there is work, is the only thing that a real CVM does
+ * without: it knows its own name.
+ */
+export function startSimulatedCvms(options: SimulatedCvmsOptions): { stop: () => Promise<void> } {
+  const pace = { ...usualPace, ...options.pace };
+  const ending = new AbortController();
+  const releases = new Map<string, AbortController>();
+  const lives = new Set<Promise<void>>();
+
+  const boot = (claim: ClaimedCvm) => {
+    const released = new AbortController();
+    releases.set(claim.run_id, released);
+    if (behaviourOf(claim.cvm_id).isAbsent) return;
+    const life = live(claim, options, { pace, released: released.signal, closing: ending.signal });
+    lives.add(life);
+    void life.finally(() => lives.delete(life));
+  };
+  const discover = async () => {
+    const claims = await options.listClaimedCvms();
+    const claimed = new Set(claims.map((claim) => claim.run_id));
+    for (const [runId, released] of releases) {
+      if (claimed.has(runId)) continue;
+      released.abort();
+      releases.delete(runId);
+    }
+    for (const claim of claims) if (!releases.has(claim.run_id)) boot(claim);
+  };
+  const watch = async () => {
+    while (!ending.signal.aborted) {
+      await discover().catch(() => undefined); // asked again in a moment
+      await delay(pace.pollInMilliseconds, undefined, { signal: ending.signal }).catch(() => undefined);
+    }
+  };
+
+  const watching = watch();
+  return {
+    stop: async () => {
+      ending.abort();
+      await watching;
+      await Promise.all(lives);
+    },
+  };
+}
+
+async function live(
+  { domain, cvm_id, run_id }: ClaimedCvm,
+  { baseUrl, token }: SimulatedCvmsOptions,
+  machine: { pace: Pace; released: AbortSignal; closing: AbortSignal },
+): Promise<void> {
+  const connection = connectCvm({ baseUrl, domain, cvmId: cvm_id, token, closing: machine.closing });
+  try {
+    await simulateCvm({ cvmId: cvm_id, runId: run_id, connection, ...machine });
+  } catch (error) {
+    if (machine.closing.aborted) return;
+    if (error instanceof RefusedError && error.status === 404) return; // the computation is gone
+    process.stderr.write(`Simulated CVM ${cvm_id}: ${String(error)}\n`);
+  }
+}
