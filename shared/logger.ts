@@ -1,10 +1,28 @@
-import { Logger } from '@aws-lambda-powertools/logger';
 import { environment } from './environment.ts';
 
-let known: Logger | undefined;
+const levels = ['DEBUG', 'INFO', 'WARN', 'ERROR', 'SILENT'] as const;
+type Level = Exclude<(typeof levels)[number], 'SILENT'>;
 
-/** The function's structured log, made at its first use. It never gets request bodies or `agent_config`. */
-export function logger(): Logger {
-  known ??= new Logger({ serviceName: 'computation-management', persistentLogAttributes: { stage: environment().STAGE } });
-  return known;
+/** What every entry of the current invocation carries: request id, domain, computation, run. */
+let context: Record<string, unknown> = {};
+
+/** Begins an invocation's log. */
+export function startLog(fields: Record<string, unknown>): void {
+  context = fields;
+}
+
+/**
+ * One line of JSON per entry, as CloudWatch Logs Insights reads it. Request bodies and `agent_config` never get here.
+ * @param cause an error whose name, message and stack belong to the entry
+ */
+export function log(level: Level, message: string, fields: Record<string, unknown> = {}, cause?: unknown): void {
+  const { LOG_LEVEL, STAGE } = environment();
+  if (levels.indexOf(level) < levels.findIndex((known) => known === LOG_LEVEL)) return;
+  const error = cause instanceof Error ? { error: { name: cause.name, message: cause.message, stack: cause.stack } } : {};
+  writeLine({ level, message, timestamp: new Date().toISOString(), stage: STAGE, ...context, ...fields, ...error });
+}
+
+/** Standard output is the log of a function. */
+export function writeLine(entry: Record<string, unknown>): void {
+  process.stdout.write(`${JSON.stringify(entry)}\n`);
 }

@@ -1,26 +1,30 @@
-import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import { environment } from './environment.ts';
+import { writeLine } from './logger.ts';
 
-/** What an operator watches beside what AWS counts by itself, each with its unit. */
+/** What an operator watches beside what AWS counts by itself, each with its unit in CloudWatch's words. */
 export const metricUnits = {
-  RunsStarted: MetricUnit.Count,
+  RunsStarted: 'Count',
   /** By the dimension `outcome`: completed, failed, cancelled. */
-  RunsEnded: MetricUnit.Count,
+  RunsEnded: 'Count',
   /** From the start of a run until its CVM accepts it. */
-  TimeToAccept: MetricUnit.Milliseconds,
+  TimeToAccept: 'Milliseconds',
   /** From the reporter's clock to ours; the oldest event of a batch. */
-  ReportLag: MetricUnit.Milliseconds,
-  ConflictsRetried: MetricUnit.Count,
+  ReportLag: 'Milliseconds',
+  ConflictsRetried: 'Count',
 } as const;
 
 export const metricNamespace = 'ComputationManagement';
 
-let known: Metrics | undefined;
-
-/** Writes one metric to the log in CloudWatch's embedded format, under the stage and the dimensions given. */
+/**
+ * Writes one metric to the log in CloudWatch's embedded metric format, under the stage and the dimensions given. */
 export function emitMetric(name: keyof typeof metricUnits, value: number, dimensions: Record<string, string> = {}): void {
-  known ??= new Metrics({ namespace: metricNamespace, serviceName: 'computation-management' });
-  const metric = known.singleMetric();
-  metric.addDimensions({ stage: environment().STAGE, ...dimensions });
-  metric.addMetric(name, metricUnits[name], value);
+  const { STAGE, LOG_LEVEL } = environment();
+  if (LOG_LEVEL === 'SILENT') return;
+  const all = { stage: STAGE, ...dimensions };
+  const metric = {
+    Namespace: metricNamespace,
+    Dimensions: [Object.keys(all)],
+    Metrics: [{ Name: name, Unit: metricUnits[name] }],
+  };
+  writeLine({ _aws: { Timestamp: Date.now(), CloudWatchMetrics: [metric] }, ...all, [name]: value });
 }

@@ -11,6 +11,7 @@ function characters(text: string): number {
  * Text of a bounded number of characters (Unicode code points) that can be stored as it is: no lone surrogates, which
  * UTF-8 cannot hold.
  */
+/*#__NO_SIDE_EFFECTS__*/
 export function text(minimum: number, maximum: number) {
   return v.pipe(
     v.string(`Expected text of ${minimum} to ${maximum} characters.`),

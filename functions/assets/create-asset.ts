@@ -3,9 +3,10 @@ import { openContentStore } from '../../shared/assets/content-store.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
 import { createAssetContract } from '../../shared/contract/assets.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
+import { createAssetRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint('assets/create-asset', createAssetContract, async ({ path, body, caller, now }) => {
+export const handler = endpoint(createAssetRoute, createAssetContract, async ({ path, body, caller, now }) => {
   permit(caller, { anyOf: [body.asset.asset_type === 'algorithm' ? 'provide_algorithm' : 'provide_dataset'] });
   const asset = await createAsset(openTable(), openContentStore(), {
     ...body.asset,

@@ -1,9 +1,10 @@
 import { deleteAsset } from '../../shared/assets/delete-asset.ts';
 import { deleteAssetContract } from '../../shared/contract/assets.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
+import { deleteAssetRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint('assets/delete-asset', deleteAssetContract, async ({ path, caller, now, permit }) => {
+export const handler = endpoint(deleteAssetRoute, deleteAssetContract, async ({ path, caller, now, permit }) => {
   await deleteAsset(openTable(), path.domainID, path.id, caller.id, now, ({ created_by }) => permit({ creator: created_by }));
   return {};
 });

@@ -1,9 +1,10 @@
 import { linkAssetContract } from '../../shared/contract/assets.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { linkAsset } from '../../shared/links/link-asset.ts';
+import { linkAssetRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint('assets/link-asset', linkAssetContract, async ({ path, caller, now, permit }) => {
+export const handler = endpoint(linkAssetRoute, linkAssetContract, async ({ path, caller, now, permit }) => {
   await linkAsset(openTable(), {
     ...{ domain: path.domainID, assetId: path.id, computationId: path.computationID, by: caller.id, now },
     permit: ({ created_by }, { owner }) => permit({ creator: created_by, owner }),

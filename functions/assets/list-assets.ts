@@ -1,9 +1,10 @@
 import { listAssets } from '../../shared/assets/list-assets.ts';
 import { listAssetsContract } from '../../shared/contract/assets.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
+import { listAssetsRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint('assets/list-assets', listAssetsContract, async ({ path, query }) => {
+export const handler = endpoint(listAssetsRoute, listAssetsContract, async ({ path, query }) => {
   const { limit, offset, asset_type } = query;
   const { assets, total } = await listAssets(openTable(), path.domainID, { limit, offset, asset_type });
   return { body: { assets, limit, offset, total } };

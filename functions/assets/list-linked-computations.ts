@@ -1,9 +1,10 @@
 import { listLinkedComputationsContract } from '../../shared/contract/assets.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { listLinkedComputations } from '../../shared/links/list-linked-computations.ts';
+import { listLinkedComputationsRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint('assets/list-linked-computations', listLinkedComputationsContract, async ({ path, query }) => {
+export const handler = endpoint(listLinkedComputationsRoute, listLinkedComputationsContract, async ({ path, query }) => {
   const { computations, total } = await listLinkedComputations(openTable(), path.domainID, path.id, query);
   return { body: { computations, ...query, total } };
 });

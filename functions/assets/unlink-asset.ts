@@ -1,9 +1,10 @@
 import { unlinkAssetContract } from '../../shared/contract/assets.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { unlinkAsset } from '../../shared/links/unlink-asset.ts';
+import { unlinkAssetRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint('assets/unlink-asset', unlinkAssetContract, async ({ path, caller, now, permit }) => {
+export const handler = endpoint(unlinkAssetRoute, unlinkAssetContract, async ({ path, caller, now, permit }) => {
   await unlinkAsset(openTable(), {
     ...{ domain: path.domainID, assetId: path.id, computationId: path.computationID, by: caller.id, now },
     permit: ({ created_by }, { owner }) => permit({ creator: created_by, owner }),

@@ -1,9 +1,10 @@
 import { deleteComputation } from '../../shared/computations/delete-computation.ts';
 import { deleteComputationContract } from '../../shared/contract/computations.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
+import { deleteComputationRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint('computations/delete-computation', deleteComputationContract, async ({ path, permit }) => {
+export const handler = endpoint(deleteComputationRoute, deleteComputationContract, async ({ path, permit }) => {
   await deleteComputation(openTable(), path.domainID, path.id, ({ owner }) => permit({ owner }));
   return {};
 });

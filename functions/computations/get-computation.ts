@@ -2,9 +2,10 @@ import { describeComputation } from '../../shared/computations/describe-computat
 import { readComputation, readDefinition } from '../../shared/computations/read-computation.ts';
 import { getComputationContract } from '../../shared/contract/computations.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
+import { getComputationRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint('computations/get-computation', getComputationContract, async ({ path, query, caller }) => {
+export const handler = endpoint(getComputationRoute, getComputationContract, async ({ path, query, caller }) => {
   const table = openTable();
   if (query.peek === 'true') {
     const { run: _, ...row } = await readComputation(table, path.domainID, path.id);

@@ -1,9 +1,10 @@
 import { listComputations } from '../../shared/computations/list-computations.ts';
 import { listComputationsContract } from '../../shared/contract/computations.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
+import { listComputationsRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint('computations/list-computations', listComputationsContract, async ({ path, query }) => {
+export const handler = endpoint(listComputationsRoute, listComputationsContract, async ({ path, query }) => {
   const { limit, offset, status } = query;
   const { computations, total } = await listComputations(openTable(), path.domainID, { limit, offset, status });
   return { body: { computations, limit, offset, total } };

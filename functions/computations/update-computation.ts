@@ -3,9 +3,10 @@ import { describeComputation } from '../../shared/computations/describe-computat
 import { updateComputation } from '../../shared/computations/update-computation.ts';
 import { updateComputationContract } from '../../shared/contract/computations.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
+import { updateComputationRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint('computations/update-computation', updateComputationContract, async (request) => {
+export const handler = endpoint(updateComputationRoute, updateComputationContract, async (request) => {
   const { path, body, caller, now } = request;
   const { row, definition } = await updateComputation(openTable(), path.domainID, path.id, caller.id, now, (current) => {
     request.permit({ owner: current.owner });

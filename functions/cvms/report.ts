@@ -2,9 +2,10 @@ import { reportContract } from '../../shared/contract/cvms.ts';
 import { recordReports } from '../../shared/cvms/record-reports.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openExecutions } from '../../shared/lifecycle/executions.ts';
+import { reportRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint('cvms/report', reportContract, async ({ path, body, now }) => {
+export const handler = endpoint(reportRoute, reportContract, async ({ path, body, now }) => {
   const batch = { domain: path.domainID, cvmId: path.cvmID, reports: body.reports, now };
   return { body: await recordReports(openTable(), openExecutions(), batch) };
 });

@@ -2,11 +2,12 @@ import { computationKey, parseComputation } from '../../shared/computations/read
 import { getStatusContract } from '../../shared/contract/events.ts';
 import { parseEvent } from '../../shared/events/stored-event.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
+import { getStatusRoute } from '../../shared/routes.ts';
 import { journalKeys } from '../../shared/table/keys.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { getItems } from '../../shared/table/table.ts';
 
-export const handler = endpoint('events/get-status', getStatusContract, async ({ path }) => {
+export const handler = endpoint(getStatusRoute, getStatusContract, async ({ path }) => {
   const [row, latest] = await getItems(openTable(), [computationKey(path.domainID, path.id), journalKeys.latest(path.id)]);
   parseComputation(row, path.id);
   return { body: parseEvent(latest) };

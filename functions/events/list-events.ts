@@ -3,10 +3,11 @@ import { listEventsContract } from '../../shared/contract/events.ts';
 import { readEvents } from '../../shared/events/read-events.ts';
 import { parseTimeBound } from '../../shared/events/time-bound.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
+import { listEventsRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { getItem } from '../../shared/table/table.ts';
 
-export const handler = endpoint('events/list-events', listEventsContract, async ({ path, query }) => {
+export const handler = endpoint(listEventsRoute, listEventsContract, async ({ path, query }) => {
   const { limit, offset, from, to, ...facets } = query;
   const filter = {
     ...facets,

@@ -1,8 +1,9 @@
 import { checkKeyContract } from '../../shared/contract/keys.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { hasKey } from '../../shared/keys/participant-key.ts';
+import { checkKeyRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint('keys/check-key', checkKeyContract, async ({ path, caller }) => {
+export const handler = endpoint(checkKeyRoute, checkKeyContract, async ({ path, caller }) => {
   return { body: { uploaded: await hasKey(openTable(), path.domainID, path.id, caller.id) } };
 });

@@ -1,8 +1,9 @@
 import { getManifestContract } from '../../shared/contract/runs.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { readManifest } from '../../shared/manifest/read-manifest.ts';
+import { getManifestRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint('runs/get-manifest', getManifestContract, async ({ path, query }) => {
+export const handler = endpoint(getManifestRoute, getManifestContract, async ({ path, query }) => {
   return { body: await readManifest(openTable(), path.domainID, path.id, query.run) };
 });

@@ -2,10 +2,11 @@ import { readComputation } from '../../shared/computations/read-computation.ts';
 import { getRunContract } from '../../shared/contract/runs.ts';
 import { notFound } from '../../shared/errors.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
+import { getRunRoute } from '../../shared/routes.ts';
 import { readRun } from '../../shared/runs/read-run.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint('runs/get-run', getRunContract, async ({ path, query }) => {
+export const handler = endpoint(getRunRoute, getRunContract, async ({ path, query }) => {
   const table = openTable();
   const [computation, older] = await Promise.all([
     readComputation(table, path.domainID, path.id),

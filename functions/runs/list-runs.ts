@@ -1,9 +1,10 @@
 import { listRunsContract } from '../../shared/contract/runs.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
+import { listRunsRoute } from '../../shared/routes.ts';
 import { listRuns } from '../../shared/runs/list-runs.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint('runs/list-runs', listRunsContract, async ({ path, query }) => {
+export const handler = endpoint(listRunsRoute, listRunsContract, async ({ path, query }) => {
   const { runs, total } = await listRuns(openTable(), path.domainID, query);
   return { body: { runs, ...query, total } };
 });

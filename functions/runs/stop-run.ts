@@ -1,10 +1,11 @@
 import { stopRunContract } from '../../shared/contract/runs.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openExecutions } from '../../shared/lifecycle/executions.ts';
+import { stopRunRoute } from '../../shared/routes.ts';
 import { stopRun } from '../../shared/runs/stop-run.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint('runs/stop-run', stopRunContract, async ({ path, caller, now, permit }) => {
+export const handler = endpoint(stopRunRoute, stopRunContract, async ({ path, caller, now, permit }) => {
   const request = { domain: path.domainID, computationId: path.id, by: caller.id, now };
   return {
     body: await stopRun(openTable(), openExecutions(), { ...request, permit: ({ owner }) => permit({ owner }) }),

@@ -1,8 +1,9 @@
 import { getStatisticsContract } from '../../shared/contract/statistics.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
+import { getStatisticsRoute } from '../../shared/routes.ts';
 import { readStatistics } from '../../shared/statistics/statistics.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint('statistics/get-statistics', getStatisticsContract, async ({ path, query, now }) => ({
+export const handler = endpoint(getStatisticsRoute, getStatisticsContract, async ({ path, query, now }) => ({
   body: { comp_stats: await readStatistics(openTable(), path.domainID, query.days, now) },
 }));

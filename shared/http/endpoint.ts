@@ -6,10 +6,10 @@ import * as v from 'valibot';
 import { callerOf, permit, type Access, type Caller, type Relation } from '../access/caller.ts';
 import { environment } from '../environment.ts';
 import { invalid, ServiceError } from '../errors.ts';
-import { routeNamed, type RouteName, type routes } from '../routes.ts';
+import type { Route } from '../routes.ts';
 import { cvmId, domainId } from '../text.ts';
 import type { Contract } from './contract.ts';
-import { logger } from '../logger.ts';
+import { log, startLog } from '../logger.ts';
 import { parseInput } from './parse.ts';
 import { problemResponse, toServiceError, type HttpResponse } from './problem.ts';
 
@@ -19,11 +19,9 @@ type ParameterNames<Path extends string> = Path extends `${string}{${infer Name}
 
 type Parsed<S> = S extends v.GenericSchema ? v.InferOutput<S> : undefined;
 
-type PathOf<R extends RouteName> = Extract<(typeof routes)[number], { name: R }>['path'];
-
 /** A request that has passed every check that needs no data. */
-export interface EndpointRequest<R extends RouteName, C extends Contract> {
-  path: Record<ParameterNames<PathOf<R>>, string>;
+export interface EndpointRequest<R extends Route, C extends Contract> {
+  path: Record<ParameterNames<R['path']>, string>;
   query: Parsed<C['query']>;
   body: Parsed<C['body']>;
   caller: Caller;
@@ -55,15 +53,15 @@ const defaultBodyLimit = 256 * 1024;
  * Wraps the work of an endpoint into the one middleware stack: request id and log, identity and access, body, input and
  * output schemas, problem+json. Nothing happens until the first request.
  */
-export function endpoint<const R extends RouteName, const C extends Contract>(
-  name: R,
+export function endpoint<const R extends Route, const C extends Contract>(
+  route: R,
   contract: C,
   work: (request: EndpointRequest<R, C>) => Promise<Reply<C>> | Reply<C>,
 ) {
-  const { access } = routeNamed(name);
+  const { access, name }: Route = route;
   const layers: Layer[] = [
     eventNormalizer() as unknown as Layer,
-    { before: ({ event, context }) => startLog(name, event, context) },
+    { before: ({ event }) => startLog({ endpoint: name, request_id: event.requestContext.requestId, ...event.pathParameters }) },
     ...(access ? [{ before: ({ event }) => identify(access, event) } satisfies Layer] : []),
     ...(contract.body ? [{ before: ({ event }) => checkBody(contract, event) } satisfies Layer, bodyParser()] : []),
     {
@@ -78,7 +76,7 @@ export function endpoint<const R extends RouteName, const C extends Contract>(
       const { domainID: _, ...query } = event.queryStringParameters ?? {};
       const caller = event.caller ?? nobody;
       const reply = await work({
-        path: { ...event.pathParameters } as Record<ParameterNames<PathOf<R>>, string>,
+        path: { ...event.pathParameters } as Record<ParameterNames<R['path']>, string>,
         query: parseInput(contract.query ?? noQuery, query, 'query') as Parsed<C['query']>,
         body: (contract.body ? parseInput(contract.body, event.body, '') : undefined) as Parsed<C['body']>,
         caller,
@@ -94,13 +92,6 @@ export function endpoint<const R extends RouteName, const C extends Contract>(
 const noQuery = v.strictObject({});
 const pathSchema = v.object({ domainID: domainId, cvmID: v.optional(cvmId) });
 const nobody: Caller = { id: '', roles: new Set(), actions: new Set() };
-
-function startLog(name: RouteName, event: AcceptedEvent, context: Context): void {
-  const log = logger();
-  log.resetKeys();
-  log.addContext(context);
-  log.appendKeys({ endpoint: name, request_id: event.requestContext.requestId, ...event.pathParameters });
-}
 
 /** Who calls, and whether their roles alone allow or rule out the call. */
 function identify(access: Access, event: AcceptedEvent): void {
@@ -148,8 +139,8 @@ function success<C extends Contract>(contract: C, reply: Reply<C>, requestId: st
 
 function failure(thrown: unknown, event: AcceptedEvent): HttpResponse {
   const error = toServiceError(thrown);
-  const cause = error.cause instanceof Error ? error.cause : undefined;
-  if (error.code === 'internal' || error.code === 'unavailable') logger().error(error.message, cause ?? error);
-  else logger().info(error.message, { code: error.code });
+  const isOurs = error.code === 'internal' || error.code === 'unavailable';
+  if (isOurs) log('ERROR', error.message, { code: error.code }, error.cause ?? error);
+  else log('INFO', error.message, { code: error.code });
   return problemResponse(error, event.requestContext.requestId);
 }

@@ -1,14 +1,7 @@
-import * as v from 'valibot';
 import { computationStatuses, type ComputationStatus } from '../computations/computation.ts';
 import { statisticsKeys } from '../table/keys.ts';
 import { queryItems, type Action, type Table } from '../table/table.ts';
-
-export const statisticsEntry = v.object({
-  day: v.pipe(v.string(), v.description('A UTC day.'), v.metadata({ format: 'date', examples: ['2025-07-17'] })),
-  status: v.picklist(computationStatuses),
-  count: v.pipe(v.number(), v.integer()),
-});
-type StatisticsEntry = v.InferOutput<typeof statisticsEntry>;
+import type { StatisticsEntry } from './statistics-entry.ts';
 
 /** Counts that a computation enters `status` now; part of the transition's own transaction. */
 export function countTransition(domain: string, status: ComputationStatus, now: string): Action {

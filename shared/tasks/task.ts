@@ -1,6 +1,6 @@
 import type { Context } from 'aws-lambda';
 import * as v from 'valibot';
-import { logger } from '../logger.ts';
+import { log, startLog } from '../logger.ts';
 
 /**
  * Wraps the work of a function that AWS calls itself: a step of the state machine, a rule, a schedule. Its input is parsed; its
@@ -12,14 +12,11 @@ export function task<S extends v.GenericSchema>(
   work: (input: v.InferOutput<S>, now: string) => Promise<unknown>,
 ) {
   return async (event: unknown, context?: Context): Promise<unknown> => {
-    const log = logger();
-    log.resetKeys();
-    if (context) log.addContext(context);
-    log.appendKeys({ task: name });
+    startLog({ task: name, request_id: context?.awsRequestId });
     try {
       return (await work(v.parse(input, event), new Date().toISOString())) ?? {};
     } catch (error) {
-      log.error('The task failed.', error instanceof Error ? error : String(error));
+      log('ERROR', 'The task failed.', { input: event }, error);
       throw error;
     }
   };

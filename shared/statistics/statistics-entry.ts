@@ -1,0 +1,10 @@
+import * as v from 'valibot';
+import { computationStatuses } from '../computations/computation.ts';
+
+/** How many computations entered a status on a UTC day. */
+export const statisticsEntry = v.object({
+  day: v.pipe(v.string(), v.description('A UTC day.'), v.metadata({ format: 'date', examples: ['2025-07-17'] })),
+  status: v.picklist(computationStatuses),
+  count: v.pipe(v.number(), v.integer()),
+});
+export type StatisticsEntry = v.InferOutput<typeof statisticsEntry>;
