@@ -24,7 +24,7 @@ export function setEnvironment(endpoints: Endpoints, times: RunTimes, logLevel: 
     STAGE: 'local',
     SERVICE_VERSION: serviceVersion(),
     TABLE_NAME: local.tableName,
-    BUCKET_NAME: local.bucketName,
+    BUCKET_URL: `${endpoints.s3}/${local.bucketName}`,
     STATE_MACHINE_ARN: local.stateMachineArn,
     MEMBERSHIP_CLAIM: local.membershipClaim,
     ACCEPT_TIMEOUT_SECONDS: String(times.acceptInSeconds),
@@ -32,12 +32,10 @@ export function setEnvironment(endpoints: Endpoints, times: RunTimes, logLevel: 
     RUN_TIMEOUT_SECONDS: String(times.runInSeconds),
     STOP_TIMEOUT_SECONDS: String(times.stopInSeconds),
     LOG_LEVEL: logLevel,
-    POWERTOOLS_METRICS_DISABLED: 'true',
     AWS_REGION: local.region,
     AWS_ACCESS_KEY_ID: localCredentials.accessKeyId,
     AWS_SECRET_ACCESS_KEY: localCredentials.secretAccessKey,
     AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamoDb,
-    AWS_ENDPOINT_URL_S3: endpoints.s3,
     AWS_ENDPOINT_URL_SFN: endpoints.stepFunctions,
   });
 }

@@ -1,5 +1,7 @@
+import { readClaims } from '../../shared/lifecycle/claim.ts';
 import { type RunTimes, stateMachineDefinition } from '../../shared/lifecycle/state-machine.ts';
 import { routes } from '../../shared/routes.ts';
+import { openTable } from '../../shared/table/open-table.ts';
 import { schedules } from '../schedules.ts';
 import { startBackground } from './background.ts';
 import { createTable, startDynamoDb } from './dynamodb.ts';
@@ -9,6 +11,7 @@ import { type Endpoints, local, setEnvironment } from './local-environment.ts';
 import { type InvokeFunction, localFunctions } from './local-functions.ts';
 import { localPages } from './local-pages.ts';
 import { startS3 } from './s3/s3.ts';
+import { startSimulatedCvms } from './simulated-cvms.ts';
 import { startStepFunctions } from './step-functions/step-functions.ts';
 
 export interface StackOptions {
@@ -16,6 +19,8 @@ export interface StackOptions {
   port: number;
   /** Where state is kept; in memory without. */
   dataDirectory?: string;
+  /** Whether simulated CVMs take the runs. */
+  simulator: boolean;
   times?: Partial<RunTimes>;
   /** What the functions log: SILENT (default), ERROR, WARN, INFO, DEBUG. */
   logLevel?: string;
@@ -103,6 +108,14 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
       ...(options.onResponse ? { onResponse: options.onResponse } : {}),
     }),
   );
+  if (options.simulator) {
+    const cvms = startSimulatedCvms({
+      baseUrl: gateway.endpoint,
+      token: (domain) => issuer.mintToken({ sub: 'simulated-cvm', groups: [`${domain}:cvm`] }),
+      listClaimedCvms: () => readClaims(openTable()),
+    });
+    onStop(cvms.stop);
+  }
   return {
     baseUrl: `http://localhost:${gateway.port}`,
     endpoints,

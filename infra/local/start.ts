@@ -40,13 +40,16 @@ async function startOn(port: number, options: { simulator: boolean; dataDirector
   }
 }
 
-/** The first signal ends the service in order, a second one at once. */
+/** The first signal ends the service in order, a later one at once; npm passes on what the terminal has sent already. */
 function endOnSignal(stack: Stack): void {
-  let ending = false;
+  let endingSince: number | undefined;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
-      if (ending) process.exit(1);
-      ending = true;
+      if (endingSince !== undefined) {
+        if (performance.now() - endingSince > 500) process.exit(1);
+        return;
+      }
+      endingSince = performance.now();
       void stack.stop().then(
         () => process.exit(0),
         (error: unknown) => {

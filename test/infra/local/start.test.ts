@@ -1,0 +1,163 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { freePort } from '../../../infra/local/free-port.ts';
+
+const commands = join(import.meta.dirname, '../../../infra/local');
+const environment = (port: number | string) => ({ ...process.env, PORT: String(port) });
+
+const running = new Set<ReturnType<typeof spawn>>();
+afterEach(() => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+async function start(port: number, ...args: string[]) {
+  const child = spawn(process.execPath, [join(commands, 'start.ts'), ...args], {
+    env: environment(port),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  running.add(child);
+  let output = '';
+  child.stdout.on('data', (chunk) => (output += String(chunk)));
+  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve)).finally(() => running.delete(child));
+  await expect.poll(() => output, { timeout: 10_000 }).toContain('Ctrl-C');
+  return {
+    output,
+    pid: child.pid ?? 0,
+    end: async (signal: NodeJS.Signals) => {
+      child.kill(signal);
+      return await exited;
+    },
+  };
+}
+
+function run(command: string, port: number | string, ...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(commands, command), ...args], {
+    env: environment(port),
+    encoding: 'utf8',
+    timeout: 20_000,
+  });
+  return { status, stdout, stderr };
+}
+
+/** Processes that name the given one as their parent. */
+function childrenOf(pid: number): number[] {
+  const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return processes.map(Number).filter((child) => {
+    try {
+      return readFileSync(`/proc/${child}/stat`, 'utf8').split(') ')[1]?.split(' ')[1] === String(pid);
+    } catch {
+      return false; // it has ended meanwhile
+    }
+  });
+}
+
+const isAlive = (pid: number) => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+describe('npm start', () => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('prints a token that works, and leaves nothing behind after %s', async (signal) => {
+    const port = await freePort();
+    const service = await start(port);
+    expect(service.output).toContain(`http://localhost:${port}/docs`);
+    const token = /^TOKEN=(\S+)$/m.exec(service.output)?.[1];
+    const response = await fetch(`http://localhost:${port}/d1/computations`, { headers: { authorization: `Bearer ${token}` } });
+    expect(response.status).toBe(200);
+    const children = childrenOf(service.pid);
+    expect(children).toHaveLength(1);
+    expect(await service.end(signal)).toBe(0);
+    expect(children.filter(isAlive)).toEqual([]);
+    await expect(fetch(`http://localhost:${port}/health`)).rejects.toThrow();
+  });
+
+  it('keeps state and tokens over a restart with --data', async () => {
+    const data = mkdtempSync(join(tmpdir(), 'data-'));
+    const port = await freePort();
+    const first = await start(port, '--data', data);
+    const token = /^TOKEN=(\S+)$/m.exec(first.output)?.[1];
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const computations = `http://localhost:${port}/d1/computations`;
+    await fetch(computations, { method: 'POST', headers, body: JSON.stringify({ name: 'kept' }) });
+    expect(await first.end('SIGTERM')).toBe(0);
+
+    const second = await start(port, '--data', data);
+    expect(await (await fetch(computations, { headers })).json()).toMatchObject({ computations: [{ name: 'kept' }], total: 1 });
+    await second.end('SIGTERM');
+    rmSync(data, { recursive: true });
+  });
+
+  it('says that its port is taken', async () => {
+    const port = await freePort();
+    const other = createServer().listen(port, '127.0.0.1');
+    await once(other, 'listening');
+    expect(run('start.ts', port)).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: `Port ${port} is taken. Choose another one: PORT=${port + 1} npm start\n`,
+    });
+    other.close();
+  });
+
+  it.each([[['--nope']], [['stray']], [['--data']]])('refuses the arguments %j, and shows its usage', (args) => {
+    expect(run('start.ts', 3000, ...args)).toMatchObject({
+      status: 2,
+      stdout: '',
+      stderr: expect.stringContaining('Usage: npm start'),
+    });
+  });
+
+  it('refuses a PORT that is none', () => {
+    expect(run('start.ts', '70000')).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('expected a number from 0 to 65535'),
+    });
+  });
+});
+
+describe('npm run token', () => {
+  it('prints a token of the running service, and nothing else', async () => {
+    const port = await freePort();
+    const service = await start(port);
+    const { status, stdout } = run(
+      'token.ts',
+      port,
+      '--sub',
+      'bob',
+      '--groups',
+      'd1:viewer,d2:administrator',
+      '--expires-in',
+      '90s',
+    );
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^\S+\n$/);
+    const claims = JSON.parse(Buffer.from(stdout.split('.')[1] ?? '', 'base64url').toString()) as Record<string, unknown>;
+    expect(claims).toMatchObject({ sub: 'bob', 'cognito:groups': ['d1:viewer', 'd2:administrator'] });
+    expect(Number(claims['exp']) - Number(claims['iat'])).toBe(90);
+    const refused = run('token.ts', port, '--sub', 'bob', '--groups', 'd1:king');
+    expect(refused).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('Expected <domainID>:<role>') });
+    await service.end('SIGTERM');
+  });
+
+  it('says what to do where nothing runs', async () => {
+    const port = await freePort();
+    const { status, stdout, stderr } = run('token.ts', port, '--sub', 'bob', '--groups', 'd1:viewer');
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr).toContain('Start the service with `npm start`');
+  });
+
+  it.each([[['--sub', 'bob']], [['--sub', 'bob', '--groups', 'd1:viewer', '--expires-in', 'soon']]])(
+    'refuses the arguments %j',
+    (args) => {
+      expect(run('token.ts', 3000, ...args)).toMatchObject({ status: 2, stderr: expect.stringContaining('Usage: npm run') });
+    },
+  );
+});
