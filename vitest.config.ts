@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
-  test: { include: ['test/**/*.test.ts'], testTimeout: 30_000, hookTimeout: 60_000, pool: 'forks', env: { POWERTOOLS_METRICS_DISABLED: 'true', LOG_LEVEL: 'SILENT' } },
+  test: { include: ['test/**/*.test.ts'], testTimeout: 30_000, hookTimeout: 60_000, pool: 'forks', env: { LOG_LEVEL: 'SILENT' } },
 });

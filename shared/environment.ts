@@ -6,13 +6,13 @@ const environmentSchema = v.object({
   STAGE: v.optional(v.string(), 'local'),
   SERVICE_VERSION: v.optional(v.string(), '0.0.0'),
   TABLE_NAME: v.optional(v.string(), ''),
-  BUCKET_NAME: v.optional(v.string(), ''),
+  BUCKET_URL: v.optional(v.string(), ''),
   STATE_MACHINE_ARN: v.optional(v.string(), ''),
   MEMBERSHIP_CLAIM: v.optional(v.string(), 'cognito:groups'),
   LOG_LEVEL: v.optional(v.string(), 'INFO'),
   ACCEPT_TIMEOUT_SECONDS: v.optional(seconds, '300'),
   STOP_TIMEOUT_SECONDS: v.optional(seconds, '120'),
-  AWS_ENDPOINT_URL_S3: v.optional(v.string()),
+  AWS_REGION: v.optional(v.string(), ''),
 });
 
 export type Environment = v.InferOutput<typeof environmentSchema>;

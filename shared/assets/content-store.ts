@@ -1,54 +1,67 @@
 import { randomUUID } from 'node:crypto';
-import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { fromEnv } from '@aws-sdk/credential-provider-env';
+import { S3RequestPresigner } from '@aws-sdk/s3-request-presigner';
+import { Sha256 } from '@smithy/core/checksum';
+import { HttpRequest } from '@smithy/core/transport';
 import { environment } from '../environment.ts';
 import type { Asset } from './asset.ts';
 
-/** The bucket that holds the assets' content. Objects are written once, under names that no other write gets. */
+/**
+ * The bucket that holds the assets' content. Objects are written once, under names that no other write gets. Every request is
+ * presigned, for ourselves as for users, and sent by `fetch`: the S3 client would double each bundle that touches content.
+ */
 export interface ContentStore {
-  bucket: string;
-  client: S3Client;
+  /** Where the bucket is, without a slash at the end. */
+  url: string;
+  presigner: S3RequestPresigner;
 }
 
 let known: ContentStore | undefined;
 
 export function openContentStore(): ContentStore {
+  const { BUCKET_URL, AWS_REGION } = environment();
   known ??= {
-    bucket: environment().BUCKET_NAME,
-    client: new S3Client({
-      forcePathStyle: environment().AWS_ENDPOINT_URL_S3 !== undefined,
-      requestChecksumCalculation: 'WHEN_REQUIRED',
-      responseChecksumValidation: 'WHEN_REQUIRED',
-    }),
+    url: BUCKET_URL,
+    presigner: new S3RequestPresigner({ region: AWS_REGION, credentials: fromEnv(), sha256: Sha256 }),
   };
   return known;
 }
 
-/** Prefix of all content of an asset. */
-export function contentPrefix(domain: string, assetId: string): string {
-  return `content/${domain}/${assetId}/`;
+const inlinePrefix = 'content/inline/';
+
+/** Objects under it were uploaded by users; their arrival is notified. */
+export const uploadPrefix = 'content/upload/';
+
+/** A name that was never used before, for content that was sent inline. */
+export function inlineKey(domain: string, assetId: string): string {
+  return `${inlinePrefix}${domain}/${assetId}/${randomUUID()}`;
 }
 
-/** A name that was never used before. */
-export function newContentKey(domain: string, assetId: string): string {
-  return contentPrefix(domain, assetId) + randomUUID();
+/** A name that was never used before, for content that a user is to upload. */
+export function uploadKey(domain: string, assetId: string): string {
+  return `${uploadPrefix}${domain}/${assetId}/${randomUUID()}`;
 }
 
 /** The asset that a content key belongs to; undefined for a key of another form. */
 export function ownerOfContent(key: string): { domain: string; assetId: string } | undefined {
-  const [root, domain, assetId, name, ...more] = key.split('/');
-  return root === 'content' && domain && assetId && name && more.length === 0 ? { domain, assetId } : undefined;
+  const [root, way, domain, assetId, name, ...more] = key.split('/');
+  return root === 'content' && way && domain && assetId && name && more.length === 0 ? { domain, assetId } : undefined;
 }
 
+/** @throws StorageError */
 export async function putContent(store: ContentStore, key: string, content: Buffer): Promise<void> {
-  await store.client.send(new PutObjectCommand({ Bucket: store.bucket, Key: key, Body: content, IfNoneMatch: '*' }));
+  await request(store, 'PUT', key, { body: new Uint8Array(content), headers: { 'if-none-match': '*' } });
 }
 
-/** The content of an object, whole; meant for content up to the inline limit. */
-export async function getContent(store: ContentStore, key: string): Promise<Uint8Array> {
-  const { Body } = await store.client.send(new GetObjectCommand({ Bucket: store.bucket, Key: key }));
-  if (!Body) throw new Error('An object of the content bucket has no body.');
-  return await Body.transformToByteArray();
+/** The answer whose body is the content; undefined where there is none. @throws StorageError */
+export async function getContent(store: ContentStore, key: string): Promise<Response | undefined> {
+  const response = await request(store, 'GET', key);
+  return response.status === 404 ? undefined : response;
+}
+
+/** A key without an object is no error. @throws StorageError */
+export async function deleteContent(store: ContentStore, key: string): Promise<void> {
+  await request(store, 'DELETE', key);
 }
 
 const linkLifetimeInSeconds = 3600;
@@ -59,12 +72,8 @@ function expiry(now: string): string {
 
 /** A presigned upload, good for an hour and for one upload: storage refuses a second one under the same name. */
 export async function presignUpload(store: ContentStore, key: string, now: string): Promise<NonNullable<Asset['upload']>> {
-  const command = new PutObjectCommand({ Bucket: store.bucket, Key: key, IfNoneMatch: '*' });
-  const url = await getSignedUrl(store.client, command, {
-    expiresIn: linkLifetimeInSeconds,
-    unhoistableHeaders: new Set(['if-none-match']),
-  });
-  return { method: 'PUT', url, headers: { 'if-none-match': '*' }, expires_at: expiry(now) };
+  const headers = { 'if-none-match': '*' };
+  return { method: 'PUT', url: await presign(store, 'PUT', key, { headers }), headers, expires_at: expiry(now) };
 }
 
 /** A presigned download under the asset's own name, good for an hour. */
@@ -74,11 +83,60 @@ export async function presignDownload(
   fileName: string,
   now: string,
 ): Promise<NonNullable<Asset['download']>> {
-  const command = new GetObjectCommand({
-    Bucket: store.bucket,
-    Key: key,
-    ResponseContentType: 'application/octet-stream',
-    ResponseContentDisposition: `attachment; filename*=UTF-8''${encodeURIComponent(fileName)}`,
-  });
-  return { url: await getSignedUrl(store.client, command, { expiresIn: linkLifetimeInSeconds }), expires_at: expiry(now) };
+  const query = {
+    'response-content-type': 'application/octet-stream',
+    'response-content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(fileName)}`,
+  };
+  return { url: await presign(store, 'GET', key, { query }), expires_at: expiry(now) };
+}
+
+type Method = 'GET' | 'PUT' | 'DELETE';
+
+async function presign(
+  store: ContentStore,
+  method: Method,
+  key: string,
+  options: { headers?: Record<string, string>; query?: Record<string, string> } = {},
+): Promise<string> {
+  const { protocol, hostname, port, pathname } = new URL(`${store.url}/${key}`);
+  const place = { protocol, hostname, path: pathname, ...(port ? { port: Number(port) } : {}) };
+  const headers = { ...options.headers };
+  const toSign = new HttpRequest({ method, ...place, headers, ...(options.query ? { query: options.query } : {}) });
+  const unhoistableHeaders = new Set(Object.keys(headers));
+  const signed = await store.presigner.presign(toSign, { expiresIn: linkLifetimeInSeconds, unhoistableHeaders });
+  const query = Object.entries(signed.query ?? {}).map(
+    ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`,
+  );
+  return `${store.url}/${key}?${query.join('&')}`;
+}
+
+/** Storage does not do what it should; a caller hears that it is unavailable. */
+export class StorageError extends Error {
+  override readonly name = 'ServiceUnavailable';
+}
+
+const attempts = 3;
+
+async function request(
+  store: ContentStore,
+  method: Method,
+  key: string,
+  options: { headers?: Record<string, string>; body?: Uint8Array<ArrayBuffer> } = {},
+): Promise<Response> {
+  const url = await presign(store, method, key, options);
+  for (let attempt = 1; ; attempt++) {
+    const failure = await fetch(url, { method, ...options }).then(
+      (response) =>
+        response.ok || (response.status === 404 && method !== 'PUT') || isWritten(response, attempt) ? response : response.status,
+      (error: unknown) => error,
+    );
+    if (failure instanceof Response) return failure;
+    if (attempt === attempts) throw new StorageError(`Storage refused ${method}.`, { cause: failure });
+    await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** attempt));
+  }
+}
+
+/** An earlier attempt whose answer got lost has written it: nobody else knows the name. */
+function isWritten(response: Response, attempt: number): boolean {
+  return response.status === 412 && attempt > 1;
 }

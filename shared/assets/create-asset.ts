@@ -2,10 +2,11 @@ import { numberedId } from '../identifiers.ts';
 import { readOptionalKey } from '../keys/read-public-key.ts';
 import { listKeys, lists } from '../table/keys.ts';
 import { addToList, nextNumber } from '../table/listing.ts';
-import { transact, type Table } from '../table/table.ts';
+import { putItem, transact, type Table } from '../table/table.ts';
 import type { Asset, AssetInput, StoredAsset } from './asset.ts';
 import { decodeContent } from './content-input.ts';
-import { newContentKey, presignUpload, putContent, type ContentStore } from './content-store.ts';
+import { contentCheckItem, dropContentCheck } from './content-check.ts';
+import { inlineKey, presignUpload, putContent, uploadKey, type ContentStore } from './content-store.ts';
 
 interface NewAsset extends AssetInput {
   domain: string;
@@ -14,8 +15,8 @@ interface NewAsset extends AssetInput {
 }
 
 /**
- * Two round trips to the table; content sent inline is written to storage in between, so the row always points at content
- * that is there. Without content the answer tells how to upload it.
+ * Two round trips to the table, three with content sent inline, whose name is noted and which is written to storage before the
+ * row: the row always points at content that is there, and content that no row came to name is collected. Without content the answer tells how to upload it.
  * @throws ServiceError `invalid_request`, `too_large`
  */
 export async function createAsset(table: Table, store: ContentStore, given: NewAsset): Promise<Asset> {
@@ -26,8 +27,12 @@ export async function createAsset(table: Table, store: ContentStore, given: NewA
   const list = lists.assets(domain);
   const number = await nextNumber(table, list);
   const id = numberedId(number);
-  const key = newContentKey(domain, id);
-  if (content) await putContent(store, key, content.bytes);
+  const key = content ? inlineKey(domain, id) : uploadKey(domain, id);
+  const check = contentCheckItem(key, now);
+  if (content) {
+    await putItem(table, check);
+    await putContent(store, key, content.bytes);
+  }
 
   const row: StoredAsset = {
     ...{ id, file_name, description, asset_type, mime_type, user_key },
@@ -39,6 +44,7 @@ export async function createAsset(table: Table, store: ContentStore, given: NewA
   await transact(table, [
     { put: { Item: { ...listKeys.row(list, number), ...row }, ConditionExpression: 'attribute_not_exists(pk)' } },
     ...addToList(list, number, asset_type),
+    content ? dropContentCheck(check) : { put: { Item: check } },
   ]);
   return content ? row : { ...row, upload: await presignUpload(store, key, now) };
 }

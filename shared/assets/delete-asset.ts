@@ -46,8 +46,8 @@ export async function deleteAsset(
       }
       throw new StaleReadError();
     }
-    const { file_name, asset_type } = asset;
-    const marker = { domain, id, file_name, asset_type, by, at: now };
+    const { file_name, asset_type, content_key, upload_key } = asset;
+    const marker = { domain, id, file_name, asset_type, content_key, upload_key, by, at: now };
     await transact(table, [
       {
         delete: {

@@ -6,5 +6,7 @@ export async function describeAsset(store: ContentStore, asset: StoredAsset, now
   const { content_key, size, file_name } = asset;
   if (content_key === null) return asset;
   if (size > inlineLimitInBytes) return { ...asset, download: await presignDownload(store, content_key, file_name, now) };
-  return { ...asset, asset: Buffer.from(await getContent(store, content_key)).toString('base64') };
+  const response = await getContent(store, content_key);
+  if (!response) throw new Error('The content that an asset names is not there.');
+  return { ...asset, asset: Buffer.from(await response.arrayBuffer()).toString('base64') };
 }

@@ -1,5 +1,5 @@
 import { notFound } from '../errors.ts';
-import { parseStored } from '../events/parse-stored.ts';
+import { parseStored } from '../table/parse-stored.ts';
 import { numberOf } from '../identifiers.ts';
 import { listKeys, lists, type Key } from '../table/keys.ts';
 import { getItem, type Item, type Table } from '../table/table.ts';

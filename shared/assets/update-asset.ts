@@ -5,10 +5,20 @@ import { readOptionalKey } from '../keys/read-public-key.ts';
 import { computationKey, parseComputation } from '../computations/read-computation.ts';
 import { listKeys, lists } from '../table/keys.ts';
 import { moveInList } from '../table/listing.ts';
-import { getItems, queryPrefix, StaleReadError, transact, withFreshReads, type Action, type Table } from '../table/table.ts';
+import {
+  getItems,
+  putItem,
+  queryPrefix,
+  StaleReadError,
+  transact,
+  withFreshReads,
+  type Action,
+  type Table,
+} from '../table/table.ts';
 import type { Asset, AssetInput, StoredAsset } from './asset.ts';
 import { decodeContent } from './content-input.ts';
-import { newContentKey, presignUpload, putContent, type ContentStore } from './content-store.ts';
+import { contentCheckItem, dropContentCheck, putContentCheck } from './content-check.ts';
+import { inlineKey, presignUpload, putContent, type ContentStore } from './content-store.ts';
 import { assetKey, assetNumber, readAsset } from './read-asset.ts';
 
 interface Replacement extends Omit<AssetInput, 'checksum'> {
@@ -36,8 +46,12 @@ export async function updateAsset(
   permit(await readAsset(table, domain, id));
   const user_key = readOptionalKey(given.user_key, '/asset/user_key');
   const content = given.asset === undefined ? undefined : decodeContent(given.asset, given.checksum);
-  const key = newContentKey(domain, id);
-  if (content) await putContent(store, key, content.bytes);
+  const key = inlineKey(domain, id);
+  const check = contentCheckItem(key, now);
+  if (content) {
+    await putItem(table, check);
+    await putContent(store, key, content.bytes);
+  }
 
   const row = await withFreshReads(async () => {
     const current = await readAsset(table, domain, id);
@@ -61,6 +75,8 @@ export async function updateAsset(
         otherwise: new StaleReadError(),
       },
       ...moveInList(lists.assets(domain), assetNumber(id), current.asset_type, asset_type),
+      ...(content ? [dropContentCheck(check)] : []),
+      ...(content && current.content_key ? [putContentCheck(current.content_key, now)] : []),
       ...(isRenamed ? await renameLinks(table, domain, current, next) : []),
     ]);
     return next;

@@ -1,7 +1,7 @@
 import { conflict } from '../errors.ts';
 import { purgeListings } from '../purge/purge-computation.ts';
 import { isActive } from '../runs/run.ts';
-import { lists, purgeKeys } from '../table/keys.ts';
+import { journalKeys, lists, purgeKeys } from '../table/keys.ts';
 import { removeFromList } from '../table/listing.ts';
 import { StaleReadError, transact, withFreshReads, type Table } from '../table/table.ts';
 import type { StoredComputation } from './computation.ts';
@@ -34,6 +34,7 @@ export async function deleteComputation(
         otherwise: new StaleReadError(),
       },
       ...removeFromList(lists.computations(domain), computationNumber(id), status),
+      { delete: { Key: journalKeys.head(id) } },
       { put: { Item: { ...purgeKeys.purge('computation', id), domain, id } } },
     ]);
   });

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { notFound } from '../errors.ts';
-import { parseStored } from '../events/parse-stored.ts';
+import { parseStored } from '../table/parse-stored.ts';
 import { numberOf } from '../identifiers.ts';
 import { computationKeys, listKeys, lists, type Key } from '../table/keys.ts';
 import { getItem, queryPrefix, type Item, type Table } from '../table/table.ts';

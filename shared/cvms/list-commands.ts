@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { agentConfigInput } from '../computations/agent-config.ts';
-import { parseStored } from '../events/parse-stored.ts';
+import { parseStored } from '../table/parse-stored.ts';
 import { manifestSchema } from '../manifest/manifest.ts';
 import { cvmKeys, runKeys } from '../table/keys.ts';
 import { getItems, queryItems, type Table } from '../table/table.ts';

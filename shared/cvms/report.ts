@@ -8,6 +8,9 @@ const base = {
 const reason = v.optional(v.pipe(text(0, 1000), v.description('Why, for people.')), '');
 const word = text(1, 60);
 
+/** 32 KiB in base64: a page of a hundred events stays within what a function may answer. */
+const detailsLimit = Math.ceil((32 * 1024) / 3) * 4;
+
 /** What a CVM, or the gateway that speaks for it, reports (endpoint 26). */
 export const reportSchema = v.variant(
   'type',
@@ -19,7 +22,14 @@ export const reportSchema = v.variant(
       type: v.literal('event'),
       event_type: v.pipe(word, v.description("The agent's own name of the event."), v.examples(['Running'])),
       status: v.pipe(word, v.description("The agent's own status."), v.examples(['InProgress'])),
-      details: v.optional(v.pipe(v.string(), v.base64('Expected base64.'), v.description('Kept as given.'))),
+      details: v.optional(
+        v.pipe(
+          v.string(),
+          v.base64('Expected base64.'),
+          v.maxLength(detailsLimit, 'Expected at most 32 KiB.'),
+          v.description('Kept as given; at most 32 KiB.'),
+        ),
+      ),
       originator: v.optional(
         v.pipe(
           v.string(),

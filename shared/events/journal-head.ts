@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { journalKeys } from '../table/keys.ts';
 import { getItem, StaleReadError, type Action, type Item, type Table } from '../table/table.ts';
-import { parseStored } from './parse-stored.ts';
+import { parseStored } from '../table/parse-stored.ts';
 import { noMarks, segmentMarksSchema } from './segment-marks.ts';
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));

@@ -2,7 +2,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import * as v from 'valibot';
 import { journalKeys } from '../table/keys.ts';
 import type { Item } from '../table/table.ts';
-import { parseStored, storedBytes } from './parse-stored.ts';
+import { parseStored, storedBytes } from '../table/parse-stored.ts';
 import type { StoredEvent } from './stored-event.ts';
 
 export const facets = ['event_type', 'status', 'run_id', 'cvm_id', 'originator'] as const;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import type { Event, NewEvent } from './event.ts';
-import { parseStored, storedBytes } from './parse-stored.ts';
+import { parseStored, storedBytes } from '../table/parse-stored.ts';
 
 const storedEventSchema = v.object({
   number: v.pipe(v.number(), v.integer(), v.minValue(1)),

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { computationKey, parseComputation } from '../computations/read-computation.ts';
 import { appendEvents } from '../events/journal.ts';
 import { parseHead } from '../events/journal-head.ts';
-import { parseStored } from '../events/parse-stored.ts';
+import { parseStored } from '../table/parse-stored.ts';
 import { computationKeys, journalKeys } from '../table/keys.ts';
 import { getItems, StaleReadError, transact, withFreshReads, type Item, type Table } from '../table/table.ts';
 

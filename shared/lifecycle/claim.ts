@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { parseStored } from '../events/parse-stored.ts';
+import { parseStored } from '../table/parse-stored.ts';
 import { finalStatuses } from '../runs/run.ts';
 import { cvmKeys } from '../table/keys.ts';
 import { getItem, queryItems, type Action, type Item, type Table } from '../table/table.ts';

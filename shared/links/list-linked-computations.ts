@@ -1,5 +1,5 @@
 import { assetKey, parseAsset } from '../assets/read-asset.ts';
-import { parseStored } from '../events/parse-stored.ts';
+import { parseStored } from '../table/parse-stored.ts';
 import { storedComputation } from '../computations/computation.ts';
 import { computationKey } from '../computations/read-computation.ts';
 import type { ComputationRow } from '../computations/list-computations.ts';

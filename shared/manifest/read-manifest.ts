@@ -1,5 +1,5 @@
 import { notFound, ServiceError } from '../errors.ts';
-import { parseStored } from '../events/parse-stored.ts';
+import { parseStored } from '../table/parse-stored.ts';
 import { computationKey, parseComputation } from '../computations/read-computation.ts';
 import { runKeys } from '../table/keys.ts';
 import { getItems, type Table } from '../table/table.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { ContentStore } from '../assets/content-store.ts';
-import { parseStored } from '../events/parse-stored.ts';
+import { parseStored } from '../table/parse-stored.ts';
 import { purgeKeys } from '../table/keys.ts';
 import { queryItems, type Table } from '../table/table.ts';
 import { assetPurge, purgeAsset } from './purge-asset.ts';

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { assetTypes } from '../assets/asset.ts';
-import { contentPrefix, type ContentStore } from '../assets/content-store.ts';
-import { deleteContent, listContent } from '../assets/content-listing.ts';
+import { deleteContent, type ContentStore } from '../assets/content-store.ts';
 import { unlinkDeletedAsset } from '../links/unlink-asset.ts';
 import { assetKeys, listKeys, lists, purgeKeys } from '../table/keys.ts';
 import { queryPrefix, transact, type Table } from '../table/table.ts';
@@ -13,6 +12,8 @@ export const assetPurge = v.object({
   id: v.string(),
   file_name: v.string(),
   asset_type: v.picklist(assetTypes),
+  content_key: v.nullable(v.string()),
+  upload_key: v.nullable(v.string()),
   by: v.string(),
   at: v.string(),
 });
@@ -31,11 +32,7 @@ export async function purgeAsset(table: Table, store: ContentStore, purge: Asset
   await purgeAssetLinks(table, purge);
   await deletePartition(table, lists.linkedComputations(purge.id).pk);
   await deletePartition(table, assetKeys.uses(purge.id));
-  for await (const objects of listContent(store, contentPrefix(purge.domain, purge.id))) {
-    await deleteContent(
-      store,
-      objects.map((object) => object.key),
-    );
-  }
+  if (purge.content_key) await deleteContent(store, purge.content_key);
+  if (purge.upload_key) await deleteContent(store, purge.upload_key);
   await transact(table, [{ delete: { Key: purgeKeys.purge('asset', purge.id) } }]);
 }

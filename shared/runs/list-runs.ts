@@ -1,4 +1,4 @@
-import { parseStored } from '../events/parse-stored.ts';
+import { parseStored } from '../table/parse-stored.ts';
 import { lists } from '../table/keys.ts';
 import { readPage } from '../table/listing.ts';
 import type { Table } from '../table/table.ts';

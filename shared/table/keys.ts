@@ -116,6 +116,12 @@ export const statisticsKeys = {
   day: (domain: string, day: string): Key => ({ pk: statisticsKeys.partition(domain), sk: day }),
 };
 
+/** Names in storage that may turn out to belong to no row, by the time to look. */
+export const contentCheckKeys = {
+  partition: 'content-checks',
+  check: (dueAt: string, contentKey: string): Key => ({ pk: contentCheckKeys.partition, sk: `${dueAt}#${contentKey}` }),
+};
+
 /** Deleted things whose remains are still to be removed. */
 export const purgeKeys = {
   partition: 'purges',

@@ -2,6 +2,7 @@ import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import {
   BatchGetCommand,
   GetCommand,
+  PutCommand,
   QueryCommand,
   TransactWriteCommand,
   UpdateCommand,
@@ -115,6 +116,11 @@ export async function withFreshReads<T>(decide: () => Promise<T>): Promise<T> {
     }
   }
   throw new ServiceError('unavailable', 'Too many changes at once. Try again in a moment.');
+}
+
+/** Writes one item, whatever was there. */
+export async function putItem(table: Table, item: Item): Promise<void> {
+  await table.document.send(new PutCommand({ TableName: table.name, Item: item }));
 }
 
 /** One item, strongly consistent: half to one read unit per 4 KB. */
