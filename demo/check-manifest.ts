@@ -1,0 +1,27 @@
+import type { Manifest } from '../shared/manifest/manifest.ts';
+import type { Cast } from './cast.ts';
+import { ensure } from './ensure.ts';
+import type { InputFile } from './input-file.ts';
+import type { Inputs } from './prepare.ts';
+import type { Timeline } from './timeline.ts';
+
+/** Whether the CVM was told to take these very files. */
+export async function checkManifest(
+  { step }: Timeline,
+  { carl }: Cast,
+  { computationId, runId }: { computationId: string; runId: string },
+  { algorithm, dataset }: Inputs,
+): Promise<void> {
+  let manifest: Manifest | undefined;
+  await step('carl', 'downloads the manifest of the run', async () => {
+    manifest = await carl.call<Manifest>('GET', `/computations/${computationId}/manifest?run=${runId}`);
+    return `${manifest.datasets.length} dataset, ${manifest.result_consumers.length} result consumers`;
+  });
+  const compare = ({ name, sha3 }: InputFile, hash: number[] | undefined) =>
+    step('carl', `hashes ${name}`, async () => {
+      ensure(sha3.equals(Buffer.from(hash ?? [])), `the manifest has another hash for ${name}`);
+      return `SHA3-256 ${sha3.toString('hex').slice(0, 16)}…, as in the manifest`;
+    });
+  await compare(algorithm, manifest?.algorithm.hash);
+  await compare(dataset, manifest?.datasets.find(({ filename }) => filename === dataset.name)?.hash);
+}

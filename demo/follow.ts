@@ -1,0 +1,40 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Event } from '../shared/events/event.ts';
+import type { Client } from './client.ts';
+import type { Timeline } from './timeline.ts';
+
+export interface FollowedRun {
+  computationId: string;
+  runId: string;
+  seen: Set<string>;
+  startedAt: number;
+}
+
+const patienceInMilliseconds = 60_000;
+
+/** Prints a run's events as they are recorded, until one is awaited. @throws Error when it does not come within a minute */
+export async function follow(
+  { event: print }: Timeline,
+  client: Client,
+  run: FollowedRun,
+  isAwaited: (event: Event) => boolean,
+): Promise<Event> {
+  const deadline = Date.now() + patienceInMilliseconds;
+  const path = `/computations/${run.computationId}/events?run_id=${run.runId}&limit=100`;
+  while (Date.now() < deadline) {
+    const { events } = await client.call<{ events: Event[] }>('GET', path);
+    for (const event of events.reverse()) {
+      if (run.seen.has(event.id)) continue;
+      run.seen.add(event.id);
+      print((Date.parse(event.timestamp) - run.startedAt) / 1_000, event.event_type, event.status, event.originator);
+      if (isAwaited(event)) return event;
+    }
+    await delay(100);
+  }
+  throw new Error('The awaited event did not come within a minute.');
+}
+
+/** The service's last word on a run. */
+export function isEnd({ originator, event_type }: Event): boolean {
+  return originator === 'system' && ['completed', 'failed', 'cancelled'].includes(event_type);
+}

@@ -1,0 +1,99 @@
+import type { Asset } from '../shared/assets/asset.ts';
+import type { MissingItems } from '../shared/manifest/manifest.ts';
+import type { Cast } from './cast.ts';
+import type { Client } from './client.ts';
+import { ensure, eventually } from './ensure.ts';
+import type { InputFile } from './input-file.ts';
+import { type PublicKeyFile, publicKeys } from './public-keys.ts';
+import type { Timeline } from './timeline.ts';
+
+export interface Inputs {
+  algorithm: InputFile;
+  dataset: InputFile;
+}
+
+/** Takes a computation from nothing to ready to run. @returns its identifier */
+export async function prepare({ step }: Timeline, { olivia, alan, dina, carl }: Cast, inputs: Inputs): Promise<string> {
+  let id = '';
+  const ids = { algorithm: '', dataset: '' };
+  const uploadKey = (who: keyof Cast, client: Client, { base64, kind }: PublicKeyFile) =>
+    step(who, 'hands in a public key', async () => {
+      await client.call('POST', `/computations/${id}/key`, { key: base64 });
+      return kind;
+    });
+
+  await step('olivia', 'creates a computation', async () => {
+    const name = 'Sizes of the Palmer penguins';
+    ({ id } = await olivia.call<{ id: string }>('POST', '/computations', { name, agent_config: { log_level: 'info' } }));
+    return name;
+  });
+  await step('olivia', 'asks what a run would lack', async () => {
+    const missing = await dryRun(olivia, id);
+    ensure(missing.info.includes('Missing algorithm'), 'the dry run does not miss the algorithm');
+    return sentence(missing);
+  });
+  await step('alan', 'uploads the algorithm', async () => {
+    ids.algorithm = await uploadInline(alan, inputs.algorithm);
+    return `${inputs.algorithm.name}, ${inputs.algorithm.size}, inline`;
+  });
+  await step('dina', 'uploads the dataset', async () => {
+    ids.dataset = await uploadPresigned(dina, inputs.dataset);
+    return `${inputs.dataset.name}, ${inputs.dataset.size}, straight to storage`;
+  });
+  await step('alan', 'links the algorithm', () => link(alan, ids.algorithm, id));
+  await step('dina', 'links the dataset', () => link(dina, ids.dataset, id));
+  await step('olivia', 'asks what a run would lack', async () => {
+    const missing = await dryRun(olivia, id);
+    ensure(missing.keys.length > 0, 'the dry run does not miss a key');
+    return sentence(missing);
+  });
+  await uploadKey('olivia', olivia, publicKeys.openSshEd25519('olivia'));
+  await uploadKey('alan', alan, publicKeys.pemRsa());
+  await uploadKey('dina', dina, publicKeys.derEcdsa());
+  await uploadKey('carl', carl, publicKeys.pemEd25519());
+  await step('olivia', 'asks what a run would lack', async () => {
+    const missing = await dryRun(olivia, id);
+    ensure(Object.values(missing).flat().length === 0, `the dry run still lacks: ${sentence(missing)}`);
+    return 'nothing: ready to run';
+  });
+  return id;
+}
+
+async function dryRun(client: Client, id: string): Promise<MissingItems> {
+  return (await client.call<{ missing_items: MissingItems }>('POST', `/computations/${id}/dryrun`)).missing_items;
+}
+
+function sentence({ keys, hashes, info }: MissingItems): string {
+  const parts = [
+    ...(keys.length > 0 ? [`${keys.length === 1 ? 'the key' : 'the keys'} of ${keys.join(', ')}`] : []),
+    ...(hashes.length > 0 ? [`the content of ${hashes.join(', ')}`] : []),
+    ...info,
+  ];
+  return parts.join('; ');
+}
+
+async function uploadInline(client: Client, { name, content }: InputFile): Promise<string> {
+  const asset = { file_name: name, asset_type: 'algorithm', mime_type: 'text/x-python', asset: content.toString('base64') };
+  return (await client.call<Asset>('POST', '/assets', { asset })).id;
+}
+
+async function uploadPresigned(client: Client, { name, content, sha3 }: InputFile): Promise<string> {
+  const asset = { file_name: name, asset_type: 'dataset', mime_type: 'text/csv' };
+  const { id, upload } = await client.call<Asset>('POST', '/assets', { asset });
+  ensure(upload !== undefined, 'the service offered no upload');
+  const { method, url, headers } = upload;
+  const { ok, status } = await fetch(url, { method, headers, body: content });
+  ensure(ok, `storage answered ${status} to the upload`);
+  const arrived = await eventually('The upload did not arrive', async () => {
+    const read = await client.call<Asset>('GET', `/assets/${id}`);
+    return read.state === 'ready' ? read : undefined;
+  });
+  ensure(arrived.checksum === sha3.toString('hex'), 'the service computed another checksum');
+  return id;
+}
+
+async function link(client: Client, assetId: string, computationId: string): Promise<string> {
+  const { linked } = await client.call<{ linked: boolean }>('POST', `/assets/${assetId}/${computationId}`);
+  ensure(linked, 'the answer does not say linked');
+  return '';
+}

@@ -1,0 +1,41 @@
+import { styleText } from 'node:util';
+
+/** What the demo prints: a line for everything that happened, with what it took. Colours only on a terminal. */
+export interface Timeline {
+  chapter: (title: string) => void;
+  /** Does something and says so; what it returns stands beside it. A failure is marked before it is thrown on. */
+  step: (who: string, what: string, act: () => Promise<string>) => Promise<void>;
+  /** Something that the service recorded, so many seconds into a run. */
+  event: (seconds: number, what: string, status: string, originator: string) => void;
+}
+
+const whoWidth = 7;
+const whatWidth = 34;
+
+export function printTimeline(): Timeline {
+  const print = (line: string) => void process.stdout.write(`${line.trimEnd()}\n`);
+  const line = (mark: string, startedAt: number, who: string, what: string, detail: string) => {
+    const took = styleText('dim', duration(performance.now() - startedAt).padStart(7));
+    print(`  ${mark} ${took}  ${styleText('cyan', who.padEnd(whoWidth))} ${what.padEnd(whatWidth)} ${detail}`);
+  };
+  return {
+    chapter: (title) => print(`\n  ${styleText('bold', title)}`),
+    step: async (who, what, act) => {
+      const startedAt = performance.now();
+      try {
+        line(styleText('green', '✓'), startedAt, who, what, await act());
+      } catch (error) {
+        line(styleText('red', '✗'), startedAt, who, what, error instanceof Error ? error.message : String(error));
+        throw error;
+      }
+    },
+    event: (seconds, what, status, originator) => {
+      const at = `+${seconds.toFixed(1)} s`.padStart(9);
+      print(styleText('dim', `  │${at}  ${originator.padEnd(whoWidth)} `) + `${what.padEnd(whatWidth)} ${status}`);
+    },
+  };
+}
+
+function duration(milliseconds: number): string {
+  return milliseconds < 1_000 ? `${milliseconds.toFixed(0)} ms` : `${(milliseconds / 1_000).toFixed(1)} s`;
+}
