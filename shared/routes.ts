@@ -5,6 +5,7 @@ export interface Uses {
   table?: readonly TableAction[];
   /** S3 object actions under the prefix `content/`. */
   content?: readonly ('GetObject' | 'PutObject' | 'DeleteObject')[];
+  /** Without it S3 answers 403, not 404, where there is no object. */
   bucket?: readonly 'ListBucket'[];
   stateMachine?: readonly StateMachineAction[];
 }
@@ -33,7 +34,8 @@ export interface Route {
 
 const view = { anyOf: ['view'] } as const;
 const read = ['GetItem', 'BatchGetItem', 'Query'] as const;
-const write = ['PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'] as const;
+/** Besides `read`: an event in the journal, and the row that it speaks of. */
+const append = ['PutItem', 'UpdateItem'] as const;
 
 export const createComputationRoute = {
   name: 'computations/create-computation',
@@ -75,7 +77,7 @@ export const updateComputationRoute = {
   path: '/{domainID}/computations/{id}',
   summary: 'Replace a computation',
   access: { anyOf: ['edit'], or: ['owner'] },
-  uses: { table: [...read, ...write] },
+  uses: { table: [...read, ...append] },
   loses: 'Changes to computations are refused.',
 } as const satisfies Route;
 
@@ -86,7 +88,7 @@ export const deleteComputationRoute = {
   path: '/{domainID}/computations/{id}',
   summary: 'Delete a computation with its events, runs, keys and links',
   access: { anyOf: ['administer'], or: ['owner'] },
-  uses: { table: [...read, ...write, 'BatchWriteItem'] },
+  uses: { table: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'] },
   loses: 'Computations cannot be deleted.',
 } as const satisfies Route;
 
@@ -97,7 +99,7 @@ export const startRunRoute = {
   path: '/{domainID}/computations/{id}/run',
   summary: 'Run a computation on a CVM',
   access: { anyOf: ['run'], or: ['owner'] },
-  uses: { table: [...read, ...write], stateMachine: ['StartExecution'] },
+  uses: { table: [...read, ...append, 'DeleteItem'], stateMachine: ['StartExecution'] },
   loses: 'No run can be started.',
 } as const satisfies Route;
 
@@ -108,7 +110,7 @@ export const getRunRoute = {
   path: '/{domainID}/computations/{id}/run',
   summary: 'Read the latest run of a computation, or an older one',
   access: view,
-  uses: { table: ['GetItem', 'BatchGetItem'] },
+  uses: { table: ['GetItem'] },
   loses: 'Nobody sees how a run is doing.',
 } as const satisfies Route;
 
@@ -141,7 +143,7 @@ export const uploadKeyRoute = {
   path: '/{domainID}/computations/{id}/key',
   summary: "Upload the caller's public key to a computation",
   access: view,
-  uses: { table: ['BatchGetItem', ...write] },
+  uses: { table: [...read, ...append] },
   loses: 'Participants cannot hand in their keys, so runs stay incomplete.',
 } as const satisfies Route;
 
@@ -174,7 +176,7 @@ export const stopRunByGetRoute = {
   path: '/{domainID}/computations/{id}/stop',
   summary: 'Stop the run of a computation (prefer POST)',
   access: { anyOf: ['run'], or: ['owner'] },
-  uses: { table: [...read, ...write], stateMachine: ['StartExecution'] },
+  uses: { table: [...read, ...append], stateMachine: ['StartExecution'] },
   loses: 'Runs cannot be stopped.',
 } as const satisfies Route;
 
@@ -185,7 +187,7 @@ export const stopRunRoute = {
   path: '/{domainID}/computations/{id}/stop',
   summary: 'Stop the run of a computation',
   access: { anyOf: ['run'], or: ['owner'] },
-  uses: { table: [...read, ...write], stateMachine: ['StartExecution'] },
+  uses: { table: [...read, ...append], stateMachine: ['StartExecution'] },
   loses: 'Runs cannot be stopped.',
 } as const satisfies Route;
 
@@ -207,7 +209,7 @@ export const createAssetRoute = {
   path: '/{domainID}/assets',
   summary: 'Create an asset, with its content or with a presigned upload',
   access: { anyOf: ['provide_algorithm', 'provide_dataset'] },
-  uses: { table: ['PutItem', 'UpdateItem'], content: ['PutObject'] },
+  uses: { table: ['PutItem', 'UpdateItem', 'DeleteItem'], content: ['PutObject'] },
   loses: 'No algorithm or dataset can be added.',
 } as const satisfies Route;
 
@@ -240,7 +242,7 @@ export const updateAssetRoute = {
   path: '/{domainID}/assets/{id}',
   summary: 'Replace an asset',
   access: { anyOf: ['administer'], or: ['creator'] },
-  uses: { table: [...read, ...write], content: ['PutObject'] },
+  uses: { table: [...read, 'PutItem', 'UpdateItem', 'DeleteItem'], content: ['PutObject'] },
   loses: 'Changes to assets are refused.',
 } as const satisfies Route;
 
@@ -251,7 +253,7 @@ export const deleteAssetRoute = {
   path: '/{domainID}/assets/{id}',
   summary: 'Delete an asset with its content and links',
   access: { anyOf: ['administer'], or: ['creator'] },
-  uses: { table: [...read, ...write] },
+  uses: { table: [...read, ...append, 'DeleteItem'] },
   loses: 'Assets cannot be deleted.',
 } as const satisfies Route;
 
@@ -262,7 +264,7 @@ export const linkAssetRoute = {
   path: '/{domainID}/assets/{id}/{computationID}',
   summary: 'Link an asset to a computation',
   access: { anyOf: ['administer'], or: ['creator', 'owner'] },
-  uses: { table: [...read, ...write] },
+  uses: { table: [...read, ...append] },
   loses: 'Assets cannot be linked, so computations stay incomplete.',
 } as const satisfies Route;
 
@@ -284,7 +286,7 @@ export const unlinkAssetRoute = {
   path: '/{domainID}/assets/{id}/{computationID}',
   summary: 'Unlink an asset from a computation',
   access: { anyOf: ['administer'], or: ['creator', 'owner'] },
-  uses: { table: [...read, ...write] },
+  uses: { table: [...read, ...append, 'DeleteItem'] },
   loses: 'Assets cannot be unlinked.',
 } as const satisfies Route;
 
@@ -328,7 +330,10 @@ export const reportRoute = {
   path: '/{domainID}/cvms/{cvmID}/reports',
   summary: 'What a CVM reports of its run',
   access: { anyOf: ['operate_cvm'] },
-  uses: { table: [...read, ...write], stateMachine: ['SendTaskSuccess', 'SendTaskHeartbeat'] },
+  uses: {
+    table: [...read, ...append, 'DeleteItem', 'ConditionCheckItem'],
+    stateMachine: ['SendTaskSuccess', 'SendTaskHeartbeat'],
+  },
   loses: 'Reports of CVMs are refused: running computations look silent and fail.',
 } as const satisfies Route;
 
