@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { parseOptions, portFromEnvironment, runCommand } from './arguments.ts';
 import { serviceVersion } from './local-environment.ts';
+import { requestLine } from './request-line.ts';
 import { type Stack, startStack } from './stack.ts';
 import { welcome } from './welcome.ts';
 
@@ -33,7 +34,12 @@ await runCommand(usage, async () => {
 
 async function startOn(port: number, options: { simulator: boolean; dataDirectory?: string }): Promise<Stack> {
   try {
-    return await startStack({ port, logLevel: process.env['LOG_LEVEL'] ?? 'ERROR', ...options });
+    return await startStack({
+      port,
+      logLevel: process.env['LOG_LEVEL'] ?? 'ERROR',
+      onResponse: (done) => process.stdout.write(requestLine(done)),
+      ...options,
+    });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     throw new Error(`Port ${port} is taken. Choose another one: PORT=${port + 1} npm start`);

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { freePort } from '../../../infra/local/free-port.ts';
+import { callAs, readyComputation } from './ready-computation.ts';
 
 const commands = join(import.meta.dirname, '../../../infra/local');
 const environment = (port: number | string) => ({ ...process.env, PORT: String(port) });
@@ -79,18 +80,23 @@ describe('npm start', () => {
     await expect(fetch(`http://localhost:${port}/health`)).rejects.toThrow();
   });
 
-  it('keeps state and tokens over a restart with --data', async () => {
+  it('keeps state and tokens over a restart with --data, and ends the runs that the restart cut off', async () => {
     const data = mkdtempSync(join(tmpdir(), 'data-'));
     const port = await freePort();
-    const first = await start(port, '--data', data);
-    const token = /^TOKEN=(\S+)$/m.exec(first.output)?.[1];
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const computations = `http://localhost:${port}/d1/computations`;
-    await fetch(computations, { method: 'POST', headers, body: JSON.stringify({ name: 'kept' }) });
+    const first = await start(port, '--data', data, '--no-simulator');
+    const call = callAs(`http://localhost:${port}`, /^TOKEN=(\S+)$/m.exec(first.output)?.[1] ?? '');
+    const id = await readyComputation(call);
+    await call('POST', `/d1/computations/${id}/run?cvm=cvm-1`);
     expect(await first.end('SIGTERM')).toBe(0);
 
-    const second = await start(port, '--data', data);
-    expect(await (await fetch(computations, { headers })).json()).toMatchObject({ computations: [{ name: 'kept' }], total: 1 });
+    const second = await start(port, '--data', data, '--no-simulator');
+    expect((await call('GET', '/d1/computations')).body).toMatchObject({ computations: [{ id, status: 'failed' }], total: 1 });
+    expect((await call('GET', `/d1/computations/${id}/run`)).body).toMatchObject({
+      status: 'failed',
+      reason: expect.any(String),
+    });
+    const { assets } = (await call('GET', '/d1/assets')).body as { assets: { id: string }[] };
+    expect((await call('GET', `/d1/assets/${String(assets[0]?.id)}`)).body['asset']).toBe(btoa('print(1)'));
     await second.end('SIGTERM');
     rmSync(data, { recursive: true });
   });

@@ -1,0 +1,29 @@
+import { generateKeyPairSync } from 'node:crypto';
+
+export type Call = (method: string, path: string, body?: unknown) => Promise<{ status: number; body: Record<string, unknown> }>;
+
+/** Calls the service as the bearer of a token. */
+export function callAs(baseUrl: string, token: string): Call {
+  return async (method, path, body) => {
+    const headers = { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
+    const response = await fetch(baseUrl + path, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown> };
+  };
+}
+
+/** A computation of the domain d1 that lacks nothing for a run. */
+export async function readyComputation(call: Call): Promise<string> {
+  const { body: computation } = await call('POST', '/d1/computations', { name: 'Iris' });
+  const asset = { file_name: 'algorithm.py', asset_type: 'algorithm', asset: btoa('print(1)') };
+  const { body: algorithm } = await call('POST', '/d1/assets', { asset });
+  const id = String(computation['id']);
+  await call('POST', `/d1/assets/${String(algorithm['id'])}/${id}`);
+  const key = generateKeyPairSync('ed25519').publicKey.export({ format: 'pem', type: 'spki' });
+  await call('POST', `/d1/computations/${id}/key`, { key: Buffer.from(key).toString('base64') });
+  return id;
+}

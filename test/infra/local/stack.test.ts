@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startStack, type Stack } from '../../../infra/local/stack.ts';
+import { callAs, readyComputation, type Call } from './ready-computation.ts';
+
+let stack: Stack;
+let call: Call;
+
+beforeAll(async () => {
+  stack = await startStack({ port: 0, simulator: false, times: { acceptInSeconds: 1 } });
+  call = callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator', 'd1:cvm']));
+});
+
+afterAll(async () => {
+  await stack.stop();
+});
+
+const statusOf = async (id: string) => (await call('GET', `/d1/computations/${id}?peek=true`)).body['status'];
+
+describe('startStack', () => {
+  it('takes a computation to its end, with the CVM served by hand', async () => {
+    const id = await readyComputation(call);
+    const run_id = (await call('POST', `/d1/computations/${id}/run?cvm=cvm-1`)).body as unknown as string;
+    const commands = async () =>
+      (await call('GET', '/d1/cvms/cvm-1/commands')).body['commands'] as { id: string; type: string }[];
+    await expect.poll(commands).toHaveLength(1);
+    const [command] = await commands();
+    const reports = [
+      { id: '1', run_id, type: 'accepted', command_id: command?.id },
+      { id: '2', run_id, type: 'heartbeat' },
+      { id: '3', run_id, type: 'event', event_type: 'Complete', status: 'Completed' },
+    ];
+    expect(await call('POST', '/d1/cvms/cvm-1/reports', { reports })).toEqual({
+      status: 200,
+      body: { accepted: 3, duplicates: 0 },
+    });
+    await expect.poll(() => statusOf(id)).toBe('completed');
+  });
+
+  it('fails a run that no CVM accepts, within the times it was given', async () => {
+    const id = await readyComputation(call);
+    await call('POST', `/d1/computations/${id}/run?cvm=cvm-2`);
+    await expect.poll(() => statusOf(id), { timeout: 5_000 }).toBe('failed');
+    expect((await call('GET', `/d1/computations/${id}/run`)).body['reason']).toBe('No CVM accepted the run in time.');
+  });
+
+  it('hands a presigned upload over to its asset', async () => {
+    const { body: asset } = await call('POST', '/d1/assets', { asset: { file_name: 'iris.csv', asset_type: 'dataset' } });
+    const { method, url, headers } = asset['upload'] as { method: string; url: string; headers: Record<string, string> };
+    expect((await fetch(url, { method, headers, body: '5.1,3.5' })).status).toBe(200);
+    const content = async () => (await call('GET', `/d1/assets/${String(asset['id'])}`)).body['asset'];
+    await expect.poll(content).toBe(btoa('5.1,3.5'));
+  });
+
+  it('serves the reference page and all that it loads', async () => {
+    const page = await (await fetch(`${stack.baseUrl}/docs`)).text();
+    const loaded = [...page.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, address]) => address ?? '');
+    expect(loaded.length).toBeGreaterThan(4);
+    for (const address of loaded) {
+      const response = await fetch(stack.baseUrl + address);
+      expect([address, response.status]).toEqual([address, 200]);
+      expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(100);
+    }
+  });
+});
+
+describe('POST /local/token', () => {
+  const ask = async (body: unknown, headers: Record<string, string> = { 'content-type': 'application/json' }) => {
+    const response = await fetch(`${stack.baseUrl}/local/token`, { method: 'POST', body: JSON.stringify(body), headers });
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  };
+
+  it('gives a token that the service accepts', async () => {
+    const { body } = await ask({ sub: 'bob', groups: ['d9:viewer'] });
+    expect((await callAs(stack.baseUrl, String(body['access_token']))('GET', '/d9/computations')).status).toBe(200);
+  });
+
+  it('says what is wrong with a request', async () => {
+    expect(await ask({ sub: '', groups: ['d1:king'] })).toEqual({
+      status: 400,
+      body: { message: 'sub: Expected a user identifier. groups.0: Expected <domainID>:<role>, such as d1:viewer.' },
+    });
+  });
+
+  it('gives no token to a page of another site', async () => {
+    expect((await ask({ sub: 'bob', groups: [] }, { 'content-type': 'text/plain' })).status).toBe(403);
+  });
+});
