@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { withEndpointTable } from '../docs/endpoint-table.ts';
+import { startStack, type Stack } from '../infra/local/stack.ts';
+
+const root = new URL('..', import.meta.url);
+const readme = readFileSync(new URL('README.md', root), 'utf8');
+
+/** The shell blocks of the section, in its order. */
+function blocksOf(section: string): string[] {
+  const text = readme.split(`## ${section}\n`)[1]?.split('\n## ')[0] ?? '';
+  return [...text.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block);
+}
+
+function bash(script: string, port: number): Promise<{ code: number | null; output: string }> {
+  const shell = spawn('bash', ['-euo', 'pipefail', '-c', script], { cwd: root, env: { ...process.env, PORT: String(port) } });
+  let output = '';
+  for (const stream of [shell.stdout, shell.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
+  return new Promise((resolve) => shell.once('close', (code) => resolve({ code, output })));
+}
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({ port: 0, simulator: true });
+});
+afterAll(() => stack.stop());
+
+describe('the README', () => {
+  it('has a tour whose every line works when pasted, and which ends in a cancelled run after a completed one', async () => {
+    const blocks = blocksOf('A tour');
+    expect(blocks.length).toBeGreaterThan(4);
+    const { port } = new URL(stack.baseUrl);
+    const { code, output } = await bash(blocks.join('\n').replaceAll('http://localhost:3000', stack.baseUrl), Number(port));
+    expect(output).toContain('"missing_items":{"keys":["alice"],"hashes":[],"info":["Missing algorithm"]}');
+    expect(output).toContain('"missing_items":{"keys":[],"hashes":[],"info":[]}');
+    expect(output).toContain('"event_type":"completed"');
+    expect(output).toContain('"event_type":"cancelled"');
+    expect(code, output).toBe(0);
+  });
+
+  it('lists the endpoints of the route table', () => {
+    expect(withEndpointTable(readme), 'Run npm run docs:endpoints').toBe(readme);
+  });
+});
