@@ -15,7 +15,7 @@ export async function checkManifest(
   let manifest: Manifest | undefined;
   await step('carl', 'downloads the manifest of the run', async () => {
     manifest = await carl.call<Manifest>('GET', `/computations/${computationId}/manifest?run=${runId}`);
-    return `${manifest.datasets.length} dataset, ${manifest.result_consumers.length} result consumers`;
+    return `algorithm, datasets: ${manifest.datasets.length}, result consumers: ${manifest.result_consumers.length}`;
   });
   const compare = ({ name, sha3 }: InputFile, hash: number[] | undefined) =>
     step('carl', `hashes ${name}`, async () => {

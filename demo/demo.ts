@@ -49,11 +49,11 @@ async function tell(service: Service, domain: string): Promise<void> {
 
   timeline.chapter('Prepare');
   const computationId = await prepare(timeline, cast, { algorithm, dataset });
-  timeline.chapter('Run');
+  timeline.chapter('Run, on a simulated CVM: it reports as an agent does, but runs nothing');
   const runId = await runToEnd(timeline, cast, computationId, 'sim-1');
   timeline.chapter('Check');
   await checkManifest(timeline, cast, { computationId, runId }, { algorithm, dataset });
-  timeline.chapter('Stop');
+  timeline.chapter('Stop another run');
   await runAndStop(timeline, cast, computationId, 'sim-slow-1');
   timeline.chapter('Look back');
   await review(timeline, cast, computationId);
