@@ -11,6 +11,9 @@ export interface Caller {
 
 type Claims = Record<string, unknown>;
 
+/** OpenID Connect Core 1.0, section 2. */
+const longestUserIdInBytes = 255;
+
 /**
  * Reads who calls from the claims of a verified token. A membership is a string `<domainID>:<role>`; API Gateway hands an
  * array claim over as one string `[a b c]`. Strings of other domains, and roles that do not exist, mean nothing here.
@@ -18,7 +21,9 @@ type Claims = Record<string, unknown>;
  */
 export function callerOf(claims: Claims, membershipClaim: string, domain: string): Caller {
   const id = claims['sub'];
-  if (typeof id !== 'string' || id === '') throw new ServiceError('unauthenticated', 'The token names no user (claim `sub`).');
+  if (typeof id !== 'string' || id === '' || Buffer.byteLength(id) > longestUserIdInBytes) {
+    throw new ServiceError('unauthenticated', `The token names no user: claim \`sub\` has 1 to ${longestUserIdInBytes} bytes.`);
+  }
   const held = new Set<Role>();
   for (const membership of memberships(claims[membershipClaim])) {
     const colon = membership.lastIndexOf(':');

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 /**
  * Every key of the one table. No other file holds a key literal.
  *
@@ -54,10 +56,10 @@ export const computationKeys = {
   partition: (computationId: string) => `computation#${computationId}`,
   config: (computationId: string): Key => ({ pk: computationKeys.partition(computationId), sk: 'part#config' }),
   algorithm: (computationId: string): Key => ({ pk: computationKeys.partition(computationId), sk: 'part#algorithm' }),
-  /** A dataset is keyed by its file name, which makes names unique within a computation. */
+  /** A dataset is keyed by its file name, which makes names unique within a computation; hashed, since a sort key has 1,024 bytes. */
   dataset: (computationId: string, fileName: string): Key => ({
     pk: computationKeys.partition(computationId),
-    sk: `part#dataset#${fileName}`,
+    sk: `part#dataset#${createHash('sha256').update(fileName).digest('base64url')}`,
   }),
   userKey: (computationId: string, userId: string): Key => ({
     pk: computationKeys.partition(computationId),
