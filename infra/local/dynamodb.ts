@@ -27,24 +27,35 @@ export async function startDynamoDb(options: { dataDirectory?: string } = {}): P
   const endpoint = `http://127.0.0.1:${port}`;
   const file = options.dataDirectory && join(options.dataDirectory, 'dynamodb.sqlite');
   if (options.dataDirectory) mkdirSync(options.dataDirectory, { recursive: true });
-  const engine = spawn(engineBinary(), ['--port', String(port), ...(file ? ['--db-path', file] : [])], {
-    stdio: 'ignore',
-    detached: true, // a Ctrl-C is for the service, which ends the engine when it has ended itself
-  });
+  const engine = spawn(
+    'sh',
+    ['-c', whileParentLives, engineBinary(), '--port', String(port), ...(file ? ['--db-path', file] : [])],
+    {
+      stdio: ['pipe', 'ignore', 'ignore'],
+      detached: true, // a Ctrl-C is for the service, which ends the engine when it has ended itself
+    },
+  );
   const ended = new Promise<void>((resolve) => engine.once('exit', () => resolve()));
-  const killWithParent = () => engine.kill('SIGKILL');
-  process.once('exit', killWithParent);
 
   await untilItAnswers(endpoint, () => engine.exitCode !== null);
   return {
     endpoint,
     stop: async () => {
-      process.removeListener('exit', killWithParent);
-      engine.kill('SIGTERM');
-      await Promise.race([ended, delay(2_000).then(() => engine.kill('SIGKILL'))]);
+      engine.stdin.end();
+      await ended;
     },
   };
 }
+
+/** Runs a program until its standard input ends, so that it never outlives its parent, however that ends. */
+const whileParentLives = `
+exec 3<&0
+"$0" "$@" 3<&- < /dev/null & program=$!
+(read -r _ <&3; kill "$program") & reader=$!
+wait "$program"
+code=$?
+kill "$reader" 2> /dev/null
+exit "$code"`;
 
 /** Creates the service's table, unless it is there already. */
 export async function createTable(endpoint: string, tableName: string): Promise<void> {

@@ -26,8 +26,12 @@ await runCommand(usage, async () => {
   const port = portFromEnvironment();
   const dataDirectory = options.data === undefined ? undefined : resolve(options.data);
   const simulator = !options['no-simulator'];
+  const stops: (() => Promise<void>)[] = [];
+  endOnSignal(async () => {
+    for (const stop of stops) await stop();
+  });
   const stack = await startOn(port, { simulator, ...(dataDirectory === undefined ? {} : { dataDirectory }) });
-  endOnSignal(stack);
+  stops.push(stack.stop);
   const token = await stack.token('alice', ['d1:administrator']);
   process.stdout.write(welcome({ baseUrl: stack.baseUrl, version: serviceVersion(), token, simulator, dataDirectory }));
 });
@@ -46,8 +50,11 @@ async function startOn(port: number, options: { simulator: boolean; dataDirector
   }
 }
 
-/** The first signal ends the service in order, a later one at once; npm passes on what the terminal has sent already. */
-function endOnSignal(stack: Stack): void {
+/**
+ * The first signal ends the service in order (what is still starting just ends), a later one at once; npm passes on what the
+ * terminal has sent already.
+ */
+function endOnSignal(end: () => Promise<void>): void {
   let endingSince: number | undefined;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
@@ -56,7 +63,7 @@ function endOnSignal(stack: Stack): void {
         return;
       }
       endingSince = performance.now();
-      void stack.stop().then(
+      void end().then(
         () => process.exit(0),
         (error: unknown) => {
           process.stderr.write(`${String(error)}\n`);

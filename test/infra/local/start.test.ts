@@ -45,25 +45,27 @@ function run(command: string, port: number | string, ...args: string[]) {
   return { status, stdout, stderr };
 }
 
-/** Processes that name the given one as their parent. */
-function childrenOf(pid: number): number[] {
-  const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  return processes.map(Number).filter((child) => {
-    try {
-      return readFileSync(`/proc/${child}/stat`, 'utf8').split(') ')[1]?.split(' ')[1] === String(pid);
-    } catch {
-      return false; // it has ended meanwhile
-    }
-  });
+/** Every process below the given one. */
+function descendantsOf(pid: number): number[] {
+  return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);
 }
 
-const isAlive = (pid: number) => {
+function childrenOf(pid: number): number[] {
+  const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return processes.map(Number).filter((child) => stateOf(child)?.parent === pid);
+}
+
+/** Of a process that runs; one that has ended may wait for its parent to notice. */
+function stateOf(pid: number): { parent: number } | undefined {
   try {
-    return process.kill(pid, 0);
+    const [state, parent] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    return state === 'Z' ? undefined : { parent: Number(parent) };
   } catch {
-    return false;
+    return undefined;
   }
-};
+}
+
+const isAlive = (pid: number) => stateOf(pid) !== undefined;
 
 describe('npm start', () => {
   it.each(['SIGINT', 'SIGTERM'] as const)('prints a token that works, and leaves nothing behind after %s', async (signal) => {
@@ -73,11 +75,18 @@ describe('npm start', () => {
     const token = /^TOKEN=(\S+)$/m.exec(service.output)?.[1];
     const response = await fetch(`http://localhost:${port}/d1/computations`, { headers: { authorization: `Bearer ${token}` } });
     expect(response.status).toBe(200);
-    const children = childrenOf(service.pid);
-    expect(children).toHaveLength(1);
+    const below = descendantsOf(service.pid);
+    expect(below.length).toBeGreaterThan(0);
     expect(await service.end(signal)).toBe(0);
-    expect(children.filter(isAlive)).toEqual([]);
+    expect(below.filter(isAlive)).toEqual([]);
     await expect(fetch(`http://localhost:${port}/health`)).rejects.toThrow();
+  });
+
+  it('leaves nothing behind where it is killed', async () => {
+    const service = await start(await freePort());
+    const below = descendantsOf(service.pid);
+    await service.end('SIGKILL');
+    await expect.poll(() => below.filter(isAlive)).toEqual([]);
   });
 
   it('keeps state and tokens over a restart with --data, and ends the runs that the restart cut off', async () => {
