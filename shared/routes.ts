@@ -34,8 +34,9 @@ export interface Route {
 
 const view = { anyOf: ['view'] } as const;
 const read = ['GetItem', 'BatchGetItem', 'Query'] as const;
-/** Besides `read`: an event in the journal, and the row that it speaks of. */
-const append = ['PutItem', 'UpdateItem'] as const;
+/** Reads, an event in the journal, and the row that it speaks of. */
+const append = ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'] as const;
+const appendAndDelete = ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'] as const;
 
 export const createComputationRoute = {
   name: 'computations/create-computation',
@@ -77,7 +78,7 @@ export const updateComputationRoute = {
   path: '/{domainID}/computations/{id}',
   summary: 'Replace a computation',
   access: { anyOf: ['edit'], or: ['owner'] },
-  uses: { table: [...read, ...append] },
+  uses: { table: append },
   loses: 'Changes to computations are refused.',
 } as const satisfies Route;
 
@@ -99,7 +100,7 @@ export const startRunRoute = {
   path: '/{domainID}/computations/{id}/run',
   summary: 'Run a computation on a CVM',
   access: { anyOf: ['run'], or: ['owner'] },
-  uses: { table: [...read, ...append, 'DeleteItem'], stateMachine: ['StartExecution'] },
+  uses: { table: appendAndDelete, stateMachine: ['StartExecution'] },
   loses: 'No run can be started.',
 } as const satisfies Route;
 
@@ -143,7 +144,7 @@ export const uploadKeyRoute = {
   path: '/{domainID}/computations/{id}/key',
   summary: "Upload the caller's public key to a computation",
   access: view,
-  uses: { table: [...read, ...append] },
+  uses: { table: append },
   loses: 'Participants cannot hand in their keys, so runs stay incomplete.',
 } as const satisfies Route;
 
@@ -165,7 +166,7 @@ export const dryRunRoute = {
   path: '/{domainID}/computations/{id}/dryrun',
   summary: 'Say what a run would still lack',
   access: view,
-  uses: { table: [...read] },
+  uses: { table: read },
   loses: 'Nobody can check whether a computation is ready to run.',
 } as const satisfies Route;
 
@@ -176,7 +177,7 @@ export const stopRunByGetRoute = {
   path: '/{domainID}/computations/{id}/stop',
   summary: 'Stop the run of a computation (prefer POST)',
   access: { anyOf: ['run'], or: ['owner'] },
-  uses: { table: [...read, ...append], stateMachine: ['StartExecution'] },
+  uses: { table: append, stateMachine: ['StartExecution'] },
   loses: 'Runs cannot be stopped.',
 } as const satisfies Route;
 
@@ -187,7 +188,7 @@ export const stopRunRoute = {
   path: '/{domainID}/computations/{id}/stop',
   summary: 'Stop the run of a computation',
   access: { anyOf: ['run'], or: ['owner'] },
-  uses: { table: [...read, ...append], stateMachine: ['StartExecution'] },
+  uses: { table: append, stateMachine: ['StartExecution'] },
   loses: 'Runs cannot be stopped.',
 } as const satisfies Route;
 
@@ -198,7 +199,7 @@ export const getManifestRoute = {
   path: '/{domainID}/computations/{id}/manifest',
   summary: 'Read the manifest that a CVM would get, or the one that a run was started with',
   access: view,
-  uses: { table: [...read] },
+  uses: { table: read },
   loses: 'Nobody can check what a CVM was or would be told.',
 } as const satisfies Route;
 
@@ -242,7 +243,7 @@ export const updateAssetRoute = {
   path: '/{domainID}/assets/{id}',
   summary: 'Replace an asset',
   access: { anyOf: ['administer'], or: ['creator'] },
-  uses: { table: [...read, 'PutItem', 'UpdateItem', 'DeleteItem'], content: ['PutObject'] },
+  uses: { table: appendAndDelete, content: ['PutObject'] },
   loses: 'Changes to assets are refused.',
 } as const satisfies Route;
 
@@ -253,7 +254,7 @@ export const deleteAssetRoute = {
   path: '/{domainID}/assets/{id}',
   summary: 'Delete an asset with its content and links',
   access: { anyOf: ['administer'], or: ['creator'] },
-  uses: { table: [...read, ...append, 'DeleteItem'] },
+  uses: { table: appendAndDelete },
   loses: 'Assets cannot be deleted.',
 } as const satisfies Route;
 
@@ -264,7 +265,7 @@ export const linkAssetRoute = {
   path: '/{domainID}/assets/{id}/{computationID}',
   summary: 'Link an asset to a computation',
   access: { anyOf: ['administer'], or: ['creator', 'owner'] },
-  uses: { table: [...read, ...append] },
+  uses: { table: append },
   loses: 'Assets cannot be linked, so computations stay incomplete.',
 } as const satisfies Route;
 
@@ -275,7 +276,7 @@ export const listLinkedComputationsRoute = {
   path: '/{domainID}/assets/{id}/computations',
   summary: 'List the computations that an asset is linked to',
   access: view,
-  uses: { table: [...read] },
+  uses: { table: read },
   loses: 'Nobody sees where an asset is used.',
 } as const satisfies Route;
 
@@ -286,7 +287,7 @@ export const unlinkAssetRoute = {
   path: '/{domainID}/assets/{id}/{computationID}',
   summary: 'Unlink an asset from a computation',
   access: { anyOf: ['administer'], or: ['creator', 'owner'] },
-  uses: { table: [...read, ...append, 'DeleteItem'] },
+  uses: { table: appendAndDelete },
   loses: 'Assets cannot be unlinked.',
 } as const satisfies Route;
 
@@ -297,7 +298,7 @@ export const listEventsRoute = {
   path: '/{domainID}/computations/{id}/events',
   summary: 'List the events of a computation, newest first',
   access: view,
-  uses: { table: [...read] },
+  uses: { table: read },
   loses: 'Nobody can follow what happened.',
 } as const satisfies Route;
 
@@ -331,7 +332,7 @@ export const reportRoute = {
   summary: 'What a CVM reports of its run',
   access: { anyOf: ['operate_cvm'] },
   uses: {
-    table: [...read, ...append, 'DeleteItem', 'ConditionCheckItem'],
+    table: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
     stateMachine: ['SendTaskSuccess', 'SendTaskHeartbeat'],
   },
   loses: 'Reports of CVMs are refused: running computations look silent and fail.',
