@@ -87,7 +87,7 @@ async function recordChunk(table: Table, { domain, cvmId, now }: Batch, run: Run
   const fresh = unseen(reports, markerKeys, distinct, markers);
   if (fresh.length === 0) return { accepted: 0, claim };
 
-  const events = fresh.flatMap((report) => eventOf(report, run));
+  const events = fresh.flatMap((report) => eventOf(report, run, claim !== undefined));
   const journal = events.length > 0 ? await appendEvents(table, run.computation_id, parseHead(head), events, now) : undefined;
   const change = claim && changeFrom(fresh, claim, now);
   await transact(table, [
@@ -153,11 +153,12 @@ function answered(reports: Report[], claim: Claim | undefined, { domain, cvm_id,
   ];
 }
 
-function eventOf(report: Report, run: Run): NewEvent[] {
+/** What comes after the end of the run is recorded, and is not its status. */
+function eventOf(report: Report, run: Run, isActive: boolean): NewEvent[] {
   if (report.type !== 'event') return [];
   const { event_type, status, originator, occurred_at } = report;
   const details = report.details ? Buffer.from(report.details, 'base64') : occurred_at ? { occurred_at } : {};
-  return [{ event_type, status, originator, run_id: run.id, cvm_id: run.cvm_id, details, lifecycle: true }];
+  return [{ event_type, status, originator, run_id: run.id, cvm_id: run.cvm_id, details, lifecycle: isActive }];
 }
 
 async function tellExecution(executions: Executions, claim: Claim): Promise<void> {
