@@ -8,17 +8,17 @@ import type { Timeline } from './timeline.ts';
 /** Whether the CVM was told to take these very files. */
 export async function checkManifest(
   { step }: Timeline,
-  { carl }: Cast,
+  { consumer }: Cast,
   { computationId, runId }: { computationId: string; runId: string },
   { algorithm, dataset }: Inputs,
 ): Promise<void> {
   let manifest: Manifest | undefined;
-  await step('carl', 'downloads the manifest of the run', async () => {
-    manifest = await carl.call<Manifest>('GET', `/computations/${computationId}/manifest?run=${runId}`);
+  await step('consumer', 'downloads the manifest of the run', async () => {
+    manifest = await consumer.call<Manifest>('GET', `/computations/${computationId}/manifest?run=${runId}`);
     return `algorithm, datasets: ${manifest.datasets.length}, result consumers: ${manifest.result_consumers.length}`;
   });
   const compare = ({ name, sha3 }: InputFile, hash: number[] | undefined) =>
-    step('carl', `hashes ${name}`, async () => {
+    step('consumer', `hashes ${name}`, async () => {
       ensure(sha3.equals(Buffer.from(hash ?? [])), `the manifest has another hash for ${name}`);
       return `SHA3-256 ${sha3.toString('hex').slice(0, 16)}…, as in the manifest`;
     });

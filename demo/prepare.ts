@@ -13,7 +13,11 @@ export interface Inputs {
 }
 
 /** Takes a computation from nothing to ready to run. @returns its identifier */
-export async function prepare({ step }: Timeline, { olivia, alan, dina, carl }: Cast, inputs: Inputs): Promise<string> {
+export async function prepare(
+  { step }: Timeline,
+  { owner, developer, provider, consumer }: Cast,
+  inputs: Inputs,
+): Promise<string> {
   let id = '';
   const ids = { algorithm: '', dataset: '' };
   const uploadKey = (who: keyof Cast, client: Client, { base64, kind }: PublicKeyFile) =>
@@ -22,37 +26,37 @@ export async function prepare({ step }: Timeline, { olivia, alan, dina, carl }: 
       return kind;
     });
 
-  await step('olivia', 'creates a computation', async () => {
+  await step('owner', 'creates a computation', async () => {
     const name = 'Sizes of the Palmer penguins';
-    ({ id } = await olivia.call<{ id: string }>('POST', '/computations', { name, agent_config: { log_level: 'info' } }));
+    ({ id } = await owner.call<{ id: string }>('POST', '/computations', { name, agent_config: { log_level: 'info' } }));
     return name;
   });
-  await step('olivia', 'asks what a run would lack', async () => {
-    const missing = await dryRun(olivia, id);
+  await step('owner', 'asks what a run would lack', async () => {
+    const missing = await dryRun(owner, id);
     ensure(missing.info.includes('Missing algorithm'), 'the dry run does not miss the algorithm');
     return sentence(missing);
   });
-  await step('alan', 'uploads the algorithm', async () => {
-    ids.algorithm = await uploadInline(alan, inputs.algorithm);
+  await step('developer', 'uploads the algorithm', async () => {
+    ids.algorithm = await uploadInline(developer, inputs.algorithm);
     return `${inputs.algorithm.name}, ${inputs.algorithm.size}, inline`;
   });
-  await step('dina', 'uploads the dataset', async () => {
-    ids.dataset = await uploadPresigned(dina, inputs.dataset);
+  await step('provider', 'uploads the dataset', async () => {
+    ids.dataset = await uploadPresigned(provider, inputs.dataset);
     return `${inputs.dataset.name}, ${inputs.dataset.size}, straight to storage`;
   });
-  await step('alan', 'links the algorithm', () => link(alan, ids.algorithm, id));
-  await step('dina', 'links the dataset', () => link(dina, ids.dataset, id));
-  await step('olivia', 'asks what a run would lack', async () => {
-    const missing = await dryRun(olivia, id);
+  await step('developer', 'links the algorithm', () => link(developer, ids.algorithm, id));
+  await step('provider', 'links the dataset', () => link(provider, ids.dataset, id));
+  await step('owner', 'asks what a run would lack', async () => {
+    const missing = await dryRun(owner, id);
     ensure(missing.keys.length > 0, 'the dry run does not miss a key');
     return sentence(missing);
   });
-  await uploadKey('olivia', olivia, publicKeys.openSshEd25519('olivia'));
-  await uploadKey('alan', alan, publicKeys.pemRsa());
-  await uploadKey('dina', dina, publicKeys.derEcdsa());
-  await uploadKey('carl', carl, publicKeys.pemEd25519());
-  await step('olivia', 'asks what a run would lack', async () => {
-    const missing = await dryRun(olivia, id);
+  await uploadKey('owner', owner, publicKeys.openSshEd25519('owner'));
+  await uploadKey('developer', developer, publicKeys.pemRsa());
+  await uploadKey('provider', provider, publicKeys.derEcdsa());
+  await uploadKey('consumer', consumer, publicKeys.pemEd25519());
+  await step('owner', 'asks what a run would lack', async () => {
+    const missing = await dryRun(owner, id);
     ensure(Object.values(missing).flat().length === 0, `the dry run still lacks: ${sentence(missing)}`);
     return 'nothing: ready to run';
   });

@@ -6,9 +6,9 @@ import { ensure } from './ensure.ts';
 import type { Timeline } from './timeline.ts';
 
 /** What the service's lists say of it all afterwards. */
-export async function review({ step }: Timeline, { carl }: Cast, computationId: string): Promise<void> {
-  await step('carl', 'lists the computations', async () => {
-    const { computations, total } = await carl.call<{ computations: { id: string; status: string }[]; total: number }>(
+export async function review({ step }: Timeline, { consumer }: Cast, computationId: string): Promise<void> {
+  await step('consumer', 'lists the computations', async () => {
+    const { computations, total } = await consumer.call<{ computations: { id: string; status: string }[]; total: number }>(
       'GET',
       '/computations',
     );
@@ -16,19 +16,19 @@ export async function review({ step }: Timeline, { carl }: Cast, computationId: 
     ensure(found !== undefined, 'the computation is not in the list');
     return `${total} in the domain; this one is ${found.status}`;
   });
-  await step('carl', 'lists the runs', async () => {
-    const { runs, total } = await carl.call<{ runs: Run[]; total: number }>('GET', '/computations/runs');
+  await step('consumer', 'lists the runs', async () => {
+    const { runs, total } = await consumer.call<{ runs: Run[]; total: number }>('GET', '/computations/runs');
     const own = runs.filter((run) => run.computation_id === computationId).map((run) => `${run.cvm_id} ${run.status}`);
     ensure(own.length === 2, `the list has ${own.length} runs of this computation, not 2`);
     return `${total}: ${own.join(', ')}`;
   });
-  await step('carl', 'counts the events', async () => {
-    const { total } = await carl.call<{ total: number }>('GET', `/computations/${computationId}/events?limit=1`);
-    const status = await carl.call<Event>('GET', `/computations/${computationId}/status`);
+  await step('consumer', 'counts the events', async () => {
+    const { total } = await consumer.call<{ total: number }>('GET', `/computations/${computationId}/events?limit=1`);
+    const status = await consumer.call<Event>('GET', `/computations/${computationId}/status`);
     return `${total}, the latest ${status.event_type} (${status.status})`;
   });
-  await step('carl', "reads today's statistics", async () => {
-    const { comp_stats } = await carl.call<{ comp_stats: StatisticsEntry[] }>('GET', '/computations/statistics?days=1');
+  await step('consumer', "reads today's statistics", async () => {
+    const { comp_stats } = await consumer.call<{ comp_stats: StatisticsEntry[] }>('GET', '/computations/statistics?days=1');
     ensure(
       comp_stats.some(({ status }) => status === 'completed'),
       'the statistics count no completed computation',

@@ -5,11 +5,11 @@ import { ensure } from './ensure.ts';
 import { follow, type FollowedRun, isEnd } from './follow.ts';
 import type { Timeline } from './timeline.ts';
 
-async function start({ step }: Timeline, { olivia }: Cast, computationId: string, cvmId: string): Promise<FollowedRun> {
+async function start({ step }: Timeline, { owner }: Cast, computationId: string, cvmId: string): Promise<FollowedRun> {
   let runId = '';
   const startedAt = Date.now();
-  await step('olivia', `starts a run on ${cvmId}`, async () => {
-    runId = await olivia.call<string>('POST', `/computations/${computationId}/run?cvm=${cvmId}`);
+  await step('owner', `starts a run on ${cvmId}`, async () => {
+    runId = await owner.call<string>('POST', `/computations/${computationId}/run?cvm=${cvmId}`);
     return `run ${runId}`;
   });
   return { computationId, runId, seen: new Set(), startedAt };
@@ -18,9 +18,9 @@ async function start({ step }: Timeline, { olivia }: Cast, computationId: string
 /** A run that its CVM takes to the end. @returns the run's identifier */
 export async function runToEnd(timeline: Timeline, cast: Cast, computationId: string, cvmId: string): Promise<string> {
   const run = await start(timeline, cast, computationId, cvmId);
-  const { event_type } = await follow(timeline, cast.olivia, run, isEnd);
-  await timeline.step('olivia', 'reads how it ended', async () => {
-    const { status, reason } = await cast.olivia.call<Run>('GET', `/computations/${computationId}/run`);
+  const { event_type } = await follow(timeline, cast.owner, run, isEnd);
+  await timeline.step('owner', 'reads how it ended', async () => {
+    const { status, reason } = await cast.owner.call<Run>('GET', `/computations/${computationId}/run`);
     ensure(event_type === 'completed' && status === 'completed', `the run ended as ${status}: ${reason ?? ''}`);
     return `${status}: ${reason ?? ''}`;
   });
@@ -31,15 +31,15 @@ export async function runToEnd(timeline: Timeline, cast: Cast, computationId: st
 export async function runAndStop(timeline: Timeline, cast: Cast, computationId: string, cvmId: string): Promise<void> {
   const run = await start(timeline, cast, computationId, cvmId);
   const isAtWork = ({ event_type, status }: Event) => event_type === 'Running' && status === 'InProgress';
-  await follow(timeline, cast.olivia, run, (event) => isAtWork(event) || isEnd(event));
-  await timeline.step('olivia', 'stops it', async () => {
-    const { status } = await cast.olivia.call<Run>('POST', `/computations/${computationId}/stop`);
+  await follow(timeline, cast.owner, run, (event) => isAtWork(event) || isEnd(event));
+  await timeline.step('owner', 'stops it', async () => {
+    const { status } = await cast.owner.call<Run>('POST', `/computations/${computationId}/stop`);
     ensure(status === 'stopping', `the run is ${status}, not stopping`);
     return status;
   });
-  await follow(timeline, cast.olivia, run, isEnd);
-  await timeline.step('olivia', 'reads how it ended', async () => {
-    const { status, reason } = await cast.olivia.call<Run>('GET', `/computations/${computationId}/run`);
+  await follow(timeline, cast.owner, run, isEnd);
+  await timeline.step('owner', 'reads how it ended', async () => {
+    const { status, reason } = await cast.owner.call<Run>('GET', `/computations/${computationId}/run`);
     ensure(status === 'cancelled', `the run ended as ${status}: ${reason ?? ''}`);
     return `${status}: ${reason ?? ''}`;
   });

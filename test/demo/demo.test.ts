@@ -30,7 +30,7 @@ describe('npm run demo', () => {
   it('takes a computation to its results and another run to its stop, and ends with 0', async () => {
     const { code, stdout, stderr } = await start().ended();
     expect(stderr).toBe('');
-    expect(stdout).toContain('the key of olivia; Missing algorithm');
+    expect(stdout).toContain('the key of owner; Missing algorithm');
     expect(stdout).toContain('nothing: ready to run');
     expect(stdout).toMatch(/completed: The CVM finished the run\.[^]*cancelled: Stopped; the CVM confirmed it\./);
     expect(stdout.match(/as in the manifest/g)).toHaveLength(2);
