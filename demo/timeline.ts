@@ -9,7 +9,7 @@ export interface Timeline {
   event: (seconds: number, what: string, status: string, originator: string) => void;
 }
 
-const whoWidth = 7;
+const whoWidth = 9;
 const whatWidth = 34;
 
 export function printTimeline(): Timeline {
