@@ -16,10 +16,12 @@ export const metricUnits = {
 export const metricNamespace = 'ComputationManagement';
 
 /**
- * Writes one metric to the log in CloudWatch's embedded metric format, under the stage and the dimensions given. */
+ * Writes one metric to the log in CloudWatch's embedded metric format, under the stage and the dimensions given; nothing where
+ * only errors are logged.
+ */
 export function emitMetric(name: keyof typeof metricUnits, value: number, dimensions: Record<string, string> = {}): void {
   const { STAGE, LOG_LEVEL } = environment();
-  if (LOG_LEVEL === 'SILENT') return;
+  if (LOG_LEVEL === 'SILENT' || LOG_LEVEL === 'ERROR') return;
   const all = { stage: STAGE, ...dimensions };
   const metric = {
     Namespace: metricNamespace,

@@ -1,3 +1,4 @@
+import { uploadPrefix } from '../../shared/assets/content-store.ts';
 import { readClaims } from '../../shared/lifecycle/claim.ts';
 import { type RunTimes, stateMachineDefinition } from '../../shared/lifecycle/state-machine.ts';
 import { routes } from '../../shared/routes.ts';
@@ -74,6 +75,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
     started(
       startS3({
         bucket: local.bucketName,
+        notifiedPrefix: uploadPrefix,
         onObjectCreated: (event) => background.invoke('maintenance/receive-upload', event),
         ...kept,
       }),

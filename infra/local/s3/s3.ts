@@ -20,6 +20,7 @@ interface Front {
   client: S3Client;
   /** Keys that a conditional write is under way for. */
   beingCreated: Set<string>;
+  notifiedPrefix: string;
   onObjectCreated: (event: S3Event) => void;
 }
 
@@ -31,9 +32,11 @@ interface Front {
 export async function startS3(options: {
   bucket: string;
   dataDirectory?: string;
+  /** Objects under it are notified. */
+  notifiedPrefix: string;
   onObjectCreated: (event: S3Event) => void;
 }): Promise<LocalS3> {
-  const { bucket, dataDirectory, onObjectCreated } = options;
+  const { bucket, dataDirectory, notifiedPrefix, onObjectCreated } = options;
   const engine = await startS3Engine(dataDirectory);
   const { endpoint } = engine;
   const client = new S3Client({
@@ -44,7 +47,7 @@ export async function startS3(options: {
     responseChecksumValidation: 'WHEN_REQUIRED',
   });
   await client.send(new CreateBucketCommand({ Bucket: bucket }));
-  const front: Front = { engine: endpoint, client, beingCreated: new Set(), onObjectCreated };
+  const front: Front = { engine: endpoint, client, beingCreated: new Set(), notifiedPrefix, onObjectCreated };
   const server = await listen(
     createServer((request, response) => void answer(request, response, front)),
     0,
@@ -112,7 +115,7 @@ async function create(
   } finally {
     release();
   }
-  if (response.statusCode !== 200) return;
+  if (response.statusCode !== 200 || !place.key.startsWith(front.notifiedPrefix)) return;
   const { ContentLength = 0, ETag = '' } = await head(front, place);
   front.onObjectCreated(objectCreatedEvent({ eventName, ...place, sizeInBytes: ContentLength, eTag: ETag }));
 }

@@ -17,7 +17,7 @@ let client: S3Client;
 const clientOf = (endpoint: string, region = 'local') => new S3Client({ endpoint, region, credentials: localCredentials });
 
 beforeAll(async () => {
-  s3 = await startS3({ bucket: Bucket, onObjectCreated: (event) => events.push(event) });
+  s3 = await startS3({ bucket: Bucket, notifiedPrefix: '', onObjectCreated: (event) => events.push(event) });
   client = clientOf(s3.endpoint);
 });
 
@@ -167,13 +167,13 @@ describe('a created object', () => {
 describe('a data directory', () => {
   it('keeps objects over a restart', async () => {
     const dataDirectory = mkdtempSync(join(tmpdir(), 's3-'));
-    const first = await startS3({ bucket: Bucket, dataDirectory, onObjectCreated: () => undefined });
+    const first = await startS3({ bucket: Bucket, dataDirectory, notifiedPrefix: 'none/', onObjectCreated: () => undefined });
     const body = Buffer.alloc(9 * 1024 * 1024, 7);
     await clientOf(first.endpoint).send(new PutObjectCommand({ Bucket, Key: 'k/large', Body: body }));
     await clientOf(first.endpoint).send(new PutObjectCommand({ Bucket, Key: 'k/small', Body: Buffer.from('kept') }));
     await first.stop();
 
-    const second = await startS3({ bucket: Bucket, dataDirectory, onObjectCreated: () => undefined });
+    const second = await startS3({ bucket: Bucket, dataDirectory, notifiedPrefix: 'none/', onObjectCreated: () => undefined });
     const read = async (Key: string) => {
       const { Body } = await clientOf(second.endpoint).send(new GetObjectCommand({ Bucket, Key }));
       return Buffer.from((await Body?.transformToByteArray()) ?? []);
