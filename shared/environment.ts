@@ -9,6 +9,7 @@ const environmentSchema = v.object({
   BUCKET_URL: v.optional(v.string(), ''),
   STATE_MACHINE_ARN: v.optional(v.string(), ''),
   MEMBERSHIP_CLAIM: v.optional(v.string(), 'cognito:groups'),
+  METRICS_NAMESPACE: v.optional(v.string(), ''),
   LOG_LEVEL: v.optional(v.string(), 'INFO'),
   ACCEPT_TIMEOUT_SECONDS: v.optional(seconds, '300'),
   STOP_TIMEOUT_SECONDS: v.optional(seconds, '120'),

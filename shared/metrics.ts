@@ -13,18 +13,16 @@ export const metricUnits = {
   ConflictsRetried: 'Count',
 } as const;
 
-export const metricNamespace = 'ComputationManagement';
-
 /**
  * Writes one metric to the log in CloudWatch's embedded metric format, under the stage and the dimensions given; nothing where
- * only errors are logged.
+ * no namespace is configured.
  */
 export function emitMetric(name: keyof typeof metricUnits, value: number, dimensions: Record<string, string> = {}): void {
-  const { STAGE, LOG_LEVEL } = environment();
-  if (LOG_LEVEL === 'SILENT' || LOG_LEVEL === 'ERROR') return;
+  const { STAGE, METRICS_NAMESPACE } = environment();
+  if (!METRICS_NAMESPACE) return;
   const all = { stage: STAGE, ...dimensions };
   const metric = {
-    Namespace: metricNamespace,
+    Namespace: METRICS_NAMESPACE,
     Dimensions: [Object.keys(all)],
     Metrics: [{ Name: name, Unit: metricUnits[name] }],
   };
