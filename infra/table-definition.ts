@@ -1,2 +1,2 @@
 /** The one table's key schema, for CDK and for the one-machine stack alike. */
-export const tableDefinition = { partitionKey: 'pk', sortKey: 'sk', timeToLive: 'expires_at_epoch' } as const;
+export const tableDefinition = { partitionKey: 'pk', sortKey: 'sk' } as const;

@@ -1,0 +1,53 @@
+import { Duration } from 'aws-cdk-lib';
+import { HttpMethod, HttpNoneAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
+import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import { Construct } from 'constructs';
+import { routes, type Route } from '../../shared/routes.ts';
+import { acknowledge } from '../acknowledge.ts';
+import type { FunctionName } from '../bundles/function-names.ts';
+import type { Issuer, Stage } from '../stages.ts';
+import type { Resources } from './permissions.ts';
+import type { ServiceApi } from './service-api.ts';
+import { ServiceFunction, type CodeOf } from './service-function.ts';
+
+export interface EndpointsProps {
+  stage: Stage;
+  api: ServiceApi;
+  issuer: Issuer;
+  resources: Resources;
+  codeOf: CodeOf;
+}
+
+/** Just below the 30 seconds after which API Gateway answers in our place. */
+const timeout = Duration.seconds(29);
+
+/** Every row of the route table as a route of the API, and the functions behind them. */
+export class Endpoints extends Construct {
+  constructor(scope: Construct, id: string, props: EndpointsProps) {
+    super(scope, id);
+    const integrations = new Map<FunctionName, HttpLambdaIntegration>();
+    for (const route of routes) {
+      const integration = integrations.get(route.name) ?? this.integrationOf(route, props);
+      integrations.set(route.name, integration);
+      const added = props.api.http.addRoutes({
+        path: route.path,
+        methods: [HttpMethod[route.method]],
+        integration,
+        authorizer: 'access' in route ? props.api.authorizer : new HttpNoneAuthorizer(),
+      });
+      if ('access' in route) continue;
+      for (const construct of added)
+        acknowledge(construct, 'AwsSolutions-APIG4', 'Public by decision; it tells nothing of any domain.');
+    }
+  }
+
+  private integrationOf(route: Route & { name: FunctionName }, props: EndpointsProps): HttpLambdaIntegration {
+    const { stage, issuer, resources, codeOf } = props;
+    const { lambda } = new ServiceFunction(this, route.name, {
+      ...{ stage, resources, codeOf, timeout },
+      uses: route.uses,
+      environment: route.access ? { MEMBERSHIP_CLAIM: issuer.membershipClaim } : {},
+    });
+    return new HttpLambdaIntegration(route.name, lambda);
+  }
+}

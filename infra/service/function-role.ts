@@ -1,0 +1,53 @@
+import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { LogGroup } from 'aws-cdk-lib/aws-logs';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import type { Construct } from 'constructs';
+import type { Uses } from '../../shared/routes.ts';
+import { acknowledge } from '../acknowledge.ts';
+import { nameIn, type Stage } from '../stages.ts';
+import { permissionsFor, type Resources } from './permissions.ts';
+
+export interface FunctionRoleProps {
+  stage: Stage;
+  resources: Resources;
+  uses: Uses;
+  log: LogGroup;
+  deadLetterQueue: IQueue | undefined;
+}
+
+/** The role of one function: what it uses, its own log, traces, and nothing else. */
+export class FunctionRole extends Role {
+  constructor(scope: Construct, id: string, { stage, resources, uses, log, deadLetterQueue }: FunctionRoleProps) {
+    super(scope, id, {
+      assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
+      inlinePolicies: {
+        uses: new PolicyDocument({
+          statements: [
+            ...permissionsFor(uses, resources),
+            allow(['logs:CreateLogStream', 'logs:PutLogEvents'], log.logGroupArn),
+            allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], '*'),
+            ...(deadLetterQueue ? [allow(['sqs:SendMessage'], deadLetterQueue.queueArn)] : []),
+          ],
+        }),
+      },
+    });
+    const traces = 'Traces have no resource to name.';
+    acknowledge(this, 'Serverless-LambdaStarPermissions', traces);
+    acknowledge(this, wildcard('*'), traces);
+    if (uses.content) {
+      acknowledge(this, wildcard(`${nameIn(stage, 'content-arn')}/content/*`), 'Whatever object of the content, nothing else.');
+    }
+    if (uses.stateMachine?.includes('DescribeExecution')) {
+      const executions = `arn:aws:states:${stage.region}:<AWS::AccountId>:execution:${nameIn(stage, 'run-lifecycle')}:*`;
+      acknowledge(this, wildcard(executions), 'Whatever execution of this one state machine: each run has its own.');
+    }
+  }
+}
+
+function allow(actions: string[], resource: string): PolicyStatement {
+  return new PolicyStatement({ actions, resources: [resource] });
+}
+
+function wildcard(resource: string): string {
+  return `AwsSolutions-IAM5[Resource::${resource}]`;
+}

@@ -1,0 +1,43 @@
+import { RemovalPolicy } from 'aws-cdk-lib';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { DefinitionBody, LogLevel, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
+import type { Construct } from 'constructs';
+import { lifecycleSteps, stateMachineDefinition, type LifecycleStep } from '../../shared/lifecycle/state-machine.ts';
+import { acknowledge } from '../acknowledge.ts';
+import { nameIn, type Stage } from '../stages.ts';
+
+export interface RunLifecycleProps {
+  stage: Stage;
+  stepFunction: (step: LifecycleStep) => LambdaFunction;
+}
+
+/** The state machine of run and stop, from the one definition; it may call its steps and nothing else. */
+export class RunLifecycle extends StateMachine {
+  constructor(scope: Construct, id: string, { stage, stepFunction }: RunLifecycleProps) {
+    const definition = stateMachineDefinition((step) => stepFunction(step).functionName, stage.runTimes);
+    super(scope, id, {
+      stateMachineName: stateMachineName(stage),
+      definitionBody: DefinitionBody.fromString(JSON.stringify(definition)),
+      tracingEnabled: true,
+      logs: {
+        destination: new LogGroup(scope, `${id}Log`, {
+          logGroupName: `/aws/vendedlogs/states/${stateMachineName(stage)}`,
+          retention: stage.logRetention,
+          removalPolicy: RemovalPolicy.DESTROY,
+        }),
+        level: LogLevel.ALL,
+        includeExecutionData: false, // task tokens are among it
+      },
+    });
+    const steps = lifecycleSteps.map((step) => stepFunction(step).functionArn);
+    this.addToRolePolicy(new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: steps }));
+    acknowledge(this, 'AwsSolutions-IAM5[Resource::*]', 'Delivery of logs and traces has no resources to name.');
+  }
+}
+
+/** Fixed, since the functions must know it before it exists: it calls them, and they call it. */
+export function stateMachineName(stage: Stage): string {
+  return nameIn(stage, 'run-lifecycle');
+}

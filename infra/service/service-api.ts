@@ -1,0 +1,92 @@
+import { CfnOutput, Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
+import {
+  CorsHttpMethod,
+  DomainName,
+  HttpApi,
+  HttpStage,
+  LogGroupLogDestination,
+  type CorsPreflightOptions,
+} from 'aws-cdk-lib/aws-apigatewayv2';
+import { HttpJwtAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import { nameIn, type Issuer, type Stage } from '../stages.ts';
+
+/** One entry per request, those that no function saw among them. */
+const accessLogFormat = {
+  requestId: '$context.requestId',
+  time: '$context.requestTime',
+  ip: '$context.identity.sourceIp',
+  userAgent: '$context.identity.userAgent',
+  route: '$context.routeKey',
+  path: '$context.path',
+  status: '$context.status',
+  user: '$context.authorizer.claims.sub',
+  authorizerError: '$context.authorizer.error',
+  error: '$context.error.message',
+  integrationError: '$context.integrationErrorMessage',
+  latency: '$context.responseLatency',
+  integrationLatency: '$context.integrationLatency',
+  requestLength: '$context.requestLength',
+  responseLength: '$context.responseLength',
+};
+
+/** The HTTP API: who may call it, from which pages, how often, under which name; it logs every request. */
+export class ServiceApi extends Construct {
+  readonly http: HttpApi;
+  readonly authorizer: HttpJwtAuthorizer;
+
+  constructor(scope: Construct, id: string, { stage, issuer }: { stage: Stage; issuer: Issuer }) {
+    super(scope, id);
+    this.authorizer = new HttpJwtAuthorizer('Issuer', issuer.url, { jwtAudience: [...issuer.audience] });
+    this.http = new HttpApi(this, 'Http', {
+      apiName: nameIn(stage, 'api'),
+      createDefaultStage: false,
+      ...(stage.corsOrigins.length > 0 ? { corsPreflight: corsOf(stage) } : {}),
+      disableExecuteApiEndpoint: stage.domain !== undefined,
+    });
+    const accessLog = new LogGroup(this, 'AccessLog', {
+      logGroupName: `/aws/vendedlogs/${nameIn(stage, 'api')}`,
+      retention: stage.logRetention,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    const domain = stage.domain && this.domainOf(stage.domain);
+    const deployed = new HttpStage(this, 'Stage', {
+      httpApi: this.http,
+      stageName: '$default',
+      autoDeploy: true,
+      throttle: { rateLimit: stage.throttling.requestsPerSecond, burstLimit: stage.throttling.burst },
+      detailedMetricsEnabled: true,
+      accessLogSettings: {
+        destination: new LogGroupLogDestination(accessLog),
+        format: AccessLogFormat.custom(JSON.stringify(accessLogFormat)),
+      },
+      ...(domain ? { domainMapping: { domainName: domain } } : {}),
+    });
+    new CfnOutput(this, 'Url', { value: stage.domain ? `https://${stage.domain.name}` : deployed.url.replace(/\/$/, '') });
+  }
+
+  private domainOf({ name, certificateArn }: NonNullable<Stage['domain']>): DomainName {
+    const domain = new DomainName(this, 'Domain', {
+      domainName: name,
+      certificate: Certificate.fromCertificateArn(this, 'Certificate', certificateArn),
+    });
+    new CfnOutput(this, 'DomainTarget', {
+      value: domain.regionalDomainName,
+      description: `What the DNS entry of ${name} points at`,
+    });
+    return domain;
+  }
+}
+
+function corsOf({ corsOrigins }: Stage): CorsPreflightOptions {
+  return {
+    allowOrigins: [...corsOrigins],
+    allowMethods: [CorsHttpMethod.GET, CorsHttpMethod.POST, CorsHttpMethod.PUT, CorsHttpMethod.DELETE],
+    allowHeaders: ['authorization', 'content-type'],
+    exposeHeaders: ['x-request-id', 'location', 'hx-location', 'retry-after'],
+    maxAge: Duration.hours(1),
+  };
+}

@@ -1,0 +1,88 @@
+import { RemovalPolicy, type Duration } from 'aws-cdk-lib';
+import {
+  ApplicationLogLevel,
+  Architecture,
+  Function as LambdaFunction,
+  LoggingFormat,
+  Runtime,
+  SystemLogLevel,
+  Tracing,
+  type Code,
+} from 'aws-cdk-lib/aws-lambda';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import type { Uses } from '../../shared/routes.ts';
+import { acknowledge } from '../acknowledge.ts';
+import type { FunctionName } from '../bundles/function-names.ts';
+import { nameIn, type Stage } from '../stages.ts';
+import { FunctionRole } from './function-role.ts';
+import type { Resources } from './permissions.ts';
+import { serviceVersion } from './service-version.ts';
+
+/** Finds a function's code: its bundle, or a stand-in where only the template matters. */
+export type CodeOf = (name: FunctionName) => Code;
+
+export interface ServiceFunctionProps {
+  stage: Stage;
+  resources: Resources;
+  codeOf: CodeOf;
+  uses: Uses;
+  timeout: Duration;
+  environment?: Record<string, string>;
+  /** Takes the events of a function that is called without waiting for it, when it keeps failing. */
+  deadLetterQueue?: IQueue;
+}
+
+const memoryInMegabytes = 512;
+
+/**
+ * A function of the service: a role and a log of its own, traced, with the permissions and the environment that follow from
+ * what it uses, and nothing else.
+ */
+export class ServiceFunction extends Construct {
+  readonly lambda: LambdaFunction;
+
+  constructor(scope: Construct, name: FunctionName, props: ServiceFunctionProps) {
+    super(scope, name.replace('/', '-'));
+    const { stage, deadLetterQueue } = props;
+    const functionName = nameIn(stage, name);
+    const log = new LogGroup(this, 'Log', {
+      logGroupName: `/aws/lambda/${functionName}`,
+      retention: stage.logRetention,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    const role = new FunctionRole(this, 'Role', { ...props, log, deadLetterQueue });
+    this.lambda = new LambdaFunction(this, 'Function', {
+      functionName,
+      description: name,
+      code: props.codeOf(name),
+      handler: 'index.handler',
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      memorySize: memoryInMegabytes,
+      timeout: props.timeout,
+      environment: environmentOf(props),
+      role: role.withoutPolicyUpdates(),
+      tracing: Tracing.ACTIVE,
+      logGroup: log,
+      loggingFormat: LoggingFormat.JSON,
+      applicationLogLevelV2: stage.logLevel === 'DEBUG' ? ApplicationLogLevel.DEBUG : ApplicationLogLevel.INFO,
+      systemLogLevelV2: SystemLogLevel.INFO,
+      ...(deadLetterQueue ? { deadLetterQueue } : {}),
+    });
+    if (!deadLetterQueue) acknowledge(this.lambda, 'Serverless-LambdaDLQ', 'Its caller waits for the answer, and decides.');
+  }
+}
+
+function environmentOf({ stage, uses, resources, environment }: ServiceFunctionProps): Record<string, string> {
+  return {
+    STAGE: stage.name,
+    SERVICE_VERSION: serviceVersion,
+    LOG_LEVEL: stage.logLevel,
+    ...(uses.table ? { TABLE_NAME: resources.tableName } : {}),
+    ...(uses.content ? { BUCKET_URL: resources.contentUrl } : {}),
+    ...(uses.stateMachine ? { STATE_MACHINE_ARN: resources.stateMachineArn } : {}),
+    ...environment,
+  };
+}

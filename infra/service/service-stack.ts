@@ -1,0 +1,47 @@
+import { ArnFormat } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
+import { StageStack } from '../stage-stack.ts';
+import type { Stage } from '../stages.ts';
+import type { StateStack } from '../state/state-stack.ts';
+import { Endpoints } from './endpoints.ts';
+import { RunLifecycle, stateMachineName } from './run-lifecycle.ts';
+import { ServiceApi } from './service-api.ts';
+import type { CodeOf } from './service-function.ts';
+import { Tasks } from './tasks.ts';
+import { Triggers } from './triggers.ts';
+import { Undelivered } from './undelivered.ts';
+
+export interface ServiceStackProps {
+  stage: Stage;
+  state: StateStack;
+  codeOf: CodeOf;
+}
+
+/** What can be replaced at any time: the API, the functions, the state machine and what triggers them. */
+export class ServiceStack extends StageStack {
+  readonly api: ServiceApi;
+  readonly stateMachineArn: string;
+  readonly undelivered: Undelivered;
+
+  constructor(scope: Construct, id: string, { stage, state, codeOf }: ServiceStackProps) {
+    super(scope, id, stage, 'Computation management: API, functions, run lifecycle');
+    const { issuer, contentBucketName } = state;
+    this.stateMachineArn = this.formatArn({
+      service: 'states',
+      resource: 'stateMachine',
+      resourceName: stateMachineName(stage),
+      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+    });
+    const { stateMachineArn } = this;
+    const resources = { ...state.resources, stateMachineArn };
+
+    this.api = new ServiceApi(this, 'Api', { stage, issuer });
+    new Endpoints(this, 'Endpoints', { stage, api: this.api, issuer, resources, codeOf });
+
+    this.undelivered = new Undelivered(this, 'Undelivered', stage);
+    const { undelivered } = this;
+    const tasks = new Tasks(this, 'Tasks', { stage, resources, codeOf, undelivered });
+    new RunLifecycle(this, 'RunLifecycle', { stage, stepFunction: (step) => tasks.named(`lifecycle/${step}`) });
+    new Triggers(this, 'Triggers', { tasks, contentBucketName, stateMachineArn, undelivered });
+  }
+}

@@ -1,0 +1,52 @@
+import { Duration } from 'aws-cdk-lib';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import { tasks, type Task, type TaskName } from '../../shared/tasks/tasks.ts';
+import type { Stage } from '../stages.ts';
+import type { Resources } from './permissions.ts';
+import { ServiceFunction, type CodeOf } from './service-function.ts';
+
+export interface TasksProps {
+  stage: Stage;
+  resources: Resources;
+  codeOf: CodeOf;
+  undelivered: IQueue;
+}
+
+/** The functions that no route calls, a row of the task table each. */
+export class Tasks extends Construct {
+  private readonly functions = new Map<TaskName, LambdaFunction>();
+
+  constructor(scope: Construct, id: string, props: TasksProps) {
+    super(scope, id);
+    for (const task of tasks) this.functions.set(task.name, this.functionOf(task, props));
+  }
+
+  named(name: TaskName): LambdaFunction {
+    const found = this.functions.get(name);
+    if (!found) throw new TypeError(`There is no task ${name}.`);
+    return found;
+  }
+
+  private functionOf(task: Task & { name: TaskName }, { undelivered, ...props }: TasksProps): LambdaFunction {
+    const isAwaited = task.trigger === 'state machine';
+    const { lambda } = new ServiceFunction(this, task.name, {
+      ...props,
+      uses: task.uses,
+      timeout: Duration.seconds(task.timeoutInSeconds),
+      environment: Object.fromEntries((task.times ?? []).map((time) => [time, String(secondsOf(time, props.stage))])),
+      ...(isAwaited ? {} : { deadLetterQueue: undelivered }),
+    });
+    return lambda;
+  }
+}
+
+function secondsOf(time: NonNullable<Task['times']>[number], { runTimes }: Stage): number {
+  switch (time) {
+    case 'ACCEPT_TIMEOUT_SECONDS':
+      return runTimes.acceptInSeconds;
+    case 'STOP_TIMEOUT_SECONDS':
+      return runTimes.stopInSeconds;
+  }
+}

@@ -1,0 +1,56 @@
+import { Duration } from 'aws-cdk-lib';
+import { EventField, Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction as FunctionTarget, type LambdaFunctionProps } from 'aws-cdk-lib/aws-events-targets';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import { uploadPrefix } from '../../shared/assets/content-store.ts';
+import { schedules } from '../schedules.ts';
+import type { Tasks } from './tasks.ts';
+
+export interface TriggersProps {
+  tasks: Tasks;
+  contentBucketName: string;
+  stateMachineArn: string;
+  undelivered: IQueue;
+}
+
+/** What calls the tasks that no state machine calls: the clock, an arrived upload, an execution that died. */
+export class Triggers extends Construct {
+  constructor(scope: Construct, id: string, { tasks, contentBucketName, stateMachineArn, undelivered }: TriggersProps) {
+    super(scope, id);
+    const delivery: LambdaFunctionProps = { deadLetterQueue: undelivered, maxEventAge: Duration.hours(6), retryAttempts: 20 };
+
+    for (const { name, everyMinutes } of schedules) {
+      new Rule(this, name.replace('/', '-'), {
+        description: `Calls ${name}`,
+        schedule: Schedule.rate(Duration.minutes(everyMinutes)),
+        targets: [new FunctionTarget(tasks.named(name), delivery)],
+      });
+    }
+
+    new Rule(this, 'ContentArrived', {
+      description: 'An asset was uploaded by a presigned link',
+      eventPattern: {
+        source: ['aws.s3'],
+        detailType: ['Object Created'],
+        detail: { bucket: { name: [contentBucketName] }, object: { key: [{ prefix: uploadPrefix }] } },
+      },
+      targets: [new FunctionTarget(tasks.named('maintenance/receive-upload'), { ...delivery, event: asNotification })],
+    });
+
+    new Rule(this, 'ExecutionEnded', {
+      description: 'An execution of the run lifecycle ended without recording an outcome itself',
+      eventPattern: {
+        source: ['aws.states'],
+        detailType: ['Step Functions Execution Status Change'],
+        detail: { stateMachineArn: [stateMachineArn], status: ['FAILED', 'TIMED_OUT', 'ABORTED'] },
+      },
+      targets: [new FunctionTarget(tasks.named('lifecycle/execution-ended'), delivery)],
+    });
+  }
+}
+
+/** The form in which S3 itself notifies a function. Our keys consist of characters that it leaves as they are. */
+const asNotification = RuleTargetInput.fromObject({
+  Records: [{ s3: { object: { key: EventField.fromPath('$.detail.object.key') } } }],
+});

@@ -1,0 +1,20 @@
+import { Duration } from 'aws-cdk-lib';
+import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import type { Construct } from 'constructs';
+import { acknowledge } from '../acknowledge.ts';
+import { nameIn, type Stage } from '../stages.ts';
+
+/** Events whose function failed, or could not be called, however often it was tried. */
+export class Undelivered extends Queue {
+  constructor(scope: Construct, id: string, stage: Stage) {
+    super(scope, id, {
+      queueName: nameIn(stage, 'undelivered'),
+      retentionPeriod: Duration.days(14),
+      encryption: QueueEncryption.SQS_MANAGED,
+      enforceSSL: true,
+    });
+    const reason = 'It is a dead-letter queue itself; an alarm tells of whatever arrives.';
+    acknowledge(this, 'AwsSolutions-SQS3', reason);
+    acknowledge(this, 'Serverless-SQSRedrivePolicy', reason);
+  }
+}

@@ -1,0 +1,16 @@
+import { Stack, Tags } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
+import { nameIn, type Stage } from './stages.ts';
+
+/** A stack of a stage: named after it, tagged with it, protected as it asks for. */
+export class StageStack extends Stack {
+  constructor(scope: Construct, id: string, stage: Stage, description: string) {
+    super(scope, id, {
+      stackName: nameIn(stage, id.toLowerCase()),
+      description: `${description} (${stage.name})`,
+      terminationProtection: stage.terminationProtection,
+    });
+    Tags.of(this).add('service', 'computation-management');
+    Tags.of(this).add('stage', stage.name);
+  }
+}

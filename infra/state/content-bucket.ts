@@ -1,0 +1,58 @@
+import { Duration } from 'aws-cdk-lib';
+import {
+  BlockPublicAccess,
+  Bucket,
+  BucketEncryption,
+  HttpMethods,
+  ObjectOwnership,
+  type BucketProps,
+  type CfnBucket,
+  type IBucket,
+} from 'aws-cdk-lib/aws-s3';
+import type { Construct } from 'constructs';
+import { acknowledge } from '../acknowledge.ts';
+import type { Stage } from '../stages.ts';
+
+const closed = {
+  blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+  objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
+  encryption: BucketEncryption.S3_MANAGED,
+  enforceSSL: true,
+  minimumTLSVersion: 1.2,
+} satisfies BucketProps;
+
+/**
+ * The assets' content. Names are never used twice and never overwritten, so there are no versions to keep. Every access is
+ * logged; every new object is an event.
+ */
+export class ContentBucket extends Bucket {
+  constructor(scope: Construct, id: string, stage: Stage) {
+    const accessLogs = new Bucket(scope, `${id}AccessLogs`, {
+      ...closed,
+      removalPolicy: stage.removalPolicy,
+      lifecycleRules: [{ expiration: Duration.days(stage.logRetention) }],
+    });
+    acknowledge(accessLogs, 'AwsSolutions-S1', 'It holds the access logs themselves.');
+
+    super(scope, id, {
+      ...closed,
+      removalPolicy: stage.removalPolicy,
+      serverAccessLogsBucket: accessLogs as IBucket,
+      lifecycleRules: [{ abortIncompleteMultipartUploadAfter: Duration.days(1) }],
+      cors: stage.corsOrigins.length > 0 ? [corsOf(stage)] : [],
+    });
+    // `eventBridgeEnabled` of the construct would add a function of its own; CloudFormation does it by itself.
+    (this.node.defaultChild as CfnBucket).addPropertyOverride('NotificationConfiguration.EventBridgeConfiguration', {
+      EventBridgeEnabled: true,
+    });
+  }
+}
+
+function corsOf({ corsOrigins }: Stage) {
+  return {
+    allowedOrigins: [...corsOrigins],
+    allowedMethods: [HttpMethods.GET, HttpMethods.PUT],
+    allowedHeaders: ['content-type', 'if-none-match'],
+    maxAge: 3600,
+  };
+}

@@ -1,0 +1,19 @@
+import { AttributeType, Billing, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import type { Construct } from 'constructs';
+import type { Stage } from '../stages.ts';
+import { tableDefinition } from '../table-definition.ts';
+
+/** The one table, on demand, encrypted with the account's DynamoDB key, whose every use CloudTrail shows. */
+export class ServiceTable extends TableV2 {
+  constructor(scope: Construct, id: string, stage: Stage) {
+    super(scope, id, {
+      partitionKey: { name: tableDefinition.partitionKey, type: AttributeType.STRING },
+      sortKey: { name: tableDefinition.sortKey, type: AttributeType.STRING },
+      billing: Billing.onDemand(),
+      encryption: TableEncryptionV2.awsManagedKey(),
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: stage.pointInTimeRecovery },
+      deletionProtection: stage.deletionProtection,
+      removalPolicy: stage.removalPolicy,
+    });
+  }
+}

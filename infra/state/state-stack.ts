@@ -1,0 +1,29 @@
+import type { Construct } from 'constructs';
+import { StageStack } from '../stage-stack.ts';
+import type { Resources } from '../service/permissions.ts';
+import { nameIn, type Issuer, type Stage } from '../stages.ts';
+import { ContentBucket } from './content-bucket.ts';
+import { ServiceTable } from './service-table.ts';
+import { Users } from './users.ts';
+
+/** What must outlive a deployment: the table, the assets' content, and the users where the stage keeps its own. */
+export class StateStack extends StageStack {
+  readonly resources: Omit<Resources, 'stateMachineArn'>;
+  readonly contentBucketName: string;
+  readonly issuer: Issuer;
+
+  constructor(scope: Construct, id: string, { stage }: { stage: Stage }) {
+    super(scope, id, stage, 'Computation management: table, content, users');
+    const table = new ServiceTable(this, 'Table', stage);
+    const content = new ContentBucket(this, 'Content', stage);
+    this.issuer = stage.issuer ?? new Users(this, 'Users', stage).issuer;
+
+    this.contentBucketName = content.bucketName;
+    this.resources = {
+      tableName: table.tableName,
+      tableArn: table.tableArn,
+      contentUrl: `https://${content.bucketRegionalDomainName}`,
+      contentArn: this.exportValue(content.bucketArn, { name: nameIn(stage, 'content-arn') }),
+    };
+  }
+}

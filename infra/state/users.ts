@@ -1,0 +1,60 @@
+import { CfnOutput, Duration } from 'aws-cdk-lib';
+import { AccountRecovery, FeaturePlan, Mfa, UserPool, type UserPoolClient } from 'aws-cdk-lib/aws-cognito';
+import { Construct } from 'constructs';
+import { acknowledge } from '../acknowledge.ts';
+import type { Issuer, Stage } from '../stages.ts';
+
+/**
+ * The users of a stage without an issuer of its own. An administrator creates them and puts them into groups named
+ * `<domainID>:<role>`; Cognito writes the groups into the access token, which is all that the service asks for.
+ */
+export class Users extends Construct {
+  readonly issuer: Issuer;
+
+  constructor(scope: Construct, id: string, stage: Stage) {
+    super(scope, id);
+    const pool = new UserPool(this, 'Pool', {
+      selfSignUpEnabled: false,
+      signInAliases: { username: true, email: true },
+      passwordPolicy: {
+        minLength: 12,
+        requireLowercase: true,
+        requireUppercase: true,
+        requireDigits: true,
+        requireSymbols: true,
+      },
+      mfa: Mfa.OPTIONAL,
+      mfaSecondFactor: { otp: true, sms: false },
+      accountRecovery: AccountRecovery.EMAIL_ONLY,
+      featurePlan: FeaturePlan.ESSENTIALS,
+      deletionProtection: stage.deletionProtection,
+      removalPolicy: stage.removalPolicy,
+    });
+    acknowledge(pool, 'AwsSolutions-COG2', 'A CVM signs in by itself and has no second factor; people can turn theirs on.');
+    acknowledge(
+      pool,
+      'AwsSolutions-COG8',
+      'Threat protection raises the price per user; who wants it names an issuer that has it.',
+    );
+    const client = addClient(pool);
+
+    this.issuer = {
+      url: pool.userPoolProviderUrl,
+      audience: [client.userPoolClientId],
+      membershipClaim: 'cognito:groups',
+    };
+    new CfnOutput(this, 'PoolId', { value: pool.userPoolId });
+    new CfnOutput(this, 'ClientId', { value: client.userPoolClientId });
+  }
+}
+
+/** A password is exchanged for a token by SRP, or by whoever holds the account's credentials (`admin-initiate-auth`). */
+function addClient(pool: UserPool): UserPoolClient {
+  return pool.addClient('Client', {
+    authFlows: { userSrp: true, adminUserPassword: true },
+    disableOAuth: true,
+    preventUserExistenceErrors: true,
+    accessTokenValidity: Duration.hours(1),
+    refreshTokenValidity: Duration.days(30),
+  });
+}
