@@ -1,0 +1,57 @@
+import { expect, vi } from 'vitest';
+import { executionStatus } from '../../shared/lifecycle/executions.ts';
+import { cvmKeys } from '../../shared/table/keys.ts';
+import { getItem } from '../../shared/table/table.ts';
+import { agentEvent, cvm1, patience, type Scenario } from './lifecycle-scenario.ts';
+import type { LifecycleStack } from './lifecycle-stack.ts';
+
+interface Ending {
+  computation: string;
+  run: string;
+  status: 'completed' | 'failed' | 'cancelled';
+  /** Part of the reason that its users read. */
+  reason?: string;
+  cvm?: string;
+  /** How many runs of this domain have ended like this by now. */
+  times?: number;
+}
+
+/**
+ * The run ends like this, once, whatever else happens: one final event, counted once; its CVM and computation are free, which
+ * another run proves, that completes; no claim, no command, no execution is left.
+ */
+export async function expectEndedOnce(lifecycle: LifecycleStack, scenario: Scenario, ending: Ending): Promise<void> {
+  const { computation, run, status, reason, cvm = cvm1, times = 1 } = ending;
+  await vi.waitFor(async () => expect(await scenario.statusOf(computation)).toBe(status), patience);
+  await expectNothingLeft(lifecycle, scenario, run, cvm);
+
+  const ended = await scenario.runOf(computation);
+  expect(ended).toMatchObject({ id: run, status, reason: expect.stringContaining(reason ?? '') as string });
+  expect(Date.parse(String(ended['ended_at']))).toBeGreaterThanOrEqual(Date.parse(String(ended['started_at'])));
+  const finals = (await scenario.eventsOf(computation, run)).filter((event) => /^(?:completed|failed|cancelled)\//.test(event));
+  expect(finals).toEqual([`${status}/${status === 'failed' ? 'failure' : 'success'}`]);
+  expect((await scenario.statistics())[status]).toBe(times);
+
+  const next = await scenario.start(computation, cvm);
+  await scenario.accept(cvm);
+  await scenario.report([agentEvent(next, 'Complete', 'Completed')], cvm);
+  await vi.waitFor(
+    async () => expect(await scenario.runOf(computation)).toMatchObject({ id: next, status: 'completed' }),
+    patience,
+  );
+  await expectNothingLeft(lifecycle, scenario, next, cvm);
+}
+
+async function expectNothingLeft(
+  { table, executions }: LifecycleStack,
+  scenario: Scenario,
+  run: string,
+  cvm: string,
+): Promise<void> {
+  await vi.waitFor(async () => {
+    expect(await executionStatus(executions, 'run', run)).not.toBe('RUNNING');
+    expect(await executionStatus(executions, 'stop', run)).not.toBe('RUNNING');
+  }, patience);
+  expect(await getItem(table, cvmKeys.claim(scenario.domain, cvm))).toBeUndefined();
+  expect(await scenario.commands(cvm)).toEqual([]);
+}

@@ -1,0 +1,191 @@
+import { ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { computationStatuses } from '../../shared/computations/computation.ts';
+import { parseHead } from '../../shared/events/journal-head.ts';
+import { parseStoredEvent } from '../../shared/events/stored-event.ts';
+import { numberOf } from '../../shared/identifiers.ts';
+import { isActive } from '../../shared/runs/run.ts';
+import { listKeys, lists, numbersPerLeaf, type List } from '../../shared/table/keys.ts';
+import { leafAttribute, midAttribute } from '../../shared/table/list-index.ts';
+import type { Item, Table } from '../../shared/table/table.ts';
+
+/** Every item of the table. */
+export async function scan(table: Table): Promise<Item[]> {
+  const items: Item[] = [];
+  let start: Record<string, unknown> | undefined;
+  do {
+    const page = await table.document.send(
+      new ScanCommand({ TableName: table.name, ConsistentRead: true, ExclusiveStartKey: start }),
+    );
+    items.push(...(page.Items ?? []));
+    start = page.LastEvaluatedKey;
+  } while (start);
+  return items;
+}
+
+/** What in a table contradicts itself, in words; nothing in a table that no writer is at work on. */
+export function inconsistencies(items: Item[]): string[] {
+  const partitions = Map.groupBy(items, (item) => String(item['pk']));
+  return [
+    ...[...partitions].flatMap(([pk, members]) => inList(pk, members)),
+    ...[...partitions].flatMap(([pk, members]) => inJournal(pk, members)),
+    ...amongLinks(partitions),
+    ...amongRuns(partitions),
+    ...inStatistics(partitions),
+  ];
+}
+
+type Partitions = Map<string, Item[]>;
+
+const listOf: Record<string, (id: string) => List> = {
+  computations: lists.computations,
+  assets: lists.assets,
+  runs: lists.runs,
+  linked: lists.linkedComputations,
+};
+
+/** The index beside a list, recounted from its rows. */
+function inList(pk: string, items: Item[]): string[] {
+  const [kind = '', id = ''] = pk.split('#');
+  const list = listOf[kind]?.(id);
+  if (!list) return [];
+  const leaves = new Map<string, Set<number>>();
+  const counts = new Map<string, number>();
+  for (const row of items.filter((item) => String(item['sk']).startsWith(listKeys.prefixes.row))) {
+    const number = Number(String(row['sk']).slice(listKeys.prefixes.row.length));
+    const facet = list.facetAttribute === undefined ? 'all' : String(row[list.facetAttribute]);
+    const leaf = `${listKeys.leaf(list, number).sk} ${leafAttribute(list, facet)}`;
+    leaves.set(leaf, (leaves.get(leaf) ?? new Set<number>()).add(number % numbersPerLeaf));
+    const mid = `${listKeys.mid(list, number).sk} ${midAttribute(list, facet, number)}`;
+    counts.set(mid, (counts.get(mid) ?? 0) + 1);
+  }
+  const stored = items.filter((item) => /^(?:leaf|mid)#/.test(String(item['sk'])));
+  const attributes = stored.flatMap((item) =>
+    Object.entries(item).flatMap(([name, value]) =>
+      name === 'pk' || name === 'sk' ? [] : [[`${String(item['sk'])} ${name}`, value] as const],
+    ),
+  );
+  const said = new Map(attributes.map(([where, value]) => [where, plain(value)]));
+  const meant = new Map([...[...leaves].map(([where, value]) => [where, plain(value)] as const), ...counts]);
+  return [...new Set([...said.keys(), ...meant.keys()])].flatMap((where) => {
+    const [is, should] = [said.get(where) ?? 0, meant.get(where) ?? 0];
+    return is === should ? [] : [`${pk}: ${where} is ${is}, should be ${should}`];
+  });
+}
+
+function plain(value: unknown): string | number {
+  if (typeof value === 'number') return value;
+  return value instanceof Set ? [...(value as Set<number>)].sort((a, b) => a - b).join(' ') : `not a count: ${String(value)}`;
+}
+
+function inJournal(pk: string, items: Item[]): string[] {
+  if (!pk.startsWith('journal#')) return [];
+  const events = items.filter((item) => String(item['sk']).startsWith('event#')).map(parseStoredEvent);
+  const head = parseHead(items.find((item) => item['sk'] === 'head'));
+  const latest = items.find((item) => item['sk'] === 'latest');
+  return [
+    ...(events.every((event, index) => event.number === index + 1) ? [] : [`${pk} has a gap`]),
+    ...(head.count === events.length ? [] : [`${pk} has ${events.length} events, its head says ${head.count}`]),
+    ...(head.last_at === (events.at(-1)?.timestamp ?? '') ? [] : [`${pk}'s head has another time than the last event`]),
+    ...events.flatMap((event, index) =>
+      event.timestamp < (events[index - 1]?.timestamp ?? '') ? [`${pk} goes back in time at ${event.number}`] : [],
+    ),
+    ...(latest && events.some(({ id }) => id === latest['id']) ? [] : [`${pk}'s latest event is none of its events`]),
+  ];
+}
+
+const rowsOf = (partitions: Partitions, kind: string) =>
+  [...partitions]
+    .filter(([pk]) => pk.startsWith(`${kind}#`))
+    .flatMap(([pk, items]) =>
+      items
+        .filter((item) => String(item['sk']).startsWith(listKeys.prefixes.row))
+        .map((row) => ({ domain: pk.slice(kind.length + 1), row })),
+    );
+
+/** Every link stands on both sides, between things that are there, and is counted. */
+function amongLinks(partitions: Partitions): string[] {
+  const rows = rowsOf(partitions, 'computations');
+  const computations = new Map(rows.map(({ row }) => [String(row['id']), row]));
+  const assets = new Map(rowsOf(partitions, 'assets').map(({ row }) => [String(row['id']), row]));
+  const links = [...partitions].flatMap(([pk, items]) =>
+    pk.startsWith('computation#')
+      ? items.filter((item) => 'asset_id' in item).map((link) => ({ id: pk.slice('computation#'.length), link }))
+      : [],
+  );
+  const fromComputations: string[] = links.map(({ id, link }) => `${id} ${String(link['asset_id'])}`);
+  const fromAssets: string[] = rowsOf(partitions, 'linked').map(({ domain: assetId, row }) => `${String(row['id'])} ${assetId}`);
+  const oneSided = [...fromComputations, ...fromAssets].filter(
+    (link) => !fromComputations.includes(link) || !fromAssets.includes(link),
+  );
+  return [
+    ...oneSided.map((link) => `the link of ${link} stands on one side`),
+    ...links.flatMap(({ id, link }) => {
+      const asset = assets.get(String(link['asset_id']));
+      if (!computations.has(id) || !asset) return [`the link of ${id} leads nowhere`];
+      const isSame = asset['file_name'] === link['file_name'] && asset['asset_type'] === link['asset_type'];
+      return isSame ? [] : [`the link of ${id} names its asset otherwise than the asset itself`];
+    }),
+    ...[...computations].flatMap(([id, row]) => {
+      const count = links.filter((each) => each.id === id && each.link['asset_type'] === 'dataset').length;
+      return row['dataset_count'] === count ? [] : [`${id} counts ${String(row['dataset_count'])} datasets, has ${count}`];
+    }),
+  ];
+}
+
+/** An active run has its computation and its CVM; one that has ended has neither claim nor commands. */
+function amongRuns(partitions: Partitions): string[] {
+  const runs = rowsOf(partitions, 'runs').map(({ row }) => row);
+  const active = runs.filter((run) => isActive(String(run['status'])));
+  const claimed = (partitions.get('claims') ?? []).map((claim) => String(claim['run_id']));
+  const commands = [...partitions].filter(([pk]) => pk.startsWith('commands#')).flatMap(([, items]) => items);
+  const computations = rowsOf(partitions, 'computations').map(({ row }) => row);
+  return [
+    ...active.filter((run) => !claimed.includes(String(run['id']))).map((run) => `run ${String(run['id'])} has no claim`),
+    ...claimed.filter((id) => !active.some((run) => run['id'] === id)).map((id) => `a claim is left of run ${id}`),
+    ...commands
+      .filter((command) => !claimed.includes(String(command['run_id'])))
+      .map((command) => `a command is left of run ${String(command['run_id'])}`),
+    ...computations.flatMap((row) => {
+      const own = row['run'] as Item | null;
+      const run = runs.find((each) => each['id'] === own?.['id']);
+      if (!own) return row['status'] === 'created' ? [] : [`${String(row['id'])} has a status without a run`];
+      const differs = Object.keys(own).some((name) => own[name] !== run?.[name]) || own['status'] !== row['status'];
+      return differs ? [`${String(row['id'])} tells another story of its run than the run itself`] : [];
+    }),
+    ...runs.flatMap((run) => {
+      const id = String(run['id']);
+      const isThere = partitions.get(`runs-of#${String(run['computation_id'])}`)?.some((item) => item['sk'] === `snapshot#${id}`);
+      return isThere && numberOf(id) !== undefined ? [] : [`run ${id} has no snapshot`];
+    }),
+  ];
+}
+
+const statusOfEvent = {
+  created: 'created',
+  started: 'running',
+  stop_requested: 'stopping',
+  completed: 'completed',
+  failed: 'failed',
+  cancelled: 'cancelled',
+} as const;
+
+/** Each transition is counted once, where no computation of the domain has been deleted: its events have gone then. */
+function inStatistics(partitions: Partitions): string[] {
+  const domains = Map.groupBy(rowsOf(partitions, 'computations'), ({ domain }) => domain);
+  return [...domains].flatMap(([domain, rows]) => {
+    const list = partitions.get(`computations#${domain}`) ?? [];
+    const everCreated = Number(list.find((item) => item['sk'] === 'counter')?.['last_number']);
+    if (everCreated !== rows.length) return [];
+    const days = partitions.get(`statistics#${domain}`) ?? [];
+    const events = rows
+      .flatMap(({ row }) => partitions.get(`journal#${String(row['id'])}`) ?? [])
+      .filter((item) => String(item['sk']).startsWith('event#') && item['originator'] !== 'agent');
+    return computationStatuses.flatMap((status) => {
+      const counted = days.reduce((sum, day) => sum + Number(day[status] ?? 0), 0);
+      const happened = events.filter(
+        ({ event_type }) => statusOfEvent[event_type as keyof typeof statusOfEvent] === status,
+      ).length;
+      return counted === happened ? [] : [`${domain} counts ${counted} times ${status}, its events say ${happened}`];
+    });
+  });
+}
