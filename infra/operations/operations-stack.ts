@@ -1,9 +1,12 @@
-import type { Construct } from 'constructs';
 import { Topic } from 'aws-cdk-lib/aws-sns';
+import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
+import type { Construct } from 'constructs';
 import type { ServiceStack } from '../service/service-stack.ts';
 import { StageStack } from '../stage-stack.ts';
-import type { Stage } from '../stages.ts';
+import { nameIn, type Stage } from '../stages.ts';
 import type { StateStack } from '../state/state-stack.ts';
+import { Alarms } from './alarms.ts';
+import { ServiceDashboard } from './dashboard.ts';
 
 export interface OperationsStackProps {
   stage: Stage;
@@ -13,8 +16,14 @@ export interface OperationsStackProps {
 
 /** What watches the service: alarms, who hears of them, and the dashboard. */
 export class OperationsStack extends StageStack {
-  constructor(scope: Construct, id: string, { stage }: OperationsStackProps) {
+  constructor(scope: Construct, id: string, { stage, state, service }: OperationsStackProps) {
     super(scope, id, stage, 'Computation management: alarms and dashboard');
-    new Topic(this, 'Alarms', { enforceSSL: true });
+    const topic = new Topic(this, 'Topic', { topicName: nameIn(stage, 'alarms'), enforceSSL: true });
+    if (stage.alarmEmail) topic.addSubscription(new EmailSubscription(stage.alarmEmail));
+
+    const { apiId, stateMachineArn } = service;
+    const watched = { stage, apiId, stateMachineArn, tableName: state.resources.tableName };
+    const alarms = new Alarms(this, 'Alarms', watched, topic);
+    new ServiceDashboard(this, 'Dashboard', watched, alarms);
   }
 }

@@ -15,6 +15,7 @@ import { Construct } from 'constructs';
 import type { Uses } from '../../shared/routes.ts';
 import { acknowledge } from '../acknowledge.ts';
 import type { FunctionName } from '../bundles/function-names.ts';
+import { metricsNamespace } from '../metrics-namespace.ts';
 import { nameIn, type Stage } from '../stages.ts';
 import { FunctionRole } from './function-role.ts';
 import type { Resources } from './permissions.ts';
@@ -80,6 +81,7 @@ function environmentOf({ stage, uses, resources, environment }: ServiceFunctionP
     STAGE: stage.name,
     SERVICE_VERSION: serviceVersion,
     LOG_LEVEL: stage.logLevel,
+    METRICS_NAMESPACE: metricsNamespace,
     ...(uses.table ? { TABLE_NAME: resources.tableName } : {}),
     ...(uses.content ? { BUCKET_URL: resources.contentUrl } : {}),
     ...(uses.stateMachine ? { STATE_MACHINE_ARN: resources.stateMachineArn } : {}),

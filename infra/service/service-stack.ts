@@ -19,9 +19,8 @@ export interface ServiceStackProps {
 
 /** What can be replaced at any time: the API, the functions, the state machine and what triggers them. */
 export class ServiceStack extends StageStack {
-  readonly api: ServiceApi;
+  readonly apiId: string;
   readonly stateMachineArn: string;
-  readonly undelivered: Undelivered;
 
   constructor(scope: Construct, id: string, { stage, state, codeOf }: ServiceStackProps) {
     super(scope, id, stage, 'Computation management: API, functions, run lifecycle');
@@ -35,11 +34,11 @@ export class ServiceStack extends StageStack {
     const { stateMachineArn } = this;
     const resources = { ...state.resources, stateMachineArn };
 
-    this.api = new ServiceApi(this, 'Api', { stage, issuer });
-    new Endpoints(this, 'Endpoints', { stage, api: this.api, issuer, resources, codeOf });
+    const api = new ServiceApi(this, 'Api', { stage, issuer });
+    this.apiId = api.http.apiId;
+    new Endpoints(this, 'Endpoints', { stage, api, issuer, resources, codeOf });
 
-    this.undelivered = new Undelivered(this, 'Undelivered', stage);
-    const { undelivered } = this;
+    const undelivered = new Undelivered(this, 'Undelivered', stage);
     const tasks = new Tasks(this, 'Tasks', { stage, resources, codeOf, undelivered });
     new RunLifecycle(this, 'RunLifecycle', { stage, stepFunction: (step) => tasks.named(`lifecycle/${step}`) });
     new Triggers(this, 'Triggers', { tasks, contentBucketName, stateMachineArn, undelivered });

@@ -1,0 +1,110 @@
+import { MathExpression, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import { Construct } from 'constructs';
+import { routes } from '../../shared/routes.ts';
+import { tasks, type Task } from '../../shared/tasks/tasks.ts';
+import {
+  apiFailureRate,
+  apiMetric,
+  endpointFailures,
+  executionMetric,
+  functionMetric,
+  tableMetric,
+  throttledFunctions,
+  undeliveredEvents,
+  type Watched,
+} from './metrics.ts';
+import { period, ServiceAlarm, type ServiceAlarmProps } from './service-alarm.ts';
+
+/** Callers of an endpoint and the state machine try again, so it takes more than one failure for a user to lose something. */
+const failuresOfRetried = 3;
+
+/** An alarm for every endpoint and task, and one for each part that they stand on. */
+export class Alarms extends Construct {
+  readonly all: ServiceAlarm[] = [];
+
+  constructor(scope: Construct, id: string, watched: Watched, topic: ITopic) {
+    super(scope, id);
+    const alarm = (name: string, props: Omit<ServiceAlarmProps, 'stage' | 'topic'>) => {
+      this.all.push(new ServiceAlarm(this, name, { stage: watched.stage, topic, ...props }));
+    };
+
+    for (const [name, { loses }] of new Map(routes.map((route) => [route.name, route]))) {
+      alarm(name, { metric: endpointFailures(watched, name), threshold: failuresOfRetried, loses, runbook: 'an-endpoint-fails' });
+    }
+    for (const { name, loses, trigger } of tasks) {
+      alarm(name, {
+        metric: functionMetric(watched, name, 'Errors'),
+        threshold: failuresOf(trigger),
+        loses,
+        runbook: 'a-task-fails',
+      });
+    }
+    alarm('sweep-silent', {
+      metric: functionMetric(watched, 'lifecycle/sweep-runs', 'Invocations'),
+      threshold: 1,
+      isTooLittle: true,
+      periods: 2,
+      loses: 'Orphaned runs look active, and their CVMs stay taken.',
+      runbook: 'the-sweep-does-not-run',
+    });
+    alarm('throttled-functions', {
+      metric: throttledFunctions(),
+      threshold: 1,
+      loses: 'Some requests are answered 503, and CVMs are told late.',
+      runbook: 'functions-are-throttled',
+    });
+    alarm('api-failures', {
+      metric: apiFailureRate(watched),
+      threshold: 5,
+      periods: 2,
+      loses: 'One request in twenty fails, or more.',
+      runbook: 'the-api-fails',
+    });
+    alarm('api-latency', {
+      metric: apiMetric(watched, 'Latency', Stats.percentile(99)),
+      threshold: 3000,
+      periods: 3,
+      loses: 'One request in a hundred takes longer than 3 seconds.',
+      runbook: 'the-api-is-slow',
+    });
+    alarm('run-lifecycle', {
+      metric: new MathExpression({
+        expression: 'failed + timedOut + aborted + throttled',
+        usingMetrics: {
+          failed: executionMetric(watched, 'ExecutionsFailed'),
+          timedOut: executionMetric(watched, 'ExecutionsTimedOut'),
+          aborted: executionMetric(watched, 'ExecutionsAborted'),
+          throttled: executionMetric(watched, 'ExecutionThrottled'),
+        },
+        period,
+      }),
+      threshold: 1,
+      loses: 'A run ended as failed, whatever its CVM did.',
+      runbook: 'the-run-lifecycle-fails',
+    });
+    alarm('undelivered', {
+      metric: undeliveredEvents(watched),
+      threshold: 1,
+      loses: 'An upload stays pending, or a run or a purge waits for the next sweep.',
+      runbook: 'events-are-undelivered',
+    });
+    alarm('table-throttles', {
+      metric: new MathExpression({
+        expression: 'reads + writes',
+        usingMetrics: {
+          reads: tableMetric(watched, 'ReadThrottleEvents'),
+          writes: tableMetric(watched, 'WriteThrottleEvents'),
+        },
+        period,
+      }),
+      threshold: 1,
+      loses: 'Requests are slow, and some are answered 503.',
+      runbook: 'the-table-throttles',
+    });
+  }
+}
+
+function failuresOf(trigger: Task['trigger']): number {
+  return trigger === 'state machine' ? failuresOfRetried : 1;
+}

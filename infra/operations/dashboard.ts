@@ -1,0 +1,120 @@
+import {
+  AlarmStatusWidget,
+  Dashboard,
+  GraphWidget,
+  LogQueryVisualizationType,
+  LogQueryWidget,
+  PeriodOverride,
+  Stats,
+  TextWidget,
+  type IMetric,
+  type IWidget,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import type { Construct } from 'constructs';
+import { functionNames } from '../bundles/function-names.ts';
+import { nameIn } from '../stages.ts';
+import type { Alarms } from './alarms.ts';
+import {
+  apiMetric,
+  functionMetric,
+  serviceMetric,
+  tableMetric,
+  throttledFunctions,
+  undeliveredEvents,
+  executionMetric,
+  type Watched,
+} from './metrics.ts';
+
+const full = 24;
+const third = 8;
+
+/** Is it working, for whom not, since when. */
+export class ServiceDashboard extends Dashboard {
+  constructor(scope: Construct, id: string, watched: Watched, alarms: Alarms) {
+    super(scope, id, { dashboardName: nameIn(watched.stage, 'dashboard'), periodOverride: PeriodOverride.INHERIT });
+    this.addWidgets(heading('Is it working?'), new AlarmStatusWidget({ alarms: alarms.all, width: full, height: 6 }));
+    this.addWidgets(
+      graph('Requests', [apiMetric(watched, 'Count'), apiMetric(watched, '4xx'), apiMetric(watched, '5xx')]),
+      graph(
+        'Latency in milliseconds',
+        [50, 99].map((percent) => apiMetric(watched, 'Latency', Stats.percentile(percent))),
+      ),
+      graph('Runs', [
+        serviceMetric(watched, 'RunsStarted').with({ label: 'started' }),
+        ...['completed', 'failed', 'cancelled'].map((outcome) =>
+          serviceMetric(watched, 'RunsEnded', Stats.SUM, { outcome }).with({ label: outcome }),
+        ),
+      ]),
+    );
+    this.addWidgets(
+      graph('CVMs, in milliseconds', [
+        serviceMetric(watched, 'TimeToAccept', Stats.percentile(90)),
+        serviceMetric(watched, 'ReportLag', Stats.percentile(90)),
+      ]),
+      graph('Executions', [
+        executionMetric(watched, 'ExecutionsFailed'),
+        executionMetric(watched, 'ExecutionsTimedOut'),
+        executionMetric(watched, 'ExecutionsAborted'),
+      ]),
+      graph('In the way', [
+        serviceMetric(watched, 'ConflictsRetried'),
+        throttledFunctions(),
+        tableMetric(watched, 'ReadThrottleEvents'),
+        tableMetric(watched, 'WriteThrottleEvents'),
+        undeliveredEvents(watched),
+      ]),
+    );
+    this.addWidgets(heading('For whom not, since when?'), failuresByDomain(watched));
+    this.addWidgets(latestFailures(watched));
+    this.addWidgets(
+      graph(
+        'Slowest functions, 99th percentile in milliseconds',
+        functionNames.map((name) => functionMetric(watched, name, 'Duration')),
+        full,
+      ),
+    );
+  }
+}
+
+function heading(text: string): IWidget {
+  return new TextWidget({ markdown: `## ${text}`, width: full, height: 1 });
+}
+
+function graph(title: string, left: IMetric[], width = third): IWidget {
+  return new GraphWidget({ title, left, width, height: 6 });
+}
+
+function logs({ stage }: Watched): string[] {
+  return functionNames.map((name) => `/aws/lambda/${nameIn(stage, name)}`);
+}
+
+function failuresByDomain(watched: Watched): IWidget {
+  return new LogQueryWidget({
+    title: 'Failures by domain',
+    logGroupNames: logs(watched),
+    queryLines: [
+      'filter level = "ERROR"',
+      'stats count(*) as failures, min(@timestamp) as since, max(@timestamp) as latest by domainID, coalesce(endpoint, task) as name, code',
+      'sort failures desc',
+    ],
+    view: LogQueryVisualizationType.TABLE,
+    width: full,
+    height: 6,
+  });
+}
+
+function latestFailures(watched: Watched): IWidget {
+  return new LogQueryWidget({
+    title: 'Latest failures',
+    logGroupNames: logs(watched),
+    queryLines: [
+      'filter level = "ERROR"',
+      'fields @timestamp, domainID, coalesce(endpoint, task) as name, request_id, message, error.name, error.message',
+      'sort @timestamp desc',
+      'limit 20',
+    ],
+    view: LogQueryVisualizationType.TABLE,
+    width: full,
+    height: 6,
+  });
+}
