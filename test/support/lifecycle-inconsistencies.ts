@@ -64,8 +64,11 @@ function inList(pk: string, items: Item[]): string[] {
       name === 'pk' || name === 'sk' ? [] : [[`${String(item['sk'])} ${name}`, value] as const],
     ),
   );
-  const said = new Map(attributes.map(([where, value]) => [where, plain(value)]));
-  const meant = new Map([...[...leaves].map(([where, value]) => [where, plain(value)] as const), ...counts]);
+  const said = new Map<string, string | number>(attributes.map(([where, value]) => [where, plain(value)]));
+  const meant = new Map<string, string | number>([
+    ...[...leaves].map(([where, value]) => [where, plain(value)] as const),
+    ...counts,
+  ]);
   return [...new Set([...said.keys(), ...meant.keys()])].flatMap((where) => {
     const [is, should] = [said.get(where) ?? 0, meant.get(where) ?? 0];
     return is === should ? [] : [`${pk}: ${where} is ${is}, should be ${should}`];

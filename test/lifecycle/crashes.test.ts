@@ -1,0 +1,241 @@
+import { SFNClient } from '@aws-sdk/client-sfn';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { localCredentials } from '../../infra/local/local-credentials.ts';
+import { recordReports } from '../../shared/cvms/record-reports.ts';
+import type { Report as ParsedReport } from '../../shared/cvms/report.ts';
+import { readClaim } from '../../shared/lifecycle/claim.ts';
+import { executionStatus, startExecution } from '../../shared/lifecycle/executions.ts';
+import { startRun } from '../../shared/runs/start-run.ts';
+import { stopRun } from '../../shared/runs/stop-run.ts';
+import { expectEndedOnce } from '../support/lifecycle-ended.ts';
+import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
+import { agentEvent, cvm1, openScenario, patience, reportId, type Scenario } from '../support/lifecycle-scenario.ts';
+import { startLifecycleStack, type LifecycleStack } from '../support/lifecycle-stack.ts';
+import type { Disturbance, StepFunctionsCall } from '../support/lifecycle-step-functions-proxy.ts';
+
+let lifecycle: LifecycleStack;
+/** The state machine as a caller knows it who is about to die: a call to it never comes back. */
+let dying: SFNClient;
+beforeAll(async () => {
+  lifecycle = await startLifecycleStack({ acceptInSeconds: 5, silenceInSeconds: 2, runInSeconds: 6, stopInSeconds: 2 });
+  dying = new SFNClient({ region: 'local', credentials: localCredentials, endpoint: lifecycle.executionsProxy.endpoint });
+});
+afterAll(async () => {
+  dying.destroy();
+  await lifecycle.stop();
+});
+
+async function ready() {
+  const scenario = await openScenario(lifecycle.stack);
+  return { scenario, computation: await scenario.computation() };
+}
+
+async function accepted() {
+  const { scenario, computation } = await ready();
+  const run = await scenario.start(computation);
+  await scenario.accept();
+  return { scenario, computation, run };
+}
+
+/** Disturbs the calls that start an execution of the computation. */
+function disturbStart(computation: string, action: 'run' | 'stop', disturbance: Disturbance, times = Infinity) {
+  let left = times;
+  return lifecycle.executionsProxy.disturb(({ operation, body }) => {
+    const input = String(body['input']);
+    const isMeant = operation === 'StartExecution' && input.includes(computation) && input.includes(`"action":"${action}"`);
+    return isMeant && left-- > 0 ? disturbance : undefined;
+  });
+}
+
+/** Disturbs the calls to the task of the run that waits. */
+async function disturbTasks(scenario: Scenario, run: string, disturbance: Disturbance) {
+  const token = await vi.waitFor(async () => {
+    const claim = await readClaim(lifecycle.table, { domain: scenario.domain, cvm_id: cvm1, run_id: run, computation_id: '' });
+    const open = claim?.accepted_at === undefined ? claim?.offer_token : claim.run_token;
+    if (open === undefined) throw new Error('Nothing waits yet.');
+    return open;
+  }, patience);
+  return lifecycle.executionsProxy.disturb(({ body }: StepFunctionsCall) =>
+    body['taskToken'] === token ? disturbance : undefined,
+  );
+}
+
+function completedReport(run_id: string): ParsedReport {
+  return { id: reportId(), run_id, type: 'event', event_type: 'Complete', status: 'Completed', originator: 'agent' };
+}
+
+const request = (scenario: Scenario, computationId: string, now = new Date().toISOString()) => ({
+  ...{ domain: scenario.domain, computationId, by: 'alice', now, permit: () => undefined },
+});
+const twoMinutesAgo = () => new Date(Date.now() - 120_000).toISOString();
+const sweep = () => lifecycle.stack.invoke('lifecycle/sweep-runs', {});
+
+describe.concurrent('a run whose caller', () => {
+  it('dies before it starts the execution is ended by the sweep', async () => {
+    const { scenario, computation } = await ready();
+    const undisturbed = disturbStart(computation, 'run', 'hold');
+    const executions = { ...lifecycle.executions, client: dying };
+    void startRun(lifecycle.table, executions, { ...request(scenario, computation, twoMinutesAgo()), cvmId: cvm1 }).catch(
+      () => '',
+    );
+    await vi.waitFor(async () => expect(await scenario.statusOf(computation)).toBe('running'), patience);
+    const run = String((await scenario.runOf(computation))['id']);
+    undisturbed();
+    expect(await scenario.call('POST', `/${scenario.domain}/computations/${computation}/run?cvm=${cvm1}`)).toMatchObject({
+      status: 409,
+      body: { reason: 'run_active', run_id: run },
+    });
+    await sweep();
+    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'failed', reason: 'never handed over' });
+  });
+
+  it('finds the state machine down hears so, and the run has failed', async () => {
+    const { scenario, computation } = await ready();
+    const undisturbed = disturbStart(computation, 'run', 'refuse');
+    const answer = await scenario.call('POST', `/${scenario.domain}/computations/${computation}/run?cvm=${cvm1}`);
+    undisturbed();
+    expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable' } });
+    const run = String((await scenario.runOf(computation))['id']);
+    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'failed', reason: 'could not be started' });
+  });
+
+  it('loses every answer of the start that was carried out hears of a failure, and nothing is left running', async () => {
+    const { scenario, computation } = await ready();
+    const undisturbed = disturbStart(computation, 'run', 'lose-answer');
+    const answer = await scenario.call('POST', `/${scenario.domain}/computations/${computation}/run?cvm=${cvm1}`);
+    undisturbed();
+    expect(answer.status).toBe(503);
+    const run = String((await scenario.runOf(computation))['id']);
+    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'failed', reason: 'could not be started' });
+  });
+
+  it('loses the first answer of the start goes on, since starting again is harmless', async () => {
+    const { scenario, computation } = await ready();
+    disturbStart(computation, 'run', 'lose-answer', 1);
+    const run = await scenario.start(computation);
+    await scenario.accept();
+    await scenario.report([agentEvent(run, 'Complete', 'Completed')]);
+    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'completed' });
+  });
+});
+
+describe.concurrent('a stop whose caller', () => {
+  it('dies before it starts the execution is delivered by the sweep', async () => {
+    const { scenario, computation } = await ready();
+    const executions = { ...lifecycle.executions, client: dying };
+    const run = await startRun(lifecycle.table, lifecycle.executions, {
+      ...request(scenario, computation, twoMinutesAgo()),
+      cvmId: cvm1,
+    });
+    await scenario.accept();
+    const undisturbed = disturbStart(computation, 'stop', 'hold');
+    void stopRun(lifecycle.table, executions, request(scenario, computation)).catch(() => undefined);
+    await vi.waitFor(async () => expect(await scenario.statusOf(computation)).toBe('stopping'), patience);
+    undisturbed();
+    await sweep();
+    await scenario.command('stop');
+    await scenario.report([agentEvent(run, 'Stopped', 'Stopped')]);
+    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'cancelled', reason: 'the CVM confirmed' });
+  });
+
+  it('finds the state machine down is asked for again', async () => {
+    const { scenario, computation, run } = await accepted();
+    const undisturbed = disturbStart(computation, 'stop', 'refuse');
+    expect(await scenario.stop(computation)).toMatchObject({ status: 503 });
+    undisturbed();
+    expect(await scenario.stop(computation)).toMatchObject({ status: 200, body: { id: run, status: 'stopping' } });
+    await scenario.command('stop');
+    await scenario.report([agentEvent(run, 'Stopped', 'Stopped')]);
+    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'cancelled', reason: 'the CVM confirmed' });
+  });
+});
+
+describe.concurrent('a report whose recorder', () => {
+  it('dies before it tells the execution is told when it is repeated', async () => {
+    const { scenario, computation, run } = await accepted();
+    const undisturbed = await disturbTasks(scenario, run, 'refuse');
+    const reports = [agentEvent(run, 'Complete', 'Completed')];
+    expect(await scenario.report(reports)).toMatchObject({ status: 503 });
+    expect(await scenario.statusOf(computation)).toBe('running');
+    undisturbed();
+    expect((await scenario.report(reports)).body).toEqual({ accepted: 0, duplicates: 1 });
+    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'completed' });
+  });
+
+  it('dies before it tells the execution counts all the same, though nobody repeats it', async () => {
+    const { scenario, computation, run } = await accepted();
+    const undisturbed = await disturbTasks(scenario, run, 'hold');
+    const batch = { domain: scenario.domain, cvmId: cvm1, now: new Date().toISOString() };
+    const executions = { ...lifecycle.executions, client: dying };
+    void recordReports(lifecycle.table, executions, { ...batch, reports: [completedReport(run)] }).catch(() => undefined);
+    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'completed' });
+    undisturbed();
+  });
+
+  it('dies before it tells of the acceptance is made up for by the next sign of life', async () => {
+    const { scenario, computation } = await ready();
+    const run = await scenario.start(computation);
+    const { id } = await scenario.command('run');
+    const undisturbed = await disturbTasks(scenario, run, 'refuse');
+    expect(await scenario.report([{ id: reportId(), run_id: run, type: 'accepted', command_id: id }])).toMatchObject({
+      status: 503,
+    });
+    undisturbed();
+    await scenario.report([{ id: reportId(), run_id: run, type: 'heartbeat' }]);
+    await scenario.report([agentEvent(run, 'Complete', 'Completed')]);
+    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'completed' });
+  });
+});
+
+describe('a run whose steps', () => {
+  it('meet a throttled table when its outcome is recorded ends as its CVM said', async () => {
+    const { scenario, computation, run } = await accepted();
+    lifecycle.tableProxy.inject({ kind: 'throttling', share: 1, operations: ['TransactWriteItems'], times: 7 });
+    const batch = { domain: scenario.domain, cvmId: cvm1, now: new Date().toISOString() };
+    await recordReports(lifecycle.table, lifecycle.executions, { ...batch, reports: [completedReport(run)] });
+    await vi.waitFor(() => expect(lifecycle.tableProxy.faults()).toBe(7), patience);
+    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'completed' });
+  });
+
+  it('lose the answer of the table when its outcome is recorded ends once', async () => {
+    const { scenario, computation, run } = await accepted();
+    lifecycle.tableProxy.inject({ kind: 'lost-answer', share: 1, operations: ['TransactWriteItems'], times: 2 });
+    await scenario.report([agentEvent(run, 'Complete', 'Completed')]);
+    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'completed' });
+    expect(lifecycle.tableProxy.faults()).toBe(2);
+  });
+
+  it('meet a throttled table when it is offered is offered a little later', async () => {
+    const { scenario, computation } = await ready();
+    const executions = { ...lifecycle.executions, client: dying };
+    const undisturbed = disturbStart(computation, 'run', 'hold');
+    void startRun(lifecycle.table, executions, { ...request(scenario, computation), cvmId: cvm1 }).catch(() => '');
+    await vi.waitFor(async () => expect(await scenario.statusOf(computation)).toBe('running'), patience);
+    undisturbed();
+    const run = String((await scenario.runOf(computation))['id']);
+    lifecycle.tableProxy.inject({ kind: 'throttling', share: 1, operations: ['TransactWriteItems'], times: 3 });
+    await startExecution(lifecycle.executions, 'run', {
+      domain: scenario.domain,
+      computation_id: computation,
+      run_id: run,
+      cvm_id: cvm1,
+    });
+    await scenario.accept();
+    await scenario.report([agentEvent(run, 'Complete', 'Completed')]);
+    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'completed' });
+  });
+});
+
+describe('the sweep', () => {
+  it('leaves runs alone that are young or whose execution runs', async () => {
+    const { scenario, computation, run } = await accepted();
+    await lifecycle.stack.invoke('lifecycle/sweep-runs', { grace_in_seconds: 0 });
+    expect(await executionStatus(lifecycle.executions, 'run', run)).toBe('RUNNING');
+    await scenario.report([agentEvent(run, 'Complete', 'Completed')]);
+    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'completed' });
+  });
+
+  it('leaves a table that does not contradict itself', async () => {
+    expect(inconsistencies(await scan(lifecycle.table))).toEqual([]);
+  });
+});
