@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { build } from 'esbuild';
 import { bundleOptions } from './bundle-options.ts';
 import { functionNames } from './function-names.ts';
@@ -7,6 +7,9 @@ const root = join(import.meta.dirname, '../..');
 
 /** Where `npm run build` leaves a folder for each function, with its code as `index.mjs`. */
 export const bundlesFolder = join(root, 'dist/functions');
+
+/** A cold start reads the whole bundle; beyond this it is noticed. */
+export const bundleLimitInBytes = 250_000;
 
 export interface Bundle {
   name: string;
@@ -23,7 +26,7 @@ export async function bundleFunctions(outdir = bundlesFolder): Promise<Bundle[]>
     metafile: true,
   });
   return Object.entries(metafile.outputs).map(([file, { bytes }]) => ({
-    name: file.replace(/^.*dist\/functions\//, '').replace('/index.mjs', ''),
+    name: relative(outdir, join(root, file)).replace('/index.mjs', ''),
     bytes,
   }));
 }

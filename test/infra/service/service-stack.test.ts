@@ -1,0 +1,285 @@
+import { describe, expect, it } from 'vitest';
+import { functionNames, type FunctionName } from '../../../infra/bundles/function-names.ts';
+import { schedules } from '../../../infra/schedules.ts';
+import { nameIn } from '../../../infra/stages.ts';
+import { lifecycleSteps, stateMachineDefinition } from '../../../shared/lifecycle/state-machine.ts';
+import { routes, type Uses } from '../../../shared/routes.ts';
+import { tasks } from '../../../shared/tasks/tasks.ts';
+import { flat, synthesize, type SynthesizedStage } from '../../support/synthesized-stages.ts';
+
+interface FunctionProperties {
+  FunctionName: string;
+  Role: unknown;
+  Runtime: string;
+  Architectures: string[];
+  MemorySize: number;
+  Timeout: number;
+  TracingConfig: { Mode: string };
+  LoggingConfig: { LogFormat: string; LogGroup: unknown; ApplicationLogLevel: string };
+  Environment: { Variables: Record<string, unknown> };
+  DeadLetterConfig?: { TargetArn: unknown };
+}
+
+interface Statement {
+  Effect: string;
+  Action: string | string[];
+  Resource: unknown;
+}
+
+interface RoleProperties {
+  Policies?: { PolicyDocument: { Statement: Statement[] } }[];
+  ManagedPolicyArns?: unknown[];
+}
+
+const usesOf = new Map<FunctionName, Uses>([...routes, ...tasks].map(({ name, uses }) => [name, uses]));
+
+function functionOf({ stage, stacks }: SynthesizedStage, name: FunctionName): FunctionProperties {
+  const functions = Object.values(stacks.service.ofType<FunctionProperties>('AWS::Lambda::Function'));
+  const found = functions.find((properties) => properties.FunctionName === nameIn(stage, name));
+  if (!found) throw new Error(`The template has no function ${name}.`);
+  return found;
+}
+
+function statementsOf(synthesized: SynthesizedStage, name: FunctionName): Statement[] {
+  const roles = synthesized.stacks.service.ofType<RoleProperties>('AWS::IAM::Role');
+  const role = roles[referenced(functionOf(synthesized, name).Role)];
+  return (role?.Policies ?? []).flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
+}
+
+/** The logical id that a `Ref` or `Fn::GetAtt` names. */
+function referenced(reference: unknown): string {
+  const { Ref, 'Fn::GetAtt': attribute } = reference as { Ref?: string; 'Fn::GetAtt'?: string[] };
+  return Ref ?? attribute?.[0] ?? '';
+}
+
+const listed = (actions: string | string[]) => [actions].flat();
+
+function environmentOf(name: FunctionName): string[] {
+  const uses = usesOf.get(name) ?? {};
+  const isProtected = routes.some((route) => route.name === name && 'access' in route);
+  const task = tasks.find((row) => row.name === name);
+  return [
+    ...['STAGE', 'SERVICE_VERSION', 'LOG_LEVEL', 'METRICS_NAMESPACE'],
+    ...(uses.table ? ['TABLE_NAME'] : []),
+    ...(uses.content ? ['BUCKET_URL'] : []),
+    ...(uses.stateMachine ? ['STATE_MACHINE_ARN'] : []),
+    ...(isProtected ? ['MEMBERSHIP_CLAIM'] : []),
+    ...(task && 'times' in task ? task.times : []),
+  ].sort();
+}
+
+describe.each(synthesize())('the service stack of $stage.name', (synthesized) => {
+  const { stage, stacks } = synthesized;
+  const { service } = stacks;
+
+  it('stays well below the 500 resources that a stack may have', () => {
+    expect(Object.keys(service.resources).length).toBeLessThan(450);
+  });
+
+  it('is protected where the stage asks for it', () => {
+    expect(service.terminationProtection).toBe(stage.terminationProtection);
+  });
+
+  it('has the functions of the route table and the task table, and no other', () => {
+    const names = Object.values(service.ofType<FunctionProperties>('AWS::Lambda::Function')).map(
+      (properties) => properties.FunctionName,
+    );
+    expect(names.sort()).toEqual(functionNames.map((name) => nameIn(stage, name)).sort());
+  });
+
+  it('gives every function a role and a log of its own', () => {
+    const functions = functionNames.map((name) => functionOf(synthesized, name));
+    expect(new Set(functions.map((properties) => referenced(properties.Role))).size).toBe(functions.length);
+    expect(new Set(functions.map((properties) => referenced(properties.LoggingConfig.LogGroup))).size).toBe(functions.length);
+  });
+
+  it('keeps every log for as long as the stage says', () => {
+    const logs = Object.values(service.ofType<{ RetentionInDays?: number }>('AWS::Logs::LogGroup'));
+    expect(logs.length).toBeGreaterThan(functionNames.length);
+    expect(new Set(logs.map((log) => log.RetentionInDays))).toEqual(new Set([stage.logRetention]));
+  });
+
+  it('has the routes of the route table, and no other', () => {
+    const keys = Object.values(service.ofType<{ RouteKey: string }>('AWS::ApiGatewayV2::Route')).map(({ RouteKey }) => RouteKey);
+    expect(keys.sort()).toEqual(routes.map(({ method, path }) => `${method} ${path}`).sort());
+  });
+
+  it.each(routes)('routes $method $path to its function, with a token unless it is public', (route) => {
+    const found = Object.values(
+      service.ofType<{ RouteKey: string; AuthorizationType: string; Target: unknown }>('AWS::ApiGatewayV2::Route'),
+    ).find(({ RouteKey }) => RouteKey === `${route.method} ${route.path}`);
+    expect(found?.AuthorizationType).toBe('access' in route ? 'JWT' : 'NONE');
+    const integrations = service.ofType<{ IntegrationUri: unknown }>('AWS::ApiGatewayV2::Integration');
+    const integration = Object.entries(integrations).find(([id]) => flat(found?.Target).includes(id));
+    const functions = service.ofType<FunctionProperties>('AWS::Lambda::Function');
+    expect(functions[referenced(integration?.[1].IntegrationUri)]?.FunctionName).toBe(nameIn(stage, route.name));
+  });
+
+  it('checks tokens against the issuer of the stage', () => {
+    const [authorizer, ...others] = Object.values(
+      service.ofType<{ JwtConfiguration: { Issuer: unknown; Audience: unknown[] } }>('AWS::ApiGatewayV2::Authorizer'),
+    );
+    expect(others).toEqual([]);
+    expect(authorizer?.JwtConfiguration.Audience).toHaveLength(1);
+    if (stage.issuer) expect(authorizer?.JwtConfiguration).toEqual({ Issuer: stage.issuer.url, Audience: stage.issuer.audience });
+  });
+
+  it('throttles and logs every request, and answers the pages it is to answer', () => {
+    const [deployed] = Object.values(service.ofType<Record<string, unknown>>('AWS::ApiGatewayV2::Stage'));
+    expect(deployed).toMatchObject({
+      DefaultRouteSettings: {
+        DetailedMetricsEnabled: true,
+        ThrottlingBurstLimit: stage.throttling.burst,
+        ThrottlingRateLimit: stage.throttling.requestsPerSecond,
+      },
+    });
+    const { Format } = deployed?.['AccessLogSettings'] as { Format: string };
+    expect(JSON.parse(Format)).toMatchObject({ requestId: '$context.requestId', status: '$context.status' });
+    const [api] = Object.values(service.ofType<{ CorsConfiguration?: { AllowOrigins: string[] } }>('AWS::ApiGatewayV2::Api'));
+    expect(api?.CorsConfiguration?.AllowOrigins ?? []).toEqual(stage.corsOrigins);
+  });
+
+  it('has the domain of the stage, where it has one', () => {
+    const domains = Object.values(service.ofType<{ DomainName: string }>('AWS::ApiGatewayV2::DomainName'));
+    expect(domains.map(({ DomainName }) => DomainName)).toEqual(stage.domain ? [stage.domain.name] : []);
+  });
+
+  it('allows no wildcard among actions, and any resource only for traces and the delivery of logs', () => {
+    const documents = [
+      ...Object.values(service.ofType<RoleProperties>('AWS::IAM::Role')).flatMap(({ Policies }) => Policies ?? []),
+      ...Object.values(service.ofType<{ PolicyDocument: { Statement: Statement[] } }>('AWS::IAM::Policy')),
+    ];
+    const statements = documents.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
+    expect(statements.flatMap(({ Action }) => listed(Action)).filter((action) => action.includes('*'))).toEqual([]);
+    const anywhere = statements.filter(({ Resource }) => Resource === '*').flatMap(({ Action }) => listed(Action));
+    expect(anywhere.filter((action) => !/^(xray|logs):/.test(action))).toEqual([]);
+    const roles = Object.values(service.ofType<RoleProperties>('AWS::IAM::Role'));
+    expect(roles.flatMap(({ ManagedPolicyArns }) => ManagedPolicyArns ?? [])).toEqual([]);
+  });
+
+  describe.each(functionNames)('%s', (name) => {
+    const properties = functionOf(synthesized, name);
+    const statements = statementsOf(synthesized, name);
+    const uses = usesOf.get(name) ?? {};
+    const actionsOn = (service: string) =>
+      statements.flatMap(({ Action }) => listed(Action)).filter((action) => action.startsWith(`${service}:`));
+
+    it('runs on Node 24 and ARM, traced, with memory and time of its own, logging JSON', () => {
+      expect(properties).toMatchObject({
+        Runtime: 'nodejs24.x',
+        Architectures: ['arm64'],
+        TracingConfig: { Mode: 'Active' },
+        LoggingConfig: { LogFormat: 'JSON', ApplicationLogLevel: stage.logLevel },
+      });
+      expect(properties.MemorySize).toBeGreaterThanOrEqual(512);
+      expect(properties.Timeout).toBeLessThanOrEqual(routes.some((route) => route.name === name) ? 29 : 900);
+    });
+
+    it('may do what it says it uses, and nothing else', () => {
+      expect(actionsOn('dynamodb').sort()).toEqual((uses.table ?? []).map((action) => `dynamodb:${action}`).sort());
+      expect(actionsOn('s3').sort()).toEqual(
+        [...(uses.content ?? []), ...(uses.bucket ?? [])].map((action) => `s3:${action}`).sort(),
+      );
+      expect(actionsOn('states').sort()).toEqual((uses.stateMachine ?? []).map((action) => `states:${action}`).sort());
+      const others = statements
+        .flatMap(({ Action }) => listed(Action))
+        .filter((action) => !/^(dynamodb|s3|states):/.test(action));
+      expect(others.sort()).toEqual([
+        ...['logs:CreateLogStream', 'logs:PutLogEvents'],
+        ...(properties.DeadLetterConfig ? ['sqs:SendMessage'] : []),
+        ...['xray:PutTelemetryRecords', 'xray:PutTraceSegments'],
+      ]);
+    });
+
+    it('reaches one table, one state machine, and objects under content/', () => {
+      for (const { Action, Resource } of statements) {
+        const [action] = listed(Action);
+        if (action?.startsWith('dynamodb:')) expect(flat(Resource)).toMatch(/Table/);
+        if (/^s3:(Get|Put|Delete)Object$/.test(action ?? '')) expect(flat(Resource)).toMatch(/\/content\/\*$/);
+        if (action?.startsWith('states:')) expect(flat(Resource)).toContain(nameIn(stage, 'run-lifecycle'));
+      }
+    });
+
+    it('has the environment that it uses, and no more', () => {
+      expect(Object.keys(properties.Environment.Variables).sort()).toEqual(environmentOf(name));
+    });
+  });
+
+  describe('the run lifecycle', () => {
+    const [machine] = Object.values(service.ofType<Record<string, unknown>>('AWS::StepFunctions::StateMachine'));
+
+    it('runs the one definition with the functions and times of the stage', () => {
+      const text = flat(machine?.['DefinitionString']);
+      const functions = service.ofType<FunctionProperties>('AWS::Lambda::Function');
+      const idOf = (name: string) =>
+        Object.entries(functions).find(([, found]) => found.FunctionName === nameIn(stage, name))?.[0] ?? '';
+      expect(JSON.parse(text)).toEqual(
+        JSON.parse(JSON.stringify(stateMachineDefinition((step) => `<${idOf(`lifecycle/${step}`)}>`, stage.runTimes))),
+      );
+    });
+
+    it('is traced, and logged without task tokens', () => {
+      expect(machine).toMatchObject({
+        StateMachineName: nameIn(stage, 'run-lifecycle'),
+        TracingConfiguration: { Enabled: true },
+        LoggingConfiguration: { Level: 'ALL', IncludeExecutionData: false },
+      });
+    });
+
+    it('may call its steps, and no other function', () => {
+      const policies = Object.values(service.ofType<{ PolicyDocument: { Statement: Statement[] } }>('AWS::IAM::Policy'));
+      const invokes = policies
+        .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
+        .filter(({ Action }) => listed(Action).includes('lambda:InvokeFunction'));
+      expect(invokes.flatMap(({ Resource }) => Resource as unknown[])).toHaveLength(lifecycleSteps.length);
+    });
+  });
+
+  describe('the triggers', () => {
+    interface RuleProperties {
+      ScheduleExpression?: string;
+      EventPattern?: Record<string, unknown>;
+      Targets: {
+        Arn: unknown;
+        DeadLetterConfig?: unknown;
+        RetryPolicy?: unknown;
+        InputTransformer?: { InputTemplate: string };
+      }[];
+    }
+    const rules = Object.values(service.ofType<RuleProperties>('AWS::Events::Rule'));
+    const functions = service.ofType<FunctionProperties>('AWS::Lambda::Function');
+    const calling = (name: FunctionName) =>
+      rules.filter(({ Targets }) => Targets.some(({ Arn }) => functions[referenced(Arn)]?.FunctionName === nameIn(stage, name)));
+
+    it('call by the clock what the schedules say', () => {
+      for (const { name, everyMinutes } of schedules) {
+        const [rule] = calling(name);
+        const expected =
+          everyMinutes === 1440 ? 'rate(1 day)' : everyMinutes === 1 ? 'rate(1 minute)' : `rate(${everyMinutes} minutes)`;
+        expect(rule?.ScheduleExpression).toBe(expected);
+      }
+    });
+
+    it('tell of executions that ended without an outcome', () => {
+      const [rule] = calling('lifecycle/execution-ended');
+      expect(rule?.EventPattern).toMatchObject({ detail: { status: ['FAILED', 'TIMED_OUT', 'ABORTED'] } });
+    });
+
+    it('tell of uploads in the form of S3', () => {
+      const [rule] = calling('maintenance/receive-upload');
+      expect(rule?.EventPattern).toMatchObject({ detail: { object: { key: [{ prefix: 'content/upload/' }] } } });
+      expect(rule?.Targets[0]?.InputTransformer?.InputTemplate).toMatch(
+        /^\{"Records":\[\{"s3":\{"object":\{"key":<[^>]+>\}\}\}\]\}$/,
+      );
+    });
+
+    it('try again, and keep what they could not deliver', () => {
+      expect(rules.length).toBe(schedules.length + 2);
+      for (const target of rules.flatMap(({ Targets }) => Targets)) {
+        expect(target.DeadLetterConfig).toBeDefined();
+        expect(target.RetryPolicy).toBeDefined();
+        expect(functions[referenced(target.Arn)]?.DeadLetterConfig).toBeDefined();
+      }
+    });
+  });
+});

@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { App } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { Code } from 'aws-cdk-lib/aws-lambda';
+import { ServiceStage } from '../../infra/service-stage.ts';
+import { stages, type Stage } from '../../infra/stages.ts';
+
+/** A resource of a template, as far as a test looks at it. */
+export interface Resource {
+  Type: string;
+  Properties: Record<string, unknown>;
+  DeletionPolicy?: string;
+}
+
+export interface SynthesizedStage {
+  stage: Stage;
+  stacks: Record<'state' | 'service' | 'operations', SynthesizedStack>;
+}
+
+export interface SynthesizedStack {
+  resources: Record<string, Resource>;
+  terminationProtection: boolean | undefined;
+  /** The properties of all resources of a type, by their logical ids. */
+  ofType: <P>(type: string) => Record<string, P>;
+}
+
+/** The stages of the table, and one with everything that a stage may have. */
+export const everyStage: readonly Stage[] = [
+  ...stages,
+  {
+    ...stageNamed('prod'),
+    name: 'full',
+    issuer: { url: 'https://login.example.com', audience: ['computations'], membershipClaim: 'memberships' },
+    domain: { name: 'api.example.com', certificateArn: 'arn:aws:acm:eu-central-1:111122223333:certificate/1' },
+    corsOrigins: ['https://app.example.com'],
+    alarmEmail: 'platform@example.com',
+  },
+];
+
+export function stageNamed(name: string): Stage {
+  const found = stages.find((stage) => stage.name === name);
+  if (!found) throw new Error(`There is no stage ${name}.`);
+  return found;
+}
+
+/** Synthesizes stages as `cdk synth` does, without bundling and without the checks, which `npm run synth` runs. */
+export function synthesize(wanted: readonly Stage[] = everyStage): SynthesizedStage[] {
+  process.env['CDK_VALIDATION'] = 'false';
+  const { context } = JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8')) as {
+    context: Record<string, unknown>;
+  };
+  const app = new App({ context: { ...context, 'aws:cdk:bundling-stacks': [] } });
+  return wanted
+    .map((stage) => ({
+      stage,
+      stacks: new ServiceStage(app, stage, () => Code.fromInline('exports.handler = () => {};')).stacks,
+    }))
+    .map(({ stage, stacks }) => ({
+      stage,
+      stacks: {
+        state: synthesizedStack(stacks.state),
+        service: synthesizedStack(stacks.service),
+        operations: synthesizedStack(stacks.operations),
+      },
+    }));
+}
+
+function synthesizedStack(stack: ServiceStage['stacks']['state' | 'service' | 'operations']): SynthesizedStack {
+  const template = Template.fromStack(stack).toJSON() as { Resources: Record<string, Resource> };
+  const resources = template.Resources;
+  return {
+    resources,
+    terminationProtection: stack.terminationProtection,
+    ofType: <P>(type: string) =>
+      Object.fromEntries(
+        Object.entries(resources)
+          .filter(([, resource]) => resource.Type === type)
+          .map(([id, { Properties }]) => [id, Properties as P]),
+      ),
+  };
+}
+
+/** A value of a template as text, references as `<LogicalId>` and joins joined. */
+export function flat(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value)) return value.map(flat).join('');
+  const {
+    Ref,
+    'Fn::GetAtt': attribute,
+    'Fn::Join': join,
+    'Fn::ImportValue': imported,
+  } = value as {
+    Ref?: string;
+    'Fn::GetAtt'?: string[];
+    'Fn::Join'?: [string, unknown[]];
+    'Fn::ImportValue'?: unknown;
+  };
+  if (Ref !== undefined) return `<${Ref}>`;
+  if (attribute) return `<${attribute.join('.')}>`;
+  if (join) return join[1].map(flat).join(join[0]);
+  return flat(imported ?? '');
+}
