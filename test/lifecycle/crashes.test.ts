@@ -5,10 +5,12 @@ import { recordReports } from '../../shared/cvms/record-reports.ts';
 import type { Report as ParsedReport } from '../../shared/cvms/report.ts';
 import { readClaim } from '../../shared/lifecycle/claim.ts';
 import { executionStatus, startExecution } from '../../shared/lifecycle/executions.ts';
+import { sweepRuns } from '../../shared/lifecycle/sweep-runs.ts';
 import { startRun } from '../../shared/runs/start-run.ts';
 import { stopRun } from '../../shared/runs/stop-run.ts';
 import { expectEndedOnce } from '../support/lifecycle-ended.ts';
 import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
+import { startIdleStepFunctions } from '../support/lifecycle-idle-step-functions.ts';
 import { agentEvent, cvm1, openScenario, patience, reportId, type Scenario } from '../support/lifecycle-scenario.ts';
 import { startLifecycleStack, type LifecycleStack } from '../support/lifecycle-stack.ts';
 import type { Disturbance, StepFunctionsCall } from '../support/lifecycle-step-functions-proxy.ts';
@@ -190,10 +192,10 @@ describe.concurrent('a report whose recorder', () => {
 describe('a run whose steps', () => {
   it('meet a throttled table when its outcome is recorded ends as its CVM said', async () => {
     const { scenario, computation, run } = await accepted();
-    lifecycle.tableProxy.inject({ kind: 'throttling', share: 1, operations: ['TransactWriteItems'], times: 7 });
+    lifecycle.tableProxy.inject({ kind: 'throttling', share: 1, operations: ['TransactWriteItems'], times: 6 });
     const batch = { domain: scenario.domain, cvmId: cvm1, now: new Date().toISOString() };
     await recordReports(lifecycle.table, lifecycle.executions, { ...batch, reports: [completedReport(run)] });
-    await vi.waitFor(() => expect(lifecycle.tableProxy.faults()).toBe(7), patience);
+    await vi.waitFor(() => expect(lifecycle.tableProxy.faults()).toBe(6), patience);
     await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'completed' });
   });
 
@@ -233,6 +235,19 @@ describe('the sweep', () => {
     expect(await executionStatus(lifecycle.executions, 'run', run)).toBe('RUNNING');
     await scenario.report([agentEvent(run, 'Complete', 'Completed')]);
     await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'completed' });
+  });
+
+  it('ends every run whose execution got lost with the machine, as its CVM or its user said before', async () => {
+    const [silent, stopped, told] = [await accepted(), await accepted(), await accepted()];
+    await stopped.scenario.stop(stopped.computation);
+    const batch = { domain: told.scenario.domain, cvmId: cvm1, now: new Date().toISOString() };
+    const lost = await startIdleStepFunctions();
+    await recordReports(lifecycle.table, lost.executions, { ...batch, reports: [completedReport(told.run)] });
+    expect(await sweepRuns(lifecycle.table, lost.executions, new Date().toISOString(), 0)).toBe(3);
+    await lost.stop();
+    await expectEndedOnce(lifecycle, silent.scenario, { ...silent, status: 'failed', reason: 'never handed over' });
+    await expectEndedOnce(lifecycle, stopped.scenario, { ...stopped, status: 'cancelled', reason: 'did not confirm' });
+    await expectEndedOnce(lifecycle, told.scenario, { ...told, status: 'completed' });
   });
 
   it('leaves a table that does not contradict itself', async () => {

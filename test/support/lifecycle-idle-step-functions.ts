@@ -1,0 +1,24 @@
+import { SFNClient } from '@aws-sdk/client-sfn';
+import { localCredentials } from '../../infra/local/local-credentials.ts';
+import { startStepFunctions } from '../../infra/local/step-functions/step-functions.ts';
+import type { Executions } from '../../shared/lifecycle/executions.ts';
+
+/** A Step Functions API whose executions wait for a day and do nothing: what is measured or modelled is the caller alone. */
+export async function startIdleStepFunctions(): Promise<{ executions: Executions; endpoint: string; stop: () => Promise<void> }> {
+  const stateMachineArn = 'arn:aws:states:local:000000000000:stateMachine:idle';
+  const server = await startStepFunctions({
+    definition: { StartAt: 'Wait', States: { Wait: { Type: 'Wait', Seconds: 24 * 60 * 60, End: true } } },
+    stateMachineArn,
+    invoke: () => Promise.reject(new Error('It has no tasks.')),
+    onStatusChange: () => undefined,
+  });
+  const client = new SFNClient({ region: 'local', credentials: localCredentials, endpoint: server.endpoint });
+  return {
+    executions: { client, stateMachineArn },
+    endpoint: server.endpoint,
+    stop: async () => {
+      client.destroy();
+      await server.stop();
+    },
+  };
+}
