@@ -88,12 +88,15 @@ function logs({ stage }: Watched): string[] {
   return functionNames.map((name) => `/aws/lambda/${nameIn(stage, name)}`);
 }
 
+/** A step of the lifecycle says by RunIsOver that there is nothing left to do, which is no failure. */
+const failures = 'filter level = "ERROR" and not (ispresent(error.name) and error.name = "RunIsOver")';
+
 function failuresByDomain(watched: Watched): IWidget {
   return new LogQueryWidget({
     title: 'Failures by domain',
     logGroupNames: logs(watched),
     queryLines: [
-      'filter level = "ERROR"',
+      failures,
       'stats count(*) as failures, min(@timestamp) as since, max(@timestamp) as latest by domainID, coalesce(endpoint, task) as name, code',
       'sort failures desc',
     ],
@@ -108,7 +111,7 @@ function latestFailures(watched: Watched): IWidget {
     title: 'Latest failures',
     logGroupNames: logs(watched),
     queryLines: [
-      'filter level = "ERROR"',
+      failures,
       'fields @timestamp, domainID, coalesce(endpoint, task) as name, request_id, message, error.name, error.message',
       'sort @timestamp desc',
       'limit 20',

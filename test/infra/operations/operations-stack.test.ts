@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { functionNames } from '../../../infra/bundles/function-names.ts';
+import { nameIn } from '../../../infra/stages.ts';
+import { routes } from '../../../shared/routes.ts';
+import { tasks } from '../../../shared/tasks/tasks.ts';
+import { flat, synthesize } from '../../support/synthesized-stages.ts';
+
+interface Metric {
+  Namespace: string;
+  MetricName: string;
+  Dimensions?: { Name: string; Value: unknown }[];
+}
+
+interface AlarmProperties extends Partial<Metric> {
+  AlarmName: string;
+  AlarmDescription: string;
+  AlarmActions: unknown[];
+  OKActions: unknown[];
+  Metrics?: { MetricStat?: { Metric: Metric } }[];
+  TreatMissingData: string;
+}
+
+const rows = new Map([...routes, ...tasks].map((row) => [row.name, row]));
+const runbook = readFileSync(new URL('../../../docs/runbook.md', import.meta.url), 'utf8');
+const headings = [...runbook.matchAll(/^## (.+)$/gm)].map(([, heading = '']) => heading.toLowerCase().replaceAll(' ', '-'));
+
+/** The metrics that an alarm watches, alone or in an expression. */
+function metricsOf(alarm: AlarmProperties | undefined): Metric[] {
+  if (!alarm) return [];
+  const { Namespace, MetricName, Dimensions, Metrics } = alarm;
+  if (Namespace && MetricName) return [{ Namespace, MetricName, Dimensions: Dimensions ?? [] }];
+  return (Metrics ?? []).flatMap(({ MetricStat }) => (MetricStat ? [MetricStat.Metric] : []));
+}
+
+function dimension({ Dimensions }: Metric, name: string): unknown {
+  return Dimensions?.find(({ Name }) => Name === name)?.Value;
+}
+
+describe.each(synthesize())('the operations stack of $stage.name', ({ stage, stacks: { operations } }) => {
+  const alarms = Object.values(operations.ofType<AlarmProperties>('AWS::CloudWatch::Alarm'));
+  const named = (name: string) => alarms.find(({ AlarmName }) => AlarmName === nameIn(stage, name));
+
+  it.each(functionNames)('rings for %s, saying what a user loses', (name) => {
+    const alarm = named(name);
+    expect(alarm?.AlarmDescription).toContain(rows.get(name)?.loses);
+    const metrics = metricsOf(alarm);
+    const ofRoute = routes.filter((route) => route.name === name).map(({ method, path }) => `5xx ${method} ${path}`);
+    const watched = metrics.map((metric) =>
+      ofRoute.length > 0
+        ? `${metric.MetricName} ${String(dimension(metric, 'Method'))} ${String(dimension(metric, 'Resource'))}`
+        : `${metric.MetricName} ${String(dimension(metric, 'FunctionName'))}`,
+    );
+    expect(watched).toEqual(ofRoute.length > 0 ? ofRoute : [`Errors ${nameIn(stage, name)}`]);
+  });
+
+  it('rings for the parts that the functions stand on', () => {
+    const watched = alarms.flatMap(metricsOf).map(({ Namespace, MetricName }) => `${Namespace} ${MetricName}`);
+    expect(watched).toEqual(
+      expect.arrayContaining([
+        'AWS/ApiGateway Latency',
+        'AWS/DynamoDB ReadThrottleEvents',
+        'AWS/DynamoDB WriteThrottleEvents',
+        'AWS/Lambda Throttles',
+        'AWS/SQS ApproximateNumberOfMessagesVisible',
+        'AWS/States ExecutionsFailed',
+        'AWS/States ExecutionsTimedOut',
+        'AWS/States ExecutionsAborted',
+      ]),
+    );
+  });
+
+  it('rings when the sweep falls silent', () => {
+    const alarm = named('sweep-silent');
+    expect(alarm?.TreatMissingData).toBe('breaching');
+    expect(metricsOf(alarm).map((metric) => dimension(metric, 'FunctionName'))).toEqual([nameIn(stage, 'lifecycle/sweep-runs')]);
+  });
+
+  it('points from every alarm to a heading of the runbook', () => {
+    const linked = alarms.map(({ AlarmDescription }) => /docs\/runbook\.md#([a-z-]+)$/.exec(AlarmDescription)?.[1]);
+    expect(linked).not.toContain(undefined);
+    expect(headings).toEqual(expect.arrayContaining([...new Set(linked)]));
+  });
+
+  it('tells the topic when an alarm begins and ends, and the topic tells whom the stage names', () => {
+    for (const { AlarmActions, OKActions } of alarms) {
+      expect(AlarmActions).toHaveLength(1);
+      expect(OKActions).toEqual(AlarmActions);
+    }
+    const subscriptions = Object.values(operations.ofType<{ Endpoint: string }>('AWS::SNS::Subscription'));
+    expect(subscriptions.map(({ Endpoint }) => Endpoint)).toEqual(stage.alarmEmail ? [stage.alarmEmail] : []);
+  });
+
+  it('has a dashboard that reads the log of every function', () => {
+    const [dashboard] = Object.values(operations.ofType<{ DashboardBody: unknown }>('AWS::CloudWatch::Dashboard'));
+    const body = flat(dashboard?.DashboardBody);
+    for (const name of functionNames) expect(body).toContain(`/aws/lambda/${nameIn(stage, name)}`);
+  });
+});

@@ -1,0 +1,89 @@
+import { RemovalPolicy } from 'aws-cdk-lib';
+import { describe, expect, it } from 'vitest';
+import { tableDefinition } from '../../../infra/table-definition.ts';
+import { flat, synthesize } from '../../support/synthesized-stages.ts';
+
+describe.each(synthesize())('the state stack of $stage.name', ({ stage, stacks: { state } }) => {
+  const deletion = stage.removalPolicy === RemovalPolicy.RETAIN ? 'Retain' : 'Delete';
+  const policiesOf = (type: string) =>
+    Object.values(state.resources)
+      .filter(({ Type }) => Type === type)
+      .map(({ DeletionPolicy }) => DeletionPolicy);
+
+  it('is protected where the stage asks for it', () => {
+    expect(state.terminationProtection).toBe(stage.terminationProtection);
+  });
+
+  it('has one table, on demand, encrypted, recoverable and protected as the stage says', () => {
+    const tables = Object.values(state.ofType<Record<string, unknown>>('AWS::DynamoDB::GlobalTable'));
+    expect(tables).toHaveLength(1);
+    expect(tables[0]).toMatchObject({
+      BillingMode: 'PAY_PER_REQUEST',
+      SSESpecification: { SSEEnabled: true, SSEType: 'KMS' },
+      KeySchema: [
+        { AttributeName: tableDefinition.partitionKey, KeyType: 'HASH' },
+        { AttributeName: tableDefinition.sortKey, KeyType: 'RANGE' },
+      ],
+      Replicas: [
+        {
+          Region: stage.region,
+          DeletionProtectionEnabled: stage.deletionProtection,
+          PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: stage.pointInTimeRecovery },
+        },
+      ],
+    });
+    expect(policiesOf('AWS::DynamoDB::GlobalTable')).toEqual([deletion]);
+  });
+
+  it('closes every bucket to the public, to other owners and to plain HTTP, and encrypts it', () => {
+    const buckets = state.ofType<Record<string, unknown>>('AWS::S3::Bucket');
+    const policies = Object.values(
+      state.ofType<{ Bucket: unknown; PolicyDocument: { Statement: { Effect: string; Condition?: object }[] } }>(
+        'AWS::S3::BucketPolicy',
+      ),
+    );
+    for (const [id, bucket] of Object.entries(buckets)) {
+      expect(bucket).toMatchObject({
+        PublicAccessBlockConfiguration: {
+          BlockPublicAcls: true,
+          BlockPublicPolicy: true,
+          IgnorePublicAcls: true,
+          RestrictPublicBuckets: true,
+        },
+        OwnershipControls: { Rules: [{ ObjectOwnership: 'BucketOwnerEnforced' }] },
+        BucketEncryption: { ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } }] },
+      });
+      const policy = policies.find((found) => flat(found.Bucket).includes(id));
+      const denials = policy?.PolicyDocument.Statement.filter(({ Effect }) => Effect === 'Deny').map(
+        ({ Condition }) => Condition,
+      );
+      expect(denials).toContainEqual({ Bool: { 'aws:SecureTransport': 'false' } });
+    }
+    expect(policiesOf('AWS::S3::Bucket')).toEqual([deletion, deletion]);
+  });
+
+  it('logs every access to the content, and tells EventBridge what arrives', () => {
+    const buckets = Object.values(state.ofType<Record<string, unknown>>('AWS::S3::Bucket'));
+    const content = buckets.filter((bucket) => bucket['NotificationConfiguration'] !== undefined);
+    expect(content).toHaveLength(1);
+    expect(content[0]).toMatchObject({
+      NotificationConfiguration: { EventBridgeConfiguration: { EventBridgeEnabled: true } },
+      LoggingConfiguration: expect.anything(),
+      LifecycleConfiguration: { Rules: [{ AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 }, Status: 'Enabled' }] },
+    });
+    const { CorsRules } = (content[0]?.['CorsConfiguration'] ?? {}) as { CorsRules?: { AllowedOrigins: string[] }[] };
+    expect(CorsRules?.flatMap(({ AllowedOrigins }) => AllowedOrigins) ?? []).toEqual(stage.corsOrigins);
+  });
+
+  it('has users of its own only where the stage names no issuer', () => {
+    const pools = Object.values(state.ofType<Record<string, unknown>>('AWS::Cognito::UserPool'));
+    expect(pools).toHaveLength(stage.issuer ? 0 : 1);
+    for (const pool of pools) {
+      expect(pool).toMatchObject({
+        AdminCreateUserConfig: { AllowAdminCreateUserOnly: true },
+        DeletionProtection: stage.deletionProtection ? 'ACTIVE' : 'INACTIVE',
+      });
+    }
+    expect(policiesOf('AWS::Cognito::UserPool')).toEqual(stage.issuer ? [] : [deletion]);
+  });
+});
