@@ -39,14 +39,18 @@ async function accepted() {
   return { scenario, computation, run };
 }
 
-/** Disturbs the calls that start an execution of the computation. */
+/** Disturbs the calls that start an execution of the computation; `met` resolves with the first of them. */
 function disturbStart(computation: string, action: 'run' | 'stop', disturbance: Disturbance, times = Infinity) {
   let left = times;
-  return lifecycle.executionsProxy.disturb(({ operation, body }) => {
+  const met = Promise.withResolvers<void>();
+  const undisturbed = lifecycle.executionsProxy.disturb(({ operation, body }) => {
     const input = String(body['input']);
     const isMeant = operation === 'StartExecution' && input.includes(computation) && input.includes(`"action":"${action}"`);
-    return isMeant && left-- > 0 ? disturbance : undefined;
+    if (!isMeant || left-- <= 0) return undefined;
+    met.resolve();
+    return disturbance;
   });
+  return { undisturbed, met: met.promise };
 }
 
 /** Disturbs the calls to the task of the run that waits. */
@@ -75,12 +79,12 @@ const sweep = () => lifecycle.stack.invoke('lifecycle/sweep-runs', {});
 describe.concurrent('a run whose caller', () => {
   it('dies before it starts the execution is ended by the sweep', async () => {
     const { scenario, computation } = await ready();
-    const undisturbed = disturbStart(computation, 'run', 'hold');
+    const { undisturbed, met } = disturbStart(computation, 'run', 'hold');
     const executions = { ...lifecycle.executions, client: dying };
     void startRun(lifecycle.table, executions, { ...request(scenario, computation, twoMinutesAgo()), cvmId: cvm1 }).catch(
       () => '',
     );
-    await vi.waitFor(async () => expect(await scenario.statusOf(computation)).toBe('running'), patience);
+    await met;
     const run = String((await scenario.runOf(computation))['id']);
     undisturbed();
     expect(await scenario.call('POST', `/${scenario.domain}/computations/${computation}/run?cvm=${cvm1}`)).toMatchObject({
@@ -93,7 +97,7 @@ describe.concurrent('a run whose caller', () => {
 
   it('finds the state machine down hears so, and the run has failed', async () => {
     const { scenario, computation } = await ready();
-    const undisturbed = disturbStart(computation, 'run', 'refuse');
+    const { undisturbed } = disturbStart(computation, 'run', 'refuse');
     const answer = await scenario.call('POST', `/${scenario.domain}/computations/${computation}/run?cvm=${cvm1}`);
     undisturbed();
     expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable' } });
@@ -103,7 +107,7 @@ describe.concurrent('a run whose caller', () => {
 
   it('loses every answer of the start that was carried out hears of a failure, and nothing is left running', async () => {
     const { scenario, computation } = await ready();
-    const undisturbed = disturbStart(computation, 'run', 'lose-answer');
+    const { undisturbed } = disturbStart(computation, 'run', 'lose-answer');
     const answer = await scenario.call('POST', `/${scenario.domain}/computations/${computation}/run?cvm=${cvm1}`);
     undisturbed();
     expect(answer.status).toBe(503);
@@ -130,9 +134,9 @@ describe.concurrent('a stop whose caller', () => {
       cvmId: cvm1,
     });
     await scenario.accept();
-    const undisturbed = disturbStart(computation, 'stop', 'hold');
+    const { undisturbed, met } = disturbStart(computation, 'stop', 'hold');
     void stopRun(lifecycle.table, executions, request(scenario, computation)).catch(() => undefined);
-    await vi.waitFor(async () => expect(await scenario.statusOf(computation)).toBe('stopping'), patience);
+    await met;
     undisturbed();
     await sweep();
     await scenario.command('stop');
@@ -142,7 +146,7 @@ describe.concurrent('a stop whose caller', () => {
 
   it('finds the state machine down is asked for again', async () => {
     const { scenario, computation, run } = await accepted();
-    const undisturbed = disturbStart(computation, 'stop', 'refuse');
+    const { undisturbed } = disturbStart(computation, 'stop', 'refuse');
     expect(await scenario.stop(computation)).toMatchObject({ status: 503 });
     undisturbed();
     expect(await scenario.stop(computation)).toMatchObject({ status: 200, body: { id: run, status: 'stopping' } });
@@ -210,9 +214,9 @@ describe('a run whose steps', () => {
   it('meet a throttled table when it is offered is offered a little later', async () => {
     const { scenario, computation } = await ready();
     const executions = { ...lifecycle.executions, client: dying };
-    const undisturbed = disturbStart(computation, 'run', 'hold');
+    const { undisturbed, met } = disturbStart(computation, 'run', 'hold');
     void startRun(lifecycle.table, executions, { ...request(scenario, computation), cvmId: cvm1 }).catch(() => '');
-    await vi.waitFor(async () => expect(await scenario.statusOf(computation)).toBe('running'), patience);
+    await met;
     undisturbed();
     const run = String((await scenario.runOf(computation))['id']);
     lifecycle.tableProxy.inject({ kind: 'throttling', share: 1, operations: ['TransactWriteItems'], times: 3 });
