@@ -19,7 +19,7 @@ interface Replacement {
 type Decide = (current: StoredComputation) => Replacement;
 
 /**
- * Replaces a computation's own fields. Two round trips; a request that changes nothing writes nothing.
+ * Replaces a computation's own fields. Three round trips; a request that changes nothing writes nothing.
  * @throws ServiceError `not_found`, and whatever `decide` throws
  */
 export async function updateComputation(
@@ -31,11 +31,9 @@ export async function updateComputation(
   decide: Decide,
 ): Promise<{ row: StoredComputation; definition: Definition }> {
   return await withFreshReads(async () => {
-    const [[rowItem, headItem], definition] = await Promise.all([
-      getItems(table, [computationKey(domain, id), journalKeys.head(id)]),
-      readDefinition(table, id),
-    ]);
+    const [rowItem, headItem] = await getItems(table, [computationKey(domain, id), journalKeys.head(id)]);
     const current = parseComputation(rowItem, id);
+    const definition = await readDefinition(table, id); // after the row, whose version then guards it
     const next = decide(current);
     const events = changeEvents(current, definition.agent_config, next, by);
     if (events.length === 0) return { row: current, definition };

@@ -7,8 +7,9 @@ import { getItems, queryItems, type Table } from '../table/table.ts';
 import type { Inputs } from './build-manifest.ts';
 
 /**
- * What a computation's manifest is made of, as it is now. Two round trips: the computation with its links and keys, then the
- * assets. An asset that is deleted counts as not linked.
+ * What a computation's manifest is made of, as it is now. Three round trips: the computation, its links and keys, the assets.
+ * The computation comes first, so that a change of its inputs while they are read changes the version that was read. An asset
+ * that is deleted counts as not linked.
  * @param permit called with the computation before more is read; throws to refuse
  * @throws ServiceError `not_found`
  */
@@ -18,14 +19,12 @@ export async function readInputs(
   id: string,
   permit: (computation: StoredComputation) => void = () => undefined,
 ): Promise<Inputs> {
-  const [computation, items] = await Promise.all([
-    readComputation(table, domain, id),
-    queryItems(table, {
-      KeyConditionExpression: 'pk = :pk',
-      ExpressionAttributeValues: { ':pk': computationKeys.partition(id) },
-    }),
-  ]);
+  const computation = await readComputation(table, domain, id);
   permit(computation);
+  const items = await queryItems(table, {
+    KeyConditionExpression: 'pk = :pk',
+    ExpressionAttributeValues: { ':pk': computationKeys.partition(id) },
+  });
   const isKey = (sk: unknown) => String(sk).startsWith(computationKeys.prefixes.key);
   const { agent_config, algorithm, datasets } = parseDefinition(items.filter((item) => !isKey(item['sk'])));
   const ids = [...(algorithm ? [algorithm] : []), ...datasets].map((link) => link.asset_id);
