@@ -1,9 +1,10 @@
 import { environment } from '../../shared/environment.ts';
+import { openExecutions } from '../../shared/lifecycle/executions.ts';
 import { waitingStep } from '../../shared/lifecycle/run-reference.ts';
 import { offerRun } from '../../shared/lifecycle/steps.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';
 
 export const handler = task('lifecycle/offer-run', waitingStep, async (waiting, now) => {
-  await offerRun(openTable(), waiting, now, environment().ACCEPT_TIMEOUT_SECONDS);
+  await offerRun(openTable(), openExecutions(), waiting, now, environment().ACCEPT_TIMEOUT_SECONDS);
 });

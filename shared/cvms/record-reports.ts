@@ -103,12 +103,25 @@ async function recordChunk(table: Table, { domain, cvmId, now }: Batch, run: Run
       otherwise: new StaleReadError(),
     },
     ...(change ? [changeClaim(reference, change, new StaleReadError())] : []),
+    ...(claim && journal && !change ? [checkClaim(reference)] : []),
     ...answered(fresh, claim, reference),
     ...(journal?.actions ?? []),
   ]);
   measure(fresh, claim, change, now);
   // Read again: the execution may have left another token with the claim since, before it could see this outcome.
   return { accepted: fresh.length, claim: change ? await readClaim(table, reference) : claim };
+}
+
+/** An event that is recorded as one of the run must not come after the run's end. */
+function checkClaim({ domain, cvm_id, run_id }: RunReference): Action {
+  return {
+    check: {
+      Key: cvmKeys.claim(domain, cvm_id),
+      ConditionExpression: 'run_id = :run_id',
+      ExpressionAttributeValues: { ':run_id': run_id },
+    },
+    otherwise: new StaleReadError(),
+  };
 }
 
 /** How long the CVM took to accept, and how old the oldest event is by the reporter's clock. */

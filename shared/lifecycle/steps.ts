@@ -1,7 +1,7 @@
 import { findRun, runKey } from '../runs/read-run.ts';
 import { endRun } from '../runs/end-run.ts';
 import { cvmKeys } from '../table/keys.ts';
-import { getItems, transact, type Action, type Table } from '../table/table.ts';
+import { getItems, StaleReadError, transact, withFreshReads, type Action, type Table } from '../table/table.ts';
 import { changeClaim, parseClaim, readClaim, type Ending } from './claim.ts';
 import { endWait, type Executions } from './executions.ts';
 import { RunIsOverError } from './run-is-over.ts';
@@ -24,24 +24,41 @@ function putCommand(run: RunReference, type: 'run' | 'stop', id: string, now: st
 }
 
 /**
- * Lays the run out for its CVM, and leaves the token with the claim for the report that accepts it.
+ * Lays the run out for its CVM, and leaves the token with the claim for the report that accepts it. Where this step is tried
+ * again after its CVM has accepted, the wait ends at once.
  * @throws RunIsOverError when there is nothing to offer: the outcome is known, or the run was stopped before its offer
  */
-export async function offerRun(table: Table, { run, task_token }: Waiting, now: string, acceptInSeconds: number): Promise<void> {
+export async function offerRun(
+  table: Table,
+  executions: Executions,
+  { run, task_token }: Waiting,
+  now: string,
+  acceptInSeconds: number,
+): Promise<void> {
   const rowKey = runKey(run.domain, run.run_id);
   if (!rowKey) throw new RunIsOverError();
-  const [claimItem, runItem] = await getItems(table, [cvmKeys.claim(run.domain, run.cvm_id), rowKey]);
-  const claim = parseClaim(claimItem, run.run_id);
-  if (!claim || claim.outcome) throw new RunIsOverError();
-  if (findRun(runItem, run.run_id)?.status !== 'running') {
-    const outcome: Ending = { status: 'cancelled', reason: 'Stopped before the run was offered to the CVM.', is_confirmed: true };
-    await transact(table, [changeClaim(run, { outcome })]);
-    throw new RunIsOverError();
-  }
-  await transact(table, [
-    changeClaim(run, { set: { offer_token: task_token } }),
-    putCommand(run, 'run', claim.run_command_id, now, acceptInSeconds),
-  ]);
+  await withFreshReads(async () => {
+    const [claimItem, runItem] = await getItems(table, [cvmKeys.claim(run.domain, run.cvm_id), rowKey]);
+    const claim = parseClaim(claimItem, run.run_id);
+    if (!claim || claim.outcome) throw new RunIsOverError();
+    if (claim.accepted_at !== undefined) {
+      await endWait(executions, task_token);
+      return;
+    }
+    if (findRun(runItem, run.run_id)?.status !== 'running') {
+      const outcome: Ending = {
+        status: 'cancelled',
+        reason: 'Stopped before the run was offered to the CVM.',
+        is_confirmed: true,
+      };
+      await transact(table, [changeClaim(run, { outcome })]);
+      throw new RunIsOverError();
+    }
+    await transact(table, [
+      changeClaim(run, { set: { offer_token: task_token }, unanswered: true }, new StaleReadError()),
+      putCommand(run, 'run', claim.run_command_id, now, acceptInSeconds),
+    ]);
+  });
 }
 
 /**

@@ -22,7 +22,7 @@ export const tasks = [
   {
     name: 'lifecycle/offer-run',
     trigger: 'state machine',
-    uses: { table: ['BatchGetItem', 'PutItem', 'UpdateItem'] },
+    uses: { table: ['BatchGetItem', 'PutItem', 'UpdateItem'], stateMachine: ['SendTaskSuccess'] },
     times: ['ACCEPT_TIMEOUT_SECONDS'],
     timeoutInSeconds: 30,
     loses: 'Runs are not offered to their CVMs and fail.',
