@@ -9,14 +9,21 @@ import { settleStop } from './steps.ts';
  * Ends runs whose execution is gone: never started because its caller crashed, aborted by hand, lost with the machine. A stop
  * whose execution was never started is started. Claims younger than `graceInSeconds` may still be on their way.
  * @returns how many runs were ended
+ * @throws AggregateError with what failed, when every claim has been looked at
  */
 export async function sweepRuns(table: Table, executions: Executions, now: string, graceInSeconds: number): Promise<number> {
   const before = new Date(Date.parse(now) - graceInSeconds * 1000).toISOString();
   let ended = 0;
+  const failures: unknown[] = [];
   for (const claim of await readClaims(table)) {
     if (claim.claimed_at > before) continue;
-    if (await endIfOrphaned(table, executions, claim, now)) ended += 1;
+    try {
+      if (await endIfOrphaned(table, executions, claim, now)) ended += 1;
+    } catch (error) {
+      failures.push(error);
+    }
   }
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} runs could not be swept.`);
   return ended;
 }
 
