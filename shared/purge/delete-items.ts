@@ -1,6 +1,6 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import type { Key } from '../table/keys.ts';
-import { queryItems, type Table } from '../table/table.ts';
+import { pause, queryItems, type Table } from '../table/table.ts';
 
 const itemsPerBatch = 25;
 
@@ -24,7 +24,8 @@ export async function deletePartition(table: Table, pk: string): Promise<void> {
 async function deleteItems(table: Table, keys: Key[]): Promise<void> {
   for (let start = 0; start < keys.length; start += itemsPerBatch) {
     let open = keys.slice(start, start + itemsPerBatch).map((Key) => ({ DeleteRequest: { Key } }));
-    while (open.length > 0) {
+    for (let attempt = 0; open.length > 0; attempt++) {
+      if (attempt > 0) await pause(attempt);
       const { UnprocessedItems } = await table.document.send(new BatchWriteCommand({ RequestItems: { [table.name]: open } }));
       open = (UnprocessedItems?.[table.name] ?? []) as typeof open;
     }

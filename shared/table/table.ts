@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import {
   BatchGetCommand,
@@ -53,7 +54,7 @@ const firstPauseInMilliseconds = 15;
 const longestPauseInMilliseconds = 600;
 
 /** Full jitter: a random pause up to a bound that doubles with each attempt. */
-async function pause(attempt: number): Promise<void> {
+export async function pause(attempt: number): Promise<void> {
   const bound = Math.min(longestPauseInMilliseconds, firstPauseInMilliseconds * 2 ** attempt);
   await new Promise((resolve) => setTimeout(resolve, Math.random() * bound));
 }
@@ -67,15 +68,16 @@ const transientNames = new Set(['TransactionConflictException', 'TransactionInPr
  * @throws ServiceError `unavailable` when the conflicts do not end.
  */
 export async function transact(table: Table, actions: Action[]): Promise<void> {
-  const command = new TransactWriteCommand({
-    TransactItems: actions.map((action) => withTableName(table.name, action)),
-  });
+  const TransactItems = actions.map((action) => withTableName(table.name, action));
+  let token = randomUUID();
   for (let attempt = 0; attempt < attempts; attempt++) {
     try {
-      await table.document.send(command);
+      await table.document.send(new TransactWriteCommand({ TransactItems, ClientRequestToken: token }));
       return;
     } catch (error) {
       if (!isTransient(error, actions)) throw error;
+      // What is still in progress keeps its token, or it would be written twice; what was cancelled was not written.
+      if (error instanceof TransactionCanceledException) token = randomUUID();
       table.onConflictRetry?.();
       await pause(attempt);
     }
