@@ -5,7 +5,7 @@ import type { StoredComputation } from '../computations/computation.ts';
 import { appendEvents } from '../events/journal.ts';
 import { parseHead } from '../events/journal-head.ts';
 import { isActive } from '../runs/run.ts';
-import { assetKeys, journalKeys, listKeys, lists } from '../table/keys.ts';
+import { assetKeys, journalKeys, listKeys, lists, runKeys } from '../table/keys.ts';
 import { removeFromList } from '../table/listing.ts';
 import {
   getItem,
@@ -91,7 +91,14 @@ async function removeLink(
     { delete: { Key: listKeys.row(list, member), ConditionExpression: 'attribute_exists(pk)' }, otherwise: new StaleReadError() },
     ...removeFromList(list, member),
     changeInputs(domain, computation, asset.asset_type === 'dataset' ? -1 : 0),
-    ...(activeRun ? [{ put: { Item: { ...assetKeys.use(asset.id, activeRun.id), run_id: activeRun.id } } }] : []),
+    ...(activeRun ? keepForRun(asset.id, computation.id, activeRun.id) : []),
     ...journal.actions,
+  ];
+}
+
+function keepForRun(asset_id: string, computationId: string, run_id: string): Action[] {
+  return [
+    { put: { Item: { ...assetKeys.use(asset_id, run_id), run_id } } },
+    { put: { Item: { ...runKeys.use(computationId, run_id, asset_id), asset_id, run_id } } },
   ];
 }

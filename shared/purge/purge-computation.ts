@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { computationNumber } from '../computations/read-computation.ts';
 import { runKey } from '../runs/read-run.ts';
 import { numberOf } from '../identifiers.ts';
-import { computationKeys, journalKeys, listKeys, lists, purgeKeys, runKeys } from '../table/keys.ts';
+import { assetKeys, computationKeys, journalKeys, listKeys, lists, purgeKeys, runKeys } from '../table/keys.ts';
 import { removeFromList } from '../table/listing.ts';
 import { ConditionFailedError, queryItems, queryPrefix, transact, type Action, type Table } from '../table/table.ts';
 import { deletePartition } from './delete-items.ts';
@@ -40,6 +40,9 @@ export async function purgeListings(table: Table, { domain, id }: ComputationPur
 /** Removes everything that a deleted computation left behind. Safe to repeat and to interrupt. */
 export async function purgeComputation(table: Table, purge: ComputationPurge): Promise<void> {
   await purgeListings(table, purge);
+  for (const use of await queryPrefix(table, runKeys.partition(purge.id), runKeys.prefixes.use)) {
+    await transact(table, [{ delete: { Key: assetKeys.use(String(use['asset_id']), String(use['run_id'])) } }]);
+  }
   await deletePartition(table, computationKeys.partition(purge.id));
   await deletePartition(table, journalKeys.partition(purge.id));
   await deletePartition(table, runKeys.partition(purge.id));

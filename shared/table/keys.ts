@@ -93,7 +93,12 @@ export const runKeys = {
     pk: runKeys.partition(computationId),
     sk: `report#${runId}#${reportId}`,
   }),
-  prefixes: { snapshot: 'snapshot#', report: 'report#' },
+  /** Where the purge finds `assetKeys.use`. */
+  use: (computationId: string, runId: string, assetId: string): Key => ({
+    pk: runKeys.partition(computationId),
+    sk: `use#${runId}#${assetId}`,
+  }),
+  prefixes: { snapshot: 'snapshot#', report: 'report#', use: 'use#' },
 };
 
 /** A CVM's work: the claim of the run it is taken by, listed service-wide for the sweep, and its open commands. */
