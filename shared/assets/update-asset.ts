@@ -1,5 +1,5 @@
 import { linkKey } from '../links/link-keys.ts';
-import { changeInputs } from '../links/link-asset.ts';
+import { changeInputs, refuseBeyondLimit } from '../links/link-asset.ts';
 import { conflict } from '../errors.ts';
 import { readOptionalKey } from '../keys/read-public-key.ts';
 import { computationKey, parseComputation } from '../computations/read-computation.ts';
@@ -77,6 +77,7 @@ export async function updateAsset(
       ...moveInList(lists.assets(domain), assetNumber(id), current.asset_type, asset_type),
       ...(content ? [dropContentCheck(check)] : []),
       ...(content && current.content_key ? [putContentCheck(current.content_key, now)] : []),
+      ...(next.upload_key ? [putContentCheck(next.upload_key, now)] : []),
       ...(isRenamed ? await renameLinks(table, domain, current, next) : []),
     ]);
     return next;
@@ -101,6 +102,8 @@ async function renameLinks(table: Table, domain: string, current: StoredAsset, n
     const computation = parseComputation(items[index], id);
     const link = items[ids.length + index];
     if (link?.['asset_id'] !== current.id) throw new StaleReadError();
+    const addedDatasets = datasets(next) - datasets(current);
+    if (addedDatasets > 0) refuseBeyondLimit(computation);
     const from = linkKey(id, current);
     const to = linkKey(id, next);
     const refused =
@@ -112,7 +115,6 @@ async function renameLinks(table: Table, domain: string, current: StoredAsset, n
           );
     const { file_name, asset_type } = next;
     const put = { Item: { ...link, ...to, file_name, asset_type } };
-    const datasets = (asset: StoredAsset) => (asset.asset_type === 'dataset' ? 1 : 0);
     return [
       ...(from.sk === to.sk
         ? [{ put }]
@@ -120,7 +122,9 @@ async function renameLinks(table: Table, domain: string, current: StoredAsset, n
             { delete: { Key: from, ConditionExpression: 'attribute_exists(pk)' }, otherwise: new StaleReadError() },
             { put: { ...put, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: refused },
           ]),
-      changeInputs(domain, computation, datasets(next) - datasets(current)),
+      changeInputs(domain, computation, addedDatasets),
     ];
   });
 }
+
+const datasets = (asset: StoredAsset) => (asset.asset_type === 'dataset' ? 1 : 0);

@@ -20,7 +20,7 @@ export interface LinkRequest {
   permit: (asset: StoredAsset, computation: StoredComputation) => void;
 }
 
-export const datasetsPerComputation = 100;
+const datasetsPerComputation = 100;
 
 /**
  * Links an asset to a computation; done already, nothing is written. Three round trips.
@@ -40,9 +40,7 @@ export async function linkAsset(table: Table, request: LinkRequest): Promise<voi
     if (existing?.['asset_id'] === assetId) return;
     if (existing) throw taken(asset);
     const isDataset = asset.asset_type === 'dataset';
-    if (isDataset && computation.dataset_count >= datasetsPerComputation) {
-      throw new ServiceError('too_large', `A computation takes at most ${datasetsPerComputation} datasets.`);
-    }
+    if (isDataset) refuseBeyondLimit(computation);
 
     const { file_name, asset_type } = asset;
     const details = { asset_id: assetId, file_name, asset_type };
@@ -65,6 +63,12 @@ export async function linkAsset(table: Table, request: LinkRequest): Promise<voi
       ...journal.actions,
     ]);
   });
+}
+
+/** @throws ServiceError `too_large` where the computation has all the datasets that it may have */
+export function refuseBeyondLimit(computation: StoredComputation): void {
+  if (computation.dataset_count < datasetsPerComputation) return;
+  throw new ServiceError('too_large', `A computation takes at most ${datasetsPerComputation} datasets.`);
 }
 
 function taken(asset: StoredAsset): ServiceError {
