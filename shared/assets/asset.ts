@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { strictObject } from '../strict-object.ts';
 import { identifier, text, timestamp } from '../text.ts';
 
 export const assetTypes = ['algorithm', 'dataset'] as const;
@@ -64,12 +65,12 @@ const inputEntries = {
 const returned = v.optional(v.pipe(v.unknown(), v.description('Ignored: written by the service.')));
 
 /** Body of endpoint 15. */
-export const assetInput = v.strictObject({ asset: v.strictObject(inputEntries) });
+export const assetInput = strictObject({ asset: strictObject(inputEntries) });
 export type AssetInput = v.InferOutput<typeof assetInput>['asset'];
 
 /** Body of endpoint 18: a full replacement, but for content left out, which stays. */
-export const assetReplacement = v.strictObject({
-  asset: v.strictObject({
+export const assetReplacement = strictObject({
+  asset: strictObject({
     ...inputEntries,
     checksum: v.optional(v.nullable(checksum)),
     ...{ id: returned, state: returned, size: returned, created_by: returned, created_at: returned, updated_at: returned },

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { strictObject } from '../strict-object.ts';
 import { text } from '../text.ts';
 
 const certificateField = (what: string) =>
@@ -16,7 +17,7 @@ const entries = {
 };
 
 /** How the agent inside the CVM serves its users; every field has a default, so none is required. */
-export const agentConfigInput = v.strictObject({ ...entries, server_key: certificateField("The certificate's private key") });
+export const agentConfigInput = strictObject({ ...entries, server_key: certificateField("The certificate's private key") });
 
 /** As answered: `server_key` only to those who may edit the computation, and to its CVM. */
 export const agentConfigOutput = v.object({

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { runSchema } from '../runs/run.ts';
 import { identifier, text, timestamp } from '../text.ts';
 import { agentConfigInput, agentConfigOutput } from './agent-config.ts';
+import { strictObject } from '../strict-object.ts';
 
 export const computationStatuses = ['created', 'running', 'stopping', 'completed', 'failed', 'cancelled'] as const;
 export type ComputationStatus = (typeof computationStatuses)[number];
@@ -16,14 +17,14 @@ const inputEntries = {
 };
 
 /** Body of endpoint 1. */
-export const computationInput = v.strictObject(inputEntries);
+export const computationInput = strictObject(inputEntries);
 export type ComputationInput = v.InferOutput<typeof computationInput>;
 
 /** What the service itself returns is taken and ignored in a PUT, so that read-change-write works. */
 const returned = v.optional(v.pipe(v.unknown(), v.description('Ignored: written by the service.')));
 
 /** Body of endpoint 4: a full replacement. `owner` left out keeps the owner. */
-export const computationReplacement = v.strictObject({
+export const computationReplacement = strictObject({
   ...inputEntries,
   id: returned,
   status: returned,

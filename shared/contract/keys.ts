@@ -1,9 +1,10 @@
 import * as v from 'valibot';
 import type { Contract } from '../http/contract.ts';
+import { strictObject } from '../strict-object.ts';
 import { text } from '../text.ts';
 
 export const uploadKeyContract = {
-  body: v.strictObject({
+  body: strictObject({
     key: v.pipe(text(1, 16 * 1024), v.description('Base64 of an OpenSSH, PEM or DER public key; RSA, ECDSA or Ed25519.')),
   }),
   status: 200,

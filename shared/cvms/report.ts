@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { strictObject } from '../strict-object.ts';
 import { text } from '../text.ts';
 
 const base = {
@@ -55,7 +56,7 @@ export type Report = v.InferOutput<typeof reportSchema>;
 export const reportsPerBatch = 50;
 
 /** Body of endpoint 26. */
-export const reportBatch = v.strictObject({
+export const reportBatch = strictObject({
   reports: v.pipe(
     v.array(reportSchema),
     v.minLength(1, 'Expected 1 to 50 reports.'),
