@@ -32,7 +32,7 @@ import type { Contract } from '../http/contract.ts';
 import type { RouteName } from '../routes.ts';
 
 /** The contract of every route: a route without one does not compile. */
-export const contracts: Record<RouteName, Contract> = {
+export const contracts = {
   'computations/create-computation': createComputationContract,
   'computations/list-computations': listComputationsContract,
   'computations/get-computation': getComputationContract,
@@ -61,4 +61,4 @@ export const contracts: Record<RouteName, Contract> = {
   'cvms/report': reportContract,
   'service/health': healthContract,
   'service/openapi': openapiContract,
-};
+} satisfies Record<RouteName, Contract>;

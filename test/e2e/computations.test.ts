@@ -1,0 +1,342 @@
+import { describe, expect, it } from 'vitest';
+import { isDeployed } from '../support/target.ts';
+import { itAs, newCvm, useSession } from '../support/session.ts';
+
+const session = useSession();
+const create = 'computations/create-computation';
+const get = 'computations/get-computation';
+const noConfig = { log_level: '', cert_file: '', server_ca_file: '', client_ca_file: '', attested_tls: false };
+const fullConfig = {
+  ...{ log_level: 'debug', cert_file: '/etc/cert.pem', server_key: 'a private key' },
+  ...{ server_ca_file: 'server ca', client_ca_file: 'client ca', attested_tls: true },
+};
+const absent = '00000000-0001-8c3a-9f0e-2b7d41c5e6a8';
+
+describe('create a computation', () => {
+  it('answers 201 with the computation, and says where it is', async () => {
+    const { status, headers, body } = await session.call(create, {
+      body: { name: 'Income', description: 'by region', agent_config: fullConfig },
+    });
+    const { id } = body as { id: string };
+    expect(status).toBe(201);
+    expect(headers.get('hx-location')).toBe(`/computations/${id}`);
+    expect(headers.get('location')).toBe(`/${session.target.domain}/computations/${id}`);
+    expect(body).toEqual({
+      ...{ id, name: 'Income', description: 'by region', owner: session.target.idOf('administrator'), status: 'created' },
+      ...{ created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/), updated_at: expect.any(String) },
+      ...{ agent_config: fullConfig, assets: [], run: null },
+    });
+    expect(id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    expect(await session.done(get, { path: { id } })).toEqual(body);
+  });
+
+  it('needs a name alone; the rest has defaults', async () => {
+    const created = await session.createComputation({ name: 'N' });
+    expect(created).toMatchObject({ description: '', agent_config: { ...noConfig, server_key: '' } });
+  });
+
+  it('takes the domain in the query when it is the path’s', async () => {
+    const { domain } = session.target;
+    const named = { query: { domainID: domain }, body: { name: 'N' } };
+    expect((await session.call(create, named)).status).toBe(201);
+    const other = await session.refused(create, { ...named, query: { domainID: `${domain}x` } });
+    expect(other).toMatchObject({ status: 400, code: 'invalid_request', errors: [{ pointer: 'query/domainID' }] });
+  });
+
+  it('lets an administrator name another owner', async () => {
+    expect(await session.createComputation({ owner: 'someone' })).toMatchObject({ owner: 'someone' });
+  });
+
+  itAs(['creator'], 'makes the caller the owner, and nobody else', async () => {
+    expect(await session.createComputation({}, 'creator')).toMatchObject({ owner: 'creator' });
+    expect(await session.createComputation({ owner: 'creator' }, 'creator')).toMatchObject({ owner: 'creator' });
+    const refused = await session.refused(create, { body: { name: 'N', owner: 'viewer' }, as: 'creator' });
+    expect(refused).toMatchObject({ status: 403, code: 'forbidden' });
+  });
+
+  it.each([
+    ['nothing', {}, '/name'],
+    ['an empty name', { name: '' }, '/name'],
+    ['a name of 201 characters', { name: 'x'.repeat(201) }, '/name'],
+    ['a name that is no text', { name: 5 }, '/name'],
+    ['a description of 4,001 characters', { name: 'N', description: 'x'.repeat(4_001) }, '/description'],
+    ['an unknown field', { name: 'N', nmae: 'N' }, '/nmae'],
+    ['what only the service writes', { name: 'N', status: 'completed' }, '/status'],
+    ['an unknown log level', { name: 'N', agent_config: { log_level: 'loud' } }, '/agent_config/log_level'],
+    ['a certificate over 16 KiB', { name: 'N', agent_config: { cert_file: 'x'.repeat(16_385) } }, '/agent_config/cert_file'],
+    ['text where a boolean belongs', { name: 'N', agent_config: { attested_tls: 'true' } }, '/agent_config/attested_tls'],
+    ['an unknown field of agent_config', { name: 'N', agent_config: { 'a/b~': 1 } }, '/agent_config/a~1b~0'],
+    ['a list where an object belongs', { name: 'N', agent_config: [] }, '/agent_config'],
+    ['a list', [], ''],
+    ['null', null, ''],
+  ])('answers 400 to %s, naming the place', async (_what, body, pointer) => {
+    const { status, code, errors } = await session.refused(create, { body });
+    expect({ status, code, pointer: errors?.[0]?.pointer }).toEqual({ status: 400, code: 'invalid_request', pointer });
+  });
+
+  it('names every place that does not fit', async () => {
+    const { errors } = await session.refused(create, { body: { name: '', description: 1, x: 1 } });
+    expect(errors?.map(({ pointer }) => pointer).sort()).toEqual(['/description', '/name', '/x']);
+  });
+
+  it('keeps the longest name and description, of any characters, as they are', async () => {
+    const longest = { name: '🦊'.repeat(200), description: 'ש'.repeat(4_000) };
+    expect(await session.createComputation(longest)).toMatchObject(longest);
+  });
+});
+
+describe('list the computations', () => {
+  const list = 'computations/list-computations';
+
+  it('pages newest first, and counts exactly', async () => {
+    const { total: before } = await session.done(list, {});
+    const ids: string[] = [];
+    for (const name of ['first', 'second', 'third']) ids.unshift((await session.createComputation({ name })).id);
+    const all = await session.done(list, { query: { limit: 100 } });
+    expect(all).toMatchObject({ limit: 100, offset: 0, total: before + 3 });
+    expect(all.computations.slice(0, 3).map(({ id }) => id)).toEqual(ids);
+    const page = await session.done(list, { query: { limit: 1, offset: 1 } });
+    expect(page).toMatchObject({ limit: 1, offset: 1, total: before + 3, computations: [{ id: ids[1], name: 'second' }] });
+    const beyond = await session.done(list, { query: { offset: before + 3 } });
+    expect(beyond).toEqual({ computations: [], limit: 10, offset: before + 3, total: before + 3 });
+  });
+
+  it('has rows, without agent_config', async () => {
+    const { id } = await session.createComputation({ name: 'Row', description: 'D', agent_config: fullConfig });
+    const { computations: rows, limit } = await session.done(list, {});
+    expect(limit).toBe(10);
+    expect(rows.find((row) => row.id === id)).toEqual({
+      ...{ id, name: 'Row', description: 'D', owner: session.target.idOf('administrator'), status: 'created' },
+      ...{ created_at: expect.any(String), updated_at: expect.any(String) },
+    });
+  });
+
+  it('filters by status', async () => {
+    const id = await session.readyComputation({ name: 'To complete' });
+    const completed = { status: 'completed', limit: 100 };
+    const { total: before } = await session.done(list, { query: completed });
+    const cvm = newCvm();
+    await session.startRun(id, cvm);
+    const running = await session.done(list, { query: { status: 'running' } });
+    expect(running.computations.map((row) => row.id)).toContain(id);
+    await session.endRun(cvm);
+    const { computations: rows, total } = await session.done(list, { query: completed });
+    expect(total).toBe(before + 1);
+    expect(rows.map((row) => row.id)).toContain(id);
+    expect(new Set(rows.map((row) => row.status))).toEqual(new Set(['completed']));
+  });
+
+  it.each([
+    ['limit', '0'],
+    ['limit', '101'],
+    ['limit', '-1'],
+    ['limit', 'NaN'],
+    ['limit', '1e2'],
+    ['limit', ''],
+    ['offset', '-1'],
+    ['offset', '0.5'],
+    ['status', 'ready'],
+    ['order', 'asc'],
+  ])('answers 400 to %s=%s, naming it', async (name, value) => {
+    const { status, errors } = await session.refused(list, { query: { [name]: value } });
+    expect([status, errors?.[0]?.pointer]).toEqual([400, `query/${name}`]);
+  });
+});
+
+describe('read a computation', () => {
+  it('peeks at the row alone', async () => {
+    const { id, ...created } = await session.createComputation({ agent_config: fullConfig });
+    const { agent_config: _config, assets: _assets, run: _run, ...row } = created;
+    expect(await session.done(get, { path: { id }, query: { peek: true } })).toEqual({ id, ...row });
+    const whole = await session.done(get, { path: { id }, query: { peek: false } });
+    expect(whole).toEqual({ id, ...created });
+  });
+
+  it('shows its assets, the algorithm first, and its latest run', async () => {
+    const id = await session.readyComputation();
+    const dataset = await session.createAsset({ file_name: 'data.csv' });
+    await session.link(dataset.id, id);
+    const cvm = newCvm();
+    const run_id = await session.startRun(id, cvm);
+    const running = await session.done(get, { path: { id } });
+    expect(running).toMatchObject({
+      status: 'running',
+      assets: [
+        { file_name: 'algorithm.py', asset_type: 'algorithm' },
+        { id: dataset.id, file_name: 'data.csv', asset_type: 'dataset' },
+      ],
+      run: { id: run_id, status: 'running', ended_at: null },
+    });
+    await session.endRun(cvm, { event_type: 'Failed', status: 'Failed' });
+    expect(await session.done(get, { path: { id } })).toMatchObject({
+      status: 'failed',
+      run: { id: run_id, status: 'failed', reason: 'The CVM failed.' },
+    });
+  });
+
+  itAs(['viewer', 'runner', 'creator', 'editor'], 'shows server_key to those who may edit it only', async () => {
+    const { id } = await session.createComputation({ owner: 'creator', agent_config: fullConfig });
+    const { server_key, ...shown } = fullConfig;
+    const configFor = async (as: 'viewer' | 'runner' | 'creator' | 'editor') => {
+      const { agent_config } = (await session.call(get, { path: { id }, as })).body as { agent_config: unknown };
+      return agent_config;
+    };
+    expect(await configFor('viewer')).toEqual(shown);
+    expect(await configFor('runner')).toEqual(shown);
+    expect(await configFor('editor')).toEqual({ ...shown, server_key });
+    expect(await configFor('creator')).toEqual({ ...shown, server_key }); // its owner
+  });
+});
+
+describe('replace a computation', () => {
+  const update = 'computations/update-computation';
+
+  it('takes back what was read, changed', async () => {
+    const { id } = await session.createComputation({ agent_config: fullConfig });
+    const read = await session.done(get, { path: { id } });
+    const changed = await session.done(update, { path: { id }, body: { ...read, name: 'Changed' } });
+    expect(changed).toEqual({ ...read, name: 'Changed', updated_at: expect.any(String) });
+    expect(changed.updated_at >= read.updated_at).toBe(true);
+    expect(await session.done(get, { path: { id } })).toEqual(changed);
+  });
+
+  it('puts back to its default what is left out; the owner stays', async () => {
+    const { id } = await session.createComputation({ description: 'D', owner: 'someone', agent_config: fullConfig });
+    expect(await session.done(update, { path: { id }, body: { name: 'N' } })).toMatchObject({
+      ...{ name: 'N', description: '', owner: 'someone' },
+      agent_config: { ...noConfig, server_key: '' },
+    });
+  });
+
+  it('ignores what the service writes, whatever it says', async () => {
+    const created = await session.createComputation();
+    const { id } = created;
+    const said = { id: absent, status: 'completed', created_at: 5, updated_at: null, assets: ['x'], run: {} };
+    const updated = await session.done(update, { path: { id }, body: { name: created.name, ...said } });
+    expect(updated).toEqual(created);
+  });
+
+  it('lets an administrator hand it to another owner', async () => {
+    const { id } = await session.createComputation();
+    const { owner } = await session.done(update, { path: { id }, body: { name: 'N', owner: 'someone' } });
+    expect(owner).toBe('someone');
+  });
+
+  itAs(['editor', 'creator', 'viewer'], 'lets editors and the owner change it, but not its owner', async () => {
+    const { id } = await session.createComputation({ owner: 'creator' });
+    const as = (person: 'editor' | 'creator' | 'viewer', owner = 'creator') =>
+      session.call(update, { path: { id }, body: { name: `by ${person}`, owner }, as: person });
+    expect((await as('editor')).body).toMatchObject({ name: 'by editor', owner: 'creator' });
+    expect((await as('creator')).body).toMatchObject({ name: 'by creator' });
+    expect((await as('viewer')).status).toBe(403);
+    expect((await as('editor', 'editor')).status).toBe(403);
+    expect((await as('creator', 'viewer')).status).toBe(403);
+  });
+});
+
+describe('delete a computation', () => {
+  const remove = 'computations/delete-computation';
+
+  it('answers 204; its events, runs, keys and links go with it', async () => {
+    const id = await session.readyComputation();
+    const asset = await session.createAsset();
+    await session.link(asset.id, id);
+    const cvm = newCvm();
+    await session.startRun(id, cvm);
+    await session.endRun(cvm);
+    const runs = async () => (await session.done('runs/list-runs', { query: { limit: 100 } })).runs;
+    const ofIt = async () => (await runs()).filter((run) => run.computation_id === id);
+    expect(await ofIt()).toHaveLength(1);
+
+    const { status, body } = await session.call(remove, { path: { id } });
+    expect([status, body]).toEqual([204, undefined]);
+    for (const name of [get, 'events/list-events', 'runs/get-run', 'keys/check-key', 'events/get-status'] as const) {
+      expect([name, (await session.refused(name, { path: { id } })).status]).toEqual([name, 404]);
+    }
+    expect((await session.refused(remove, { path: { id } })).code).toBe('not_found');
+    expect(await ofIt()).toEqual([]);
+    const linked = await session.done('assets/list-linked-computations', { path: { id: asset.id } });
+    expect(linked).toMatchObject({ computations: [], total: 0 });
+  });
+
+  it('answers 409 while a run is active, naming the run', async () => {
+    const id = await session.readyComputation();
+    const cvm = newCvm();
+    const run_id = await session.startRun(id, cvm);
+    const refused = await session.refused(remove, { path: { id } });
+    expect(refused).toMatchObject({ status: 409, code: 'conflict', reason: 'run_active', run_id });
+    await session.endRun(cvm);
+    expect((await session.call(remove, { path: { id } })).status).toBe(204);
+  });
+
+  itAs(['editor', 'creator'], 'is for administrators and the owner', async () => {
+    const { id } = await session.createComputation({ owner: 'creator' });
+    expect((await session.refused(remove, { path: { id }, as: 'editor' })).code).toBe('forbidden');
+    expect((await session.call(remove, { path: { id }, as: 'creator' })).status).toBe(204);
+  });
+});
+
+describe('statistics', () => {
+  const statistics = 'statistics/get-statistics';
+  const today = () => new Date().toISOString().slice(0, 10);
+  const countOf = async (day: string, status: string) => {
+    const { comp_stats } = await session.done(statistics, { query: { days: 2 } });
+    return comp_stats.find((entry) => entry.day === day && entry.status === status)?.count ?? 0;
+  };
+
+  it('count how many computations entered each status today', async () => {
+    const day = today();
+    const count = async () => [await countOf(day, 'created'), await countOf(day, 'running'), await countOf(day, 'completed')];
+    const before = await count();
+    const id = await session.readyComputation();
+    const cvm = newCvm();
+    await session.startRun(id, cvm);
+    await session.endRun(cvm);
+    if (today() === day) expect(await count()).toEqual(before.map((number) => number + 1));
+  });
+
+  it('come by day, then status, for seven days unless told, with no empty entries', async () => {
+    await session.createComputation();
+    const { comp_stats } = await session.done(statistics, {});
+    expect(comp_stats.length).toBeGreaterThan(0);
+    expect(comp_stats).toEqual(comp_stats.toSorted((a, b) => `${a.day} ${a.status}`.localeCompare(`${b.day} ${b.status}`)));
+    const sixDaysAgo = new Date(Date.now() - 6 * 86_400_000).toISOString().slice(0, 10);
+    for (const { day, count } of comp_stats) {
+      expect(count).toBeGreaterThan(0);
+      expect(day >= sixDaysAgo && day <= today()).toBe(true);
+    }
+    const year = await session.done(statistics, { query: { days: 366 } });
+    expect(year.comp_stats.length).toBeGreaterThanOrEqual(comp_stats.length);
+  });
+
+  it.each(['0', '367', '-7', 'week', '7.5', ''])('answer 400 to days=%s', async (days) => {
+    const { status, errors } = await session.refused(statistics, { query: { days } });
+    expect([status, errors?.[0]?.pointer]).toEqual([400, 'query/days']);
+  });
+});
+
+describe('the domain', () => {
+  itAs(['outsider'], 'is a wall: what stands in one is not there in another', async () => {
+    const { id } = await session.createComputation();
+    const elsewhere = { domainID: session.target.otherDomain, id };
+    const foreign = await session.refused(get, { path: elsewhere, as: 'outsider' });
+    const missing = await session.refused(get, { path: { ...elsewhere, id: absent }, as: 'outsider' });
+    expect(foreign).toMatchObject({ status: 404, code: 'not_found' });
+    const { request_id: _a, ...foreignBody } = foreign as object as Record<string, unknown>;
+    const { request_id: _b, ...missingBody } = missing as object as Record<string, unknown>;
+    expect(foreignBody).toEqual(missingBody);
+    const { computations: rows } = await session.done('computations/list-computations', {
+      path: { domainID: session.target.otherDomain },
+      as: 'outsider',
+    });
+    expect(rows.map((row) => row.id)).not.toContain(id);
+  });
+
+  it.skipIf(isDeployed).each(['d 1', 'd.1', 'd/1', 'x'.repeat(65), 'ü'])(
+    'is answered 400 when it is written %j',
+    async (domainID) => {
+      const { status, errors } = await session.refused('computations/list-computations', { path: { domainID } });
+      expect([status, errors?.[0]?.pointer]).toEqual([400, 'path/domainID']);
+    },
+  );
+});

@@ -1,0 +1,100 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { operationOf, type Media, type OpenApiDocument, type Schema } from './openapi-document.ts';
+
+export interface HttpAnswer {
+  status: number;
+  headers: Headers;
+  text: string;
+}
+
+/** Finds what is wrong with an answer by the document, and parses it. */
+export type CheckResponse = (method: string, path: string, answer: HttpAnswer) => unknown;
+
+/**
+ * Holds answers against the OpenAPI document: status, headers, content type, and a body in which every field is documented.
+ * @throws Error, from the function returned, for an answer that the document does not have
+ */
+export function responseChecker(document: OpenApiDocument): CheckResponse {
+  const validatorOf = closedValidators(document);
+  return (method, path, { status, headers, text }) => {
+    const where = `${method} ${path} answered ${status}, which`;
+    const response = operationOf(document, method, path).responses[status];
+    if (!response) throw new Error(`${where} is not documented: ${text}`);
+    const contentType = headers.get('content-type')?.split(';')[0] ?? '';
+    const isByGateway = status >= 400 && contentType === 'application/json';
+    for (const name of isByGateway ? [] : ['x-request-id', ...Object.keys(response.headers ?? {})]) {
+      if (!headers.has(name)) throw new Error(`${where} lacks the header ${name}.`);
+    }
+    if (!response.content) {
+      if (text !== '') throw new Error(`${where} has no body by its document, has one: ${text}`);
+      return undefined;
+    }
+    const media = response.content[contentType];
+    if (!media) throw new Error(`${where} is not documented as ${contentType}: ${text}`);
+    const body: unknown = JSON.parse(text);
+    const validate = validatorOf(media);
+    if (!validate(body)) throw new Error(`${where} does not fit its schema: ${JSON.stringify(validate.errors)} in ${text}`);
+    if (contentType === 'application/problem+json') checkProblem(body as Problem, status, headers, where);
+    return body;
+  };
+}
+
+interface Problem {
+  status: number;
+  code: string;
+  request_id: string;
+  errors?: unknown[];
+}
+
+/** What a schema cannot say of an error (decisions, section 3). */
+function checkProblem(problem: Problem, status: number, headers: Headers, where: string): void {
+  if (problem.status !== status) throw new Error(`${where} says status ${problem.status} in its body.`);
+  if (problem.request_id !== headers.get('x-request-id')) throw new Error(`${where} repeats another request id.`);
+  if (status === 400 && !problem.errors?.length) throw new Error(`${where} names no place: ${JSON.stringify(problem)}`);
+}
+
+export function newAjv(): Ajv2020 {
+  const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true });
+  addFormats.default(ajv);
+  return ajv;
+}
+
+/** Validators that refuse fields beyond the documented ones; where a schema says nothing of its fields, any will do. */
+function closedValidators(document: OpenApiDocument): (media: Media) => ValidateFunction {
+  const ajv = newAjv();
+  const known = new Map<Media, ValidateFunction>();
+  return (media) => {
+    const validate =
+      known.get(media) ?? ajv.compile(isOpen(media.schema) ? media.schema : closed(resolved(document, media.schema)));
+    known.set(media, validate);
+    return validate;
+  };
+}
+
+/** The OpenAPI document itself, whose fields another schema describes. */
+function isOpen({ properties }: Schema): boolean {
+  return typeof properties === 'object' && properties !== null && 'openapi' in properties;
+}
+
+/** The schema with its references to `components` replaced by what they point at. */
+export function resolved(document: OpenApiDocument, schema: Schema): Schema {
+  return mapSchema(schema, (node) => {
+    const name = typeof node['$ref'] === 'string' ? node['$ref'].replace('#/components/schemas/', '') : undefined;
+    return name === undefined ? node : (document.components.schemas[name] ?? {});
+  });
+}
+
+function closed(schema: Schema): Schema {
+  return mapSchema(schema, (node) =>
+    typeof node['properties'] === 'object' && !('additionalProperties' in node) ? { ...node, additionalProperties: false } : node,
+  );
+}
+
+function mapSchema(schema: Schema, change: (node: Schema) => Schema): Schema {
+  const inner = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(inner);
+    return typeof value === 'object' && value !== null ? mapSchema(value as Schema, change) : value;
+  };
+  return Object.fromEntries(Object.entries(change(schema)).map(([key, value]) => [key, inner(value)]));
+}

@@ -1,0 +1,112 @@
+import type * as v from 'valibot';
+import type { contracts } from '../../shared/openapi/contracts.ts';
+import { routes, type RouteName } from '../../shared/routes.ts';
+import { responseChecker } from './check-response.ts';
+import type { OpenApiDocument } from './openapi-document.ts';
+import type { Person, Target } from './target.ts';
+
+type RouteOf<Name extends RouteName> = Extract<(typeof routes)[number], { name: Name }>;
+type ParameterNames<Path extends string> = Path extends `${string}{${infer Parameter}}${infer Rest}`
+  ? Parameter | ParameterNames<Rest>
+  : never;
+type OwnParameters<Name extends RouteName> = Exclude<ParameterNames<RouteOf<Name>['path']>, 'domainID'>;
+
+/** What is sent; the path's domain is the target's unless told. */
+export type CallRequest<Name extends RouteName> = ([OwnParameters<Name>] extends [never]
+  ? { path?: { domainID?: string } }
+  : { path: Record<OwnParameters<Name>, string> & { domainID?: string } }) & {
+  /** Which of the methods, where a name has two rows; the last row's unless told. */
+  method?: RouteOf<Name>['method'];
+  query?: Record<string, string | number | boolean>;
+  /** Sent as JSON. */
+  body?: unknown;
+  /** Sent as it is, instead of `body`. */
+  raw?: string | Uint8Array<ArrayBuffer>;
+  headers?: Record<string, string>;
+  /** The administrator unless told; null sends no token. */
+  as?: Person | null;
+};
+
+export type BodyOf<Name extends RouteName> = (typeof contracts)[Name] extends { response: infer S extends v.GenericSchema }
+  ? v.InferOutput<S>
+  : undefined;
+
+export interface Reply {
+  status: number;
+  headers: Headers;
+  body: unknown;
+}
+
+/** An error as the client got it; the gateway's own have `message` alone. */
+export interface Refusal {
+  status: number;
+  code?: string;
+  detail?: string;
+  reason?: string;
+  run_id?: string;
+  errors?: { pointer: string; detail: string }[];
+  missing_items?: { keys: string[]; hashes: string[]; info: string[] };
+  message?: string;
+}
+
+/** Calls routes by their name. Every answer is held against the OpenAPI document that the target itself serves. */
+export interface Client {
+  document: OpenApiDocument;
+  call: <Name extends RouteName>(name: Name, request: CallRequest<Name>) => Promise<Reply>;
+  /** The body of a success. @throws Error for an error answered */
+  done: <Name extends RouteName>(name: Name, request: CallRequest<Name>) => Promise<BodyOf<Name>>;
+  /** The error answered. @throws Error for a success */
+  refused: <Name extends RouteName>(name: Name, request: CallRequest<Name>) => Promise<Refusal>;
+}
+
+export async function openClient(target: Target, onReply?: (name: RouteName, reply: Reply) => void): Promise<Client> {
+  const document = (await (await fetch(`${target.baseUrl}/openapi.json`)).json()) as OpenApiDocument;
+  const check = responseChecker(document);
+
+  const call = async <Name extends RouteName>(name: Name, request: CallRequest<Name>): Promise<Reply> => {
+    const { method, path: template } = rowOf(name, request.method);
+    const path = filled(template, { domainID: target.domain, ...request.path });
+    const query = new URLSearchParams(
+      Object.entries(request.query ?? {}).map(([key, value]): [string, string] => [key, String(value)]),
+    );
+    const body = request.raw ?? (request.body === undefined ? undefined : JSON.stringify(request.body));
+    const person = request.as === undefined ? 'administrator' : request.as;
+    const response = await fetch(`${target.baseUrl}${path}${query.size > 0 ? `?${query.toString()}` : ''}`, {
+      method,
+      headers: {
+        ...(person === null ? {} : { authorization: `Bearer ${target.tokenOf(person)}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...request.headers,
+      },
+      ...(body === undefined ? {} : { body }),
+    });
+    const { status, headers } = response;
+    const reply = { status, headers, body: check(method, template, { status, headers, text: await response.text() }) };
+    onReply?.(name, reply);
+    return reply;
+  };
+  return {
+    document,
+    call,
+    done: async (name, request) => {
+      const { status, body } = await call(name, request);
+      if (status >= 300) throw new Error(`${name} answered ${status}: ${JSON.stringify(body)}`);
+      return body as BodyOf<typeof name>;
+    },
+    refused: async (name, request) => {
+      const { status, body } = await call(name, request);
+      if (status < 300) throw new Error(`${name} answered ${status}, not an error: ${JSON.stringify(body)}`);
+      return { ...(body as Omit<Refusal, 'status'>), status };
+    },
+  };
+}
+
+function rowOf(name: RouteName, method: string | undefined): { method: string; path: string } {
+  const row = routes.findLast((route) => route.name === name && (method === undefined || route.method === method));
+  if (!row) throw new TypeError(`There is no route ${method} ${name}.`);
+  return row;
+}
+
+function filled(template: string, parameters: Record<string, string>): string {
+  return template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(parameters[name] ?? ''));
+}

@@ -1,0 +1,45 @@
+/** The parts of an OpenAPI 3.1 document that the tests read. */
+export interface OpenApiDocument {
+  openapi: string;
+  info: { title: string; version: string };
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, Schema> };
+}
+
+export interface Operation {
+  operationId: string;
+  summary: string;
+  description?: string;
+  security?: unknown[];
+  parameters: Parameter[];
+  requestBody?: { required: boolean; content: Record<string, Media> };
+  responses: Record<string, DocumentedResponse>;
+}
+
+export interface Parameter {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  required: boolean;
+  description?: string;
+  schema: Schema;
+}
+
+export interface DocumentedResponse {
+  description: string;
+  headers?: Record<string, unknown>;
+  content?: Record<string, Media>;
+}
+
+export interface Media {
+  schema: Schema;
+  example?: unknown;
+}
+
+export type Schema = Record<string, unknown>;
+
+/** @throws Error where the document has no such operation */
+export function operationOf(document: OpenApiDocument, method: string, path: string): Operation {
+  const operation = document.paths[path]?.[method.toLowerCase()];
+  if (!operation) throw new Error(`${method} ${path} is not in the OpenAPI document.`);
+  return operation;
+}

@@ -1,0 +1,165 @@
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it, type TestFunction } from 'vitest';
+import { openClient, type BodyOf, type Client } from './client.ts';
+import { isDeployed, isKnown, openTarget, type Person, type Target } from './target.ts';
+
+type Computation = BodyOf<'computations/create-computation'>;
+type Asset = BodyOf<'assets/create-asset'>;
+
+/** What a test does over and over: the service by its routes, things to work on, and the CVM's part. */
+export interface Session extends Client {
+  target: Target;
+  createComputation: (fields?: Record<string, unknown>, as?: Person) => Promise<Computation>;
+  createAsset: (fields?: Record<string, unknown>, as?: Person) => Promise<Asset>;
+  link: (assetId: string, computationId: string) => Promise<void>;
+  /** A computation of the administrator's that lacks nothing for a run; its identifier. */
+  readyComputation: (fields?: Record<string, unknown>) => Promise<string>;
+  /** Runs a ready computation; the run's identifier. */
+  startRun: (computationId: string, cvm: string) => Promise<string>;
+  /** The command that waits for a CVM, as soon as it does. */
+  commandFor: (cvm: string, type: 'run' | 'stop') => Promise<Command>;
+  report: (cvm: string, ...reports: Record<string, unknown>[]) => Promise<BodyOf<'cvms/report'>>;
+  /** Accepts the run that waits for a CVM and reports an event that ends it. */
+  endRun: (cvm: string, event?: { event_type: string; status: string }) => Promise<void>;
+  untilStatus: (computationId: string, status: string) => Promise<void>;
+}
+
+type Command = BodyOf<'cvms/list-commands'>['commands'][number];
+
+/** How long something that happens behind a request may take, on one machine or deployed. */
+export const soon = { timeout: 20_000, interval: 50 };
+
+/** A public key as users send it: base64 of PEM. */
+export function publicKey(): string {
+  const pem = generateKeyPairSync('ed25519').publicKey.export({ format: 'pem', type: 'spki' });
+  return Buffer.from(pem).toString('base64');
+}
+
+/** A CVM that no other test has. */
+export function newCvm(): string {
+  return `e2e-${randomUUID()}`;
+}
+
+export const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+/** A test that acts as persons beyond the administrator and the CVM; not run on a stage without tokens for them. */
+export function itAs(persons: Person[], title: string, test: TestFunction): void {
+  it.skipIf(!persons.every(isKnown))(`${title} (acts as ${persons.join(', ')})`, test);
+}
+
+/** Opens the file's one session, and takes away what it made when the file's tests are done. */
+export function useSession(): Session {
+  const session = {} as Session;
+  let leave: () => Promise<void>;
+  beforeAll(async () => {
+    const opened = await openSession();
+    Object.assign(session, opened.session);
+    leave = opened.leave;
+  });
+  afterAll(() => leave());
+  return session;
+}
+
+async function openSession(): Promise<{ session: Session; leave: () => Promise<void> }> {
+  const target = await openTarget();
+  const made = { computations: new Set<string>(), assets: new Set<string>() };
+  const client = await openClient(target, (name, { status, body }) => {
+    if (status !== 201) return;
+    const { id } = body as { id: string };
+    if (name === 'computations/create-computation') made.computations.add(id);
+    if (name === 'assets/create-asset') made.assets.add(id);
+  });
+  const session = withScenes(target, client);
+  const leave = async () => {
+    for (const id of made.computations) await deleteComputation(session, id);
+    for (const id of made.assets) await session.call('assets/delete-asset', { path: { id } });
+    if (!isDeployed) await expectEmpty(session);
+    await target.stop();
+  };
+  return { session, leave };
+}
+
+function withScenes(target: Target, client: Client): Session {
+  const { done } = client;
+  const key = publicKey();
+  const report = (cvmID: string, ...reports: Record<string, unknown>[]) =>
+    done('cvms/report', {
+      path: { cvmID },
+      body: { reports: reports.map((entry) => ({ id: randomUUID(), ...entry })) },
+      as: 'cvm',
+    });
+  const commandFor = async (cvmID: string, type: 'run' | 'stop') => {
+    const find = async () => {
+      const { commands } = await done('cvms/list-commands', { path: { cvmID }, as: 'cvm' });
+      return commands.find((command) => command.type === type);
+    };
+    await expect.poll(find, soon).toBeDefined();
+    return present(await find());
+  };
+  const createComputation = (fields: Record<string, unknown> = {}, as: Person = 'administrator') =>
+    done('computations/create-computation', { body: { name: 'End to end', ...fields }, as });
+  const createAsset = (fields: Record<string, unknown> = {}, as: Person = 'administrator') =>
+    done('assets/create-asset', {
+      body: { asset: { file_name: `${randomUUID()}.csv`, asset_type: 'dataset', asset: base64('a,b\n'), ...fields } },
+      as,
+    });
+  const link = async (id: string, computationID: string) => {
+    await done('assets/link-asset', { path: { id, computationID } });
+  };
+  return {
+    ...client,
+    ...{ target, createComputation, createAsset, link, commandFor, report },
+    readyComputation: async (fields = {}) => {
+      const { id } = await createComputation(fields);
+      const algorithm = await createAsset({ file_name: 'algorithm.py', asset_type: 'algorithm' });
+      await link(algorithm.id, id);
+      await done('keys/upload-key', { path: { id }, body: { key } });
+      return id;
+    },
+    startRun: (id, cvm) => done('runs/start-run', { path: { id }, query: { cvm } }),
+    endRun: async (cvm, event = { event_type: 'Complete', status: 'Completed' }) => {
+      const { id: command_id, run_id, computation_id } = await commandFor(cvm, 'run');
+      await report(cvm, { run_id, type: 'accepted', command_id }, { run_id, type: 'event', ...event });
+      await untilOver(client, computation_id);
+    },
+    untilStatus: async (id, status) => {
+      await expect.poll(() => statusOf(client, id), soon).toBe(status);
+    },
+  };
+}
+
+function present<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('It has gone again.');
+  return value;
+}
+
+async function statusOf(client: Client, id: string): Promise<string> {
+  return (await client.done('computations/get-computation', { path: { id }, query: { peek: true } })).status;
+}
+
+async function untilOver(client: Client, id: string): Promise<void> {
+  await expect.poll(() => statusOf(client, id), soon).not.toMatch(/running|stopping/);
+}
+
+/** Deletes it, its run stopped before where one is active. */
+async function deleteComputation(session: Session, id: string): Promise<void> {
+  const { status } = await session.call('computations/delete-computation', { path: { id } });
+  if (status !== 409) return;
+  const { id: run_id, cvm_id } = await session.done('runs/stop-run', { path: { id } });
+  await session.report(cvm_id, { run_id, type: 'event', event_type: 'Stopped', status: 'Stopped' });
+  await untilOver(session, id);
+  await session.done('computations/delete-computation', { path: { id } });
+}
+
+async function expectEmpty({ done }: Client): Promise<void> {
+  const [computations, assets, runs] = await Promise.all([
+    done('computations/list-computations', {}),
+    done('assets/list-assets', {}),
+    done('runs/list-runs', {}),
+  ]);
+  expect({ computations: computations.total, assets: assets.total, runs: runs.total }).toEqual({
+    computations: 0,
+    assets: 0,
+    runs: 0,
+  });
+}

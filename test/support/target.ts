@@ -1,0 +1,71 @@
+import { roles, type Role } from '../../shared/access/roles.ts';
+
+/** Whom the end-to-end suite acts as: a member with one role, or a member of another domain with every role there. */
+export type Person = Role | 'outsider';
+
+/** The service under test, reached by HTTP only: started on this machine, or deployed. */
+export interface Target {
+  baseUrl: string;
+  /** The domain that the suite works in. */
+  domain: string;
+  /** Where the outsider is at home. */
+  otherDomain: string;
+  tokenOf: (person: Person) => string;
+  /** The person's user identifier, as the service sees it. */
+  idOf: (person: Person) => string;
+  stop: () => Promise<void>;
+}
+
+/** Tokens by person, as JSON: what `npm run test:deployed` passes on. */
+const givenTokens = JSON.parse(process.env['TARGET_TOKENS'] ?? '{}') as Partial<Record<Person, string>>;
+const deployedUrl = process.env['TARGET_URL'];
+
+export const isDeployed = deployedUrl !== undefined;
+
+/** Whether the target can be called as this person; on one machine as anyone. */
+export function isKnown(person: Person): boolean {
+  return !isDeployed || givenTokens[person] !== undefined;
+}
+
+export async function openTarget(): Promise<Target> {
+  return deployedUrl === undefined ? await startTarget() : deployedTarget(deployedUrl);
+}
+
+function deployedTarget(baseUrl: string): Target {
+  const tokenOf = (person: Person) => {
+    const token = givenTokens[person];
+    if (token === undefined) throw new TypeError(`There is no token for ${person}.`);
+    return token;
+  };
+  const target = { baseUrl, tokenOf, idOf: (person: Person) => subjectOf(tokenOf(person)), stop: () => Promise.resolve() };
+  return { ...target, domain: process.env['TARGET_DOMAIN'] ?? '', otherDomain: process.env['TARGET_OTHER_DOMAIN'] ?? '' };
+}
+
+async function startTarget(): Promise<Target> {
+  const { startStack } = await import('../../infra/local/stack.ts');
+  const [domain, otherDomain] = ['d1', 'd2'];
+  const stack = await startStack({ port: 0, simulator: false });
+  const tokens = new Map<Person, string>();
+  for (const role of Object.keys(roles) as Role[]) tokens.set(role, await stack.token(role, [`${domain}:${role}`]));
+  tokens.set(
+    'outsider',
+    await stack.token(
+      'outsider',
+      Object.keys(roles).map((role) => `${otherDomain}:${role}`),
+    ),
+  );
+  return {
+    ...{ baseUrl: stack.baseUrl, domain, otherDomain, stop: stack.stop },
+    tokenOf: (person) => tokens.get(person) ?? '',
+    idOf: (person) => person,
+  };
+}
+
+/** The claims of a token, unverified. */
+export function claimsOf(token: string): Record<string, unknown> {
+  return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Record<string, unknown>;
+}
+
+function subjectOf(token: string): string {
+  return String(claimsOf(token)['sub']);
+}
