@@ -60,4 +60,21 @@ describe('the DynamoDB proxy', () => {
       ['PutItem', 200],
     ]);
   });
+
+  it('drops the calls after those that it spares', async () => {
+    proxied.proxy.inject({ kind: 'dropped', share: 1, after: 1, operations: ['PutItem'] });
+    await put();
+    await expect(put()).rejects.toThrow();
+  });
+
+  it('cancels transactions that want the same item at the same time, and no others', async () => {
+    proxied.proxy.inject({ kind: 'contention', share: 1, holdInMilliseconds: 30 });
+    const write = (sk: string) => ({ Put: { TableName: proxied.table.name, Item: { pk: 'a', sk } } });
+    const send = (...sks: string[]) =>
+      proxied.table.document.send(new TransactWriteCommand({ TransactItems: sks.map(write) })).catch((error: unknown) => error);
+    const answers = await Promise.all([send('x', 'y'), send('z'), send('v', 'y')]);
+    expect(answers.map((answer) => answer instanceof TransactionCanceledException)).toEqual([false, false, true]);
+    expect(answers[2]).toMatchObject({ CancellationReasons: [{ Code: 'None' }, { Code: 'TransactionConflict' }] });
+    expect(await send('v', 'y')).not.toBeInstanceOf(Error);
+  });
 });

@@ -16,15 +16,24 @@ export interface Call {
  * What goes wrong with a share (0 to 1, evenly spread) of the calls:
  * `conflict`: a transaction is cancelled as DynamoDB does it when another one holds an item; nothing is written.
  * `throttling`: the call is refused with ProvisionedThroughputExceededException; nothing is read or written.
+ * `dropped`: the connection dies; nothing is read or written.
  * `lost-answer`: the call is carried out, and the connection dies before the answer.
- * `operations` narrows it (a conflict only ever meets TransactWriteItems), `times` ends it after so many faults.
+ * `still-in-progress`: a transaction is carried out, and its caller hears that it is not yet.
+ * `contention`: a transaction is cancelled while another one through the proxy holds one of its items; each holds them for
+ * `holdInMilliseconds`.
+ * `operations` narrows it (transactions alone meet what is said of transactions), `after` spares so many calls, `times` ends it
+ * after so many faults.
  */
 export interface Fault {
-  kind: 'conflict' | 'throttling' | 'lost-answer';
+  kind: 'conflict' | 'throttling' | 'dropped' | 'lost-answer' | 'still-in-progress' | 'contention';
   share: number;
   operations?: string[];
+  after?: number;
   times?: number;
+  holdInMilliseconds?: number;
 }
+
+const ofTransactions = new Set<Fault['kind']>(['conflict', 'still-in-progress', 'contention']);
 
 export interface DynamoDbProxy {
   endpoint: string;
@@ -58,12 +67,48 @@ export async function startDynamoDbProxy(
 
   const meets = (operation: string): Fault | undefined => {
     if (!fault || faults >= (fault.times ?? Infinity)) return undefined;
-    const operations = fault.kind === 'conflict' ? ['TransactWriteItems'] : fault.operations;
+    const operations = ofTransactions.has(fault.kind) ? ['TransactWriteItems'] : fault.operations;
     if (operations && !operations.includes(operation)) return undefined;
     exposed++;
-    if (Math.floor(exposed * fault.share) === Math.floor((exposed - 1) * fault.share)) return undefined;
-    faults++;
+    const counted = exposed - (fault.after ?? 0);
+    if (counted <= 0 || Math.floor(counted * fault.share) === Math.floor((counted - 1) * fault.share)) return undefined;
+    if (fault.kind !== 'contention') faults++;
     return fault;
+  };
+
+  const held = new Set<string>();
+  const contend = async (body: Json, holdInMilliseconds: number, carryOut: () => Promise<Answer>): Promise<Answer> => {
+    const items = itemsOf(body);
+    const taken = items.findIndex((item) => held.has(item));
+    if (taken >= 0) {
+      faults++;
+      return conflict(items.length, taken);
+    }
+    for (const item of items) held.add(item);
+    try {
+      await delay(holdInMilliseconds);
+      return await carryOut();
+    } finally {
+      for (const item of items) held.delete(item);
+    }
+  };
+
+  const answerTo = async (met: Fault | undefined, body: Json, carryOut: () => Promise<Answer>): Promise<Answer> => {
+    switch (met?.kind) {
+      case 'conflict':
+      case 'throttling':
+        return refusal(met.kind, body);
+      case 'dropped':
+        return { status: 0, text: '{}' };
+      case 'still-in-progress':
+        await carryOut();
+        return wireError('com.amazonaws.dynamodb.v20120810#TransactionInProgressException', { Message: 'Still in progress.' });
+      case 'contention':
+        return await contend(body, met.holdInMilliseconds ?? 0, carryOut);
+      case 'lost-answer':
+      case undefined:
+        return await carryOut();
+    }
   };
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -72,10 +117,8 @@ export async function startDynamoDbProxy(
     const body = await jsonOf(request);
     const met = meets(operation);
     if (latencyInMilliseconds > 0) await delay(latencyInMilliseconds);
-    const answer =
-      met && met.kind !== 'lost-answer'
-        ? refusal(met.kind, body)
-        : await forward(engineEndpoint, request, { ReturnConsumedCapacity: 'TOTAL', ...body });
+    const carryOut = () => forward(engineEndpoint, request, { ReturnConsumedCapacity: 'TOTAL', ...body });
+    const answer = await answerTo(met, body, carryOut);
     const units = unitsOf(answer.text);
     const reads = readOperations.has(operation);
     calls.push({
@@ -86,7 +129,7 @@ export async function startDynamoDbProxy(
       readUnits: reads ? units : 0,
       writeUnits: reads ? 0 : units,
     });
-    if (met?.kind === 'lost-answer') {
+    if (met?.kind === 'lost-answer' || met?.kind === 'dropped') {
       response.destroy();
       return;
     }
@@ -165,15 +208,34 @@ function refusal(kind: 'conflict' | 'throttling', body: Json): Answer {
       message: 'The level of configured provisioned throughput for the table was exceeded.',
     });
   }
-  const actions = Array.isArray(body['TransactItems']) ? body['TransactItems'].length : 1;
+  const actions = itemsOf(body).length;
+  return conflict(actions, actions - 1);
+}
+
+function conflict(actions: number, conflicting: number): Answer {
   const reasons = Array.from({ length: actions }, (_, index) =>
-    index === actions - 1 ? { Code: 'TransactionConflict', Message: 'Transaction is ongoing for the item' } : { Code: 'None' },
+    index === conflicting ? { Code: 'TransactionConflict', Message: 'Transaction is ongoing for the item' } : { Code: 'None' },
   );
   const codes = reasons.map((reason) => reason.Code).join(', ');
   return wireError('com.amazonaws.dynamodb.v20120810#TransactionCanceledException', {
     Message: `Transaction cancelled, please refer cancellation reasons for specific reasons [${codes}]`,
     CancellationReasons: reasons,
   });
+}
+
+/** The keys that a transaction's actions are on, in their order. */
+function itemsOf(body: Json): string[] {
+  const actions = (body['TransactItems'] ?? []) as Record<string, { Key?: WireKey; Item?: WireKey }>[];
+  return actions.map((action) => {
+    const { Key, Item } = Object.values(action)[0] ?? {};
+    const { pk, sk } = Key ?? Item ?? {};
+    return `${pk?.S ?? ''} ${sk?.S ?? ''}`;
+  });
+}
+
+interface WireKey {
+  pk?: { S: string };
+  sk?: { S: string };
 }
 
 function wireError(type: string, fields: Json): Answer {

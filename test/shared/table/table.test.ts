@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { getItem, increment, StaleReadError, transact, withFreshReads } from '../../../shared/table/table.ts';
+import { startProxiedTable } from '../../support/proxied-table.ts';
 import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
 
 let embedded: EmbeddedTable;
@@ -20,6 +21,23 @@ describe('transact', () => {
     ]);
     await expect(attempt).rejects.toBe(refused);
     expect(await getItem(table, { pk: 'a', sk: 'other' })).toBeUndefined();
+  });
+});
+
+describe('transact, through a table that is busy,', () => {
+  it('writes once what was carried out though it heard that it was in progress', async () => {
+    const proxied = await startProxiedTable({ latencyInMilliseconds: 0 });
+    proxied.proxy.inject({ kind: 'still-in-progress', share: 1, times: 3 });
+    const update = {
+      Key: { pk: 'a', sk: 'count' },
+      UpdateExpression: 'ADD #count :one',
+      ExpressionAttributeNames: { '#count': 'count' },
+      ExpressionAttributeValues: { ':one': 1 },
+    };
+    await transact(proxied.table, [{ update }]);
+    expect(proxied.proxy.faults()).toBe(3);
+    expect(await getItem(proxied.direct, update.Key)).toMatchObject({ count: 1 });
+    await proxied.stop();
   });
 });
 

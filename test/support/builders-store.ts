@@ -1,0 +1,122 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { fromEnv } from '@aws-sdk/credential-provider-env';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { S3RequestPresigner } from '@aws-sdk/s3-request-presigner';
+import { Sha256 } from '@smithy/core/checksum';
+import { localCredentials } from '../../infra/local/local-credentials.ts';
+import { startS3 } from '../../infra/local/s3/s3.ts';
+import type { AssetType } from '../../shared/assets/asset.ts';
+import type { ContentStore } from '../../shared/assets/content-store.ts';
+import { createAsset } from '../../shared/assets/create-asset.ts';
+import { defaultAgentConfig } from '../../shared/computations/agent-config.ts';
+import { createComputation } from '../../shared/computations/create-computation.ts';
+import { recordReports } from '../../shared/cvms/record-reports.ts';
+import type { Executions } from '../../shared/lifecycle/executions.ts';
+import { recordOutcome } from '../../shared/lifecycle/steps.ts';
+import { linkAsset } from '../../shared/links/link-asset.ts';
+import { uploadKey } from '../../shared/keys/participant-key.ts';
+import { readPublicKey } from '../../shared/keys/read-public-key.ts';
+import { readRun } from '../../shared/runs/read-run.ts';
+import { startRun } from '../../shared/runs/start-run.ts';
+import type { Table } from '../../shared/table/table.ts';
+import { clockOfTests } from './append-to-journal.ts';
+import { startDynamoDbProxy, type DynamoDbProxy } from './dynamodb-proxy.ts';
+import { startEmbeddedTable } from './embedded-table.ts';
+import { startIdleStepFunctions } from './lifecycle-idle-step-functions.ts';
+
+/** What the store functions work on: real engines, and executions that only wait. */
+export interface Stores {
+  /** Straight on the engine. */
+  table: Table;
+  /** The same table through the proxy, by a client that never tries again: a fault is the end of its caller. */
+  mortal: Table;
+  proxy: DynamoDbProxy;
+  content: ContentStore;
+  executions: Executions;
+  stop: () => Promise<void>;
+}
+
+export async function startStores(): Promise<Stores> {
+  const embedded = await startEmbeddedTable();
+  const proxy = await startDynamoDbProxy(embedded.endpoint, { latencyInMilliseconds: 0 });
+  const client = new DynamoDBClient({ endpoint: proxy.endpoint, region: 'local', credentials: localCredentials, maxAttempts: 1 });
+  const document = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+  const s3 = await startS3({ bucket: 'content', notifiedPrefix: 'content/upload/', onObjectCreated: () => undefined });
+  process.env['AWS_ACCESS_KEY_ID'] = localCredentials.accessKeyId;
+  process.env['AWS_SECRET_ACCESS_KEY'] = localCredentials.secretAccessKey;
+  const presigner = new S3RequestPresigner({ region: 'local', credentials: fromEnv(), sha256: Sha256 });
+  const stepFunctions = await startIdleStepFunctions();
+  return {
+    table: embedded.table,
+    mortal: { name: embedded.table.name, document },
+    proxy,
+    content: { url: `${s3.endpoint}/content`, presigner },
+    executions: stepFunctions.executions,
+    stop: async () => {
+      document.destroy();
+      await Promise.all([stepFunctions.stop(), s3.stop(), proxy.stop()]);
+      await embedded.stop();
+    },
+  };
+}
+
+const publicKey = Buffer.from(generateKeyPairSync('ed25519').publicKey.export({ format: 'pem', type: 'spki' })).toString(
+  'base64',
+);
+
+/** What every change of a test names, beside what it is about. */
+export const byAlice = { by: 'alice', now: clockOfTests, permit: () => undefined };
+
+export async function aComputation(table: Table, domain: string, name = 'Iris'): Promise<string> {
+  const fields = { name, description: '', owner: 'alice', agent_config: defaultAgentConfig };
+  return (await createComputation(table, { domain, ...fields, createdBy: 'alice', now: clockOfTests })).id;
+}
+
+export async function anAsset(
+  { table, content }: Pick<Stores, 'table' | 'content'>,
+  domain: string,
+  asset: { file_name: string; asset_type: AssetType; asset?: string } = { file_name: 'algorithm.py', asset_type: 'algorithm' },
+): Promise<string> {
+  const fields = { description: '', mime_type: '', user_key: '', asset: btoa('print(1)') };
+  return (await createAsset(table, content, { domain, ...fields, ...asset, createdBy: 'alice', now: clockOfTests })).id;
+}
+
+export async function aKey(table: Table, domain: string, computationId: string, userId = 'alice'): Promise<void> {
+  const { spki, fingerprint } = readPublicKey(publicKey, '/key');
+  const key = { user_id: userId, user_key: spki.toString('base64'), fingerprint, is_consumer: false, uploaded_at: clockOfTests };
+  await uploadKey(table, domain, computationId, key);
+}
+
+/** A computation that lacks nothing for a run, and its algorithm. */
+export async function aReadyComputation(stores: Stores, domain: string): Promise<{ id: string; algorithm: string }> {
+  const id = await aComputation(stores.table, domain);
+  const algorithm = await anAsset(stores, domain);
+  await linkAsset(stores.table, { domain, assetId: algorithm, computationId: id, ...byAlice });
+  await aKey(stores.table, domain, id);
+  return { id, algorithm };
+}
+
+export async function aRun(
+  { table, executions }: Stores,
+  domain: string,
+  computationId: string,
+  cvmId = 'cvm-1',
+): Promise<string> {
+  return await startRun(table, executions, { domain, computationId, cvmId, ...byAlice });
+}
+
+/** Ends a run as its CVM and its execution do. */
+export async function endRunWith(
+  { table, executions }: Stores,
+  domain: string,
+  runId: string,
+  [event_type, status]: [string, string] = ['Complete', 'Completed'],
+): Promise<void> {
+  const run = await readRun(table, domain, runId);
+  if (!run) throw new Error('There is no such run.');
+  const reports = [{ id: `end of ${runId}`, run_id: runId, type: 'event' as const, event_type, status, originator: 'agent' }];
+  await recordReports(table, executions, { domain, cvmId: run.cvm_id, reports, now: clockOfTests });
+  const reference = { domain, computation_id: run.computation_id, run_id: runId, cvm_id: run.cvm_id };
+  await recordOutcome(table, executions, reference, undefined, clockOfTests);
+}
