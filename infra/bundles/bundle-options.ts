@@ -1,5 +1,6 @@
 import type { BuildOptions } from 'esbuild';
 import { withoutTheUnreached } from './without-the-unreached.ts';
+import { withoutWebSockets } from './without-web-sockets.ts';
 
 /** The SDK imports these, when it needs them, for credentials from elsewhere than the environment, and for event streams. */
 const neverReached = [
@@ -17,7 +18,7 @@ export const bundleOptions = {
   target: 'node24',
   mainFields: ['module', 'main'],
   external: neverReached,
-  plugins: [withoutTheUnreached],
+  plugins: [withoutTheUnreached, withoutWebSockets],
   outExtension: { '.js': '.mjs' },
   legalComments: 'none',
   logLevel: 'warning',

@@ -97,7 +97,8 @@ function failuresByDomain(watched: Watched): IWidget {
     logGroupNames: logs(watched),
     queryLines: [
       failures,
-      'stats count(*) as failures, min(@timestamp) as since, max(@timestamp) as latest by domainID, coalesce(endpoint, task) as name, code',
+      'fields coalesce(endpoint, task) as name',
+      'stats count(*) as failures, min(@timestamp) as since, max(@timestamp) as latest by domainID, name, code',
       'sort failures desc',
     ],
     view: LogQueryVisualizationType.TABLE,
