@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deleteComputation } from '../../../shared/computations/delete-computation.ts';
+import { linkAsset } from '../../../shared/links/link-asset.ts';
+import { unlinkAsset } from '../../../shared/links/unlink-asset.ts';
+import { purgeAll } from '../../../shared/purge/purge-all.ts';
+import { deleteAsset } from '../../../shared/assets/delete-asset.ts';
+import { dieAtEveryCall, itemsNaming } from '../../support/builders-purge.ts';
+import {
+  aKey,
+  anAsset,
+  aReadyComputation,
+  aRun,
+  byAlice,
+  endRunWith,
+  startStores,
+  type Stores,
+} from '../../support/builders-store.ts';
+import { inconsistencies, scan } from '../../support/lifecycle-inconsistencies.ts';
+
+let stores: Stores;
+beforeAll(async () => {
+  stores = await startStores();
+});
+afterAll(() => stores.stop());
+
+const domain = 'd1';
+let computations = 0;
+
+/** A computation with a life behind it: links, keys of two users, two runs, and an asset unlinked while one of them was active. */
+async function aLivedComputation() {
+  const { table } = stores;
+  const { id, algorithm } = await aReadyComputation(stores, domain);
+  const dataset = await anAsset(stores, domain, { file_name: 'iris.csv', asset_type: 'dataset' });
+  await linkAsset(table, { domain, assetId: dataset, computationId: id, ...byAlice });
+  await aKey(table, domain, id, 'bob');
+  const cvm = `cvm-${++computations}`;
+  const first = await aRun(stores, domain, id, cvm);
+  await unlinkAsset(table, { domain, assetId: algorithm, computationId: id, ...byAlice });
+  await endRunWith(stores, domain, first);
+  await linkAsset(table, { domain, assetId: algorithm, computationId: id, ...byAlice });
+  const second = await aRun(stores, domain, id, cvm);
+  await endRunWith(stores, domain, second, ['Failed', 'Failed']);
+  return { id, runs: [first, second], assets: [algorithm, dataset] };
+}
+
+const remove = (id: string, table = stores.table) => deleteComputation(table, domain, id, () => undefined);
+const isGone = (error: unknown) => expect(error).toMatchObject({ code: 'not_found' });
+
+async function expectNothingLeft({ id, runs }: { id: string; runs: string[] }, death: string): Promise<void> {
+  await purgeAll(stores.table, stores.content);
+  expect([death, ...(await itemsNaming(stores.table, [id, ...runs]))]).toEqual([death]);
+}
+
+describe('the purge of a computation', () => {
+  it('leaves nothing of it, wherever its deletion was interrupted', async () => {
+    const deaths = await dieAtEveryCall(
+      stores,
+      aLivedComputation,
+      ({ id }) => remove(id, stores.mortal),
+      async (computation, death) => {
+        await remove(computation.id).catch(isGone);
+        await expectNothingLeft(computation, death);
+      },
+    );
+    expect(deaths).toBeGreaterThan(10);
+  });
+
+  it('leaves nothing of it, wherever it was interrupted itself', async () => {
+    const prepare = async () => {
+      const computation = await aLivedComputation();
+      stores.proxy.inject({ kind: 'dropped', share: 1, after: 2 });
+      await remove(computation.id, stores.mortal).catch(() => undefined);
+      stores.proxy.inject(undefined);
+      return computation;
+    };
+    const purge = () => purgeAll(stores.mortal, stores.content);
+    const deaths = await dieAtEveryCall(stores, prepare, purge, expectNothingLeft);
+    expect(deaths).toBeGreaterThan(20);
+  });
+
+  it('shows nothing of it from the moment it is deleted', async () => {
+    const { id, assets } = await aLivedComputation();
+    stores.proxy.inject({ kind: 'dropped', share: 1, after: 2 });
+    await expect(remove(id, stores.mortal)).rejects.toThrow();
+    stores.proxy.inject(undefined);
+    await remove(id).catch(isGone);
+    for (const assetId of assets) await deleteAsset(stores.table, domain, assetId, 'alice', byAlice.now, () => undefined);
+    await expectNothingLeft({ id, runs: assets }, 'with its assets');
+  });
+
+  it('leaves a table that does not contradict itself', async () => {
+    expect(inconsistencies(await scan(stores.table))).toEqual([]);
+  });
+});
