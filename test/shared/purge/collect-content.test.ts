@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAsset } from '../../../shared/assets/create-asset.ts';
+import { getContent, putContent, uploadKey } from '../../../shared/assets/content-store.ts';
+import { deleteAsset } from '../../../shared/assets/delete-asset.ts';
+import { describeAsset } from '../../../shared/assets/describe-asset.ts';
+import { readAsset } from '../../../shared/assets/read-asset.ts';
+import { receiveUpload } from '../../../shared/assets/receive-upload.ts';
+import { updateAsset } from '../../../shared/assets/update-asset.ts';
+import { collectContent } from '../../../shared/purge/collect-content.ts';
+import { purgeAll } from '../../../shared/purge/purge-all.ts';
+import { clockOfTests } from '../../support/append-to-journal.ts';
+import { contentKeys, dieAtEveryCall } from '../../support/builders-purge.ts';
+import { anAsset, startStores, type Stores } from '../../support/builders-store.ts';
+import { scan } from '../../support/lifecycle-inconsistencies.ts';
+
+let stores: Stores;
+beforeAll(async () => {
+  stores = await startStores();
+});
+afterAll(() => stores.stop());
+
+const domain = 'd1';
+const fields = { file_name: 'iris.csv', description: '', asset_type: 'dataset' as const, mime_type: '', user_key: '' };
+const create = (asset: string | undefined, table = stores.table) =>
+  createAsset(table, stores.content, { domain, ...fields, asset, createdBy: 'alice', now: clockOfTests });
+const replace = (id: string, asset: string | undefined, table = stores.table) =>
+  updateAsset(table, stores.content, domain, id, { ...fields, asset }, clockOfTests, () => undefined);
+const hoursLater = (hours: number) => new Date(Date.parse(clockOfTests) + hours * 3_600_000).toISOString();
+const collect = (hours = 3) => collectContent(stores.table, stores.content, hoursLater(hours));
+const contentOf = async (id: string) =>
+  (await describeAsset(stores.content, await readAsset(stores.table, domain, id), clockOfTests)).asset;
+
+async function expectOnlyNamedContent(death = ''): Promise<void> {
+  const rows = (await scan(stores.table)).filter((item) => item['pk'] === `assets#${domain}` && 'content_key' in item);
+  const named = rows.flatMap((row) => (row['content_key'] === null ? [] : [String(row['content_key'])]));
+  expect([death, ...(await contentKeys(stores.content)).sort()]).toEqual([death, ...named.sort()]);
+}
+
+describe('collectContent', () => {
+  it('removes content that no row came to name, and no other, wherever a creation died', async () => {
+    const kept = await anAsset(stores, domain);
+    const deaths = await dieAtEveryCall(
+      stores,
+      () => Promise.resolve(),
+      () => create(btoa('orphan'), stores.mortal),
+      async (_, death) => {
+        await collect();
+        await expectOnlyNamedContent(death);
+      },
+    );
+    expect(deaths).toBeGreaterThan(4);
+    expect(await contentOf(kept)).toBe(btoa('print(1)'));
+  });
+
+  it('removes what was replaced, and nothing that is named, wherever a replacement died', async () => {
+    const deaths = await dieAtEveryCall(
+      stores,
+      () => anAsset(stores, domain),
+      (id) => replace(id, btoa('new'), stores.mortal),
+      async (id, death) => {
+        await collect();
+        await expectOnlyNamedContent(death);
+        expect([btoa('print(1)'), btoa('new')]).toContain(await contentOf(id));
+      },
+    );
+    expect(deaths).toBeGreaterThan(6);
+  });
+
+  it('leaves content of the last two hours alone, for those who are about to name or to read it', async () => {
+    const id = await anAsset(stores, domain);
+    const before = await readAsset(stores.table, domain, id);
+    await replace(id, btoa('new'));
+    await collect(1);
+    expect((await describeAsset(stores.content, before, clockOfTests)).asset).toBe(btoa('print(1)'));
+    await collect(3);
+    expect(await getContent(stores.content, String(before.content_key))).toBeUndefined();
+    expect(await contentOf(id)).toBe(btoa('new'));
+  });
+
+  it('takes in an upload whose arrival went unnoticed', async () => {
+    const { id } = await create(undefined);
+    const { upload_key } = await readAsset(stores.table, domain, id);
+    await putContent(stores.content, String(upload_key), Buffer.from('large'));
+    await collect();
+    expect(await contentOf(id)).toBe(btoa('large'));
+    await expectOnlyNamedContent();
+  });
+
+  it('removes an upload that nobody awaits any more', async () => {
+    const { id } = await create(undefined);
+    const { upload_key } = await readAsset(stores.table, domain, id);
+    await replace(id, btoa('sent inline instead'));
+    await putContent(stores.content, String(upload_key), Buffer.from('late'));
+    await collect();
+    await expectOnlyNamedContent();
+    expect(await contentOf(id)).toBe(btoa('sent inline instead'));
+  });
+
+  it('leaves no notes once all of them are settled', async () => {
+    const { id } = await create(undefined);
+    await deleteAsset(stores.table, domain, id, 'alice', clockOfTests, () => undefined);
+    await purgeAll(stores.table, stores.content);
+    await collect();
+    expect((await scan(stores.table)).filter((item) => item['pk'] === 'content-checks')).toEqual([]);
+  });
+});
+
+describe('the content of an asset', () => {
+  it('is whole for every reader while it is replaced', async () => {
+    const id = await anAsset(stores, domain);
+    const texts = Array.from({ length: 8 }, (_, index) => btoa(`version ${index} `.repeat(1000)));
+    const writers = Promise.all(texts.map((text) => replace(id, text)));
+    const read = new Set<string | undefined>();
+    for (let reader = 0; reader < 30; reader++) read.add(await contentOf(id));
+    await writers;
+    read.add(await contentOf(id));
+    expect([...read].filter((text) => !texts.includes(text ?? '') && text !== btoa('print(1)'))).toEqual([]);
+    await collect();
+    await expectOnlyNamedContent();
+  });
+
+  it('is taken in once, however often its arrival is told, and not for an asset that awaits another', async () => {
+    const { id } = await create(undefined);
+    const { upload_key } = await readAsset(stores.table, domain, id);
+    await putContent(stores.content, String(upload_key), Buffer.from('large'));
+    const stranger = uploadKey(domain, id);
+    await putContent(stores.content, stranger, Buffer.from('stranger'));
+    const told = [upload_key, upload_key, stranger].map((key) =>
+      receiveUpload(stores.table, stores.content, String(key), clockOfTests),
+    );
+    await Promise.all(told);
+    await receiveUpload(stores.table, stores.content, String(upload_key), clockOfTests);
+    expect(await readAsset(stores.table, domain, id)).toMatchObject({ state: 'ready', size: 5, version: 2 });
+    expect(await contentOf(id)).toBe(btoa('large'));
+    expect(await getContent(stores.content, stranger)).toBeUndefined();
+  });
+});

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deleteAsset } from '../../../shared/assets/delete-asset.ts';
+import { updateAsset } from '../../../shared/assets/update-asset.ts';
+import { deleteComputation } from '../../../shared/computations/delete-computation.ts';
+import { readComputation, readDefinition } from '../../../shared/computations/read-computation.ts';
+import { readEvents } from '../../../shared/events/read-events.ts';
+import { linkAsset } from '../../../shared/links/link-asset.ts';
+import { unlinkAsset } from '../../../shared/links/unlink-asset.ts';
+import { purgeAll } from '../../../shared/purge/purge-all.ts';
+import { contentKeys, dieAtEveryCall, itemsNaming } from '../../support/builders-purge.ts';
+import {
+  aComputation,
+  anAsset,
+  aReadyComputation,
+  aRun,
+  byAlice,
+  endRunWith,
+  startStores,
+  type Stores,
+} from '../../support/builders-store.ts';
+import { inconsistencies, scan } from '../../support/lifecycle-inconsistencies.ts';
+
+let stores: Stores;
+beforeAll(async () => {
+  stores = await startStores();
+});
+afterAll(() => stores.stop());
+
+const domain = 'd1';
+const remove = (id: string, table = stores.table) => deleteAsset(table, domain, id, 'alice', byAlice.now, () => undefined);
+const isGone = (error: unknown) => expect(error).toMatchObject({ code: 'not_found' });
+
+async function aLinkedAsset() {
+  const asset = await anAsset(stores, domain, { file_name: 'iris.csv', asset_type: 'dataset' });
+  const computations = [await aComputation(stores.table, domain), await aComputation(stores.table, domain)];
+  for (const computationId of computations) await linkAsset(stores.table, { domain, assetId: asset, computationId, ...byAlice });
+  return { asset, computations };
+}
+
+async function expectUnlinked({ asset, computations }: Awaited<ReturnType<typeof aLinkedAsset>>, death: string): Promise<void> {
+  await purgeAll(stores.table, stores.content);
+  const named = await itemsNaming(stores.table, [asset]);
+  expect([death, ...named.filter((key) => !key.startsWith('journal#'))]).toEqual([death]);
+  expect((await contentKeys(stores.content)).filter((key) => key.includes(asset))).toEqual([]);
+  for (const id of computations) {
+    const { events } = await readEvents(stores.table, id, {}, { limit: 10, offset: 0 });
+    expect(events.map((event) => event.event_type)).toEqual(['asset_unlinked', 'asset_linked', 'created']);
+    expect((await readComputation(stores.table, domain, id)).dataset_count).toBe(0);
+    expect((await readDefinition(stores.table, id)).datasets).toEqual([]);
+  }
+}
+
+describe('the purge of an asset', () => {
+  it('leaves neither links nor content, and one event at each computation, wherever its deletion was interrupted', async () => {
+    const deaths = await dieAtEveryCall(
+      stores,
+      aLinkedAsset,
+      ({ asset }) => remove(asset, stores.mortal),
+      async (prepared, death) => {
+        await remove(prepared.asset).catch(isGone);
+        await expectUnlinked(prepared, death);
+      },
+    );
+    expect(deaths).toBeGreaterThan(10);
+  });
+
+  it('does so wherever it was interrupted itself', async () => {
+    const prepare = async () => {
+      const linked = await aLinkedAsset();
+      stores.proxy.inject({ kind: 'dropped', share: 1, after: 5 });
+      await remove(linked.asset, stores.mortal).catch(() => undefined);
+      stores.proxy.inject(undefined);
+      return linked;
+    };
+    const deaths = await dieAtEveryCall(stores, prepare, () => purgeAll(stores.mortal, stores.content), expectUnlinked);
+    expect(deaths).toBeGreaterThan(10);
+  });
+
+  it('comes to its end though a computation is deleted in between', async () => {
+    const { asset, computations } = await aLinkedAsset();
+    stores.proxy.inject({ kind: 'dropped', share: 1, after: 5 });
+    await expect(remove(asset, stores.mortal)).rejects.toThrow();
+    stores.proxy.inject(undefined);
+    await remove(asset).catch(isGone);
+    for (const id of computations) await deleteComputation(stores.table, domain, id, () => undefined);
+    await purgeAll(stores.table, stores.content);
+    expect(await itemsNaming(stores.table, [asset, ...computations])).toEqual([]);
+  });
+});
+
+describe('the deletion of an asset', () => {
+  it('waits for the end of a run that uses it, also of one that it has been unlinked from', async () => {
+    const { id, algorithm } = await aReadyComputation(stores, domain);
+    const run = await aRun(stores, domain, id, 'cvm-uses');
+    const inUse = { code: 'conflict', extras: { reason: 'asset_in_use', run_id: run } };
+    await expect(remove(algorithm)).rejects.toMatchObject(inUse);
+    await unlinkAsset(stores.table, { domain, assetId: algorithm, computationId: id, ...byAlice });
+    await expect(remove(algorithm)).rejects.toMatchObject(inUse);
+    await endRunWith(stores, domain, run);
+    await remove(algorithm);
+    await purgeAll(stores.table, stores.content);
+    expect((await itemsNaming(stores.table, [algorithm])).filter((key) => key.startsWith('uses#'))).toEqual([]);
+  });
+
+  it('takes away the links of more computations than fit into its transaction', { timeout: 60_000 }, async () => {
+    const asset = await anAsset(stores, domain, { file_name: 'wide.csv', asset_type: 'dataset' });
+    for (let count = 0; count < 93; count++) {
+      const computationId = await aComputation(stores.table, domain);
+      await linkAsset(stores.table, { domain, assetId: asset, computationId, ...byAlice });
+    }
+    const renamed = { file_name: 'b.csv', description: '', asset_type: 'dataset' as const, mime_type: '', user_key: '' };
+    const rename = updateAsset(stores.table, stores.content, domain, asset, renamed, byAlice.now, () => undefined);
+    await expect(rename).rejects.toMatchObject({ code: 'conflict', extras: { reason: 'linked_too_widely' } });
+    await remove(asset);
+    await purgeAll(stores.table, stores.content);
+    expect((await itemsNaming(stores.table, [asset])).filter((key) => !key.startsWith('journal#'))).toEqual([]);
+  });
+
+  it('leaves a table that does not contradict itself', async () => {
+    expect(inconsistencies(await scan(stores.table))).toEqual([]);
+  });
+});
