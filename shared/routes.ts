@@ -170,7 +170,7 @@ export const dryRunRoute = {
   loses: 'Nobody can check whether a computation is ready to run.',
 } as const satisfies Route;
 
-export const stopRunByGetRoute = {
+const stopRunByGetRoute = {
   name: 'runs/stop-run',
   endpoint: 13,
   method: 'GET',

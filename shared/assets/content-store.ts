@@ -111,7 +111,7 @@ async function presign(
 }
 
 /** Storage does not do what it should; a caller hears that it is unavailable. */
-export class StorageError extends Error {
+class StorageError extends Error {
   override readonly name = 'ServiceUnavailable';
 }
 

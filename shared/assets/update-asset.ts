@@ -26,7 +26,7 @@ interface Replacement extends Omit<AssetInput, 'checksum'> {
 }
 
 /** A name or type changes in every computation that the asset is linked to, in one transaction of at most 100 actions. */
-export const mostLinksOfARename = 30;
+const mostLinksOfARename = 30;
 
 /**
  * Replaces an asset. New content goes under a new name, so what was there stays whole for those who read it now; the collector

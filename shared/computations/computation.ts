@@ -18,7 +18,6 @@ const inputEntries = {
 
 /** Body of endpoint 1. */
 export const computationInput = strictObject(inputEntries);
-export type ComputationInput = v.InferOutput<typeof computationInput>;
 
 /** What the service itself returns is taken and ignored in a PUT, so that read-change-write works. */
 const returned = v.optional(v.pipe(v.unknown(), v.description('Ignored: written by the service.')));
@@ -57,7 +56,7 @@ export const storedComputation = v.object({
 });
 export type StoredComputation = v.InferOutput<typeof storedComputation>;
 
-export const linkedAsset = v.object({
+const linkedAsset = v.object({
   id: identifier,
   file_name: v.string(),
   asset_type: v.picklist(['algorithm', 'dataset']),

@@ -53,7 +53,7 @@ export const reportSchema = v.variant(
 );
 export type Report = v.InferOutput<typeof reportSchema>;
 
-export const reportsPerBatch = 50;
+const reportsPerBatch = 50;
 
 /** Body of endpoint 26. */
 export const reportBatch = strictObject({

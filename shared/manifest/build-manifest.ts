@@ -17,7 +17,7 @@ export interface Inputs {
 }
 
 /** Fits, with the agent's configuration, into one DynamoDB item and one gRPC message of the agent. */
-export const manifestLimitInBytes = 256 * 1024;
+const manifestLimitInBytes = 256 * 1024;
 
 /**
  * The manifest, or what it lacks. A provider's key is the asset's own, else the one that its creator uploaded to the

@@ -2,11 +2,9 @@ import * as v from 'valibot';
 import { cvmId, identifier, timestamp } from '../text.ts';
 
 /** A run begins as `running` and ends in exactly one of the last three. */
-export const runStatuses = ['running', 'stopping', 'completed', 'failed', 'cancelled'] as const;
-export type RunStatus = (typeof runStatuses)[number];
+const runStatuses = ['running', 'stopping', 'completed', 'failed', 'cancelled'] as const;
 
 export const finalStatuses = ['completed', 'failed', 'cancelled'] as const;
-export type FinalStatus = (typeof finalStatuses)[number];
 
 export function isActive(status: string): boolean {
   return status === 'running' || status === 'stopping';

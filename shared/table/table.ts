@@ -46,12 +46,9 @@ export class ConditionFailedError extends Error {
   override readonly name = 'ConditionFailedError';
 }
 
-/** DynamoDB's own bound on a transaction. */
-export const actionsPerTransaction = 100;
-
-const attempts = 14;
+const attempts = 24;
 const firstPauseInMilliseconds = 15;
-const longestPauseInMilliseconds = 600;
+const longestPauseInMilliseconds = 1000;
 
 /** Full jitter: a random pause up to a bound that doubles with each attempt. */
 export async function pause(attempt: number): Promise<void> {
