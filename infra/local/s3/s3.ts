@@ -150,12 +150,19 @@ async function forward(
   front: Front,
   body: AsyncIterable<Buffer> | Iterable<Buffer>,
 ): Promise<void> {
-  const { 'if-none-match': condition, 'transfer-encoding': _, expect: __, ...headers } = request.headers;
+  const {
+    'if-none-match': condition,
+    'transfer-encoding': _,
+    'content-length': length = '0',
+    expect: __,
+    ...headers
+  } = request.headers;
   const isRead = request.method === 'GET' || request.method === 'HEAD';
-  const whole = Array.isArray(body) ? { 'content-length': String((body[0] as Buffer).length) } : {};
+  const size = Array.isArray(body) ? String((body[0] as Buffer).length) : length;
+  const sized = size === '0' ? {} : { 'content-length': size }; // the engine stores no empty object that says so
   const upstream = httpRequest(front.engine + (request.url ?? ''), {
     method: request.method,
-    headers: { ...headers, ...whole, ...(isRead && condition !== undefined ? { 'if-none-match': condition } : {}) },
+    headers: { ...headers, ...sized, ...(isRead && condition !== undefined ? { 'if-none-match': condition } : {}) },
   });
   const answered = new Promise<IncomingMessage>((resolve, reject) => upstream.once('response', resolve).once('error', reject));
   await Promise.all([pipeline(body, upstream), answered]);
