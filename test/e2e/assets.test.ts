@@ -1,0 +1,338 @@
+import { createHash, createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { BodyOf } from '../support/client.ts';
+import { base64, itAs, newCvm, publicKey, soon, useSession } from '../support/session.ts';
+
+const session = useSession();
+const create = 'assets/create-asset';
+const get = 'assets/get-asset';
+const update = 'assets/update-asset';
+const remove = 'assets/delete-asset';
+const link = 'assets/link-asset';
+const unlink = 'assets/unlink-asset';
+
+const sha3 = (content: string | Uint8Array) => createHash('sha3-256').update(content).digest('hex');
+const dataset = (fields: Record<string, unknown>) => ({ asset: { file_name: 'd.csv', asset_type: 'dataset', ...fields } });
+
+async function send(upload: BodyOf<typeof create>['upload'], content: string | Uint8Array<ArrayBuffer>): Promise<number> {
+  if (!upload) throw new Error('There is no upload.');
+  const { method, url, headers } = upload;
+  return (await fetch(url, { method, headers, body: content })).status;
+}
+
+async function untilReady(id: string): Promise<BodyOf<typeof get>> {
+  await expect.poll(async () => (await session.done(get, { path: { id } })).state, soon).toBe('ready');
+  return await session.done(get, { path: { id } });
+}
+
+describe('create an asset', () => {
+  it('answers 201 with the asset, without its content, and says where it is', async () => {
+    const key = publicKey();
+    const { status, headers, body } = await session.call(create, {
+      body: dataset({ description: 'Flowers', mime_type: 'text/csv', asset: base64('a,b\n'), user_key: key }),
+    });
+    const { id } = body as { id: string };
+    expect(status).toBe(201);
+    expect(headers.get('location')).toBe(`/${session.target.domain}/assets/${id}`);
+    expect(body).toEqual({
+      ...{ id, file_name: 'd.csv', description: 'Flowers', asset_type: 'dataset', mime_type: 'text/csv', state: 'ready' },
+      ...{ size: 4, checksum: sha3('a,b\n'), created_by: session.target.idOf('administrator') },
+      ...{ created_at: expect.any(String), updated_at: expect.any(String) },
+      user_key: createPublicKey(Buffer.from(key, 'base64').toString()).export({ format: 'der', type: 'spki' }).toString('base64'),
+    });
+    expect(await session.done(get, { path: { id } })).toEqual({ ...(body as object), asset: base64('a,b\n') });
+  });
+
+  it('without content answers with an upload; the asset is pending until the content has arrived', async () => {
+    const { id, upload, ...pending } = await session.createAsset({ asset: undefined });
+    expect(pending).toMatchObject({ state: 'pending', size: 0, checksum: null });
+    expect(upload).toMatchObject({ method: 'PUT', url: expect.stringMatching(/^http/), expires_at: expect.any(String) });
+    expect((await session.done(get, { path: { id } })).asset).toBeUndefined();
+
+    const content = Uint8Array.from(randomBytes(5 * 1024 * 1024));
+    expect(await send(upload, content)).toBe(200);
+    const { download, ...ready } = await untilReady(id);
+    expect(ready).toMatchObject({ state: 'ready', size: content.length, checksum: sha3(content) });
+    expect(ready).not.toHaveProperty('asset');
+    const downloaded = await fetch(download?.url ?? '');
+    expect(downloaded.headers.get('content-disposition')).toContain(`filename*=UTF-8''${ready.file_name}`);
+    expect(sha3(Buffer.from(await downloaded.arrayBuffer()))).toBe(ready.checksum);
+  });
+
+  it('takes one upload: a second one to the same URL is refused and changes nothing', async () => {
+    const { id, upload } = await session.createAsset({ asset: undefined });
+    expect(await send(upload, 'first')).toBe(200);
+    const ready = await untilReady(id);
+    expect(ready).toMatchObject({ asset: base64('first'), checksum: sha3('first') });
+    expect(await send(upload, 'second')).toBe(412);
+    expect(await session.done(get, { path: { id } })).toEqual(ready);
+  });
+
+  it('refuses an upload by a URL that was changed', async () => {
+    const { upload } = await session.createAsset({ asset: undefined });
+    expect(upload && (await send({ ...upload, url: upload.url.replace(/X-Amz-Signature=..../, '$&0') }, 'x'))).toBe(403);
+  });
+
+  it('takes the checksum of the real file for a sample that is uploaded', async () => {
+    const { id, upload, checksum } = await session.createAsset({
+      asset: undefined,
+      checksum: sha3('the real file').toUpperCase(),
+    });
+    expect(checksum).toBe(sha3('the real file'));
+    await send(upload, 'a sample');
+    expect(await untilReady(id)).toMatchObject({ checksum, asset: base64('a sample') });
+  });
+
+  it('takes an empty file', async () => {
+    expect(await session.createAsset({ asset: '' })).toMatchObject({ state: 'ready', size: 0, checksum: sha3('') });
+  });
+
+  it('takes exactly 4 MiB inline and returns them inline; a byte more is 413', async () => {
+    const most = Buffer.alloc(4 * 1024 * 1024, 'x');
+    const { id, checksum } = await session.createAsset({ asset: most.toString('base64') });
+    expect(checksum).toBe(sha3(most));
+    const { asset = '' } = await session.done(get, { path: { id } });
+    expect(Buffer.from(asset, 'base64').equals(most)).toBe(true);
+    const over = Buffer.concat([most, Buffer.from('x')]).toString('base64');
+    expect(await session.refused(create, { body: dataset({ asset: over }) })).toMatchObject({ status: 413, code: 'too_large' });
+  });
+
+  it.each([
+    ['no asset', {}, '/asset'],
+    ['a list', { asset: [] }, '/asset'],
+    ['no file name', { asset: { asset_type: 'dataset' } }, '/asset/file_name'],
+    ['no type', { asset: { file_name: 'x' } }, '/asset/asset_type'],
+    ['an unknown type', dataset({ asset_type: 'model' }), '/asset/asset_type'],
+    ['a path for a name', dataset({ file_name: '../etc/passwd' }), '/asset/file_name'],
+    ['a backslash in the name', dataset({ file_name: 'a\\b' }), '/asset/file_name'],
+    ['the name ..', dataset({ file_name: '..' }), '/asset/file_name'],
+    ['NUL in the name', dataset({ file_name: 'a\0b' }), '/asset/file_name'],
+    ['a name of 256 characters', dataset({ file_name: 'x'.repeat(256) }), '/asset/file_name'],
+    ['content that is no base64', dataset({ asset: '%%%' }), '/asset/asset'],
+    ['base64 without its padding', dataset({ asset: 'YQ' }), '/asset/asset'],
+    ['content that does not match its checksum', dataset({ asset: 'YQ==', checksum: sha3('b') }), '/asset/checksum'],
+    ['a checksum that is none', dataset({ checksum: 'abc' }), '/asset/checksum'],
+    ['a media type that is none', dataset({ mime_type: 'text' }), '/asset/mime_type'],
+    ['a key that is none', dataset({ user_key: base64('ssh-dss AAAA') }), '/asset/user_key'],
+    ['an unknown field', dataset({ filename: 'x' }), '/asset/filename'],
+  ])('answers 400 to %s, naming the place', async (_what, body, pointer) => {
+    const { status, code, errors } = await session.refused(create, { body });
+    expect({ status, code, pointer: errors?.[0]?.pointer }).toEqual({ status: 400, code: 'invalid_request', pointer });
+  });
+
+  it('refuses a private key', async () => {
+    const pem = generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+    const { status, errors } = await session.refused(create, { body: dataset({ asset: '', user_key: base64(pem) }) });
+    expect([status, errors?.[0]?.pointer]).toEqual([400, '/asset/user_key']);
+    expect(errors?.[0]?.detail).toContain('private key');
+  });
+
+  itAs(['algo_provider', 'dataset_provider'], 'takes the role that its type asks for', async () => {
+    const statusOf = async (as: 'algo_provider' | 'dataset_provider', asset_type: string) =>
+      (await session.call(create, { body: dataset({ asset_type, asset: '' }), as })).status;
+    expect(await statusOf('algo_provider', 'algorithm')).toBe(201);
+    expect(await statusOf('algo_provider', 'dataset')).toBe(403);
+    expect(await statusOf('dataset_provider', 'dataset')).toBe(201);
+    expect(await statusOf('dataset_provider', 'algorithm')).toBe(403);
+  });
+});
+
+describe('list the assets', () => {
+  const list = 'assets/list-assets';
+
+  it('pages newest first, without content and key, and counts exactly', async () => {
+    const { total: before } = await session.done(list, {});
+    const { user_key: _, ...older } = await session.createAsset({ user_key: publicKey() });
+    const { user_key: _key, ...newer } = await session.createAsset();
+    const { assets, ...page } = await session.done(list, {});
+    expect(page).toEqual({ limit: 10, offset: 0, total: before + 2 });
+    expect(assets.slice(0, 2)).toEqual([newer, older]);
+    const second = await session.done(list, { query: { limit: 1, offset: 1 } });
+    expect(second).toEqual({ assets: [older], limit: 1, offset: 1, total: before + 2 });
+  });
+
+  it('filters by type', async () => {
+    const algorithms = { asset_type: 'algorithm', limit: 100 };
+    const { total } = await session.done(list, { query: algorithms });
+    const { id } = await session.createAsset({ asset_type: 'algorithm' });
+    await session.createAsset();
+    const found = await session.done(list, { query: algorithms });
+    expect(found.total).toBe(total + 1);
+    expect(found.assets[0]?.id).toBe(id);
+    expect(new Set(found.assets.map(({ asset_type }) => asset_type))).toEqual(new Set(['algorithm']));
+    expect((await session.refused(list, { query: { asset_type: 'model' } })).errors?.[0]?.pointer).toBe('query/asset_type');
+  });
+});
+
+describe('replace an asset', () => {
+  it('takes back what was read, changed; `asset` left out keeps the content', async () => {
+    const { id } = await session.createAsset({ asset: base64('kept'), user_key: publicKey(), mime_type: 'text/csv' });
+    const read = await session.done(get, { path: { id } });
+    const described = await session.done(update, { path: { id }, body: { asset: { ...read, description: 'Changed' } } });
+    expect(described).toMatchObject({ description: 'Changed', checksum: read.checksum, user_key: read.user_key });
+    const { asset: _, ...rest } = read;
+    await session.done(update, { path: { id }, body: { asset: { ...rest, description: 'Again' } } });
+    expect(await session.done(get, { path: { id } })).toMatchObject({ description: 'Again', asset: base64('kept') });
+  });
+
+  it('puts back to its default what is left out', async () => {
+    const { id, file_name } = await session.createAsset({ description: 'D', mime_type: 'text/csv', user_key: publicKey() });
+    const replaced = await session.done(update, { path: { id }, body: dataset({ file_name }) });
+    expect(replaced).toMatchObject({ file_name, description: '', mime_type: '', user_key: '', state: 'ready', size: 4 });
+  });
+
+  it('replaces the content, and its checksum with it', async () => {
+    const { id } = await session.createAsset({ asset: base64('before') });
+    const replaced = await session.done(update, { path: { id }, body: dataset({ asset: base64('after') }) });
+    expect(replaced).toMatchObject({ size: 5, checksum: sha3('after') });
+    expect((await session.done(get, { path: { id } })).asset).toBe(base64('after'));
+  });
+
+  it('answers with the upload again while the content has not arrived', async () => {
+    const { id } = await session.createAsset({ asset: undefined });
+    const { upload } = await session.done(update, { path: { id }, body: dataset({ description: 'D' }) });
+    expect(await send(upload, 'late')).toBe(200);
+    expect(await untilReady(id)).toMatchObject({ description: 'D', asset: base64('late') });
+  });
+
+  it('renames it in every computation it is linked to', async () => {
+    const { id } = await session.createComputation();
+    const asset = await session.createAsset({ file_name: 'old.csv' });
+    await session.link(asset.id, id);
+    await session.done(update, { path: { id: asset.id }, body: dataset({ file_name: 'new.csv' }) });
+    const { body } = await session.call('computations/get-computation', { path: { id } });
+    expect(body).toMatchObject({ assets: [{ id: asset.id, file_name: 'new.csv', asset_type: 'dataset' }] });
+  });
+
+  it('answers 409 to a name that another dataset of a computation has, and to a second algorithm', async () => {
+    const { id } = await session.createComputation();
+    const [taken, other] = [await session.createAsset({ file_name: 'taken.csv' }), await session.createAsset()];
+    const algorithm = await session.createAsset({ asset_type: 'algorithm' });
+    for (const asset of [taken, other, algorithm]) await session.link(asset.id, id);
+    const change = (fields: Record<string, unknown>) =>
+      session.refused(update, { path: { id: other.id }, body: dataset(fields) });
+    expect(await change({ file_name: 'taken.csv' })).toMatchObject({ status: 409, code: 'conflict', reason: 'file_name_taken' });
+    expect(await change({ asset_type: 'algorithm' })).toMatchObject({ status: 409, reason: 'second_algorithm' });
+  });
+
+  itAs(['dataset_provider', 'editor'], 'is for its creator and administrators', async () => {
+    const { id } = await session.createAsset({}, 'dataset_provider');
+    const by = async (as: 'dataset_provider' | 'editor' | 'administrator') =>
+      (await session.call(update, { path: { id }, body: dataset({ description: as }), as })).status;
+    expect([await by('dataset_provider'), await by('administrator'), await by('editor')]).toEqual([200, 200, 403]);
+  });
+});
+
+describe('link and unlink', () => {
+  it('may be repeated, each with the same answer', async () => {
+    const { id: computationID } = await session.createComputation();
+    const { id } = await session.createAsset();
+    const path = { id, computationID };
+    const linked = { asset_id: id, computation_id: computationID, linked: true };
+    const linksOf = async () => (await session.done('assets/list-linked-computations', { path: { id } })).computations;
+    expect(await session.done(link, { path })).toEqual(linked);
+    expect(await session.done(link, { path })).toEqual(linked);
+    expect((await linksOf()).map((row) => row.id)).toEqual([computationID]);
+    expect(await session.done(unlink, { path })).toEqual({ ...linked, linked: false });
+    expect(await session.done(unlink, { path })).toEqual({ ...linked, linked: false });
+    expect(await linksOf()).toEqual([]);
+    const { total } = await session.done('events/list-events', { path: { id: computationID } });
+    expect(total).toBe(3); // created, asset_linked, asset_unlinked: repeating wrote nothing
+  });
+
+  it('lists the computations an asset is linked to, as rows in pages', async () => {
+    const asset = await session.createAsset();
+    const ids: string[] = [];
+    for (const name of ['a', 'b', 'c']) {
+      const { id } = await session.createComputation({ name });
+      await session.link(asset.id, id);
+      ids.unshift(id);
+    }
+    const list = (query: Record<string, number>) =>
+      session.done('assets/list-linked-computations', { path: { id: asset.id }, query });
+    const { computations, ...page } = await list({});
+    expect(page).toEqual({ limit: 10, offset: 0, total: 3 });
+    expect(computations.map((row) => row.id)).toEqual(ids);
+    const second = await list({ limit: 1, offset: 1 });
+    expect(second).toMatchObject({ computations: [{ id: ids[1], name: 'b', status: 'created' }], limit: 1, offset: 1, total: 3 });
+  });
+
+  it('answers 409 to a second algorithm, and to a second dataset of one name', async () => {
+    const { id: computationID } = await session.createComputation();
+    const first = {
+      algorithm: await session.createAsset({ asset_type: 'algorithm' }),
+      data: await session.createAsset({ file_name: 'same' }),
+    };
+    const second = {
+      algorithm: await session.createAsset({ asset_type: 'algorithm' }),
+      data: await session.createAsset({ file_name: 'same' }),
+    };
+    for (const { id } of [first.algorithm, first.data]) await session.link(id, computationID);
+    const refused = (id: string) => session.refused(link, { path: { id, computationID } });
+    expect(await refused(second.algorithm.id)).toMatchObject({ status: 409, code: 'conflict', reason: 'second_algorithm' });
+    expect(await refused(second.data.id)).toMatchObject({ status: 409, code: 'conflict', reason: 'file_name_taken' });
+  });
+
+  it('answers 404 to either that is not there', async () => {
+    const { id } = await session.createAsset();
+    const { id: computationID } = await session.createComputation();
+    const absent = '00000000-0001-8c3a-9f0e-2b7d41c5e6a8';
+    for (const name of [link, unlink] as const) {
+      expect((await session.refused(name, { path: { id, computationID: absent } })).code).toBe('not_found');
+      expect((await session.refused(name, { path: { id: absent, computationID } })).code).toBe('not_found');
+    }
+  });
+
+  itAs(
+    ['dataset_provider', 'creator', 'editor'],
+    'is for the asset’s creator, the computation’s owner and administrators',
+    async () => {
+      const { id: computationID } = await session.createComputation({ owner: 'creator' });
+      const { id } = await session.createAsset({}, 'dataset_provider');
+      const path = { id, computationID };
+      for (const as of ['dataset_provider', 'creator'] as const) {
+        expect((await session.call(link, { path, as })).status).toBe(200);
+        expect((await session.call(unlink, { path, as })).status).toBe(200);
+      }
+      expect((await session.refused(link, { path, as: 'editor' })).code).toBe('forbidden');
+      expect((await session.refused(unlink, { path, as: 'editor' })).code).toBe('forbidden');
+    },
+  );
+});
+
+describe('delete an asset', () => {
+  it('answers 204; its links go with it', async () => {
+    const { id: computationID } = await session.createComputation();
+    const { id } = await session.createAsset();
+    await session.link(id, computationID);
+    expect((await session.call(remove, { path: { id } })).status).toBe(204);
+    expect((await session.refused(get, { path: { id } })).code).toBe('not_found');
+    expect((await session.refused(remove, { path: { id } })).code).toBe('not_found');
+    const { body } = await session.call('computations/get-computation', { path: { id: computationID } });
+    expect(body).toMatchObject({ assets: [] });
+  });
+
+  it('answers 409 while an active run uses it, also when it was unlinked since', async () => {
+    const id = await session.readyComputation();
+    const data = await session.createAsset();
+    await session.link(data.id, id);
+    const cvm = newCvm();
+    const run_id = await session.startRun(id, cvm);
+    const inUse = { status: 409, code: 'conflict', reason: 'asset_in_use', run_id };
+    expect(await session.refused(remove, { path: { id: data.id } })).toMatchObject(inUse);
+    await session.done(unlink, { path: { id: data.id, computationID: id } });
+    expect(await session.refused(remove, { path: { id: data.id } })).toMatchObject(inUse);
+    await session.endRun(cvm);
+    expect((await session.call(remove, { path: { id: data.id } })).status).toBe(204);
+  });
+
+  itAs(['outsider'], 'and every other endpoint answer 404 to an asset of another domain', async () => {
+    const { id } = await session.createAsset();
+    const path = { domainID: session.target.otherDomain, id };
+    for (const name of [get, remove, 'assets/list-linked-computations'] as const) {
+      expect([name, (await session.refused(name, { path, as: 'outsider' })).code]).toEqual([name, 'not_found']);
+    }
+    const refused = await session.refused(update, { path, body: dataset({ asset: '' }), as: 'outsider' });
+    expect(refused.code).toBe('not_found');
+  });
+});
