@@ -7,6 +7,7 @@ export type InvokeFunction = (name: string, event: unknown) => Promise<unknown>;
 /** Lambda's context without its old ways of ending a function. */
 type FunctionContext = Omit<Context, 'done' | 'fail' | 'succeed'>;
 type Handler = (event: unknown, context: FunctionContext) => unknown;
+export type LoadHandler = (name: string) => Promise<Handler>;
 
 /** The event is larger than Lambda takes. */
 export class RequestTooLargeError extends Error {
@@ -17,7 +18,7 @@ const largestPayloadInBytes = 6 * 1024 * 1024;
 const timeoutInMilliseconds = 30_000;
 
 /** Calls handlers as Lambda does: events and results go through JSON and are at most 6 MiB, the context is Lambda's. */
-export function localFunctions(load: (name: string) => Promise<Handler> = importHandler): InvokeFunction {
+export function localFunctions(load: LoadHandler = importHandler): InvokeFunction {
   return async (name, event) => {
     const payload = JSON.stringify(event);
     if (Buffer.byteLength(payload) > largestPayloadInBytes) throw new RequestTooLargeError(`${name} was given more than 6 MiB.`);
@@ -30,7 +31,7 @@ export function localFunctions(load: (name: string) => Promise<Handler> = import
   };
 }
 
-async function importHandler(name: string): Promise<Handler> {
+export async function importHandler(name: string): Promise<Handler> {
   const file = new URL(`../../functions/${name}.ts`, import.meta.url).href;
   const { handler } = (await import(/* @vite-ignore */ file)) as { handler: Handler };
   return handler;

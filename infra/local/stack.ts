@@ -9,7 +9,7 @@ import { createTable, startDynamoDb } from './dynamodb.ts';
 import { type GatewayOptions, startGateway } from './gateway/gateway.ts';
 import { startIssuer } from './issuer.ts';
 import { type Endpoints, local, setEnvironment } from './local-environment.ts';
-import { type InvokeFunction, localFunctions } from './local-functions.ts';
+import { type InvokeFunction, type LoadHandler, localFunctions } from './local-functions.ts';
 import { localPages } from './local-pages.ts';
 import { startS3 } from './s3/s3.ts';
 import { startSimulatedCvms } from './simulated-cvms.ts';
@@ -26,6 +26,8 @@ export interface StackOptions {
   /** What the functions log: SILENT (default), ERROR, WARN, INFO, DEBUG. */
   logLevel?: string;
   onResponse?: NonNullable<GatewayOptions['onResponse']>;
+  /** Finds a function's handler; the file's own unless told. */
+  load?: LoadHandler;
 }
 
 /** The whole service on this machine. One per process: the functions read their environment once. */
@@ -62,7 +64,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 async function startParts(options: StackOptions, onStop: (stop: () => Promise<void>) => void): Promise<Omit<Stack, 'stop'>> {
   const kept = options.dataDirectory === undefined ? {} : { dataDirectory: options.dataDirectory };
   const times = { ...localTimes, ...options.times };
-  const invoke = localFunctions();
+  const invoke = localFunctions(options.load);
   const background = startBackground(invoke);
 
   const started = async <Part extends { stop: () => Promise<void> }>(part: Promise<Part>): Promise<Part> => {

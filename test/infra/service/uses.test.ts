@@ -1,0 +1,236 @@
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { functionNames, type FunctionName } from '../../../infra/bundles/function-names.ts';
+import { startStack, type Stack } from '../../../infra/local/stack.ts';
+import { routes, type Uses } from '../../../shared/routes.ts';
+import { tasks } from '../../../shared/tasks/tasks.ts';
+import { recordCalls } from '../../support/recorded-calls.ts';
+import { callAs, readyComputation, type Call } from '../local/ready-computation.ts';
+
+/** What the scenario below does not come to: races and repairs after a crash, which other tests provoke. */
+const onlyInRaces: Partial<Record<FunctionName, string[]>> = {
+  'lifecycle/offer-run': ['states:SendTaskSuccess'],
+  'lifecycle/await-cvm': ['states:SendTaskSuccess'],
+  'lifecycle/deliver-stop': ['states:SendTaskSuccess'],
+  'lifecycle/sweep-runs': ['states:SendTaskSuccess'],
+  'maintenance/purge': ['dynamodb:BatchGetItem', 'dynamodb:PutItem'],
+  'maintenance/receive-upload': ['s3:DeleteObject'],
+  'maintenance/collect-content': ['dynamodb:UpdateItem', 's3:GetObject'],
+};
+/** Read where a journal has a gap, to tell damage from a deletion that happens at the same time. */
+const gapCheck = 'dynamodb:GetItem';
+
+const calls = recordCalls();
+let stack: Stack;
+let call: Call;
+
+const path = (id: string) => `/d1/computations/${id}`;
+const asset = (fields: Record<string, unknown> = {}) => ({
+  asset: { file_name: `${randomUUID()}.csv`, asset_type: 'dataset', asset: btoa('a,b'), ...fields },
+});
+
+function publicKey(): string {
+  const pem = generateKeyPairSync('ed25519').publicKey.export({ format: 'pem', type: 'spki' });
+  return Buffer.from(pem).toString('base64');
+}
+
+async function done(method: string, route: string, body?: unknown): Promise<Record<string, unknown>> {
+  const reply = await call(method, route, body);
+  if (reply.status >= 300) throw new Error(`${method} ${route} answered ${reply.status}: ${JSON.stringify(reply.body)}`);
+  return reply.body;
+}
+
+async function report(cvm: string, runId: string, ...reports: Record<string, unknown>[]): Promise<void> {
+  const body = { reports: reports.map((each) => ({ id: randomUUID(), run_id: runId, ...each })) };
+  await done('POST', `/d1/cvms/${cvm}/reports`, body);
+}
+
+/** As much as an index segment holds, so that the next append puts it into one. */
+const muchToTell = Array.from({ length: 5 }, () => ({
+  type: 'event',
+  event_type: 'Running',
+  status: 'InProgress',
+  details: Buffer.alloc(32 * 1024, 'x').toString('base64'),
+}));
+
+async function latestRun(id: string): Promise<{ id: string; status: string; cvm_id: string }> {
+  return (await done('GET', `${path(id)}/run`)) as { id: string; status: string; cvm_id: string };
+}
+
+async function accepted(id: string, cvm: string): Promise<string> {
+  const runId = (await done('POST', `${path(id)}/run?cvm=${cvm}`)) as unknown as string;
+  const command = await vi.waitFor(async () => {
+    const { commands } = await done('GET', `/d1/cvms/${cvm}/commands`);
+    const [first] = commands as { id: string }[];
+    if (!first) throw new Error('No command yet.');
+    return first;
+  }, 5_000);
+  await report(cvm, runId, { type: 'accepted', command_id: command.id }, { type: 'heartbeat' });
+  return runId;
+}
+
+const untilOver = (id: string) => vi.waitUntil(async () => !(await latestRun(id)).status.endsWith('ing'), 10_000);
+
+const called = (name: FunctionName, action: string) => vi.waitUntil(() => calls.actionsOf(name).includes(action), 5_000);
+
+/** A run that is committed, its execution not started yet. */
+async function withoutExecution(
+  id: string,
+  cvm: string,
+  meanwhile: (run: Record<string, string>) => Promise<unknown>,
+  error?: Error,
+) {
+  const held = calls.hold('runs/start-run', 'states:StartExecution');
+  const answer = call('POST', `${path(id)}/run?cvm=${cvm}`);
+  await held.reached;
+  const run = await latestRun(id);
+  await meanwhile({ domain: 'd1', computation_id: id, run_id: run.id, cvm_id: run.cvm_id });
+  held.letGo(error);
+  await answer;
+  await untilOver(id);
+}
+
+/** Every function once at least, with what it does more rarely: a journal's index, a missing execution, an interrupted purge. */
+async function liveThroughIt(): Promise<void> {
+  const id = await readyComputation(call);
+  const first = await accepted(id, 'cvm-1');
+  await report('cvm-1', first, ...muchToTell, { type: 'event', event_type: 'Complete', status: 'Completed' });
+  await untilOver(id);
+  const grow = () => report('cvm-1', first, ...muchToTell);
+
+  await changeInputs(id, grow);
+  await grow();
+  await grow();
+  await withoutExecution(id, 'cvm-2', grow, new Error('Step Functions is down.'));
+  await withoutExecution(id, 'cvm-3', async () => {
+    await grow();
+    await stack.invoke('lifecycle/sweep-runs', { grace_in_seconds: 0 });
+  });
+  await withoutExecution(id, 'cvm-4', async (run) => {
+    await grow();
+    await stack.invoke('lifecycle/end-wait', run);
+  });
+  await withoutExecution(id, 'cvm-5', async (run) => {
+    await grow();
+    const detail = { status: 'ABORTED', input: JSON.stringify({ action: 'run', ...run }) };
+    await stack.invoke('lifecycle/execution-ended', { detail });
+  });
+  await stopRuns(id, grow);
+  await read(id);
+  await remove(id);
+}
+
+async function changeInputs(id: string, grow: () => Promise<void>): Promise<void> {
+  await grow();
+  await done('PUT', path(id), { name: 'Renamed' });
+  await grow();
+  await done('POST', `${path(id)}/key`, { key: publicKey() });
+  const dataset = String((await done('POST', '/d1/assets', asset()))['id']);
+  await grow();
+  await done('POST', `/d1/assets/${dataset}/${id}`);
+  await done('PUT', `/d1/assets/${dataset}`, asset());
+  await grow();
+  await done('PUT', `/d1/assets/${dataset}/${id}`);
+  await done('POST', `/d1/assets/${dataset}/${id}`);
+  await grow();
+  await done('DELETE', `/d1/assets/${dataset}`);
+}
+
+async function stopRuns(id: string, grow: () => Promise<void>): Promise<void> {
+  await accepted(id, 'cvm-6');
+  const held = calls.hold('runs/stop-run', 'states:StartExecution');
+  await grow();
+  const answer = call('POST', `${path(id)}/stop`);
+  await held.reached;
+  await stack.invoke('lifecycle/sweep-runs', { grace_in_seconds: 0 });
+  held.letGo();
+  await answer;
+  await untilOver(id); // no CVM confirms it in time
+
+  const other = await accepted(id, 'cvm-7');
+  const run = { domain: 'd1', computation_id: id, run_id: other, cvm_id: 'cvm-7' };
+  await vi.waitUntil(async () => {
+    await report('cvm-7', other, { type: 'heartbeat' });
+    return calls.actionsOf('cvms/report').includes('states:SendTaskHeartbeat');
+  }, 5_000);
+  const detail = { status: 'ABORTED', input: JSON.stringify({ action: 'stop', ...run }) };
+  await stack.invoke('lifecycle/execution-ended', { detail });
+  await untilOver(id);
+}
+
+async function read(id: string): Promise<void> {
+  const [first, , third] = [await readyComputation(call), await readyComputation(call), await readyComputation(call)];
+  const dataset = String((await done('POST', '/d1/assets', asset()))['id']);
+  await done('POST', `/d1/assets/${dataset}/${first}`);
+  const run = (await latestRun(id)).id;
+  const pages = ['/d1/computations', '/d1/assets', '/d1/computations/runs'].map((list) => `${list}?offset=1&limit=100`);
+  const ofComputation = [
+    '',
+    '/key',
+    '/events',
+    '/events?event_type=started',
+    '/status',
+    '/manifest',
+    `/manifest?run=${run}`,
+    `/run?run=${run}`,
+  ];
+  const routesToRead = [
+    ...['/health', '/openapi.json', '/d1/computations/statistics', `/d1/assets/${dataset}`, `/d1/assets/${dataset}/computations`],
+    ...[...pages, ...ofComputation.map((rest) => path(id) + rest)],
+  ];
+  for (const route of routesToRead) await done('GET', route);
+  await done('POST', `${path(third)}/dryrun`);
+
+  const { upload } = await done('POST', '/d1/assets', asset({ asset: undefined }));
+  const { method, url, headers } = upload as { method: string; url: string; headers: Record<string, string> };
+  await fetch(url, { method, headers, body: 'a,b' });
+  await called('maintenance/receive-upload', 'dynamodb:UpdateItem');
+  await done('DELETE', `/d1/assets/${dataset}`);
+}
+
+async function remove(id: string): Promise<void> {
+  const held = calls.hold('computations/delete-computation', 'dynamodb:Query');
+  const answer = call('DELETE', path(id));
+  await held.reached;
+  await stack.invoke('maintenance/purge', {});
+  held.letGo();
+  await answer;
+
+  const replaced = String((await done('POST', '/d1/assets', asset()))['id']);
+  await done('PUT', `/d1/assets/${replaced}`, asset());
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3 * 3_600_000 });
+  await stack.invoke('maintenance/collect-content', {});
+  vi.useRealTimers();
+}
+
+beforeAll(async () => {
+  stack = await startStack({ port: 0, simulator: false, times: { stopInSeconds: 1 }, load: calls.load });
+  call = callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator', 'd1:cvm']));
+  calls.listen();
+  await liveThroughIt();
+}, 60_000);
+
+afterAll(async () => {
+  await stack.stop();
+});
+
+describe('what a function says it uses', () => {
+  const usesOf = new Map<FunctionName, Uses>([...routes, ...tasks].map(({ name, uses }) => [name, uses]));
+  const allowed = (name: FunctionName) => {
+    const { table = [], content = [], stateMachine = [] } = usesOf.get(name) ?? {};
+    return [
+      ...table.map((action) => `dynamodb:${action}`),
+      ...content.map((action) => `s3:${action}`),
+      ...stateMachine.map((action) => `states:${action}`),
+    ];
+  };
+
+  it.each(functionNames)('is all that %s calls', (name) => {
+    expect(calls.actionsOf(name).filter((action) => !allowed(name).includes(action))).toEqual([]);
+  });
+
+  it.each(functionNames)('is called by %s, or only in races', (name) => {
+    const unused = allowed(name).filter((action) => !calls.actionsOf(name).includes(action));
+    expect(unused.filter((action) => action !== gapCheck && !onlyInRaces[name]?.includes(action))).toEqual([]);
+  });
+});

@@ -1,0 +1,110 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { importHandler, type LoadHandler } from '../../infra/local/local-functions.ts';
+import { openContentStore } from '../../shared/assets/content-store.ts';
+import { openExecutions } from '../../shared/lifecycle/executions.ts';
+import { openTable } from '../../shared/table/open-table.ts';
+
+/** Which AWS actions each function calls, in the words of IAM. */
+export interface RecordedCalls {
+  load: LoadHandler;
+  /** Begins to listen; the functions' environment must be set. */
+  listen: () => void;
+  /** `dynamodb:GetItem` and the like, sorted. */
+  actionsOf: (name: string) => string[];
+  /** Until it is let go, a function waits before it calls this action, as if it had crashed there; with an error it fails there. */
+  hold: (name: string, action: string) => Hold;
+}
+
+export interface Hold {
+  reached: Promise<unknown>;
+  letGo: (error?: Error) => void;
+}
+
+interface Held {
+  name: string;
+  action: string;
+  reach: () => void;
+  released: Promise<unknown>;
+}
+
+export function recordCalls(): RecordedCalls {
+  const running = new AsyncLocalStorage<string>();
+  const recorded = new Map<string, Set<string>>();
+  const holds = new Set<Held>();
+
+  const record = async (actions: string[]): Promise<void> => {
+    const name = running.getStore();
+    if (name === undefined) return;
+    const known = recorded.get(name) ?? new Set();
+    recorded.set(name, known);
+    for (const action of actions) known.add(action);
+    for (const held of holds) {
+      if (held.name !== name || !actions.includes(held.action)) continue;
+      held.reach();
+      await held.released;
+    }
+  };
+  return {
+    load: async (name) => {
+      const handler = await importHandler(name);
+      return (event, context) => running.run(name, () => handler(event, context));
+    },
+    listen: () => {
+      openTable().document.middlewareStack.add(
+        (next, { commandName }) =>
+          async (args) => {
+            await record(tableActions(String(commandName), args.input));
+            return next(args);
+          },
+        { step: 'initialize' },
+      );
+      openExecutions().client.middlewareStack.add(
+        (next, { commandName }) =>
+          async (args) => {
+            await record([`states:${String(commandName).replace(/Command$/, '')}`]);
+            return next(args);
+          },
+        { step: 'initialize' },
+      );
+      const { presigner } = openContentStore();
+      const presign = presigner.presign.bind(presigner);
+      presigner.presign = async (request, options) => {
+        await record([`s3:${objectActions[request.method] ?? request.method}`]);
+        return presign(request, options);
+      };
+    },
+    actionsOf: (name) => [...(recorded.get(name) ?? [])].sort(),
+    hold: (name, action) => {
+      const [reached, released] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+      const held = { name, action, reach: () => reached.resolve(undefined), released: released.promise };
+      holds.add(held);
+      return {
+        reached: reached.promise,
+        letGo: (error) => {
+          holds.delete(held);
+          if (error) released.reject(error);
+          else released.resolve(undefined);
+        },
+      };
+    },
+  };
+}
+
+const objectActions: Record<string, string> = { GET: 'GetObject', PUT: 'PutObject', DELETE: 'DeleteObject' };
+const itemActions: Record<string, string> = {
+  Put: 'PutItem',
+  Update: 'UpdateItem',
+  Delete: 'DeleteItem',
+  ConditionCheck: 'ConditionCheckItem',
+};
+
+/** A transaction takes the permissions of what is in it. */
+function tableActions(commandName: string, input: object): string[] {
+  const name = commandName
+    .replace(/Command$/, '')
+    .replace(/^(Get|Put|Update|Delete)$/, '$1Item')
+    .replace(/^Batch(Get|Write)$/, 'Batch$1Item');
+  const { TransactItems } = input as { TransactItems?: object[] };
+  const inside = (TransactItems ?? []).flatMap((item) => Object.keys(item).map((kind) => itemActions[kind] ?? kind));
+  return (TransactItems ? inside : [name]).map((action) => `dynamodb:${action}`);
+}
