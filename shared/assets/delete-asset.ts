@@ -1,6 +1,7 @@
 import { computationKey, parseComputation } from '../computations/read-computation.ts';
 import { conflict } from '../errors.ts';
 import { unlinkAsset } from '../links/unlink-asset.ts';
+import { beginPurge } from '../purge/begin-purge.ts';
 import { purgeAssetLinks } from '../purge/purge-asset.ts';
 import { isActive } from '../runs/run.ts';
 import { readRun } from '../runs/read-run.ts';
@@ -72,7 +73,7 @@ export async function deleteAsset(
     ]);
     return marker;
   });
-  await purgeAssetLinks(table, purge);
+  await beginPurge(purgeAssetLinks(table, purge));
 }
 
 function inUse(runId: string | undefined) {

@@ -1,4 +1,5 @@
 import { conflict } from '../errors.ts';
+import { beginPurge } from '../purge/begin-purge.ts';
 import { purgeListings } from '../purge/purge-computation.ts';
 import { isActive } from '../runs/run.ts';
 import { journalKeys, lists, purgeKeys } from '../table/keys.ts';
@@ -8,8 +9,8 @@ import type { StoredComputation } from './computation.ts';
 import { computationKey, computationNumber, readComputation } from './read-computation.ts';
 
 /**
- * Deletes a computation: gone from every read at once. What stands in lists is taken out before this returns, the rest is
- * purged behind it, also after a crash, since the purge is written down in the transaction that deletes.
+ * Deletes a computation: gone from every read at once. What stands in lists is taken out at once, the rest is purged
+ * behind it, also after a crash, since the purge is written down in the transaction that deletes.
  * @param permit called with the computation as it is; throws to refuse
  * @throws ServiceError `not_found`; `conflict` while a run is active
  */
@@ -38,5 +39,5 @@ export async function deleteComputation(
       { put: { Item: { ...purgeKeys.purge('computation', id), domain, id } } },
     ]);
   });
-  await purgeListings(table, { domain, id });
+  await beginPurge(purgeListings(table, { domain, id }));
 }
