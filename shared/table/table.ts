@@ -46,7 +46,7 @@ export class ConditionFailedError extends Error {
   override readonly name = 'ConditionFailedError';
 }
 
-const attempts = 24;
+const attempts = 32;
 const firstPauseInMilliseconds = 15;
 const longestPauseInMilliseconds = 1000;
 
