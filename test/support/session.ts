@@ -1,5 +1,5 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it, type TestFunction } from 'vitest';
+import { afterAll, beforeAll, expect, it, type TestFunction, vi } from 'vitest';
 import { openClient, type BodyOf, type Client } from './client.ts';
 import { isDeployed, isKnown, openTarget, type Person, type Target } from './target.ts';
 
@@ -93,8 +93,7 @@ function withScenes(target: Target, client: Client): Session {
       const { commands } = await done('cvms/list-commands', { path: { cvmID }, as: 'cvm' });
       return commands.find((command) => command.type === type);
     };
-    await expect.poll(find, soon).toBeDefined();
-    return present(await find());
+    return await vi.waitFor(async () => present(await find()), soon);
   };
   const createComputation = (fields: Record<string, unknown> = {}, as: Person = 'administrator') =>
     done('computations/create-computation', { body: { name: 'End to end', ...fields }, as });
@@ -123,13 +122,13 @@ function withScenes(target: Target, client: Client): Session {
       await untilOver(client, computation_id);
     },
     untilStatus: async (id, status) => {
-      await expect.poll(() => statusOf(client, id), soon).toBe(status);
+      await vi.waitFor(async () => expect(await statusOf(client, id)).toBe(status), soon);
     },
   };
 }
 
 function present<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error('It has gone again.');
+  if (value === undefined) throw new Error('It is not there.');
   return value;
 }
 
@@ -138,7 +137,7 @@ async function statusOf(client: Client, id: string): Promise<string> {
 }
 
 async function untilOver(client: Client, id: string): Promise<void> {
-  await expect.poll(() => statusOf(client, id), soon).not.toMatch(/running|stopping/);
+  await vi.waitFor(async () => expect(await statusOf(client, id)).not.toMatch(/running|stopping/), soon);
 }
 
 /** Deletes it, its run stopped before where one is active. */

@@ -1,0 +1,193 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { routes, type Route, type RouteName } from '../../shared/routes.ts';
+import type { CallRequest } from '../support/client.ts';
+import { operationOf } from '../support/openapi-document.ts';
+import { newCvm, useSession } from '../support/session.ts';
+
+const session = useSession();
+const absent = '00000000-0001-8c3a-9f0e-2b7d41c5e6a8';
+
+/** What the requests below are about; `running` has a run on `cvm` that uses the asset `used`, the old ones are to be deleted. */
+const things = {
+  computation: '',
+  ready: '',
+  running: '',
+  asset: '',
+  used: '',
+  algorithm: '',
+  cvm: newCvm(),
+  run: '',
+  oldComputation: '',
+  oldAsset: '',
+};
+
+beforeAll(async () => {
+  things.computation = (await session.createComputation()).id;
+  things.oldComputation = (await session.createComputation()).id;
+  things.ready = await session.readyComputation();
+  things.running = await session.readyComputation();
+  things.asset = (await session.createAsset()).id;
+  things.oldAsset = (await session.createAsset()).id;
+  things.used = (await session.createAsset()).id;
+  things.algorithm = (await session.createAsset({ asset_type: 'algorithm' })).id;
+  await session.link(things.used, things.running);
+  things.run = await session.startRun(things.running, things.cvm);
+});
+
+type Sent = Omit<CallRequest<'assets/link-asset'>, 'path'> & { path?: Record<string, string> };
+type Answers = Partial<Record<number, () => Sent | Promise<Sent>>>;
+
+const path = (id: string) => () => ({ path: { id } });
+const of =
+  (thing: keyof typeof things, rest: Sent = {}) =>
+  () => ({ path: { id: things[thing] }, ...rest });
+const unknown = { query: { unknown: 1 } };
+const asset = (fields: Record<string, unknown>) => ({ asset: { file_name: 'x.csv', asset_type: 'dataset', ...fields } });
+const computation = { name: 'N' };
+const key = { key: 'MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=' };
+const heartbeat = (run_id: string) => ({ reports: [{ id: randomUUID(), run_id, type: 'heartbeat' }] });
+
+/** What a body of this route can do wrong, whatever it says. */
+const badBodies = (sent: () => Sent): Answers => ({
+  400: () => ({ ...sent(), body: { x: 1 } }),
+  413: () => ({ ...sent(), raw: JSON.stringify({ x: 'x'.repeat(7 * 1024 * 1024) }) }),
+  415: () => ({ ...sent(), headers: { 'content-type': 'text/plain' } }),
+});
+
+const contentTooLarge = asset({ asset: Buffer.alloc(4 * 1024 * 1024 + 1).toString('base64') });
+const link = (id: keyof typeof things, computationID: keyof typeof things) => () => ({
+  path: { id: things[id], computationID: things[computationID] },
+});
+/** The link of dataset 101. */
+async function oneDatasetTooMany(): Promise<Sent> {
+  const { id: computationID } = await session.createComputation();
+  for (let count = 1; count <= 100; count++) await session.link((await session.createAsset()).id, computationID);
+  return { path: { id: things.asset, computationID } };
+}
+const noLink = () => ({ path: { id: things.asset, computationID: absent } });
+const cvm =
+  (sent: Sent = {}) =>
+  () => ({ path: { cvmID: things.cvm }, as: 'cvm' as const, ...sent });
+
+/** For every route a request for each answer that the contract has: the success, and each error but 401, 403, 429 and 5xx. */
+const answers: Record<RouteName, Answers> = {
+  'computations/create-computation': { ...badBodies(() => ({ body: computation })), 201: () => ({ body: computation }) },
+  'computations/list-computations': { 200: () => ({}), 400: () => unknown },
+  'computations/get-computation': { 200: of('computation'), 400: of('computation', unknown), 404: path(absent) },
+  'computations/update-computation': {
+    ...badBodies(of('computation', { body: computation })),
+    ...{ 200: of('computation', { body: computation }), 404: () => ({ path: { id: absent }, body: computation }) },
+  },
+  'computations/delete-computation': {
+    ...{ 400: of('computation', unknown), 404: path(absent), 409: of('running') },
+    204: of('oldComputation'),
+  },
+  'runs/start-run': {
+    ...{
+      400: of('ready'),
+      404: () => ({ path: { id: absent }, query: { cvm: 'c' } }),
+      422: of('computation', { query: { cvm: 'c' } }),
+    },
+    409: () => ({ path: { id: things.ready }, query: { cvm: things.cvm } }),
+    200: () => ({ path: { id: things.ready }, query: { cvm: newCvm() } }),
+  },
+  'runs/get-run': { 200: of('running'), 400: of('running', unknown), 404: of('asset') },
+  'runs/list-runs': { 200: () => ({}), 400: () => ({ query: { limit: 0 } }) },
+  'statistics/get-statistics': { 200: () => ({}), 400: () => ({ query: { days: 0 } }) },
+  'keys/upload-key': {
+    ...badBodies(of('ready', { body: key })),
+    ...{ 200: of('ready', { body: key }), 404: () => ({ path: { id: absent }, body: key }) },
+  },
+  'keys/check-key': { 200: of('ready'), 400: of('ready', unknown), 404: path(absent) },
+  'runs/dry-run': { 200: of('ready'), 400: of('ready', unknown), 404: path(absent) },
+  'runs/stop-run': { 400: of('running', unknown), 404: path(absent), 409: of('computation'), 200: of('running') },
+  'runs/get-manifest': { 200: of('ready'), 400: of('ready', unknown), 404: path(absent), 422: of('computation') },
+  'assets/create-asset': {
+    ...badBodies(() => ({ body: asset({}) })),
+    ...{ 201: () => ({ body: asset({}) }), 413: () => ({ body: contentTooLarge }) },
+  },
+  'assets/list-assets': { 200: () => ({}), 400: () => ({ query: { offset: -1 } }) },
+  'assets/get-asset': { 200: of('asset'), 400: of('asset', unknown), 404: path(absent) },
+  'assets/update-asset': {
+    ...badBodies(of('asset', { body: asset({}) })),
+    ...{ 200: of('asset', { body: asset({}) }), 413: of('asset', { body: contentTooLarge }) },
+    404: () => ({ path: { id: absent }, body: asset({}) }),
+    409: () => ({ path: { id: things.used }, body: asset({ asset_type: 'algorithm' }) }),
+  },
+  'assets/delete-asset': { 400: of('asset', unknown), 404: path(absent), 409: of('used'), 204: of('oldAsset') },
+  'assets/link-asset': {
+    ...{ 200: link('asset', 'ready'), 404: noLink, 409: link('algorithm', 'ready') },
+    400: () => ({ ...link('asset', 'ready')(), ...unknown }),
+    413: oneDatasetTooMany,
+  },
+  'assets/list-linked-computations': { 200: of('used'), 400: of('used', { query: { limit: 101 } }), 404: path(absent) },
+  'assets/unlink-asset': {
+    ...{ 200: link('asset', 'ready'), 404: noLink },
+    400: () => ({ ...link('asset', 'ready')(), ...unknown }),
+  },
+  'events/list-events': { 200: of('ready'), 400: of('ready', { query: { from: 'then' } }), 404: path(absent) },
+  'events/get-status': { 200: of('ready'), 400: of('ready', unknown), 404: path(absent) },
+  'cvms/list-commands': { 200: cvm(), 400: cvm(unknown) },
+  'cvms/report': {
+    ...badBodies(cvm({ body: heartbeat(absent) })),
+    ...{ 404: cvm({ body: heartbeat(absent) }), 200: () => cvm({ body: heartbeat(things.run) })() },
+  },
+  'service/health': { 200: () => ({ as: null }), 400: () => ({ as: null, ...unknown }) },
+  'service/openapi': { 200: () => ({ as: null }), 400: () => ({ as: null, ...unknown }) },
+};
+
+/** What cannot be provoked from outside. */
+const ofDependencies = [429, 500, 503];
+
+describe.each(routes as readonly Route[])('$method $path', (route) => {
+  const name = route.name as RouteName;
+  const send = async (sent: Sent) => {
+    const request = { method: route.method, ...sent } as unknown as CallRequest<RouteName>;
+    return await session.call(name, request);
+  };
+
+  it('has a request here for each answer that its document has, and no other', () => {
+    const documented = Object.keys(operationOf(session.document, route.method, route.path).responses).map(Number);
+    const here = [...Object.keys(answers[name]).map(Number), ...(route.access ? [401, 403] : [])];
+    expect(here.sort()).toEqual(documented.filter((status) => !ofDependencies.includes(status)));
+  });
+
+  const statuses = Object.keys(answers[name]).map(Number);
+  const errorsFirst = statuses.sort((a, b) => b - a);
+  it.each(errorsFirst)('answers %i', async (status) => {
+    const reply = await send((await answers[name][status]?.()) ?? {});
+    expect({ status: reply.status, ...(status < 400 ? {} : (reply.body as object)) }).toMatchObject({ status });
+  });
+
+  if (!route.access) return;
+  const good = async () => (await answers[name][errorsFirst.at(-1) ?? 0]?.()) ?? {};
+
+  it('answers 401 without a token', async () => {
+    const { status, headers, body } = await send({ ...(await good()), as: null });
+    expect([status, body]).toEqual([401, { message: 'Unauthorized' }]);
+    expect(headers.get('www-authenticate')).toContain('Bearer');
+  });
+
+  it('answers 403 in a domain where the caller has no role', async () => {
+    const sent = await good();
+    const { status, body } = await send({ ...sent, path: { ...sent.path, domainID: 'of-somebody-else' } });
+    expect({ status, ...(body as object) }).toMatchObject({ status: 403, code: 'forbidden' });
+  });
+});
+
+describe('the service', () => {
+  it('says that it is well, without a token', async () => {
+    const { body } = await session.call('service/health', { as: null });
+    expect(body).toEqual({ status: 'ok', stage: expect.any(String), version: session.document.info.version });
+  });
+
+  it('serves its OpenAPI document without a token', async () => {
+    expect((await session.done('service/openapi', { as: null })).openapi).toBe('3.1.0');
+  });
+
+  it('answers an address that is none as API Gateway does', async () => {
+    const response = await fetch(`${session.target.baseUrl}/no/such/place/here/at/all`);
+    expect([response.status, await response.json()]).toEqual([404, { message: 'Not Found' }]);
+  });
+});
