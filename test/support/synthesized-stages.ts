@@ -25,7 +25,7 @@ export interface SynthesizedStack {
 }
 
 /** The stages of the table, and one with everything that a stage may have. */
-export const everyStage: readonly Stage[] = [
+const everyStage: readonly Stage[] = [
   ...stages,
   {
     ...stageNamed('prod'),
@@ -37,7 +37,7 @@ export const everyStage: readonly Stage[] = [
   },
 ];
 
-export function stageNamed(name: string): Stage {
+function stageNamed(name: string): Stage {
   const found = stages.find((stage) => stage.name === name);
   if (!found) throw new Error(`There is no stage ${name}.`);
   return found;
