@@ -88,16 +88,16 @@ describe('changes at once in one domain', () => {
     await expectExact(domain, 40);
   });
 
-  it('are made once though every fifth answer of the table gets lost', { timeout: 60_000 }, async () => {
+  it('are made once though every eighth answer of the table gets lost', { timeout: 60_000 }, async () => {
     const domain = await openDomain('lost');
-    const lost: Fault = { kind: 'lost-answer', share: 1 / 5, operations: ['TransactWriteItems'] };
-    expect(await changeAtOnce(domain, 40, lost)).toBeGreaterThan(20);
+    const lost: Fault = { kind: 'lost-answer', share: 1 / 8, operations: ['TransactWriteItems'] };
+    expect(await changeAtOnce(domain, 40, lost)).toBeGreaterThan(10);
     await expectExact(domain, 40);
   });
 
-  it('get their right answers though the table throttles every fifth call', { timeout: 60_000 }, async () => {
+  it('get their right answers though the table throttles every eighth call', { timeout: 60_000 }, async () => {
     const domain = await openDomain('throttled');
-    expect(await changeAtOnce(domain, 20, { kind: 'throttling', share: 1 / 5 })).toBeGreaterThan(20);
+    expect(await changeAtOnce(domain, 20, { kind: 'throttling', share: 1 / 8 })).toBeGreaterThan(10);
     await expectExact(domain, 20);
   });
 });
