@@ -10,7 +10,12 @@ export function withEndpointTable(text: string): string {
 }
 
 function endpointTable(): string {
-  const cells = routes.map((route: Route) => [String(route.endpoint ?? ''), `\`${route.method} ${route.path}\``, route.summary, accessOf(route)]);
+  const cells = routes.map((route: Route) => [
+    String(route.endpoint ?? ''),
+    `\`${route.method} ${route.path}\``,
+    route.summary,
+    accessOf(route),
+  ]);
   const table = [['#', 'endpoint', 'what it does', 'takes'], ...cells];
   const widths = [0, 1, 2, 3].map((column) => Math.max(3, ...table.map((row) => row[column]?.length ?? 0)));
   const line = (row: string[]) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
