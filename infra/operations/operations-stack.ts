@@ -1,6 +1,7 @@
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Construct } from 'constructs';
+import { acknowledge } from '../acknowledge.ts';
 import type { ServiceStack } from '../service/service-stack.ts';
 import { StageStack } from '../stage-stack.ts';
 import { nameIn, type Stage } from '../stages.ts';
@@ -19,7 +20,14 @@ export class OperationsStack extends StageStack {
   constructor(scope: Construct, id: string, { stage, state, service }: OperationsStackProps) {
     super(scope, id, stage, 'Computation management: alarms and dashboard');
     const topic = new Topic(this, 'Topic', { topicName: nameIn(stage, 'alarms'), enforceSSL: true });
-    if (stage.alarmEmail) topic.addSubscription(new EmailSubscription(stage.alarmEmail));
+    if (stage.alarmEmail) {
+      const subscription = topic.addSubscription(new EmailSubscription(stage.alarmEmail));
+      acknowledge(
+        subscription,
+        'Serverless-SNSRedrivePolicy',
+        'A mail that did not arrive is worth nothing later; the alarm still rings.',
+      );
+    }
 
     const { apiId, stateMachineArn } = service;
     const watched = { stage, apiId, stateMachineArn, tableName: state.resources.tableName };

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Code } from 'aws-cdk-lib/aws-lambda';
+import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag';
 import { ServiceStage } from '../../infra/service-stage.ts';
 import { stages, type Stage } from '../../infra/stages.ts';
 
@@ -24,18 +25,17 @@ export interface SynthesizedStack {
   ofType: <P>(type: string) => Record<string, P>;
 }
 
+const fullStage: Stage = {
+  ...stageNamed('prod'),
+  name: 'full',
+  issuer: { url: 'https://login.example.com', audience: ['computations'], membershipClaim: 'memberships' },
+  domain: { name: 'api.example.com', certificateArn: 'arn:aws:acm:eu-central-1:111122223333:certificate/1' },
+  corsOrigins: ['https://app.example.com'],
+  alarmEmail: 'platform@example.com',
+};
+
 /** The stages of the table, and one with everything that a stage may have. */
-const everyStage: readonly Stage[] = [
-  ...stages,
-  {
-    ...stageNamed('prod'),
-    name: 'full',
-    issuer: { url: 'https://login.example.com', audience: ['computations'], membershipClaim: 'memberships' },
-    domain: { name: 'api.example.com', certificateArn: 'arn:aws:acm:eu-central-1:111122223333:certificate/1' },
-    corsOrigins: ['https://app.example.com'],
-    alarmEmail: 'platform@example.com',
-  },
-];
+const everyStage: readonly Stage[] = [...stages, fullStage];
 
 function stageNamed(name: string): Stage {
   const found = stages.find((stage) => stage.name === name);
@@ -43,17 +43,22 @@ function stageNamed(name: string): Stage {
   return found;
 }
 
+/** What cdk-nag finds in the stage that has everything: `npm run synth` looks at the stages of the table only. */
+export function findingsOfFullStage(): string[] {
+  const app = openApp();
+  const stage = new ServiceStage(app, fullStage, standIn);
+  return [new AwsSolutionsChecks(), new ServerlessChecks()].flatMap((pack) =>
+    pack.validateScope(stage).violations.map(({ ruleName }) => ruleName),
+  );
+}
+
 /** Synthesizes stages as `cdk synth` does, without bundling and without the checks, which `npm run synth` runs. */
 export function synthesize(wanted: readonly Stage[] = everyStage): SynthesizedStage[] {
-  process.env['CDK_VALIDATION'] = 'false';
-  const { context } = JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8')) as {
-    context: Record<string, unknown>;
-  };
-  const app = new App({ context: { ...context, 'aws:cdk:bundling-stacks': [] } });
+  const app = openApp();
   return wanted
     .map((stage) => ({
       stage,
-      stacks: new ServiceStage(app, stage, () => Code.fromInline('exports.handler = () => {};')).stacks,
+      stacks: new ServiceStage(app, stage, standIn).stacks,
     }))
     .map(({ stage, stacks }) => ({
       stage,
@@ -63,6 +68,16 @@ export function synthesize(wanted: readonly Stage[] = everyStage): SynthesizedSt
         operations: synthesizedStack(stacks.operations),
       },
     }));
+}
+
+const standIn = () => Code.fromInline('exports.handler = () => {};');
+
+function openApp(): App {
+  process.env['CDK_VALIDATION'] = 'false';
+  const { context } = JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8')) as {
+    context: Record<string, unknown>;
+  };
+  return new App({ context: { ...context, 'aws:cdk:bundling-stacks': [] } });
 }
 
 function synthesizedStack(stack: ServiceStage['stacks']['state' | 'service' | 'operations']): SynthesizedStack {
