@@ -2,10 +2,18 @@ import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
 const environmentAccess = [
-  { object: 'process', property: 'env', message: 'Only shared/environment.ts and infra/local read the environment.' },
+  {
+    object: 'process',
+    property: 'env',
+    message: 'Only shared/environment.ts, infra/local and infra/rehearse read the environment.',
+  },
 ];
 const environmentImport = [
-  { name: 'node:process', importNames: ['env'], message: 'Only shared/environment.ts and infra/local read the environment.' },
+  {
+    name: 'node:process',
+    importNames: ['env'],
+    message: 'Only shared/environment.ts, infra/local and infra/rehearse read the environment.',
+  },
 ];
 
 /** Static relative imports that match `regex` are errors. */
@@ -66,7 +74,7 @@ export default defineConfig(
   },
   { files: ['shared/table/keys.ts'], rules: { 'no-restricted-syntax': ['error', dynamicImports] } },
   {
-    files: ['shared/environment.ts', 'infra/local/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts'],
+    files: ['shared/environment.ts', 'infra/{local,rehearse}/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts'],
     rules: { 'no-restricted-properties': 'off' },
   },
   { files: ['infra/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts'], rules: { 'no-console': 'off' } },

@@ -1,0 +1,46 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { text } from 'node:stream/consumers';
+
+/** Where the emulator listens, the file with the certificate that it made for itself, and the region that it stands for. */
+export interface EmulatorAddress {
+  endpoint: string;
+  certificate: string;
+  region: string;
+}
+
+/** One request to the emulator; by node:https, since `fetch` cannot be told of a certificate while it runs. */
+export async function askEmulator(
+  { endpoint, certificate }: EmulatorAddress,
+  { path, headers = {}, body }: { path: string; headers?: Record<string, string>; body?: string },
+): Promise<{ status: number; text: string }> {
+  const request = httpsRequest(`${endpoint}${path}`, {
+    ca: readFileSync(certificate),
+    method: body === undefined ? 'GET' : 'POST',
+    headers,
+  });
+  request.end(body);
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  return { status: response.statusCode ?? 0, text: await text(response) };
+}
+
+/** One call of an AWS service that speaks JSON, as the root of the emulator's account, whose signature it does not check. */
+export async function askService(
+  emulator: EmulatorAddress,
+  { service, target, input }: { service: string; target: string; input: unknown },
+): Promise<unknown> {
+  const credential = `test/20260101/${emulator.region}/${service}/aws4_request`;
+  const { status, text: answer } = await askEmulator(emulator, {
+    path: '/',
+    headers: {
+      'content-type': 'application/x-amz-json-1.1',
+      'x-amz-target': target,
+      authorization: `AWS4-HMAC-SHA256 Credential=${credential}, SignedHeaders=host, Signature=0`,
+    },
+    body: JSON.stringify(input),
+  });
+  if (status !== 200) throw new Error(`${target} answered ${status}: ${answer}`);
+  return JSON.parse(answer);
+}

@@ -1,0 +1,20 @@
+import { askService, type EmulatorAddress } from './emulator-client.ts';
+
+/** What the functions logged as errors, a line each; the emulator keeps it in its CloudWatch Logs. */
+export async function errorsOfFunctions(emulator: EmulatorAddress): Promise<string[]> {
+  const { logGroups } = (await askLogs(emulator, 'DescribeLogGroups', { logGroupNamePrefix: '/aws/lambda/' })) as {
+    logGroups: { logGroupName: string }[];
+  };
+  const lines: string[] = [];
+  for (const { logGroupName } of logGroups) {
+    const { events } = (await askLogs(emulator, 'FilterLogEvents', { logGroupName, filterPattern: '"ERROR"' })) as {
+      events: { message: string }[];
+    };
+    lines.push(...events.map(({ message }) => message.trim()));
+  }
+  return lines;
+}
+
+function askLogs(emulator: EmulatorAddress, operation: string, input: unknown): Promise<unknown> {
+  return askService(emulator, { service: 'logs', target: `Logs_20140328.${operation}`, input });
+}

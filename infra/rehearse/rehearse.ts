@@ -1,0 +1,46 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseOptions, runCommand, UsageError } from '../local/arguments.ts';
+import { stages, type Stage } from '../stages.ts';
+import { versionOfEmulator } from './emulator.ts';
+import { rehearseStage } from './rehearse-stage.ts';
+
+const usage = `Usage: npm run rehearse -- [--python PYTHON] [--stage STAGE]
+
+Deploys a stage with the real \`cdk deploy\` to MiniStack, an AWS emulator on this machine, runs the end-to-end suite through
+its API Gateway, and removes the stage again. No AWS account, no docker. docs/rehearsal.md says what it cannot show.
+
+  --python  a Python 3.10 or newer with the packages ministack and cryptography; python3 without
+  --stage   a stage of infra/stages.ts with a user pool of its own; dev without`;
+
+await runCommand(usage, async () => {
+  const options = parseOptions({
+    python: { type: 'string', default: 'python3' },
+    stage: { type: 'string', default: 'dev' },
+    help: { type: 'boolean', short: 'h' },
+  });
+  if (options.help) {
+    console.log(usage);
+    return;
+  }
+  const stage = stageNamed(options.stage);
+  console.log(`Stage ${stage.name} on MiniStack ${versionOfEmulator(options.python)}, an emulator of AWS`);
+
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
+  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-'));
+  try {
+    await rehearseStage(stage, { python: options.python, folder });
+  } catch (error) {
+    console.log(`\nLogs, templates and results are in ${folder}.`);
+    throw error;
+  }
+  rmSync(folder, { recursive: true });
+});
+
+function stageNamed(name: string): Stage {
+  const stage = stages.find((each) => each.name === name);
+  if (!stage) throw new UsageError(`There is no stage ${name} in infra/stages.ts.`);
+  if (stage.issuer) throw new UsageError(`The stage ${name} has an issuer outside, for whose tokens nobody can ask here.`);
+  return stage;
+}
