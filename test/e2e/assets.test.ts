@@ -287,7 +287,7 @@ describe('link and unlink', () => {
     ['dataset_provider', 'creator', 'editor'],
     'is for the asset’s creator, the computation’s owner and administrators',
     async () => {
-      const { id: computationID } = await session.createComputation({ owner: 'creator' });
+      const { id: computationID } = await session.createComputation({ owner: session.target.idOf('creator') });
       const { id } = await session.createAsset({}, 'dataset_provider');
       const path = { id, computationID };
       for (const as of ['dataset_provider', 'creator'] as const) {

@@ -48,9 +48,11 @@ describe('create a computation', () => {
   });
 
   itAs(['creator'], 'makes the caller the owner, and nobody else', async () => {
-    expect(await session.createComputation({}, 'creator')).toMatchObject({ owner: 'creator' });
-    expect(await session.createComputation({ owner: 'creator' }, 'creator')).toMatchObject({ owner: 'creator' });
-    const refused = await session.refused(create, { body: { name: 'N', owner: 'viewer' }, as: 'creator' });
+    expect(await session.createComputation({}, 'creator')).toMatchObject({ owner: session.target.idOf('creator') });
+    expect(await session.createComputation({ owner: session.target.idOf('creator') }, 'creator')).toMatchObject({
+      owner: session.target.idOf('creator'),
+    });
+    const refused = await session.refused(create, { body: { name: 'N', owner: 'someone' }, as: 'creator' });
     expect(refused).toMatchObject({ status: 403, code: 'forbidden' });
   });
 
@@ -175,7 +177,7 @@ describe('read a computation', () => {
   });
 
   itAs(['viewer', 'runner', 'creator', 'editor'], 'shows server_key to those who may edit it only', async () => {
-    const { id } = await session.createComputation({ owner: 'creator', agent_config: fullConfig });
+    const { id } = await session.createComputation({ owner: session.target.idOf('creator'), agent_config: fullConfig });
     const { server_key, ...shown } = fullConfig;
     const configFor = async (as: 'viewer' | 'runner' | 'creator' | 'editor') => {
       const { agent_config } = (await session.call(get, { path: { id }, as })).body as { agent_config: unknown };
@@ -223,14 +225,14 @@ describe('replace a computation', () => {
   });
 
   itAs(['editor', 'creator', 'viewer'], 'lets editors and the owner change it, but not its owner', async () => {
-    const { id } = await session.createComputation({ owner: 'creator' });
-    const as = (person: 'editor' | 'creator' | 'viewer', owner = 'creator') =>
+    const { id } = await session.createComputation({ owner: session.target.idOf('creator') });
+    const as = (person: 'editor' | 'creator' | 'viewer', owner = session.target.idOf('creator')) =>
       session.call(update, { path: { id }, body: { name: `by ${person}`, owner }, as: person });
-    expect((await as('editor')).body).toMatchObject({ name: 'by editor', owner: 'creator' });
+    expect((await as('editor')).body).toMatchObject({ name: 'by editor', owner: session.target.idOf('creator') });
     expect((await as('creator')).body).toMatchObject({ name: 'by creator' });
     expect((await as('viewer')).status).toBe(403);
-    expect((await as('editor', 'editor')).status).toBe(403);
-    expect((await as('creator', 'viewer')).status).toBe(403);
+    expect((await as('editor', 'someone')).status).toBe(403);
+    expect((await as('creator', 'someone')).status).toBe(403);
   });
 });
 
@@ -270,7 +272,7 @@ describe('delete a computation', () => {
   });
 
   itAs(['editor', 'creator'], 'is for administrators and the owner', async () => {
-    const { id } = await session.createComputation({ owner: 'creator' });
+    const { id } = await session.createComputation({ owner: session.target.idOf('creator') });
     expect((await session.refused(remove, { path: { id }, as: 'editor' })).code).toBe('forbidden');
     expect((await session.call(remove, { path: { id }, as: 'creator' })).status).toBe(204);
   });

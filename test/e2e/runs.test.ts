@@ -182,7 +182,7 @@ describe('stop a run', () => {
   });
 
   itAs(['runner', 'creator', 'editor'], 'and start one are for runners and the owner', async () => {
-    const id = await session.readyComputation({ owner: 'creator' });
+    const id = await session.readyComputation({ owner: session.target.idOf('creator') });
     await session.done('keys/upload-key', { path: { id }, body: { key: publicKey() }, as: 'creator' });
     expect((await session.refused(start, { path: { id }, query: { cvm: newCvm() }, as: 'editor' })).code).toBe('forbidden');
     for (const as of ['runner', 'creator'] as const) {
@@ -192,7 +192,7 @@ describe('stop a run', () => {
       expect((await session.done(stop, { path: { id }, as })).status).toBe('stopping');
       await session.report(cvm, { run_id, type: 'event', event_type: 'Stopped', status: 'Stopped' });
       await session.untilStatus(id, 'cancelled');
-      expect((await session.done(getRun, { path: { id } })).started_by).toBe(as);
+      expect((await session.done(getRun, { path: { id } })).started_by).toBe(session.target.idOf(as));
     }
   });
 });
@@ -246,7 +246,7 @@ describe('the manifest', () => {
     ['result_consumer', 'viewer', 'creator'],
     'names the owner and result consumers with a key as consumers, nobody else',
     async () => {
-      const id = await session.readyComputation({ owner: 'creator' });
+      const id = await session.readyComputation({ owner: session.target.idOf('creator') });
       const keys = { creator: publicKey(), result_consumer: publicKey(), viewer: publicKey() };
       for (const as of ['viewer', 'result_consumer', 'creator'] as const) {
         await session.done('keys/upload-key', { path: { id }, body: { key: keys[as] }, as });

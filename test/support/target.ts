@@ -45,19 +45,20 @@ async function startTarget(): Promise<Target> {
   const { startStack } = await import('../../infra/local/stack.ts');
   const [domain, otherDomain] = ['d1', 'd2'];
   const stack = await startStack({ port: 0, simulator: false });
+  const idOf = (person: Person) => `user-${person}`;
   const tokens = new Map<Person, string>();
-  for (const role of Object.keys(roles) as Role[]) tokens.set(role, await stack.token(role, [`${domain}:${role}`]));
+  for (const role of Object.keys(roles) as Role[]) tokens.set(role, await stack.token(idOf(role), [`${domain}:${role}`]));
   tokens.set(
     'outsider',
     await stack.token(
-      'outsider',
+      idOf('outsider'),
       Object.keys(roles).map((role) => `${otherDomain}:${role}`),
     ),
   );
   return {
     ...{ baseUrl: stack.baseUrl, domain, otherDomain, stop: stack.stop },
     tokenOf: (person) => tokens.get(person) ?? '',
-    idOf: (person) => person,
+    idOf,
   };
 }
 
