@@ -18,7 +18,15 @@ export async function runSuite({ emulator, url, tokens, folder }: SuiteRun): Pro
   const results = join(folder, 'suite.json');
   const logFile = join(folder, 'suite.log');
   await exitCodeOf({
-    words: ['vitest', 'run', 'test/e2e', '--reporter=default', '--reporter=json', `--outputFile.json=${results}`],
+    words: [
+      'vitest',
+      'run',
+      'test/e2e',
+      '--no-file-parallelism',
+      '--reporter=default',
+      '--reporter=json',
+      `--outputFile.json=${results}`,
+    ],
     environment: {
       ...emulator.contentEnvironment,
       TARGET_URL: url,
