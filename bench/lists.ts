@@ -5,6 +5,7 @@ import { listKeys, lists, numbersPerLeaf, type List } from '../shared/table/keys
 import { leafAttribute, midAttribute } from '../shared/table/list-index.ts';
 import { addToList, moveInList, readPage, removeFromList, type PageRequest } from '../shared/table/listing.ts';
 import { transact, type Action, type Item, type Table } from '../shared/table/table.ts';
+import { printTable } from './print-table.ts';
 import { startProxiedTable, type ProxiedTable } from '../test/support/proxied-table.ts';
 
 /** Of a thousand computations, how many have the status. The others have been deleted: one of ten numbers given out. */
@@ -202,18 +203,6 @@ async function measureChanges({
     measured.push({ change, actions: actions.length, writeUnits: proxy.writeUnits() });
   }
   return measured;
-}
-
-function printTable(rows: object[]): void {
-  const columns = Object.keys(rows[0] ?? {});
-  const cells = rows.map((each) =>
-    Object.values(each).map((value) => (typeof value === 'number' ? value.toLocaleString('en') : String(value))),
-  );
-  const widths = columns.map((column, index) => Math.max(column.length, ...cells.map((line) => line[index]?.length ?? 0)));
-  const print = (line: string[]) => console.log(line.map((cell, index) => cell.padStart(widths[index] ?? 0)).join('  '));
-  print(columns);
-  print(widths.map((width) => '-'.repeat(width)));
-  cells.forEach(print);
 }
 
 /** The bound that the design is held to: the last page of the longest list against the page at offset 5,000. */

@@ -5,6 +5,7 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { S3RequestPresigner } from '@aws-sdk/s3-request-presigner';
 import { Sha256 } from '@smithy/core/checksum';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
+import type { Endpoints } from '../../infra/local/local-environment.ts';
 import { startS3 } from '../../infra/local/s3/s3.ts';
 import type { AssetType } from '../../shared/assets/asset.ts';
 import type { ContentStore } from '../../shared/assets/content-store.ts';
@@ -34,12 +35,13 @@ export interface Stores {
   proxy: DynamoDbProxy;
   content: ContentStore;
   executions: Executions;
+  endpoints: Endpoints;
   stop: () => Promise<void>;
 }
 
-export async function startStores(): Promise<Stores> {
+export async function startStores(options: { latencyInMilliseconds?: number } = {}): Promise<Stores> {
   const embedded = await startEmbeddedTable();
-  const proxy = await startDynamoDbProxy(embedded.endpoint, { latencyInMilliseconds: 0 });
+  const proxy = await startDynamoDbProxy(embedded.endpoint, { latencyInMilliseconds: 0, ...options });
   const client = new DynamoDBClient({ endpoint: proxy.endpoint, region: 'local', credentials: localCredentials, maxAttempts: 1 });
   const document = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
   const s3 = await startS3({ bucket: 'content', notifiedPrefix: 'content/upload/', onObjectCreated: () => undefined });
@@ -53,6 +55,7 @@ export async function startStores(): Promise<Stores> {
     proxy,
     content: { url: `${s3.endpoint}/content`, presigner },
     executions: stepFunctions.executions,
+    endpoints: { dynamoDb: proxy.endpoint, s3: s3.endpoint, stepFunctions: stepFunctions.endpoint },
     stop: async () => {
       document.destroy();
       await Promise.all([stepFunctions.stop(), s3.stop(), proxy.stop()]);
@@ -61,7 +64,7 @@ export async function startStores(): Promise<Stores> {
   };
 }
 
-const publicKey = Buffer.from(generateKeyPairSync('ed25519').publicKey.export({ format: 'pem', type: 'spki' })).toString(
+export const publicKey = Buffer.from(generateKeyPairSync('ed25519').publicKey.export({ format: 'pem', type: 'spki' })).toString(
   'base64',
 );
 

@@ -1,11 +1,12 @@
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
+import { local } from '../../infra/local/local-environment.ts';
 import { startStepFunctions } from '../../infra/local/step-functions/step-functions.ts';
 import type { Executions } from '../../shared/lifecycle/executions.ts';
 
 /** A Step Functions API whose executions wait for a day and do nothing: what is measured or modelled is the caller alone. */
 export async function startIdleStepFunctions(): Promise<{ executions: Executions; endpoint: string; stop: () => Promise<void> }> {
-  const stateMachineArn = 'arn:aws:states:local:000000000000:stateMachine:idle';
+  const { stateMachineArn } = local;
   const server = await startStepFunctions({
     definition: { StartAt: 'Wait', States: { Wait: { Type: 'Wait', Seconds: 24 * 60 * 60, End: true } } },
     stateMachineArn,

@@ -1,0 +1,94 @@
+import { linkAsset } from '../shared/links/link-asset.ts';
+import { recordReports } from '../shared/cvms/record-reports.ts';
+import { readClaim, type Claim } from '../shared/lifecycle/claim.ts';
+import type { RunReference } from '../shared/lifecycle/run-reference.ts';
+import { offerRun } from '../shared/lifecycle/steps.ts';
+import { stopRun } from '../shared/runs/stop-run.ts';
+import {
+  aComputation,
+  aKey,
+  anAsset,
+  aReadyComputation,
+  aRun,
+  byAlice,
+  endRunWith,
+  type Stores,
+} from '../test/support/builders-store.ts';
+
+/** A domain as a tenant's: things in it that cases read, and what makes those that they change. */
+export interface BenchWorld {
+  stores: Stores;
+  domain: string;
+  /** A computation with an algorithm, a dataset, two keys and a run that has ended. */
+  known: { id: string; algorithm: string; dataset: string; run: string };
+}
+
+const domain = 'd1';
+const computations = 60;
+
+export async function fillWorld(stores: Stores): Promise<BenchWorld> {
+  const { table } = stores;
+  for (let made = 0; made < computations; made++) await aComputation(table, domain);
+  const { id, algorithm } = await aReadyComputation(stores, domain);
+  const dataset = await anAsset(stores, domain, aDataset('known'));
+  await linkAsset(table, { domain, assetId: dataset, computationId: id, ...byAlice });
+  await aKey(table, domain, id, 'bob');
+  const run = await aRun(stores, domain, id);
+  await endRunWith(stores, domain, run);
+  return { stores, domain, known: { id, algorithm, dataset, run } };
+}
+
+export const aDataset = (name: string) => ({ file_name: `${name}.csv`, asset_type: 'dataset' as const });
+
+let cvms = 0;
+
+export const aCvm = () => `cvm-${++cvms}-of-bench`;
+
+export interface BenchRun {
+  id: string;
+  algorithm: string;
+  cvmID: string;
+  run_id: string;
+  reference: RunReference;
+}
+
+/** A run, started a moment ago. */
+export async function aStartedRun({ stores }: BenchWorld): Promise<BenchRun> {
+  const cvmID = aCvm();
+  const { id, algorithm } = await aReadyComputation(stores, domain);
+  const run_id = await aRun(stores, domain, id, cvmID);
+  return { id, algorithm, cvmID, run_id, reference: { domain, computation_id: id, run_id, cvm_id: cvmID } };
+}
+
+/** A run whose command waits for its CVM. */
+export async function anOfferedRun(world: BenchWorld): Promise<BenchRun & { claim: Claim }> {
+  const { table, executions } = world.stores;
+  const run = await aStartedRun(world);
+  await offerRun(table, executions, { run: run.reference, task_token: 'token' }, new Date().toISOString(), 300);
+  const claim = await readClaim(table, run.reference);
+  if (!claim) throw new Error('An active run has a claim.');
+  return { ...run, claim };
+}
+
+/** A run that its CVM is at work on. */
+export async function anAcceptedRun(world: BenchWorld): Promise<BenchRun> {
+  const { table, executions } = world.stores;
+  const run = await anOfferedRun(world);
+  const report = {
+    id: 'accepted',
+    run_id: run.run_id,
+    type: 'accepted' as const,
+    command_id: run.claim.run_command_id,
+    reason: '',
+  };
+  await recordReports(table, executions, { domain, cvmId: run.cvmID, reports: [report], now: byAlice.now });
+  return run;
+}
+
+/** A run that is to stop. */
+export async function aStoppingRun(world: BenchWorld): Promise<BenchRun> {
+  const { table, executions } = world.stores;
+  const run = await anAcceptedRun(world);
+  await stopRun(table, executions, { domain, computationId: run.id, ...byAlice });
+  return run;
+}

@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { setEnvironment } from '../infra/local/local-environment.ts';
+import { localFunctions } from '../infra/local/local-functions.ts';
+import { routes } from '../shared/routes.ts';
+import { tasks } from '../shared/tasks/tasks.ts';
+import { startStores } from '../test/support/builders-store.ts';
+import { fillWorld } from './bench-world.ts';
+import { endpointCases, type EndpointRequest } from './endpoint-cases.ts';
+import { taskCases } from './task-cases.ts';
+
+/** What one call of a function takes from the table. */
+export interface Measurement {
+  /** The function's name: its file below functions/. */
+  name: string;
+  /** The number of the endpoint; none for tasks and what is public. */
+  endpoint: number | undefined;
+  case: string;
+  roundTrips: number;
+  calls: number;
+  readUnits: number;
+  writeUnits: number;
+}
+
+/**
+ * Calls every endpoint's and task's handler, in each of its cases, on an embedded engine through the recording proxy. Units are
+ * DynamoDB's ConsumedCapacity, of items as small as the cases make them: a kilobyte at most. One per process, since the
+ * functions read their environment once.
+ * @throws Error where a case does not succeed
+ */
+export async function measureEndpoints(): Promise<Measurement[]> {
+  const stores = await startStores({ latencyInMilliseconds: 5 });
+  try {
+    setEnvironment(
+      stores.endpoints,
+      { acceptInSeconds: 300, silenceInSeconds: 120, runInSeconds: 86_400, stopInSeconds: 120 },
+      'SILENT',
+    );
+    process.env['TABLE_NAME'] = stores.table.name;
+    const invoke = localFunctions();
+    const world = await fillWorld(stores);
+    const measurements: Measurement[] = [];
+    const measure = async (name: string, endpoint: number | undefined, what: string, event: unknown) => {
+      stores.proxy.reset();
+      const answer = (await invoke(name, event)) as { statusCode?: number; body?: string };
+      if ((answer.statusCode ?? 200) >= 300) throw new Error(`${name}, ${what}: ${answer.body ?? ''}`);
+      const { proxy } = stores;
+      const units = { readUnits: proxy.readUnits(), writeUnits: proxy.writeUnits() };
+      measurements.push({ name, endpoint, case: what, roundTrips: proxy.sequentialCalls(), calls: proxy.calls.length, ...units });
+    };
+    // Maintenance comes first, before other cases leave it something to do.
+    for (const { name } of tasks.toReversed()) {
+      for (const [what, prepare] of Object.entries(taskCases[name])) await measure(name, undefined, what, await prepare(world));
+    }
+    const byName = new Map(routes.map((route) => [route.name, route]));
+    for (const { name, ...route } of byName.values()) {
+      for (const [what, prepare] of Object.entries(endpointCases[name])) {
+        const endpoint = 'endpoint' in route ? route.endpoint : undefined;
+        await measure(name, endpoint, what, httpEvent(world.domain, await prepare(world)));
+      }
+    }
+    return measurements.sort((a, b) => (a.endpoint ?? last) - (b.endpoint ?? last));
+  } finally {
+    await stores.stop();
+  }
+}
+
+const last = 100;
+
+/** API Gateway's event (payload format 2.0), as far as handlers read it, of a user who may do everything. */
+function httpEvent(domain: string, { path, query, body }: EndpointRequest) {
+  return {
+    headers: { 'content-type': 'application/json' },
+    pathParameters: { domainID: domain, ...path },
+    queryStringParameters: query,
+    requestContext: {
+      requestId: randomUUID(),
+      authorizer: { jwt: { claims: { sub: 'alice', 'cognito:groups': `[${domain}:administrator ${domain}:cvm]` } } },
+    },
+    isBase64Encoded: false,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  };
+}

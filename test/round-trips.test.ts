@@ -1,0 +1,59 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { measureEndpoints, type Measurement } from '../bench/measure-endpoints.ts';
+import { routes } from '../shared/routes.ts';
+import { tasks } from '../shared/tasks/tasks.ts';
+
+let measurements: Measurement[];
+beforeAll(async () => {
+  measurements = await measureEndpoints();
+});
+
+function measured(name: string, what = ''): Measurement {
+  const found = measurements.find((each) => each.name === name && each.case === what);
+  if (!found) throw new Error(`${name} has no case ${what}.`);
+  return found;
+}
+
+describe('the round trips to the table', () => {
+  it.each([
+    ['computations/get-computation', 'whole'],
+    ['computations/get-computation', 'peek'],
+    ['assets/get-asset', ''],
+    ['runs/get-run', 'the latest'],
+    ['runs/get-run', 'an older one'],
+    ['runs/get-manifest', 'of a run'],
+    ['keys/check-key', ''],
+    ['events/get-status', ''],
+    ['statistics/get-statistics', '7 days'],
+  ])('are one for %s %s', (name, what) => {
+    expect(measured(name, what).roundTrips).toBe(1);
+  });
+
+  it.each([
+    ['computations/list-computations', 'first page'],
+    ['computations/list-computations', 'first page, by status'],
+    ['assets/list-assets', 'first page'],
+    ['runs/list-runs', 'first page'],
+    ['events/list-events', 'first page'],
+  ])('are one for %s, %s', (name, what) => {
+    expect(measured(name, what).roundTrips).toBe(1);
+  });
+
+  it('are two for the computations that an asset is linked to, since their rows are read by the links', () => {
+    expect(measured('assets/list-linked-computations', 'first page').roundTrips).toBe(2);
+  });
+
+  it('are at most two for creating a computation', () => {
+    expect(measured('computations/create-computation').roundTrips).toBeLessThanOrEqual(2);
+  });
+
+  it('are at most three for any page of a list, and for any other read', () => {
+    const reads = measurements.filter(({ writeUnits, endpoint }) => endpoint !== undefined && writeUnits === 0);
+    expect(reads.filter(({ roundTrips }) => roundTrips > 3)).toEqual([]);
+  });
+
+  it('are known of every function', () => {
+    const names = new Set(measurements.map(({ name }) => name));
+    expect([...routes, ...tasks].filter(({ name }) => !names.has(name))).toEqual([]);
+  });
+});
