@@ -42,12 +42,12 @@ async function accepted() {
 /** Disturbs the calls that start an execution of the computation; `met` resolves with the first of them. */
 function disturbStart(computation: string, action: 'run' | 'stop', disturbance: Disturbance, times = Infinity) {
   let left = times;
-  const met = Promise.withResolvers<void>();
+  const met = Promise.withResolvers<undefined>();
   const undisturbed = lifecycle.executionsProxy.disturb(({ operation, body }) => {
     const input = String(body['input']);
     const isMeant = operation === 'StartExecution' && input.includes(computation) && input.includes(`"action":"${action}"`);
     if (!isMeant || left-- <= 0) return undefined;
-    met.resolve();
+    met.resolve(undefined);
     return disturbance;
   });
   return { undisturbed, met: met.promise };

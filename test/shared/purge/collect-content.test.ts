@@ -5,6 +5,8 @@ import { deleteAsset } from '../../../shared/assets/delete-asset.ts';
 import { describeAsset } from '../../../shared/assets/describe-asset.ts';
 import { readAsset } from '../../../shared/assets/read-asset.ts';
 import { receiveUpload } from '../../../shared/assets/receive-upload.ts';
+import { storedAsset } from '../../../shared/assets/asset.ts';
+import { parseStored } from '../../../shared/table/parse-stored.ts';
 import { updateAsset } from '../../../shared/assets/update-asset.ts';
 import { collectContent } from '../../../shared/purge/collect-content.ts';
 import { purgeAll } from '../../../shared/purge/purge-all.ts';
@@ -31,8 +33,9 @@ const contentOf = async (id: string) =>
   (await describeAsset(stores.content, await readAsset(stores.table, domain, id), clockOfTests)).asset;
 
 async function expectOnlyNamedContent(death = ''): Promise<void> {
-  const rows = (await scan(stores.table)).filter((item) => item['pk'] === `assets#${domain}` && 'content_key' in item);
-  const named = rows.flatMap((row) => (row['content_key'] === null ? [] : [String(row['content_key'])]));
+  const items = await scan(stores.table);
+  const assets = items.filter((item) => item['pk'] === `assets#${domain}` && 'content_key' in item);
+  const named = assets.map((item) => parseStored(storedAsset, item, 'asset').content_key).filter((key) => key !== null);
   expect([death, ...(await contentKeys(stores.content)).sort()]).toEqual([death, ...named.sort()]);
 }
 
