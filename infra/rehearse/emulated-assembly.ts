@@ -10,11 +10,24 @@ export interface Template {
   Resources: Record<string, Resource>;
 }
 
-/** What was changed in a copy of the templates, a sentence each. */
-export type Changes = string[];
+interface Adaptation {
+  /** What is changed, and why: what AWS takes and MiniStack does not. */
+  because: string;
+  apply: (template: Template) => Template;
+}
 
-/** Changes the synthesized copy in `folder` where MiniStack's CloudFormation refuses what that of AWS takes. */
-export function adaptAssembly(folder: string): Changes {
+/** docs/rehearsal.md says of each what was seen. */
+const adaptations: Adaptation[] = [
+  { because: 'alarms on computed metrics are left out: there is no metric math', apply: withoutMetricMath },
+  { because: "the user pool's ProviderURL is written out: there is no such attribute", apply: withProviderUrlWrittenOut },
+  {
+    because: 'SendTask… is allowed on every resource: on the state machine alone it is refused',
+    apply: withSendTaskOnEverything,
+  },
+];
+
+/** Changes a synthesized copy in `folder` where MiniStack refuses what AWS takes. Returns a sentence for each change. */
+export function adaptAssembly(folder: string): string[] {
   const files = readdirSync(folder).filter((name) => name.endsWith('.template.json'));
   return files.flatMap((name) => {
     const file = join(folder, name);
@@ -24,33 +37,52 @@ export function adaptAssembly(folder: string): Changes {
   });
 }
 
-export function adaptTemplate(template: Template): { template: Template; changes: Changes } {
-  const computed = Object.entries(template.Resources).filter(([, resource]) => isAlarmOnMetricMath(resource));
-  const leftOut = new Set(computed.map(([id]) => id));
-  const kept = Object.fromEntries(Object.entries(template.Resources).filter(([id]) => !leftOut.has(id)));
-  const written = withIssuerWrittenOut({ ...template, Resources: kept });
-  const hasChanged = JSON.stringify(written).length !== JSON.stringify({ ...template, Resources: kept }).length;
-  return {
-    template: written as Template,
-    changes: [
-      ...(leftOut.size > 0 ? [`${leftOut.size} alarms on computed metrics are left out; MiniStack has no metric math.`] : []),
-      ...(hasChanged ? ["The user pool's ProviderURL is written out; MiniStack has no such attribute."] : []),
-    ],
-  };
-}
-
-function isAlarmOnMetricMath({ Type, Properties }: Resource): boolean {
-  return Type === 'AWS::CloudWatch::Alarm' && Properties !== undefined && 'Metrics' in Properties;
-}
-
-/** `Fn::GetAtt` of a user pool's ProviderURL, as the address that it stands for on AWS. */
-function withIssuerWrittenOut(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withIssuerWrittenOut);
-  if (typeof value !== 'object' || value === null) return value;
-  const attribute = 'Fn::GetAtt' in value ? value['Fn::GetAtt'] : undefined;
-  if (Array.isArray(attribute) && attribute[1] === 'ProviderURL') {
-    const parts = ['https://cognito-idp.', { Ref: 'AWS::Region' }, '.amazonaws.com/', { Ref: attribute[0] as string }];
-    return { 'Fn::Join': ['', parts] };
+export function adaptTemplate(original: Template): { template: Template; changes: string[] } {
+  const changes: string[] = [];
+  let template = original;
+  for (const { because, apply } of adaptations) {
+    const adapted = apply(template);
+    if (JSON.stringify(adapted) !== JSON.stringify(template)) changes.push(because);
+    template = adapted;
   }
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withIssuerWrittenOut(part)]));
+  return { template, changes };
+}
+
+function withoutMetricMath(template: Template): Template {
+  const kept = Object.entries(template.Resources).filter(
+    ([, { Type, Properties = {} }]) => !(Type === 'AWS::CloudWatch::Alarm' && 'Metrics' in Properties),
+  );
+  return { ...template, Resources: Object.fromEntries(kept) };
+}
+
+function withProviderUrlWrittenOut(template: Template): Template {
+  return rewrite(template, (part) => {
+    const attribute = part['Fn::GetAtt'];
+    if (!Array.isArray(attribute) || attribute[1] !== 'ProviderURL') return [part];
+    const address = ['https://cognito-idp.', { Ref: 'AWS::Region' }, '.amazonaws.com/', { Ref: attribute[0] as string }];
+    return [{ 'Fn::Join': ['', address] }];
+  });
+}
+
+function withSendTaskOnEverything(template: Template): Template {
+  return rewrite(template, (part) => {
+    if (part['Effect'] !== 'Allow') return [part];
+    const actions = [part['Action']].flat() as string[];
+    const reports = actions.filter((action) => action.startsWith('states:SendTask'));
+    const others = actions.filter((action) => !reports.includes(action));
+    if (reports.length === 0) return [part];
+    return [{ ...part, Action: reports, Resource: '*' }, ...(others.length > 0 ? [{ ...part, Action: others }] : [])];
+  });
+}
+
+type Part = Record<string, unknown>;
+
+/** Every object of the template, replaced by what `replace` makes of it; by several only inside a list. */
+function rewrite(template: Template, replace: (part: Part) => Part[]): Template {
+  const walk = (value: unknown): unknown[] => {
+    if (Array.isArray(value)) return [value.flatMap(walk)];
+    if (typeof value !== 'object' || value === null) return [value];
+    return replace(Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, walk(inner)[0]])));
+  };
+  return walk(template)[0] as Template;
 }

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { adaptTemplate } from '../../../infra/rehearse/emulated-assembly.ts';
+
+const allow = (Action: string | string[], Resource: unknown) => ({ Effect: 'Allow', Action, Resource });
+
+describe('adaptTemplate', () => {
+  it('leaves a template alone that the emulator takes as it is', () => {
+    const Resources = {
+      Alarm: { Type: 'AWS::CloudWatch::Alarm', Properties: { MetricName: 'Errors' } },
+      Role: { Type: 'AWS::IAM::Role', Properties: { Statement: [allow('dynamodb:GetItem', 'table')] } },
+    };
+    expect(adaptTemplate({ Resources })).toEqual({ template: { Resources }, changes: [] });
+  });
+
+  it('leaves out alarms on computed metrics', () => {
+    const { template, changes } = adaptTemplate({
+      Resources: { Alarm: { Type: 'AWS::CloudWatch::Alarm', Properties: { Metrics: [{ Expression: 'a + b' }] } } },
+    });
+    expect(template.Resources).toEqual({});
+    expect(changes).toHaveLength(1);
+  });
+
+  it('writes out the address of a user pool, wherever it is asked for', () => {
+    const { template } = adaptTemplate({
+      Resources: { Api: { Type: 'Api', Properties: { Issuer: { 'Fn::GetAtt': ['Pool', 'ProviderURL'] } } } },
+    });
+    const address = ['https://cognito-idp.', { Ref: 'AWS::Region' }, '.amazonaws.com/', { Ref: 'Pool' }];
+    expect(template.Resources['Api']?.Properties).toEqual({ Issuer: { 'Fn::Join': ['', address] } });
+  });
+
+  it('allows reports to the state machine on every resource, and nothing else', () => {
+    const Statement = [allow(['states:StartExecution', 'states:SendTaskSuccess'], 'machine'), allow('dynamodb:GetItem', 'table')];
+    const { template } = adaptTemplate({ Resources: { Role: { Type: 'AWS::IAM::Role', Properties: { Statement } } } });
+    expect(template.Resources['Role']?.Properties).toEqual({
+      Statement: [
+        allow(['states:SendTaskSuccess'], '*'),
+        allow(['states:StartExecution'], 'machine'),
+        allow('dynamodb:GetItem', 'table'),
+      ],
+    });
+  });
+});

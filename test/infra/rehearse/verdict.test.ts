@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { describeVerdict, judge } from '../../../infra/rehearse/verdict.ts';
+
+const known = [
+  { title: / lacks a header$/, reason: 'It sends no such header.' },
+  { title: / never seen$/, reason: 'It was mended since.' },
+];
+
+const results = {
+  testResults: [
+    {
+      name: 'a.test.ts',
+      assertionResults: [
+        { status: 'passed', fullName: 'create answers 201' },
+        { status: 'failed', fullName: 'create lacks a header', failureMessages: ['Error: none\n  at x'] },
+        { status: 'failed', fullName: 'list lacks a header', failureMessages: ['Error: none\n  at x'] },
+        { status: 'failed', fullName: 'create answers 400', failureMessages: ['Error: expected 500 to be 400\n  at x'] },
+        { status: 'skipped', fullName: 'create takes an odd domain' },
+      ],
+    },
+    { name: 'b.test.ts', message: 'Error: no such target', assertionResults: [] },
+  ],
+};
+
+describe('judge', () => {
+  const verdict = judge(results, known);
+
+  it('counts what failed as it must by its reason, apart from what failed', () => {
+    expect(verdict.passed).toBe(1);
+    expect(verdict.impossible).toEqual(new Map([['It sends no such header.', 2]]));
+    expect(verdict.failed).toContainEqual({ title: 'create answers 400', message: 'Error: expected 500 to be 400' });
+    expect(verdict.notRun).toEqual(['create takes an odd domain']);
+  });
+
+  it('takes a file that could not start for a failure', () => {
+    expect(verdict.failed).toContainEqual({ title: 'b.test.ts', message: 'Error: no such target' });
+  });
+
+  it('names reasons that nothing fails for', () => {
+    expect(verdict.outdated).toEqual(['It was mended since.']);
+  });
+});
+
+describe('describeVerdict', () => {
+  it('begins with the counts', () => {
+    expect(describeVerdict(judge(results, known))).toContain('1 passed, 2 failed, 2 impossible on the emulator, 1 not run');
+  });
+});
