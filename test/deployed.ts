@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve as resolvePath } from 'node:path';
 import { roles } from '../shared/access/roles.ts';
 import { parseOptions, runCommand, UsageError } from '../infra/local/arguments.ts';
 import { claimsOf, type Person } from './support/target.ts';
 
 const persons = [...Object.keys(roles), 'outsider'] as Person[];
 
-const usage = `Usage: npm run test:deployed -- --url URL --token TOKEN [--token NAME=TOKEN ...] [--domain DOMAIN]
+const usage = `Usage: npm run test:deployed -- --url URL --token TOKEN [--token NAME=TOKEN ...] [--domain DOMAIN] [--results FILE]
 
 Runs the end-to-end suite against a deployed stage, over HTTP alone. It takes away what it makes; the statistics remember it.
 
@@ -16,6 +16,7 @@ Runs the end-to-end suite against a deployed stage, over HTTP alone. It takes aw
             ${persons.filter((person) => person !== 'administrator').join(' ')}
             (an outsider has every role in another domain, and none in this one)
   --domain  the domain to work in; the one that the administrator's token names, unless told
+  --results takes the results of every test, as JSON
 
 Tests that act as somebody for whom there is no token are skipped, and named. Nobody else should use the domain meanwhile.
 The exit code is 0 when all passed, 1 when one failed or the stage cannot be reached, 2 for a wrong command line.`;
@@ -25,6 +26,7 @@ await runCommand(usage, async () => {
     url: { type: 'string' },
     token: { type: 'string', multiple: true, default: [] },
     domain: { type: 'string' },
+    results: { type: 'string' },
     help: { type: 'boolean', short: 'h' },
   });
   if (options.help) {
@@ -36,10 +38,11 @@ await runCommand(usage, async () => {
   const domain = options.domain ?? domainOf(tokens.administrator);
   const otherDomain = membershipsOf(tokens.outsider ?? '').find((membership) => membership.domain !== domain)?.domain ?? '';
   await checkStage(url, domain, tokens);
-  process.exitCode = await runSuite({
+  const environment = {
     ...{ TARGET_URL: url, TARGET_TOKENS: JSON.stringify(tokens) },
     ...{ TARGET_DOMAIN: domain, TARGET_OTHER_DOMAIN: otherDomain },
-  });
+  };
+  process.exitCode = await runSuite(environment, options.results);
 });
 
 function baseUrl(text: string | undefined): string {
@@ -116,16 +119,14 @@ async function checkStage(url: string, domain: string, tokens: Tokens): Promise<
 }
 
 /** One file after the other: they share the domain, and count what is in it. */
-function runSuite(environment: Record<string, string>): Promise<number> {
+function runSuite(environment: Record<string, string>, results: string | undefined): Promise<number> {
   const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
-  const run = spawn(
-    process.execPath,
-    [vitest, 'run', 'test/e2e', '--no-file-parallelism', '--testTimeout=120000', '--reporter=verbose'],
-    {
-      cwd: new URL('..', import.meta.url),
-      env: { ...process.env, ...environment },
-      stdio: 'inherit',
-    },
-  );
+  const options = ['--no-file-parallelism', '--testTimeout=120000', '--reporter=verbose'];
+  if (results !== undefined) options.push('--reporter=json', `--outputFile.json=${resolvePath(results)}`);
+  const run = spawn(process.execPath, [vitest, 'run', 'test/e2e', ...options], {
+    cwd: new URL('..', import.meta.url),
+    env: { ...process.env, ...environment },
+    stdio: 'inherit',
+  });
   return new Promise((resolve, reject) => run.once('error', reject).once('exit', (code) => resolve(code === 0 ? 0 : 1)));
 }

@@ -8,7 +8,7 @@ export interface UserPool {
 }
 
 /** Where the suite works, and where its outsider is at home. */
-export const domains = { own: 'rehearsal', other: 'elsewhere' } as const;
+const domains = { own: 'rehearsal', other: 'elsewhere' } as const;
 
 const password = 'Only-4-the-Rehearsal';
 

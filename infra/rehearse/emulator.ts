@@ -9,7 +9,7 @@ import { startKeyRelay } from './key-relay.ts';
 import { tailOf } from './run-command.ts';
 
 /** The version that docs/rehearsal.md speaks of. */
-export const knownVersion = '1.5.33';
+const knownVersion = '1.5.33';
 
 export interface Emulator {
   address: EmulatorAddress;

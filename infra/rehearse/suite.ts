@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { domains } from './emulated-users.ts';
 import type { Emulator } from './emulator.ts';
 import { exitCodeOf, tailOf } from './run-command.ts';
 import { judge, type Verdict } from './verdict.ts';
@@ -17,23 +16,10 @@ export interface SuiteRun {
 export async function runSuite({ emulator, url, tokens, folder }: SuiteRun): Promise<Verdict> {
   const results = join(folder, 'suite.json');
   const logFile = join(folder, 'suite.log');
+  const given = Object.entries(tokens).flatMap(([person, token]) => ['--token', `${person}=${token}`]);
   await exitCodeOf({
-    words: [
-      'vitest',
-      'run',
-      'test/e2e',
-      '--no-file-parallelism',
-      '--reporter=default',
-      '--reporter=json',
-      `--outputFile.json=${results}`,
-    ],
-    environment: {
-      ...emulator.contentEnvironment,
-      TARGET_URL: url,
-      TARGET_TOKENS: JSON.stringify(tokens),
-      TARGET_DOMAIN: domains.own,
-      TARGET_OTHER_DOMAIN: domains.other,
-    },
+    words: ['npm', 'run', '--silent', 'test:deployed', '--', '--url', url, ...given, '--results', results],
+    environment: emulator.contentEnvironment,
     logFile,
   });
   try {
