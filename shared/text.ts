@@ -60,9 +60,9 @@ export const paging = {
     v.pipe(
       v.string(),
       v.regex(/^(?:[1-9][0-9]?|100)$/, 'Expected a whole number from 1 to 100.'),
-      v.transform(Number),
       v.description('How many rows at most, 1 to 100; 10 unless told.'),
       v.metadata({ minimum: 1, maximum: 100, default: 10 }),
+      v.transform(Number),
     ),
     '10',
   ),
@@ -70,9 +70,9 @@ export const paging = {
     v.pipe(
       v.string(),
       v.regex(/^(?:0|[1-9][0-9]{0,14})$/, 'Expected a whole number from 0.'),
-      v.transform(Number),
       v.description('How many rows to pass over; 0 unless told.'),
       v.metadata({ minimum: 0, default: 0 }),
+      v.transform(Number),
     ),
     '0',
   ),

@@ -8,9 +8,9 @@ export const getStatisticsContract = {
       v.pipe(
         v.string(),
         v.regex(/^(?:[1-9][0-9]?|[12][0-9]{2}|3[0-5][0-9]|36[0-6])$/, 'Expected a whole number from 1 to 366.'),
-        v.transform(Number),
         v.description('How many UTC days, with today; 7 unless told.'),
         v.metadata({ minimum: 1, maximum: 366, default: 7 }),
+        v.transform(Number),
       ),
       '7',
     ),
