@@ -1,0 +1,214 @@
+import { createHmac, createPublicKey } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startGateway } from '../../infra/local/gateway/gateway.ts';
+import { startIssuer, type LocalIssuer } from '../../infra/local/issuer.ts';
+import { startStack, type Stack } from '../../infra/local/stack.ts';
+import { roles, type Role } from '../../shared/access/roles.ts';
+import { routes, type Route } from '../../shared/routes.ts';
+import { actionsOf, mayCall, needsOf } from './decisions.ts';
+
+const rows = routes as readonly Route[];
+const guarded = rows.filter((route) => route.access);
+const allRoles = Object.keys(actionsOf) as Role[];
+const endpointOf = ({ method, path }: Route) => `${method} ${path}`;
+const stranger = 'stranger';
+
+let stack: Stack;
+let issuer: LocalIssuer;
+let foreignIssuer: LocalIssuer;
+let gateway: Awaited<ReturnType<typeof startGateway>>;
+
+/** A gateway of our own before the stack's functions, since we need tokens that its issuer would never give. */
+beforeAll(async () => {
+  stack = await startStack({ port: 0, simulator: false });
+  issuer = await startIssuer({ claim: 'cognito:groups' });
+  foreignIssuer = await startIssuer({ claim: 'cognito:groups' });
+  const authorizer = { issuer: issuer.url, audience: issuer.audience, keys: issuer.keys };
+  gateway = await startGateway({ routes, authorizer, invoke: stack.invoke, port: 0 });
+});
+
+afterAll(async () => {
+  await gateway.stop();
+  await issuer.stop();
+  await foreignIssuer.stop();
+  await stack.stop();
+});
+
+interface Someone {
+  sub: string;
+  roles: Role[];
+}
+
+const tokenFor = ({ sub, roles: held }: Someone) => issuer.mintToken({ sub, groups: held.map((role) => `d1:${role}`) });
+
+async function send(route: Route, authorization: string | undefined, path: Record<string, string>, body?: unknown) {
+  const address = route.path.replace(/\{(\w+)\}/g, (_, name: string) => path[name] ?? '');
+  const response = await fetch(`${gateway.endpoint}${address}${route.name === 'runs/start-run' ? '?cvm=cvm-1' : ''}`, {
+    method: route.method,
+    headers: {
+      ...(authorization === undefined ? {} : { authorization }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return {
+    status: response.status,
+    body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>,
+    headers: response.headers,
+  };
+}
+
+/** Bodies that pass, so that nothing but access decides. */
+const bodies: Record<string, unknown> = {
+  'computations/create-computation': { name: 'N' },
+  'computations/update-computation': { name: 'N' },
+  'keys/upload-key': { key: 'MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=' },
+  'assets/create-asset': { asset: { file_name: 'x', asset_type: 'dataset' } },
+  'assets/update-asset': { asset: { file_name: 'x', asset_type: 'dataset' } },
+  'cvms/report': { reports: [{ id: '1', run_id: 'none', type: 'heartbeat' }] },
+};
+
+/** What the route's path names, made for this one call: a computation of `owner`, an asset of `creator`. */
+async function resources(route: Route, owner: string, creator: string): Promise<Record<string, string>> {
+  const make = async (path: string, sub: string, body: unknown) => {
+    const row = rows.find((other) => other.method === 'POST' && other.path === path);
+    if (!row) throw new Error(`There is no POST ${path}.`);
+    const token = await tokenFor({ sub, roles: ['administrator'] });
+    return String((await send(row, `Bearer ${token}`, { domainID: 'd1' }, body)).body['id']);
+  };
+  const isAsset = route.path.startsWith('/{domainID}/assets/');
+  const names = (parameter: string) => route.path.includes(`{${parameter}}`);
+  const computation = () => make('/{domainID}/computations', owner, bodies['computations/create-computation']);
+  return {
+    ...{ domainID: 'd1', cvmID: 'cvm-1' },
+    ...(names('computationID') ? { computationID: await computation() } : {}),
+    ...(names('id')
+      ? { id: isAsset ? await make('/{domainID}/assets', creator, bodies['assets/create-asset']) : await computation() }
+      : {}),
+  };
+}
+
+/** @returns whether the caller got past access; 403 is the only other answer that is right */
+async function isLetIn(route: Route, someone: Someone, { owner, creator }: { owner: string; creator: string }): Promise<boolean> {
+  const path = await resources(route, owner, creator);
+  const { status, body } = await send(route, `Bearer ${await tokenFor(someone)}`, path, bodies[route.name]);
+  expect([401, 500, 503]).not.toContain(status);
+  if (status === 403) expect(body).toMatchObject({ code: 'forbidden', status: 403 });
+  return status !== 403;
+}
+
+const ofOthers = { owner: stranger, creator: stranger };
+
+describe('the tables of access', () => {
+  it('are those of the decisions', () => {
+    const ofCode = Object.entries(roles).map(([role, actions]) => [role, [...actions].sort()]);
+    const decided = Object.entries(actionsOf).map(([role, actions]) => [role, actions.split(' ').sort()]);
+    expect(ofCode).toEqual(decided);
+    expect(rows.map(endpointOf).sort()).toEqual(Object.keys(needsOf).sort());
+    for (const route of rows) {
+      const { anyOf = [], or = [] } = route.access ?? {};
+      expect([endpointOf(route), [...anyOf, ...or].sort().join(' or ')]).toEqual([
+        endpointOf(route),
+        (needsOf[endpointOf(route)] ?? '').split(' or ').sort().join(' or '),
+      ]);
+    }
+  });
+});
+
+describe.each(guarded)('$method $path', (route) => {
+  const endpoint = endpointOf(route);
+
+  it.each(allRoles)('lets a member in by what the role %s may do', async (role) => {
+    const isDataset = route.name !== 'assets/create-asset' || role !== 'algo_provider'; // the body is a dataset's
+    expect(await isLetIn(route, { sub: 'member', roles: [role] }, ofOthers)).toBe(isDataset && mayCall(endpoint, [role], []));
+  });
+
+  it('lets in who may by one of two roles', async () => {
+    for (const pair of [
+      ['editor', 'runner'],
+      ['viewer', 'cvm'],
+      ['dataset_provider', 'creator'],
+    ] as Role[][]) {
+      expect([pair, await isLetIn(route, { sub: 'member', roles: pair }, ofOthers)]).toEqual([pair, mayCall(endpoint, pair, [])]);
+    }
+  });
+
+  it('lets in an owner and a creator where their relation is enough, whatever their role', async () => {
+    const sub = 'related';
+    const isAsset = route.path.startsWith('/{domainID}/assets/');
+    const relations = { owner: !isAsset || route.path.includes('{computationID}'), creator: isAsset };
+    for (const relation of ['owner', 'creator'] as const) {
+      const expected = mayCall(endpoint, ['viewer'], relations[relation] ? [relation] : []);
+      expect([relation, await isLetIn(route, { sub, roles: ['viewer'] }, { ...ofOthers, [relation]: sub })]).toEqual([
+        relation,
+        expected,
+      ]);
+      expect(await isLetIn(route, { sub, roles: [] }, { owner: sub, creator: sub })).toBe(false);
+    }
+  });
+
+  it('keeps out members of other domains, and groups that are no membership', async () => {
+    const path = await resources(route, stranger, stranger);
+    const groups = [
+      ['d2:administrator', 'd2:cvm'],
+      ['d1', 'administrator', 'cvm', ':administrator'],
+      ['d1:Administrator', 'd1:root', 'd1:', 'D1:administrator', 'd1:__proto__', 'd1:constructor'],
+      ['xd1:administrator', 'x:d1:administrator', 'd1:administrator:x', 'd1 :administrator'],
+    ];
+    for (const group of groups) {
+      const token = await issuer.mintToken({ sub: stranger, groups: group });
+      const { status } = await send(route, `Bearer ${token}`, path, bodies[route.name]);
+      expect([group, status]).toEqual([group, 403]);
+    }
+  });
+
+  it('answers 401 to every token that is not the issuer’s, for us, now', async () => {
+    const good = await tokenFor({ sub: 'member', roles: allRoles });
+    const path = { domainID: 'd1', id: 'x', computationID: 'y', cvmID: 'z' };
+    const [, payload = '', signature = ''] = good.split('.');
+    const groups = allRoles.map((role) => `d1:${role}`);
+    const bad = {
+      'no header': undefined,
+      'an empty one': '',
+      'no scheme': good,
+      'another scheme': `Basic ${good}`,
+      'no token': 'Bearer ',
+      'no JWT': 'Bearer x.y.z',
+      'an expired one': `Bearer ${await issuer.mintToken({ sub: 'member', groups, expiresInSeconds: -10 })}`,
+      'another audience': `Bearer ${await issuer.mintToken({ sub: 'member', groups, audience: 'somebody-else' })}`,
+      'another issuer': `Bearer ${await foreignIssuer.mintToken({ sub: 'member', groups })}`,
+      'another issuer’s signature': `Bearer ${good.split('.').slice(0, 2).join('.')}.${(await foreignIssuer.mintToken({ sub: 'member', groups })).split('.')[2]}`,
+      'alg none': `Bearer ${encoded({ alg: 'none', typ: 'JWT' })}.${payload}.`,
+      'alg none, signed': `Bearer ${encoded({ alg: 'none', typ: 'JWT' })}.${payload}.${signature}`,
+      'HS256 by the public key': `Bearer ${await signedWithPublicKey(good)}`,
+      'another payload': `Bearer ${good.split('.')[0]}.${encoded({ ...decoded(payload), sub: 'root' })}.${signature}`,
+    };
+    for (const [what, authorization] of Object.entries(bad)) {
+      const { status, body, headers } = await send(route, authorization, path);
+      expect([what, status, body]).toEqual([what, 401, { message: 'Unauthorized' }]);
+      expect(headers.get('www-authenticate')).toMatch(/^Bearer/);
+    }
+  });
+});
+
+describe.each(rows.filter((route) => !route.access))('$method $path', (route) => {
+  it('asks nobody for a token, and looks at none', async () => {
+    expect((await send(route, undefined, {})).status).toBe(200);
+    expect((await send(route, 'Bearer x.y.z', {})).status).toBe(200);
+  });
+});
+
+const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+const decoded = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString()) as object;
+
+/** The confusion of algorithms: a MAC whose secret is the issuer's public key, as PEM. */
+async function signedWithPublicKey(good: string): Promise<string> {
+  const [header = '', payload = ''] = good.split('.');
+  const { keys } = (await (await fetch(`${issuer.url}/jwks`)).json()) as { keys: Record<string, string>[] };
+  const [jwk] = keys;
+  if (!jwk) throw new Error('The issuer has no key.');
+  const pem = createPublicKey({ key: jwk, format: 'jwk' }).export({ format: 'pem', type: 'spki' });
+  const signed = `${encoded({ ...decoded(header), alg: 'HS256' })}.${payload}`;
+  return `${signed}.${createHmac('sha256', pem).update(signed).digest('base64url')}`;
+}
