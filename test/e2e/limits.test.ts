@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { RouteName } from '../../shared/routes.ts';
+import { base64, newCvm, useSession } from '../support/session.ts';
+
+const session = useSession();
+const kibibyte = 1024;
+const asset = (fields: Record<string, unknown>) => ({ asset: { file_name: 'x.csv', asset_type: 'dataset', ...fields } });
+
+/** JSON of exactly so many bytes; blanks may surround it. */
+const padded = (body: unknown, bytes: number) => JSON.stringify(body).padEnd(bytes, ' ');
+
+describe('a request body without content', () => {
+  const absent = '00000000-0001-8c3a-9f0e-2b7d41c5e6a8';
+  const path = { id: absent, cvmID: newCvm() };
+  const names = ['computations/create-computation', 'computations/update-computation', 'keys/upload-key', 'cvms/report'] as const;
+  const send = async (name: RouteName, bytes: number) => {
+    const as = name === 'cvms/report' ? ('cvm' as const) : ('administrator' as const);
+    const { status, code } = await session.refused(name, { path, raw: padded({ x: 1 }, bytes), as } as never);
+    return { status, code };
+  };
+
+  it.each(names)('of %s is read up to 256 KiB; a byte more is 413', async (name) => {
+    expect(await send(name, 256 * kibibyte)).toEqual({ status: 400, code: 'invalid_request' });
+    expect(await send(name, 256 * kibibyte + 1)).toEqual({ status: 413, code: 'too_large' });
+  });
+});
+
+describe('the fields of a computation', () => {
+  const create = 'computations/create-computation';
+
+  it.each(['cert_file', 'server_key', 'server_ca_file', 'client_ca_file'])('%s holds 16 KiB', async (field) => {
+    const ofBytes = (bytes: number) => ({ name: 'N', agent_config: { [field]: 'x'.repeat(bytes) } });
+    expect((await session.call(create, { body: ofBytes(16 * kibibyte) })).status).toBe(201);
+    const { status, errors } = await session.refused(create, { body: ofBytes(16 * kibibyte + 1) });
+    expect([status, errors?.[0]?.pointer]).toEqual([400, `/agent_config/${field}`]);
+  });
+});
+
+describe('the fields of an asset', () => {
+  const create = 'assets/create-asset';
+
+  it('hold a file name of 255 characters and a description of 4,000', async () => {
+    const longest = { file_name: '🐧'.repeat(255), description: 'ש'.repeat(4_000) };
+    expect(await session.createAsset(longest)).toMatchObject(longest);
+    const { status, errors } = await session.refused(create, { body: asset({ description: 'x'.repeat(4_001) }) });
+    expect([status, errors?.[0]?.pointer]).toEqual([400, '/asset/description']);
+  });
+});
+
+describe('a computation', () => {
+  it('takes 100 datasets, a dataset again, an algorithm beside them, and no other dataset', async () => {
+    const { id: computationID } = await session.createComputation();
+    const link = async (fields: Record<string, unknown> = {}) => {
+      const { id } = await session.createAsset(fields);
+      return { id, ...(await session.call('assets/link-asset', { path: { id, computationID } })) };
+    };
+    const first = await link();
+    for (let count = 2; count <= 100; count++) expect((await link()).status).toBe(200);
+    const more = await link();
+    expect({ status: more.status, ...(more.body as object) }).toMatchObject({ status: 413, code: 'too_large' });
+    expect((await link({ asset_type: 'algorithm' })).status).toBe(200);
+    expect((await session.call('assets/link-asset', { path: { id: first.id, computationID } })).status).toBe(200);
+
+    await session.done('assets/unlink-asset', { path: { id: first.id, computationID } });
+    await session.link(more.id, computationID);
+    const { body } = await session.call('computations/get-computation', { path: { id: computationID } });
+    expect((body as { assets: unknown[] }).assets).toHaveLength(101);
+  });
+});
+
+describe('an asset', () => {
+  it('that is linked to more than 30 computations keeps its name and type; the rest may change', async () => {
+    const { id, file_name } = await session.createAsset();
+    const update = 'assets/update-asset';
+    const link = async () => {
+      const { id: computationID } = await session.createComputation();
+      await session.link(id, computationID);
+    };
+    for (let count = 1; count <= 30; count++) await link();
+    const renamed = await session.done(update, { path: { id }, body: asset({ file_name: 'renamed.csv' }) });
+    expect(renamed.file_name).toBe('renamed.csv');
+
+    await link();
+    const refused = await session.refused(update, { path: { id }, body: asset({ file_name }) });
+    expect(refused).toMatchObject({ status: 409, code: 'conflict', reason: 'linked_too_widely' });
+    const described = await session.done(update, {
+      path: { id },
+      body: asset({ file_name: 'renamed.csv', description: 'D', asset: base64('new') }),
+    });
+    expect(described).toMatchObject({ file_name: 'renamed.csv', description: 'D', size: 3 });
+  });
+});
+
+describe('a listing', () => {
+  it.each(['computations/list-computations', 'assets/list-assets', 'runs/list-runs'] as const)(
+    '%s takes limits of 1 and of 100',
+    async (name) => {
+      for (const limit of [1, 100]) {
+        const page = await session.done(name, { query: { limit } });
+        expect(page).toMatchObject({ limit, offset: 0 });
+      }
+      const { status, errors } = await session.refused(name, { query: { limit: 101 } });
+      expect([status, errors?.[0]?.pointer]).toEqual([400, 'query/limit']);
+    },
+  );
+});
+
+describe('a batch of reports', () => {
+  it('has up to 50, whose details hold up to 32 KiB each', async () => {
+    const id = await session.readyComputation();
+    const cvm = newCvm();
+    const run_id = await session.startRun(id, cvm);
+    const heartbeats = Array.from({ length: 50 }, () => ({ id: randomUUID(), run_id, type: 'heartbeat' }));
+    expect(await session.report(cvm, ...heartbeats)).toEqual({ accepted: 50, duplicates: 0 });
+
+    const event = (bytes: number) => ({
+      ...{ run_id, type: 'event', event_type: 'Running', status: 'InProgress' },
+      details: Buffer.alloc(bytes, 7).toString('base64'),
+    });
+    await session.report(cvm, event(32 * kibibyte));
+    const { events } = await session.done('events/list-events', { path: { id }, query: { event_type: 'Running' } });
+    expect(events.map(({ details }) => Buffer.from(details, 'base64').length)).toEqual([32 * kibibyte]);
+    const { status, errors } = await session.refused('cvms/report', {
+      ...{ path: { cvmID: cvm }, as: 'cvm' },
+      body: { reports: [{ id: randomUUID(), ...event(33 * kibibyte) }] },
+    });
+    expect([status, errors?.[0]?.pointer]).toEqual([400, '/reports/0/details']);
+    await session.report(cvm, { run_id, type: 'event', event_type: 'Complete', status: 'Completed' });
+    await session.untilStatus(id, 'completed');
+  });
+});

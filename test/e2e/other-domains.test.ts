@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect } from 'vitest';
+import { routes, type Route, type RouteName } from '../../shared/routes.ts';
+import type { CallRequest, Refusal } from '../support/client.ts';
+import { itAs, newCvm, useSession } from '../support/session.ts';
+import { isKnown } from '../support/target.ts';
+
+const session = useSession();
+const absent = '00000000-0001-8c3a-9f0e-2b7d41c5e6a8';
+const cvmID = newCvm();
+const things = { computation: '', asset: '', run: '' };
+
+beforeAll(async () => {
+  things.computation = await session.readyComputation();
+  things.asset = (await session.createAsset()).id;
+  await session.link(things.asset, things.computation);
+  things.run = await session.startRun(things.computation, cvmID);
+});
+
+const asset = { asset: { file_name: 'x.csv', asset_type: 'dataset' } };
+const key = 'MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=';
+/** What these routes need to get as far as the thing that the path names. */
+const bodies: Partial<Record<RouteName, unknown>> = {
+  'computations/update-computation': { name: 'N' },
+  'keys/upload-key': { key },
+  'assets/update-asset': asset,
+};
+
+const naming = (routes as readonly Route[]).filter((route) => route.path.includes('{id}'));
+
+/** A request of the outsider's, in their own domain, that names things of another one. */
+async function refusedThere(route: Route, id: string, computationID: string): Promise<Partial<Refusal>> {
+  const name = route.name as RouteName;
+  const request = {
+    ...{ method: route.method, as: 'outsider', body: bodies[name] },
+    ...(name === 'runs/start-run' ? { query: { cvm: newCvm() } } : {}),
+    path: { domainID: session.target.otherDomain, id, computationID },
+  };
+  const { request_id: _, ...refusal } = (await session.refused(name, request as unknown as CallRequest<RouteName>)) as Refusal & {
+    request_id: string;
+  };
+  return refusal;
+}
+
+describe('with the identifiers of another domain', () => {
+  for (const route of naming) {
+    itAs(['outsider'], `${route.method} ${route.path} answers as if there were no such thing`, async () => {
+      const id = route.path.includes('/assets/') ? things.asset : things.computation;
+      const foreign = await refusedThere(route, id, things.computation);
+      expect(foreign).toMatchObject({ status: 404, code: 'not_found' });
+      expect(foreign).toEqual(await refusedThere(route, absent, absent));
+    });
+  }
+
+  itAs(['outsider'], 'nothing has changed behind them', async () => {
+    const { events } = await session.done('events/list-events', { path: { id: things.computation }, query: { limit: 100 } });
+    const outsider = session.target.idOf('outsider');
+    expect(events.filter(({ originator }) => originator === outsider)).toEqual([]);
+    expect(events.map(({ event_type }) => event_type)).toContain('started');
+    expect((await session.done('runs/get-run', { path: { id: things.computation } })).status).toBe('running');
+  });
+});
+
+describe('a thing of the own domain', () => {
+  const own = { assets: [] as string[], computations: [] as string[] };
+  const home = () => ({ domainID: session.target.otherDomain });
+
+  beforeAll(async () => {
+    if (!isKnown('outsider')) return;
+    const computation = await session.done('computations/create-computation', {
+      path: home(),
+      body: { name: 'N' },
+      as: 'outsider',
+    });
+    const { id } = await session.done('assets/create-asset', { path: home(), body: asset, as: 'outsider' });
+    own.computations.push(computation.id);
+    own.assets.push(id);
+    return async () => {
+      await session.done('computations/delete-computation', { path: { ...home(), id: computation.id }, as: 'outsider' });
+      await session.done('assets/delete-asset', { path: { ...home(), id }, as: 'outsider' });
+    };
+  });
+
+  itAs(['outsider'], 'is not linked to one of another', async () => {
+    const [id = '', computationID = ''] = [own.assets[0], own.computations[0]];
+    for (const name of ['assets/link-asset', 'assets/unlink-asset'] as const) {
+      const ownAsset = { path: { ...home(), id, computationID: things.computation }, as: 'outsider' as const };
+      const ownComputation = { path: { ...home(), id: things.asset, computationID }, as: 'outsider' as const };
+      expect((await session.refused(name, ownAsset)).code).toBe('not_found');
+      expect((await session.refused(name, ownComputation)).code).toBe('not_found');
+    }
+  });
+
+  itAs(['outsider'], 'does not show an older run of another', async () => {
+    const [id = ''] = own.computations;
+    for (const name of ['runs/get-run', 'runs/get-manifest'] as const) {
+      const refused = await session.refused(name, { path: { ...home(), id }, query: { run: things.run }, as: 'outsider' });
+      expect(refused).toMatchObject({ status: 404, code: 'not_found' });
+    }
+  });
+});
+
+describe('a CVM of the same name in another domain', () => {
+  itAs(['outsider'], 'is another CVM: it gets no commands, and its reports are refused', async () => {
+    const path = { domainID: session.target.otherDomain, cvmID };
+    expect(await session.done('cvms/list-commands', { path, as: 'outsider' })).toEqual({ commands: [] });
+    const reports = [{ id: randomUUID(), run_id: things.run, type: 'event', event_type: 'Complete', status: 'Completed' }];
+    const refused = await session.refused('cvms/report', { path, body: { reports }, as: 'outsider' });
+    expect(refused).toMatchObject({ status: 404, errors: [{ pointer: '/reports/0/run_id' }] });
+    await session.endRun(cvmID);
+    expect((await session.done('runs/get-run', { path: { id: things.computation } })).status).toBe('completed');
+  });
+});
