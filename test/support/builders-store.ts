@@ -101,7 +101,7 @@ export async function aReadyComputation(stores: Stores, domain: string): Promise
 }
 
 export async function aRun(
-  { table, executions }: Stores,
+  { table, executions }: Pick<Stores, 'table' | 'executions'>,
   domain: string,
   computationId: string,
   cvmId = 'cvm-1',

@@ -1,0 +1,219 @@
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listComputations } from '../../shared/computations/list-computations.ts';
+import { computationStatuses } from '../../shared/computations/computation.ts';
+import { readComputation } from '../../shared/computations/read-computation.ts';
+import { ServiceError } from '../../shared/errors.ts';
+import { sweepRuns } from '../../shared/lifecycle/sweep-runs.ts';
+import { deletePartition } from '../../shared/purge/delete-items.ts';
+import { purgeAll } from '../../shared/purge/purge-all.ts';
+import { isActive } from '../../shared/runs/run.ts';
+import { emptyModel, enters, happens, modelOf, type Model } from '../support/builders-model.ts';
+import { plan, stepNames, type Planned, type Step } from '../support/builders-steps.ts';
+import { endRunWith, startStores, type Stores } from '../support/builders-store.ts';
+import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
+
+let stores: Stores;
+beforeAll(async () => {
+  stores = await startStores();
+});
+afterAll(() => stores.stop());
+
+const domain = 'd1';
+const clone = (model: Model) => structuredClone(model);
+
+/** How often each is done, so that histories come to runs before everything is deleted. */
+const weights: Record<Step['does'], number> = {
+  ...{ create: 1, update: 1, remove: 1, createAsset: 1, rename: 2, removeAsset: 1 },
+  ...{ link: 4, unlink: 2, uploadKey: 3, start: 6, stop: 2 },
+};
+const aStep: fc.Arbitrary<Step> = fc.record({
+  does: fc.oneof(...stepNames.map((does) => ({ weight: weights[does], arbitrary: fc.constant(does) }))),
+  computation: fc.nat(3),
+  asset: fc.nat(3),
+  name: fc.constantFrom('a', 'b'),
+  type: fc.constantFrom('algorithm', 'dataset'),
+});
+/** The step's caller may die at one of its calls to the table: before it is carried out, or before its answer comes. */
+const aDeath = fc.record({ after: fc.nat(5), kind: fc.constantFrom('dropped', 'lost-answer') });
+const anEnding = fc.record({
+  ends: fc.constantFrom<[string, string][]>(['Complete', 'Completed'], ['Failed', 'Failed']),
+  computation: fc.nat(3),
+});
+const something = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ step: aStep }) },
+  { weight: 2, arbitrary: fc.record({ step: aStep, death: aDeath }) },
+  { weight: 2, arbitrary: anEnding },
+);
+
+/** Two computations that are ready to run, on the same algorithm, one with a dataset. */
+const beginning: Step[] = [
+  { does: 'create', computation: 0, asset: 0, name: 'a', type: 'algorithm' },
+  { does: 'create', computation: 0, asset: 0, name: 'b', type: 'algorithm' },
+  { does: 'createAsset', computation: 0, asset: 0, name: 'a', type: 'algorithm' },
+  { does: 'createAsset', computation: 0, asset: 0, name: 'b', type: 'dataset' },
+  { does: 'link', computation: 0, asset: 0, name: 'a', type: 'algorithm' },
+  { does: 'link', computation: 1, asset: 0, name: 'a', type: 'algorithm' },
+  { does: 'link', computation: 1, asset: 1, name: 'a', type: 'dataset' },
+  { does: 'uploadKey', computation: 0, asset: 0, name: 'a', type: 'algorithm' },
+  { does: 'uploadKey', computation: 1, asset: 0, name: 'a', type: 'algorithm' },
+];
+
+/** Applies a plan to the model that it was made from, or from a copy of that, since a plan changes what it was made from. */
+function after(model: Model, step: Step, created: string): Model {
+  const next = clone(model);
+  plan(next, domain, step)?.apply(next, created);
+  return next;
+}
+
+async function doStep(model: Model, step: Step): Promise<Model> {
+  const planned = plan(model, domain, step);
+  if (!planned) return model;
+  const outcome = await outcomeOf(planned, stores.table);
+  expect([step.does, outcome.refused]).toEqual([step.does, planned.refused]);
+  return planned.refused ? model : after(model, step, String(outcome.answer));
+}
+
+interface Outcome {
+  answer?: unknown;
+  refused?: string;
+  died?: unknown;
+}
+
+async function outcomeOf(planned: Planned, table: Stores['table']): Promise<Outcome> {
+  try {
+    return { answer: await planned.act(stores, table) };
+  } catch (error) {
+    return error instanceof ServiceError ? { refused: error.code } : { died: error };
+  }
+}
+
+/** Does a step whose caller may die, mends what it left, and finds out whether it has happened. */
+async function doMortalStep(model: Model, step: Step, fault: { after: number; kind: 'dropped' | 'lost-answer' }): Promise<Model> {
+  const planned = plan(model, domain, step);
+  if (!planned) return model;
+  stores.proxy.inject({ ...fault, share: 1 });
+  const outcome = await outcomeOf(planned, stores.mortal);
+  stores.proxy.inject(undefined);
+  await purgeAll(stores.table, stores.content);
+  await sweepRuns(stores.table, stores.executions, new Date().toISOString(), 0);
+
+  const found = modelOf(await scan(stores.table), domain);
+  const created = [...Object.keys(found.computations), ...Object.keys(found.assets)].find(
+    (id) => !(id in model.computations) && !(id in model.assets),
+  );
+  const possible = planned.refused ? [model] : [model, after(model, step, String(created))];
+  if (step.does === 'start' && !planned.refused) possible.push(neverHandedOver(possible[1] ?? model, model));
+  const match = possible.findLast((each) => isDeepStrictEqual(each, found));
+  if (!match) expect(found).toEqual(possible.at(-1));
+  if (!outcome.died && !outcome.refused && !planned.refused) expect(found).toEqual(possible[1]);
+  return match ?? model;
+}
+
+/** The run that was written and never started: the sweep has failed it. */
+function neverHandedOver(started: Model, before: Model): Model {
+  const swept = clone(started);
+  const id = Object.keys(swept.computations).find(
+    (each) => swept.computations[each]?.status !== before.computations[each]?.status,
+  );
+  const computation = swept.computations[id ?? ''];
+  if (computation) enters(swept, computation, 'failed', 'failed');
+  return swept;
+}
+
+async function endOne(model: Model, place: number, ends: [string, string]): Promise<Model> {
+  const active = Object.entries(model.computations).filter(([, { status }]) => isActive(status));
+  const [id] = active[place % active.length] ?? [];
+  if (id === undefined) return model;
+  const { run } = await readComputation(stores.table, domain, id);
+  await endRunWith(stores, domain, run?.id ?? '', ends);
+  const next = clone(model);
+  const computation = next.computations[id];
+  if (computation) {
+    const status = ends[0] === 'Complete' ? 'completed' : 'failed';
+    happens(computation, ends[0]);
+    enters(next, computation, status, status);
+  }
+  return next;
+}
+
+/** The same beside other steps: the run may have ended, or gone, by then. */
+async function endAtOnce(model: Model, place: number, ends: [string, string]): Promise<Outcome | undefined> {
+  const active = Object.entries(model.computations).filter(([, { status }]) => isActive(status));
+  const [id] = active[place % active.length] ?? [];
+  if (id === undefined) return undefined;
+  return await outcomeOf(
+    {
+      act: async () => {
+        const { run } = await readComputation(stores.table, domain, id);
+        await endRunWith(stores, domain, run?.id ?? '', ends);
+      },
+      apply: () => undefined,
+    },
+    stores.table,
+  );
+}
+
+async function wipe(): Promise<void> {
+  for (const pk of new Set((await scan(stores.table)).map((item) => String(item['pk'])))) await deletePartition(stores.table, pk);
+}
+
+describe('the store', () => {
+  it('is what a plain model says, whatever is done and whoever dies in between', { timeout: 120_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(something, { minLength: 20, maxLength: 60, size: 'max' }), async (history) => {
+        await wipe();
+        let model = emptyModel();
+        for (const step of beginning) model = await doStep(model, step);
+        for (const each of history) {
+          if ('ends' in each) model = await endOne(model, each.computation, each.ends);
+          else if ('death' in each) model = await doMortalStep(model, each.step, each.death);
+          else model = await doStep(model, each.step);
+        }
+        await purgeAll(stores.table, stores.content);
+        const items = await scan(stores.table);
+        expect(modelOf(items, domain)).toEqual(model);
+        expect(inconsistencies(items)).toEqual([]);
+        for (const status of [undefined, ...computationStatuses]) {
+          const { total } = await listComputations(stores.table, domain, { limit: 1, offset: 0, status });
+          const meant = Object.values(model.computations).filter((it) => status === undefined || it.status === status).length;
+          expect([status, total]).toEqual([status, meant]);
+        }
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  it('does not contradict itself after whatever is done at once', { timeout: 120_000 }, async () => {
+    const step = fc.record({ step: aStep });
+    const atOnce = fc.array(fc.oneof({ weight: 6, arbitrary: step }, { weight: 2, arbitrary: anEnding }), {
+      minLength: 8,
+      maxLength: 16,
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(atOnce, { minLength: 3, maxLength: 5, size: 'max' }), async (rounds) => {
+        await wipe();
+        let model = emptyModel();
+        for (const each of beginning) model = await doStep(model, each);
+        for (const round of rounds) {
+          stores.proxy.inject({ kind: 'conflict', share: 1 / 5 });
+          const outcomes = await Promise.all(
+            round.map(async (each) => {
+              if ('ends' in each) return await endAtOnce(model, each.computation, each.ends);
+              const planned = plan(model, domain, each.step);
+              return planned && (await outcomeOf(planned, stores.mortal));
+            }),
+          );
+          stores.proxy.inject(undefined);
+          expect(outcomes.filter((outcome) => outcome?.died)).toEqual([]);
+          await purgeAll(stores.table, stores.content);
+          const items = await scan(stores.table);
+          expect(inconsistencies(items)).toEqual([]);
+          model = modelOf(items, domain);
+        }
+      }),
+      { numRuns: 10 },
+    );
+  });
+});

@@ -1,0 +1,77 @@
+import type { AssetType } from '../../shared/assets/asset.ts';
+import { computationStatuses, type ComputationStatus } from '../../shared/computations/computation.ts';
+import { isActive } from '../../shared/runs/run.ts';
+import type { Item } from '../../shared/table/table.ts';
+
+/** What the service knows, as plainly as it can be said: the table's contents are held against it. */
+export interface Model {
+  computations: Record<string, ModelComputation>;
+  assets: Record<string, { file_name: string; asset_type: AssetType }>;
+  statistics: Partial<Record<ComputationStatus, number>>;
+}
+
+export interface ModelComputation {
+  name: string;
+  status: ComputationStatus;
+  cvm: string;
+  /** Linked assets, in the order of their identifiers. */
+  links: string[];
+  keys: string[];
+  /** How many events of each type. */
+  events: Record<string, number>;
+  /** Assets that were unlinked while the present run was active. */
+  kept: string[];
+}
+
+export const emptyModel = (): Model => ({ computations: {}, assets: {}, statistics: {} });
+
+export function enters(model: Model, computation: ModelComputation, status: ComputationStatus, event: string): void {
+  computation.status = status;
+  model.statistics[status] = (model.statistics[status] ?? 0) + 1;
+  happens(computation, event);
+  if (!isActive(status)) Object.assign(computation, { cvm: '', kept: [] });
+}
+
+export function happens(computation: ModelComputation, event: string): void {
+  computation.events[event] = (computation.events[event] ?? 0) + 1;
+}
+
+/** The model that a table's items stand for. */
+export function modelOf(items: Item[], domain: string): Model {
+  const of = (pk: string, prefix: string) => items.filter((item) => item['pk'] === pk && String(item['sk']).startsWith(prefix));
+  const computations = of(`computations#${domain}`, 'row#').map((row) => {
+    const id = String(row['id']);
+    const status = row['status'] as ComputationStatus;
+    const run = row['run'] as Item | null;
+    const events: Record<string, number> = {};
+    for (const { event_type } of of(`journal#${id}`, 'event#'))
+      events[String(event_type)] = (events[String(event_type)] ?? 0) + 1;
+    const parts = of(`computation#${id}`, 'part#').filter((part) => 'asset_id' in part);
+    const computation: ModelComputation = {
+      name: String(row['name']),
+      status,
+      cvm: isActive(status) ? String(run?.['cvm_id']) : '',
+      links: parts.map((part) => String(part['asset_id'])).sort(),
+      keys: of(`computation#${id}`, 'key#')
+        .map((key) => String(key['user_id']))
+        .sort(),
+      events,
+      kept: isActive(status)
+        ? of(`runs-of#${id}`, `use#${String(run?.['id'])}`)
+            .map((use) => String(use['asset_id']))
+            .sort()
+        : [],
+    };
+    return [id, computation] as const;
+  });
+  const assets = of(`assets#${domain}`, 'row#').map(
+    (row) => [String(row['id']), { file_name: String(row['file_name']), asset_type: row['asset_type'] as AssetType }] as const,
+  );
+  const statistics: Model['statistics'] = {};
+  for (const day of of(`statistics#${domain}`, '')) {
+    for (const status of computationStatuses) {
+      if (typeof day[status] === 'number') statistics[status] = (statistics[status] ?? 0) + day[status];
+    }
+  }
+  return { computations: Object.fromEntries(computations), assets: Object.fromEntries(assets), statistics };
+}

@@ -1,0 +1,199 @@
+import type { AssetType } from '../../shared/assets/asset.ts';
+import { createAsset } from '../../shared/assets/create-asset.ts';
+import { deleteAsset } from '../../shared/assets/delete-asset.ts';
+import { updateAsset } from '../../shared/assets/update-asset.ts';
+import { defaultAgentConfig } from '../../shared/computations/agent-config.ts';
+import { deleteComputation } from '../../shared/computations/delete-computation.ts';
+import { updateComputation } from '../../shared/computations/update-computation.ts';
+import { linkAsset } from '../../shared/links/link-asset.ts';
+import { unlinkAsset } from '../../shared/links/unlink-asset.ts';
+import { isActive } from '../../shared/runs/run.ts';
+import { stopRun } from '../../shared/runs/stop-run.ts';
+import type { Table } from '../../shared/table/table.ts';
+import { enters, happens, type Model, type ModelComputation } from './builders-model.ts';
+import { aComputation, aKey, aRun, byAlice, type Stores } from './builders-store.ts';
+
+/** One step of a random history: what is done to which of the things there are, by their place. */
+export interface Step {
+  does: keyof typeof steps;
+  computation: number;
+  asset: number;
+  name: string;
+  type: AssetType;
+}
+
+/** Does a step to the table. */
+export type Act = (stores: Stores, table: Table) => Promise<unknown>;
+
+/** A step as it stands: what it does, and the code of the error that it should end in, or what it changes in the model. */
+export interface Planned {
+  act: Act;
+  refused?: string;
+  apply: (model: Model, created: string) => void;
+}
+
+type Target = { id: string; it: ModelComputation };
+
+const fields = { description: '', mime_type: '', user_key: '' };
+const nothing = () => undefined;
+
+const nameKey = ({ file_name, asset_type }: { file_name: string; asset_type: AssetType }) =>
+  asset_type === 'algorithm' ? 'the algorithm' : file_name;
+
+/** Whether another asset already stands where this one would stand in the computation. */
+function isTaken(
+  model: Model,
+  it: ModelComputation,
+  assetId: string,
+  asset: { file_name: string; asset_type: AssetType },
+): boolean {
+  return it.links.some((linked) => linked !== assetId && nameKey(model.assets[linked] ?? asset) === nameKey(asset));
+}
+
+const refusedIf = (isRefused: boolean, code: string) => (isRefused ? { refused: code } : {});
+
+function unlink(it: ModelComputation, assetId: string): void {
+  it.links = it.links.filter((linked) => linked !== assetId);
+  happens(it, 'asset_unlinked');
+}
+
+const onComputation = {
+  update: (domain: string, { id, it }: Target, { name }: Step): Planned => ({
+    act: (_, table) =>
+      updateComputation(table, domain, id, 'alice', byAlice.now, ({ owner }) => ({
+        ...{ name, description: '', owner, agent_config: defaultAgentConfig },
+      })),
+    apply: () => {
+      if (it.name !== name) happens(it, 'updated');
+      it.name = name;
+    },
+  }),
+  remove: (domain: string, { id, it }: Target): Planned => ({
+    act: (_, table) => deleteComputation(table, domain, id, nothing),
+    ...refusedIf(isActive(it.status), 'conflict'),
+    apply: (model) => {
+      Reflect.deleteProperty(model.computations, id);
+    },
+  }),
+  uploadKey: (domain: string, { id, it }: Target, { type }: Step): Planned => {
+    const user = type === 'algorithm' ? 'alice' : 'bob';
+    return {
+      act: (_, table) => aKey(table, domain, id, user),
+      apply: () => {
+        if (it.keys.includes(user)) return;
+        it.keys = [...it.keys, user].sort();
+        happens(it, 'key_uploaded');
+      },
+    };
+  },
+  start: (domain: string, { id, it }: Target, { asset }: Step, model: Model): Planned => {
+    const cvm = `cvm-${asset % 2}`;
+    const isBusy = isActive(it.status) || Object.values(model.computations).some((other) => other.cvm === cvm);
+    const hasAlgorithm = it.links.some((linked) => model.assets[linked]?.asset_type === 'algorithm');
+    const isComplete = hasAlgorithm && it.keys.includes('alice');
+    return {
+      act: ({ executions }, table) => aRun({ table, executions }, domain, id, cvm),
+      ...(isBusy ? { refused: 'conflict' } : refusedIf(!isComplete, 'incomplete')),
+      apply: (changed) => {
+        enters(changed, it, 'running', 'started');
+        it.cvm = cvm;
+      },
+    };
+  },
+  stop: (domain: string, { id, it }: Target): Planned => ({
+    act: ({ executions }, table) => stopRun(table, executions, { domain, computationId: id, ...byAlice }),
+    ...refusedIf(!isActive(it.status), 'conflict'),
+    apply: (model) => {
+      if (it.status === 'running') enters(model, it, 'stopping', 'stop_requested');
+    },
+  }),
+};
+
+type Asset = { id: string; it: Model['assets'][string] };
+
+const onAsset = {
+  rename: (domain: string, { id, it }: Asset, { name, type }: Step, model: Model): Planned => {
+    const next = { file_name: `${name}.csv`, asset_type: type };
+    const linked = Object.values(model.computations).filter((computation) => computation.links.includes(id));
+    return {
+      act: ({ content }, table) => updateAsset(table, content, domain, id, { ...fields, ...next }, byAlice.now, nothing),
+      ...refusedIf(
+        linked.some((computation) => isTaken(model, computation, id, next)),
+        'conflict',
+      ),
+      apply: () => {
+        Object.assign(it, next);
+      },
+    };
+  },
+  removeAsset: (domain: string, { id }: Asset, _: Step, model: Model): Planned => {
+    const all = Object.values(model.computations);
+    const isUsed = all.some((it) => isActive(it.status) && (it.links.includes(id) || it.kept.includes(id)));
+    return {
+      act: (_stores, table) => deleteAsset(table, domain, id, 'alice', byAlice.now, nothing),
+      ...refusedIf(isUsed, 'conflict'),
+      apply: (changed) => {
+        for (const it of all) if (it.links.includes(id)) unlink(it, id);
+        Reflect.deleteProperty(changed.assets, id);
+      },
+    };
+  },
+};
+
+const onBoth = {
+  link: (domain: string, { id, it }: Target, asset: Asset, model: Model): Planned => ({
+    act: (_, table) => linkAsset(table, { domain, assetId: asset.id, computationId: id, ...byAlice }),
+    ...refusedIf(!it.links.includes(asset.id) && isTaken(model, it, asset.id, asset.it), 'conflict'),
+    apply: () => {
+      if (it.links.includes(asset.id)) return;
+      it.links = [...it.links, asset.id].sort();
+      happens(it, 'asset_linked');
+    },
+  }),
+  unlink: (domain: string, { id, it }: Target, asset: Asset): Planned => ({
+    act: (_, table) => unlinkAsset(table, { domain, assetId: asset.id, computationId: id, ...byAlice }),
+    apply: () => {
+      if (!it.links.includes(asset.id)) return;
+      unlink(it, asset.id);
+      if (isActive(it.status)) it.kept = [...new Set([...it.kept, asset.id])].sort();
+    },
+  }),
+};
+
+const creating = {
+  create: (domain: string, { name }: Step): Planned => ({
+    act: (_, table) => aComputation(table, domain, name),
+    apply: (model, id) => {
+      const it: ModelComputation = { name, status: 'created', cvm: '', links: [], keys: [], events: {}, kept: [] };
+      model.computations[id] = it;
+      enters(model, it, 'created', 'created');
+    },
+  }),
+  createAsset: (domain: string, { name, type }: Step): Planned => {
+    const asset = { file_name: `${name}.csv`, asset_type: type };
+    const whole = { ...fields, ...asset, asset: btoa('print(1)'), createdBy: 'alice', now: byAlice.now };
+    return {
+      act: async ({ content }, table) => (await createAsset(table, content, { domain, ...whole })).id,
+      apply: (model, id) => {
+        model.assets[id] = asset;
+      },
+    };
+  },
+};
+
+const steps = { ...creating, ...onComputation, ...onAsset, ...onBoth };
+
+/** What a step comes to, given what there is; undefined where there is nothing to do it to. */
+export function plan(model: Model, domain: string, step: Step): Planned | undefined {
+  const computations = Object.entries(model.computations).map(([id, it]) => ({ id, it }));
+  const assets = Object.entries(model.assets).map(([id, it]) => ({ id, it }));
+  const target = computations[step.computation % computations.length];
+  const asset = assets[step.asset % assets.length];
+  const { does } = step;
+  if (does in creating) return creating[does as keyof typeof creating](domain, step);
+  if (does in onComputation) return target && onComputation[does as keyof typeof onComputation](domain, target, step, model);
+  if (does in onAsset) return asset && onAsset[does as keyof typeof onAsset](domain, asset, step, model);
+  return target && asset && onBoth[does as keyof typeof onBoth](domain, target, asset, model);
+}
+
+export const stepNames = Object.keys(steps) as Step['does'][];
