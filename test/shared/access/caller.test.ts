@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { callerOf, permit, type Caller } from '../../../shared/access/caller.ts';
+
+const rolesIn = (groups: unknown, domain = 'd1') => [...callerOf({ sub: 'a', groups }, 'groups', domain).roles].sort();
+
+describe('callerOf', () => {
+  it.each([
+    ['one string in brackets, as API Gateway writes an array', '[d1:viewer d2:creator d1:editor]'],
+    ['an array', ['d1:viewer', 'd2:creator', 'd1:editor']],
+    ['one string of words', 'd1:viewer d2:creator d1:editor'],
+    ['one string with commas', 'd1:viewer,d2:creator, d1:editor'],
+  ])('takes memberships as %s', (_what, claim) => {
+    expect(rolesIn(claim)).toEqual(['editor', 'viewer']);
+    expect(rolesIn(claim, 'd2')).toEqual(['creator']);
+  });
+
+  it('gives a caller the actions of all its roles', () => {
+    const { id, actions } = callerOf({ sub: 'alice', groups: ['d1:editor', 'd1:runner'] }, 'groups', 'd1');
+    expect([id, [...actions].sort()]).toEqual(['alice', ['edit', 'run', 'view']]);
+  });
+
+  it('reads the claim that the stage names', () => {
+    expect(callerOf({ sub: 'a', 'cognito:groups': '[d1:cvm]' }, 'cognito:groups', 'd1').roles).toEqual(new Set(['cvm']));
+    expect(() => callerOf({ sub: 'a', groups: '[d1:cvm]' }, 'cognito:groups', 'd1')).toThrow('no role in the domain d1');
+  });
+
+  it.each([
+    ['nothing', undefined],
+    ['an empty list', '[]'],
+    ['numbers', [1, 2]],
+    ['an object', { 'd1:viewer': true }],
+    ['other domains', ['d2:administrator', 'd11:viewer', 'D1:viewer', 'x:d1:viewer']],
+    ['roles that do not exist', ['d1:root', 'd1:', 'd1', ':viewer', 'd1:toString', 'd1:__proto__']],
+  ])('answers forbidden to %s', (_what, claim) => {
+    expect(() => rolesIn(claim)).toThrow(expect.objectContaining({ code: 'forbidden' }));
+  });
+
+  it.each([undefined, '', 5])('answers unauthenticated to the subject %j', (sub) => {
+    expect(() => callerOf({ sub, groups: '[d1:viewer]' }, 'groups', 'd1')).toThrow(
+      expect.objectContaining({ code: 'unauthenticated' }),
+    );
+  });
+});
+
+describe('permit', () => {
+  const caller: Caller = { id: 'alice', roles: new Set(['viewer', 'editor']), actions: new Set(['view', 'edit']) };
+
+  it('lets one of the actions through, and one of the relations that the endpoint names', () => {
+    expect(() => permit(caller, { anyOf: ['run', 'edit'] })).not.toThrow();
+    expect(() => permit(caller, { anyOf: ['run'], or: ['owner'] }, { owner: 'alice' })).not.toThrow();
+  });
+
+  it.each([
+    ['none of the actions', { anyOf: ['run'] } as const, {}],
+    ['a relation of somebody else', { anyOf: ['run'], or: ['owner'] } as const, { owner: 'bob' }],
+    ['a relation that the endpoint does not name', { anyOf: ['run'], or: ['owner'] } as const, { creator: 'alice' }],
+    ['a relation to nothing', { anyOf: ['run'], or: ['owner', 'creator'] } as const, {}],
+  ])('refuses %s', (_what, access, relations) => {
+    expect(() => permit(caller, access, relations)).toThrow(expect.objectContaining({ code: 'forbidden' }));
+  });
+
+  it('says what it takes, and which roles there are', () => {
+    expect(() => permit(caller, { anyOf: ['administer'], or: ['owner'] })).toThrow(
+      'This takes administer or being its owner; your roles here: editor, viewer.',
+    );
+  });
+});

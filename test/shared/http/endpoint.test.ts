@@ -1,0 +1,128 @@
+import type { APIGatewayProxyEventV2WithJWTAuthorizer, Context } from 'aws-lambda';
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { conflict } from '../../../shared/errors.ts';
+import type { Contract } from '../../../shared/http/contract.ts';
+import { endpoint } from '../../../shared/http/endpoint.ts';
+import type { HttpResponse } from '../../../shared/http/problem.ts';
+import type { Route } from '../../../shared/routes.ts';
+
+const thing = { method: 'PUT', path: '/{domainID}/things/{id}', summary: '', uses: {}, loses: '' } as const;
+const route = { ...thing, name: 'things/put', access: { anyOf: ['edit'], or: ['owner'] } } as const satisfies Route;
+const closed = { ...thing, name: 'things/close', access: { anyOf: ['edit'] } } as const satisfies Route;
+const open = { method: 'GET', path: '/open', name: 'things/open', summary: '', uses: {}, loses: '' } as const satisfies Route;
+
+const contract = {
+  query: v.strictObject({ days: v.optional(v.pipe(v.string(), v.transform(Number)), '7') }),
+  body: v.strictObject({ name: v.string() }),
+  bodyLimit: 100,
+  status: 201,
+  response: v.object({ shown: v.string() }),
+} as const satisfies Contract;
+
+interface Sent {
+  body?: string;
+  query?: Record<string, string>;
+  headers?: Record<string, string>;
+  claims?: Record<string, string>;
+  domainID?: string;
+}
+
+function eventOf(sent: Sent): APIGatewayProxyEventV2WithJWTAuthorizer {
+  const { body = '{"name":"N"}', query, claims = { sub: 'alice', 'cognito:groups': '[d1:editor]' }, domainID = 'd1' } = sent;
+  const http = { method: 'PUT', path: '/', protocol: 'HTTP/1.1', sourceIp: '::1', userAgent: '' };
+  const context = { requestId: 'r-1', http, authorizer: { jwt: { claims, scopes: [] } } };
+  return {
+    ...{ version: '2.0', routeKey: '', rawPath: '/', rawQueryString: '', isBase64Encoded: false, body },
+    headers: sent.headers ?? { 'content-type': 'application/json' },
+    pathParameters: { domainID, id: 'x' },
+    ...(query ? { queryStringParameters: query } : {}),
+    requestContext: context,
+  } as unknown as APIGatewayProxyEventV2WithJWTAuthorizer;
+}
+
+type Handler = (event: never, context: Context) => Promise<unknown>;
+
+async function answerOf(handler: Handler, sent: Sent = {}) {
+  const { statusCode, headers, body } = (await handler(eventOf(sent) as never, {} as Context)) as HttpResponse;
+  return { statusCode, headers, body: (body === '' ? undefined : JSON.parse(body)) as Record<string, unknown> | undefined };
+}
+
+const echo = endpoint(route, contract, ({ path, query, body, caller }) => ({
+  body: { shown: `${path.domainID} ${path.id} ${query.days} ${body.name} ${caller.id}` },
+  headers: { location: '/there' },
+}));
+
+describe('endpoint', () => {
+  it('hands parsed input to the work, and its answer back with the status and headers of the contract', async () => {
+    expect(await answerOf(echo, { query: { days: '3', domainID: 'd1' } })).toEqual({
+      statusCode: 201,
+      headers: { 'content-type': 'application/json', 'x-request-id': 'r-1', 'cache-control': 'no-store', location: '/there' },
+      body: { shown: 'd1 x 3 N alice' },
+    });
+  });
+
+  it('answers with nothing that the contract does not have', async () => {
+    const leaky = endpoint(route, contract, () => ({ body: { shown: 'x', hidden: 'y' } }));
+    expect((await answerOf(leaky)).body).toEqual({ shown: 'x' });
+  });
+
+  it('answers 500 where the work breaks the contract', async () => {
+    const broken = endpoint(route, contract, () => ({ body: { shown: 5 as unknown as string } }));
+    expect((await answerOf(broken)).statusCode).toBe(500);
+  });
+
+  it.each([
+    ['malformed JSON', { body: '{' }, 400, ''],
+    ['no body', { body: '' }, 400, ''],
+    ['a body that does not fit', { body: '{"name":1}' }, 400, '/name'],
+    ['an unknown parameter', { query: { day: '1' } }, 400, 'query/day'],
+    ['another domain in the query', { query: { domainID: 'd2' } }, 400, 'query/domainID'],
+    ['a domain that is none', { domainID: 'd 1' }, 400, 'path/domainID'],
+  ])('answers 400 to %s, naming the place', async (_what, sent, status, pointer) => {
+    const { statusCode, body } = await answerOf(echo, sent);
+    expect([statusCode, body?.['code']]).toEqual([status, 'invalid_request']);
+    expect(body?.['errors']).toMatchObject([{ pointer }]);
+  });
+
+  it.each([
+    ['a body over the limit', { body: JSON.stringify({ name: 'x'.repeat(100) }) }, 413, 'too_large'],
+    ['another content type', { headers: { 'content-type': 'text/plain' } }, 415, 'unsupported_media_type'],
+    ['no content type', { headers: {} }, 415, 'unsupported_media_type'],
+    ['no role in the domain', { claims: { sub: 'a', 'cognito:groups': '[d2:editor]' } }, 403, 'forbidden'],
+    ['claims without a subject', { claims: { 'cognito:groups': '[d1:editor]' } }, 401, 'unauthenticated'],
+  ])('answers to %s', async (_what, sent: Sent, status, code) => {
+    const { statusCode, headers, body } = await answerOf(echo, sent);
+    expect([statusCode, body?.['code'], headers['content-type']]).toEqual([status, code, 'application/problem+json']);
+  });
+
+  it('refuses by roles before it looks at the body, unless a relation may be enough', async () => {
+    const viewer = { claims: { sub: 'alice', 'cognito:groups': '[d1:viewer]' } };
+    const byRole = endpoint(closed, contract, () => ({ body: { shown: '' } }));
+    expect((await answerOf(byRole, { ...viewer, body: '{' })).statusCode).toBe(403);
+    const byOwner = endpoint(route, contract, ({ permit, body }) => {
+      permit({ owner: body.name });
+      return { body: { shown: '' } };
+    });
+    expect((await answerOf(byOwner, { ...viewer, body: '{"name":"alice"}' })).statusCode).toBe(201);
+    expect((await answerOf(byOwner, { ...viewer, body: '{"name":"bob"}' })).statusCode).toBe(403);
+  });
+
+  it('turns what the work throws into a problem, without a word of what it did not foresee', async () => {
+    const throwing = (error: unknown) => endpoint(route, contract, () => Promise.reject(error as Error));
+    expect((await answerOf(throwing(conflict('cvm_busy', 'Busy.', 'run-1')))).body).toMatchObject({
+      status: 409,
+      run_id: 'run-1',
+    });
+    const { statusCode, body } = await answerOf(throwing(new Error('secret')));
+    expect([statusCode, body?.['code'], JSON.stringify(body).includes('secret')]).toEqual([500, 'internal', false]);
+  });
+
+  it('answers without a body where the contract has none, and asks nobody for a token on a public route', async () => {
+    const empty = endpoint(open, { status: 204 }, ({ caller }) =>
+      caller.id === '' ? {} : { headers: { 'x-caller': caller.id } },
+    );
+    const { statusCode, headers, body } = await answerOf(empty);
+    expect([statusCode, headers, body]).toEqual([204, { 'x-request-id': 'r-1', 'cache-control': 'no-store' }, undefined]);
+  });
+});

@@ -1,0 +1,70 @@
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { ServiceError } from '../../../shared/errors.ts';
+import { parseInput } from '../../../shared/http/parse.ts';
+import { strictObject } from '../../../shared/strict-object.ts';
+import { paging, text } from '../../../shared/text.ts';
+
+const body = strictObject({
+  name: text(1, 3),
+  kind: v.optional(v.picklist(['a', 'b'])),
+  inner: v.optional(strictObject({ 'a/b': v.optional(v.boolean()), list: v.optional(v.array(v.number())) })),
+});
+
+function violations(schema: v.GenericSchema, input: unknown, place: '' | 'query' | 'path' = '') {
+  try {
+    parseInput(schema, input, place);
+  } catch (error) {
+    if (error instanceof ServiceError) return { detail: error.message, code: error.code, errors: error.extras.errors };
+    throw error;
+  }
+  return undefined;
+}
+
+describe('parseInput', () => {
+  it('returns what the schema makes of the input', () => {
+    expect(parseInput(v.strictObject(paging), { limit: '100' }, 'query')).toEqual({ limit: 100, offset: 0 });
+  });
+
+  it.each([
+    ['a field that is missing', {}, '/name', 'Required.'],
+    ['a field that is unknown', { name: 'x', nmae: 1 }, '/nmae', 'Unknown field.'],
+    ['a type', { name: 5 }, '/name', 'Expected text of 1 to 3 characters.'],
+    ['a length', { name: '12345' }, '/name', 'Expected text of 1 to 3 characters, not 5.'],
+    ['lone surrogates', { name: '\ud800' }, '/name', 'Expected well-formed Unicode; the text has a lone surrogate.'],
+    ['a choice', { name: 'x', kind: 'c' }, '/kind', 'Expected ("a" | "b").'],
+    ['a place in a list', { name: 'x', inner: { list: [1, 'x'] } }, '/inner/list/1', 'Expected number.'],
+    ['a name that a pointer escapes', { name: 'x', inner: { 'a/b': 1 } }, '/inner/a~1b', 'Expected boolean.'],
+    ['a list for an object', { name: 'x', inner: [] }, '/inner', 'Expected Object.'],
+    ['null for an object', null, '', 'Expected Object.'],
+  ])('names %s', (_what, input, pointer, detail) => {
+    expect(violations(body, input)).toMatchObject({ code: 'invalid_request', errors: [{ pointer, detail }] });
+  });
+
+  it('says the first violation in its detail, the body where there is no place', () => {
+    expect(violations(body, {})?.detail).toBe('/name: Required.');
+    expect(violations(body, null)?.detail).toBe('The body: Expected Object.');
+  });
+
+  it('names parameters by where they come from', () => {
+    expect(violations(v.strictObject(paging), { limit: '0', order: 'x' }, 'query')?.errors).toEqual([
+      { pointer: 'query/limit', detail: 'Expected a whole number from 1 to 100.' },
+      { pointer: 'query/order', detail: 'Unknown parameter.' },
+    ]);
+  });
+
+  it('names twenty places at most', () => {
+    expect(violations(v.array(v.number()), Array(30).fill('x'))?.errors).toHaveLength(20);
+  });
+
+  it('never repeats the input', () => {
+    expect(JSON.stringify(violations(body, { name: 'SECRET', kind: 'SECRET', inner: 'SECRET' }))).not.toContain('SECRET');
+  });
+});
+
+describe('text', () => {
+  it('counts characters as JSON Schema does', () => {
+    expect(violations(text(0, 3), '🦊🦊🦊')).toBeUndefined();
+    expect(violations(text(0, 3), '🦊🦊🦊🦊')?.detail).toContain('not 4');
+  });
+});

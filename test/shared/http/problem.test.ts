@@ -1,0 +1,70 @@
+import { ProvisionedThroughputExceededException } from '@aws-sdk/client-dynamodb';
+import { describe, expect, it } from 'vitest';
+import { conflict, errorTable, ServiceError, type ErrorCode } from '../../../shared/errors.ts';
+import { problemResponse, toServiceError } from '../../../shared/http/problem.ts';
+
+const codes = Object.keys(errorTable) as ErrorCode[];
+
+describe('problemResponse', () => {
+  it.each(codes)('makes %s what RFC 9457 asks for', (code) => {
+    const { statusCode, headers, body } = problemResponse(new ServiceError(code, 'Detail.'), 'r-1');
+    expect(headers).toMatchObject({
+      'content-type': 'application/problem+json',
+      'x-request-id': 'r-1',
+      'cache-control': 'no-store',
+    });
+    expect(JSON.parse(body)).toEqual({
+      ...{ type: 'about:blank', title: errorTable[code].title, status: statusCode, code, request_id: 'r-1' },
+      detail: code === 'internal' ? 'Something went wrong on our side. The request id leads to it.' : 'Detail.',
+    });
+    expect(statusCode).toBe(errorTable[code].status);
+  });
+
+  it('carries what a conflict says beside', () => {
+    const { body } = problemResponse(conflict('cvm_busy', 'Busy.', 'run-1'), 'r-1');
+    expect(JSON.parse(body)).toMatchObject({ status: 409, reason: 'cvm_busy', run_id: 'run-1' });
+  });
+
+  it('asks to come back in 503 alone', () => {
+    const headersOf = (code: ErrorCode) => problemResponse(new ServiceError(code, ''), 'r').headers;
+    expect(headersOf('unavailable')['retry-after']).toMatch(/^[1-9]\d*$/);
+    for (const code of codes.filter((other) => other !== 'unavailable'))
+      expect(headersOf(code)).not.toHaveProperty('retry-after');
+  });
+});
+
+describe('toServiceError', () => {
+  const answerTo = (thrown: unknown) => {
+    const { statusCode, body } = problemResponse(toServiceError(thrown), 'r');
+    return { statusCode, body };
+  };
+
+  it.each([
+    ['an error', new Error('secret at table-7')],
+    [
+      'an error of the SDK that nobody foresaw',
+      Object.assign(new Error('secret'), { name: 'ValidationException', $metadata: { httpStatusCode: 400 } }),
+    ],
+    ['a text', 'secret'],
+    ['nothing', undefined],
+  ])('answers 500 to %s, and says nothing of it', (_what, thrown) => {
+    const { statusCode, body } = answerTo(thrown);
+    expect(statusCode).toBe(500);
+    expect(body).not.toMatch(/secret|table-7/);
+  });
+
+  it.each([
+    ['throttles', new ProvisionedThroughputExceededException({ message: 'secret', $metadata: {} })],
+    ['is down', Object.assign(new Error('secret'), { $metadata: { httpStatusCode: 502 } })],
+    ['cannot be reached', Object.assign(new Error('connect ECONNREFUSED 10.0.0.1 secret'), { code: 'ECONNREFUSED' })],
+  ])('answers 503 where a dependency %s, and says nothing of it', (_what, thrown) => {
+    const { statusCode, body } = answerTo(thrown);
+    expect(statusCode).toBe(503);
+    expect(body).not.toMatch(/secret|10\.0/);
+  });
+
+  it('keeps the thrown error for the log', () => {
+    const thrown = new Error('secret');
+    expect(toServiceError(thrown).cause).toBe(thrown);
+  });
+});
