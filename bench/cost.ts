@@ -1,0 +1,30 @@
+import { writeFileSync } from 'node:fs';
+import { costPage } from '../docs/cost/cost-page.ts';
+import { measuredFile, type Measured } from '../docs/cost/measured.ts';
+import { stages } from '../infra/stages.ts';
+import { routes } from '../shared/routes.ts';
+import { synthesize } from '../test/support/synthesized-stages.ts';
+import { measureEndpoints } from './measure-endpoints.ts';
+
+const functions = (await measureEndpoints()).map(({ name, endpoint, case: what, roundTrips, readUnits, writeUnits }) => ({
+  ...{ name, ...(endpoint === undefined ? {} : { endpoint }), case: what },
+  ...{ roundTrips, readUnits, writeUnits },
+}));
+const measured: Measured = { functions, stage: readTemplates() };
+writeFileSync(measuredFile, `${JSON.stringify(measured, null, 2)}\n`);
+writeFileSync(new URL('../docs/cost.md', import.meta.url), costPage(measured));
+
+/** The stages are alike in this, and their functions too, so the first is asked. */
+function readTemplates(): Measured['stage'] {
+  const [stage] = synthesize(stages.slice(0, 1));
+  if (!stage) throw new Error('There is no stage.');
+  const { operations, service } = stage.stacks;
+  const [aFunction] = Object.values(service.ofType<{ MemorySize: number }>('AWS::Lambda::Function'));
+  const alarms = Object.values(operations.ofType<{ Metrics?: { MetricStat?: unknown }[] }>('AWS::CloudWatch::Alarm'));
+  return {
+    memoryInMegabytes: aFunction?.MemorySize ?? 0,
+    alarmMetrics: alarms.reduce((sum, { Metrics }) => sum + (Metrics?.filter(({ MetricStat }) => MetricStat).length ?? 1), 0),
+    dashboards: Object.keys(operations.ofType('AWS::CloudWatch::Dashboard')).length,
+    routes: routes.length,
+  };
+}

@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs';
+import * as v from 'valibot';
+
+const measurement = v.object({
+  name: v.string(),
+  endpoint: v.optional(v.number()),
+  case: v.string(),
+  roundTrips: v.number(),
+  readUnits: v.number(),
+  writeUnits: v.number(),
+});
+
+const measuredSchema = v.object({
+  functions: v.array(measurement),
+  /** What the templates of a stage say that decides what it costs. */
+  stage: v.object({ memoryInMegabytes: v.number(), alarmMetrics: v.number(), dashboards: v.number(), routes: v.number() }),
+});
+
+/** What one call of a function took from the table. */
+export type Measurement = v.InferOutput<typeof measurement>;
+
+/** What docs/cost.md is computed from. */
+export type Measured = v.InferOutput<typeof measuredSchema>;
+
+export const measuredFile = new URL('measured.json', import.meta.url);
+
+export function readMeasured(): Measured {
+  return v.parse(measuredSchema, JSON.parse(readFileSync(measuredFile, 'utf8')));
+}

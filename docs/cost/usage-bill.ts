@@ -1,0 +1,153 @@
+import { schedules } from '../../infra/schedules.ts';
+import { routes } from '../../shared/routes.ts';
+import { metricUnits } from '../../shared/metrics.ts';
+import { billOf, gigabyte, titleOf } from './call-bill.ts';
+import type { Measured } from './measured.ts';
+import { addUp, type Bill } from './prices.ts';
+import type { Tenant } from './tenants.ts';
+import { transitionsOf } from './transitions.ts';
+
+/** How CVMs and clients are assumed to behave. */
+export const behaviour = {
+  pollInSeconds: 5,
+  heartbeatInSeconds: 30,
+  /** A CVM is up, and polls, before and after its run: so long together. */
+  idleMinutesPerRun: 10,
+  eventsPerRun: 8,
+  /** The status is asked for while a run lasts. */
+  statusInSeconds: 30,
+  stoppedShare: 0.05,
+  keysPerComputation: 3,
+  /** Rows, events and runs of a computation. */
+  tableBytesPerComputation: 40_000,
+  /** What an execution logs of its states. */
+  executionLogInBytes: 10_000,
+} as const;
+
+/** Bills of functions by their titles. @throws TypeError for one that was not measured */
+function pricedBy(measured: Measured): (title: string) => Bill {
+  const byApi = new Set<string>(routes.map(({ name }) => name));
+  const { memoryInMegabytes } = measured.stage;
+  const bills = new Map(measured.functions.map((each) => [titleOf(each), billOf(each, byApi.has(each.name), memoryInMegabytes)]));
+  return (title) => {
+    const bill = bills.get(title);
+    if (!bill) throw new TypeError(`${title} was not measured.`);
+    return bill;
+  };
+}
+
+function executionBill(action: 'run' | 'stop'): Bill {
+  return {
+    'Step Functions transition': transitionsOf(action),
+    'CloudWatch GB logged': behaviour.executionLogInBytes / gigabyte,
+  };
+}
+
+/** What belongs to a run: from its dry run to its last event, its CVM's polling included. */
+export function runBills(measured: Measured, minutes: number): Record<string, Bill> {
+  const priced = pricedBy(measured);
+  const polls = ((minutes + behaviour.idleMinutesPerRun) * 60) / behaviour.pollInSeconds;
+  return {
+    'dry run, start': addUp([
+      [1, priced('runs/dry-run')],
+      [1, priced('runs/start-run')],
+    ]),
+    'state machine and its steps': addUp([
+      [1, executionBill('run')],
+      [1, priced('lifecycle/offer-run')],
+      [1, priced('lifecycle/await-cvm')],
+      [1, priced('lifecycle/record-outcome')],
+    ]),
+    [`polling every ${behaviour.pollInSeconds} s`]: addUp([
+      [polls, priced('cvms/list-commands, none')],
+      [1, priced('cvms/list-commands, a run')],
+    ]),
+    [`heartbeats every ${behaviour.heartbeatInSeconds} s`]: addUp([
+      [(minutes * 60) / behaviour.heartbeatInSeconds, priced('cvms/report, a heartbeat')],
+    ]),
+    'other reports': addUp([
+      [1, priced('cvms/report, acceptance')],
+      [behaviour.eventsPerRun, priced('cvms/report, an event')],
+      [1, priced('cvms/report, the end')],
+    ]),
+  };
+}
+
+/** A stop on top of a run: the request, the execution and its steps. */
+export function stopBill(measured: Measured): Bill {
+  const priced = pricedBy(measured);
+  return addUp([
+    [1, priced('runs/stop-run')],
+    [1, executionBill('stop')],
+    [1, priced('lifecycle/deliver-stop')],
+    [1, priced('lifecycle/end-wait')],
+  ]);
+}
+
+/** A tenant's month by what causes it, without the stage's own cost. */
+export function monthBills(measured: Measured, tenant: Tenant): Record<string, Bill> {
+  const priced = pricedBy(measured);
+  const { computations, runs, minutesPerRun, uploads, pageViews } = tenant;
+  const run = runBills(measured, minutesPerRun);
+  const polling = `polling every ${behaviour.pollInSeconds} s`;
+  const { [polling]: polls = {}, ...rest } = run;
+  const uploadedGigabytes = (uploads * tenant.megabytesPerUpload) / 1000;
+  const tableGigabytes = (computations * tenant.monthsKept * behaviour.tableBytesPerComputation) / gigabyte;
+  return {
+    'computations, keys, assets': addUp([
+      [computations, priced('computations/create-computation')],
+      [computations, priced('computations/update-computation')],
+      [computations, priced('computations/delete-computation, with a link and a run')],
+      [computations, priced('maintenance/purge, a computation with a run')],
+      [computations * behaviour.keysPerComputation, priced('keys/upload-key')],
+      [uploads, priced('assets/create-asset, to be uploaded')],
+      [uploads, { 'S3 PUT': 1 }],
+      [uploads, priced('maintenance/receive-upload, an awaited upload')],
+      [uploads, priced('assets/link-asset')],
+    ]),
+    'runs and stops': addUp([
+      ...Object.values(rest).map((bill) => [runs, bill] as const),
+      [runs * behaviour.stoppedShare, stopBill(measured)],
+    ]),
+    [polling]: addUp([[runs, polls]]),
+    'following runs': addUp([[(runs * minutesPerRun * 60) / behaviour.statusInSeconds, priced('events/get-status')]]),
+    'page views': addUp([
+      [pageViews, priced('computations/list-computations, first page')],
+      [pageViews, priced('computations/get-computation, whole')],
+      [pageViews, priced('events/list-events, first page')],
+      [pageViews, priced('events/get-status')],
+      [pageViews, priced('statistics/get-statistics, 7 days')],
+    ]),
+    storage: {
+      'S3 GB-month stored': uploadedGigabytes * tenant.monthsKept,
+      'DynamoDB GB-month stored': tableGigabytes,
+      'DynamoDB GB-month of point-in-time recovery': tableGigabytes,
+    },
+    'downloads, each upload once': { 'GB sent to the internet': uploadedGigabytes, 'S3 GET': uploads },
+  };
+}
+
+const minutesPerMonth = 30 * 24 * 60;
+
+/** Metrics of a route that CloudWatch counts as custom ones: Count, 4xx, 5xx, Latency, IntegrationLatency, DataProcessed. */
+const metricsPerRoute = 6;
+
+/** `RunsEnded` has one metric for each outcome. */
+const ownMetrics = Object.keys(metricUnits).length + 2;
+
+/** What a stage costs by the month where nobody uses it, but for the metrics of routes, which begin with their first request. */
+export function stageBills(measured: Measured): Record<string, Bill> {
+  const priced = pricedBy(measured);
+  const cases: Record<(typeof schedules)[number]['name'], string> = {
+    'lifecycle/sweep-runs': 'lifecycle/sweep-runs, nothing to do',
+    'maintenance/purge': 'maintenance/purge, nothing to do',
+    'maintenance/collect-content': 'maintenance/collect-content, one note',
+  };
+  return {
+    'metrics by route': { 'CloudWatch custom metric, month': measured.stage.routes * metricsPerRoute },
+    alarms: { 'CloudWatch alarm metric, month': measured.stage.alarmMetrics },
+    dashboard: { 'CloudWatch dashboard, month': measured.stage.dashboards },
+    'metrics of our own': { 'CloudWatch custom metric, month': ownMetrics },
+    schedules: addUp(schedules.map(({ name, everyMinutes }) => [minutesPerMonth / everyMinutes, priced(cases[name])])),
+  };
+}

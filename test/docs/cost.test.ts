@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { costPage } from '../../docs/cost/cost-page.ts';
+import { readMeasured } from '../../docs/cost/measured.ts';
+import { addUp, dollars } from '../../docs/cost/prices.ts';
+import { transitionsOf } from '../../docs/cost/transitions.ts';
+import { routes } from '../../shared/routes.ts';
+import { tasks } from '../../shared/tasks/tasks.ts';
+
+const measured = readMeasured();
+
+describe('docs/cost.md', () => {
+  it('is what the script makes of the measured figures; else run `npm run docs:cost`', () => {
+    expect(readFileSync(new URL('../../docs/cost.md', import.meta.url), 'utf8')).toBe(costPage(measured));
+  });
+
+  it('has every function', () => {
+    const names = new Set(measured.functions.map(({ name }) => name));
+    expect([...names].sort()).toEqual([...new Set([...routes, ...tasks].map(({ name }) => name))].sort());
+  });
+});
+
+describe('transitionsOf', () => {
+  it('counts the states on the way to the end, the start and the end', () => {
+    expect({ run: transitionsOf('run'), stop: transitionsOf('stop') }).toEqual({ run: 6, stop: 6 });
+  });
+});
+
+describe('addUp', () => {
+  it('adds what several bills have in common', () => {
+    const bill = addUp([
+      [2, { 'S3 PUT': 1, 'S3 GET': 1 }],
+      [3, { 'S3 PUT': 1 }],
+    ]);
+    expect(bill).toEqual({ 'S3 PUT': 5, 'S3 GET': 2 });
+    expect(dollars(bill)).toBeCloseTo(5 * 5e-6 + 2 * 4e-7, 12);
+  });
+});
