@@ -2,8 +2,14 @@ import * as v from 'valibot';
 import { strictObject } from '../strict-object.ts';
 import { text } from '../text.ts';
 
+const limitInBytes = 16 * 1024;
+const certificate = v.pipe(
+  text(0, limitInBytes),
+  v.check((value) => Buffer.byteLength(value) <= limitInBytes, 'Expected at most 16 KiB in UTF-8.'),
+);
+
 const certificateField = (what: string) =>
-  v.optional(v.pipe(text(0, 16 * 1024), v.description(`${what}: PEM text, or a path inside the CVM. At most 16 KiB.`)), '');
+  v.optional(v.pipe(certificate, v.description(`${what}: PEM text, or a path inside the CVM. At most 16 KiB.`)), '');
 
 const entries = {
   log_level: v.optional(
@@ -23,7 +29,7 @@ export const agentConfigInput = strictObject({ ...entries, server_key: certifica
 export const agentConfigOutput = v.object({
   ...entries,
   server_key: v.optional(
-    v.pipe(text(0, 16 * 1024), v.description('A private key: left out unless the caller may edit the computation.')),
+    v.pipe(certificate, v.description('A private key: left out unless the caller may edit the computation.')),
   ),
 });
 
