@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createPublicKey, randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { RouteName } from '../../shared/routes.ts';
 import { base64, newCvm, useSession } from '../support/session.ts';
@@ -29,11 +29,39 @@ describe('a request body without content', () => {
 describe('the fields of a computation', () => {
   const create = 'computations/create-computation';
 
-  it.each(['cert_file', 'server_key', 'server_ca_file', 'client_ca_file'])('%s holds 16 KiB', async (field) => {
-    const ofBytes = (bytes: number) => ({ name: 'N', agent_config: { [field]: 'x'.repeat(bytes) } });
+  it.each(['cert_file', 'server_key', 'server_ca_file', 'client_ca_file'])('%s holds 16 KiB, counted in UTF-8', async (field) => {
+    const ofBytes = (bytes: number) => ({ name: 'N', agent_config: { [field]: 'é'.repeat(bytes / 2) } });
     expect((await session.call(create, { body: ofBytes(16 * kibibyte) })).status).toBe(201);
-    const { status, errors } = await session.refused(create, { body: ofBytes(16 * kibibyte + 1) });
+    const { status, errors } = await session.refused(create, { body: ofBytes(16 * kibibyte + 2) });
     expect([status, errors?.[0]?.pointer]).toEqual([400, `/agent_config/${field}`]);
+    const emojis = { name: 'N', agent_config: { [field]: '🔑'.repeat(16 * kibibyte) } };
+    expect((await session.refused(create, { body: emojis })).status).toBe(400);
+  });
+});
+
+describe('a run', () => {
+  /** A public key of 8,192 bits, whose form alone matters here. */
+  const largeKey = () => {
+    const modulus = Buffer.concat([Buffer.of(0x81), randomBytes(1022), Buffer.of(0x81)]);
+    const key = createPublicKey({ key: { kty: 'RSA', n: modulus.toString('base64url'), e: 'AQAB' }, format: 'jwk' });
+    return base64(key.export({ format: 'pem', type: 'spki' }).toString());
+  };
+
+  it('starts with the largest manifest beside the largest agent_config, and the CVM gets both whole', async () => {
+    const field = '漢'.repeat((16 * kibibyte) / 3);
+    const agent_config = { cert_file: field, server_key: field, server_ca_file: field, client_ca_file: field };
+    const id = await session.readyComputation({ agent_config });
+    const user_key = largeKey();
+    for (let count = 100; count < 200; count++) {
+      const dataset = await session.createAsset({ file_name: `${'🐧'.repeat(252)}${count}`, user_key });
+      await session.link(dataset.id, id);
+    }
+    const manifest = await session.done('runs/get-manifest', { path: { id } });
+    expect(Buffer.byteLength(JSON.stringify(manifest))).toBeGreaterThan(250 * kibibyte);
+    const cvm = newCvm();
+    await session.startRun(id, cvm);
+    expect(await session.commandFor(cvm, 'run')).toMatchObject({ manifest, agent_config });
+    await session.endRun(cvm);
   });
 });
 
