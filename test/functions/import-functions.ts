@@ -34,7 +34,7 @@ globalThis.fetch = () => {
   return Promise.reject(new Error('There is no network.'));
 };
 
-const { stdout } = process; // opened by whoever looks at it first
+for (const stream of [process.stdout, process.stderr]) stream.write(''); // opened by whoever looks at them first
 const folder = join(import.meta.dirname, '../../functions');
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
 const found: Record<string, string[]> = {};
@@ -46,4 +46,4 @@ for (const file of files.sort()) {
   if (left !== resources) note(`leaves ${left} where there was ${resources}`);
   found[file] = done.splice(0);
 }
-stdout.write(JSON.stringify(found));
+process.stdout.write(JSON.stringify(found));
