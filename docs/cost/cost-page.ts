@@ -17,9 +17,10 @@ export function costPage(measured: Measured): string {
   const stage = stageBills(measured);
   return `# What it costs
 
-Made by \`npm run docs:cost\`; change the figures where they come from, in \`docs/cost/\`. Dollars; list prices of us-east-1
-and eu-west-1, ${pricesAsOf} (at the end; eu-central-1 is some 10 to 20 % dearer), no free tiers, no taxes. Read and write units and round trips are measured, on the embedded engine, of items below a
-kilobyte or so; times on AWS, sizes of logs and what tenants do are assumed, and said so.
+Made by \`npm run docs:cost\`; change the figures where they come from, in \`docs/cost/\`. Dollars; list prices of us-east-1 and
+eu-west-1, ${pricesAsOf} (at the end; eu-central-1 is some 10 to 20 % dearer), no free tiers, no taxes. Read and write units
+and round trips are measured, on the embedded engine, with items of a kilobyte at most. Times on AWS, sizes of logs and what
+tenants do are assumed, and said.
 
 ## A million calls of each endpoint
 

@@ -1,6 +1,7 @@
 import { stateMachineDefinition } from '../../shared/lifecycle/state-machine.ts';
 
 interface State {
+  Type: string;
   Default?: string;
   Choices?: { StringEquals: string; Next: string }[];
   Next?: string;
