@@ -102,7 +102,7 @@ export async function openScenario(stack: Stack): Promise<Scenario> {
   };
 }
 
-export const patience = { timeout: 10_000, interval: 20 };
+export const patience = { timeout: 25_000, interval: 20 };
 
 async function readyComputation(call: Call, domain: string): Promise<string> {
   const asset = { file_name: 'algorithm.py', asset_type: 'algorithm', asset: btoa('print(1)') };
