@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { recordReports } from '../../../shared/cvms/record-reports.ts';
+import type { Report } from '../../../shared/cvms/report.ts';
+import { readEvents } from '../../../shared/events/read-events.ts';
+import { numberedId } from '../../../shared/identifiers.ts';
+import { aReadyComputation, aRun, byAlice, endRunWith, startStores, type Stores } from '../../support/builders-store.ts';
+import { inconsistencies, scan } from '../../support/lifecycle-inconsistencies.ts';
+
+let stores: Stores;
+beforeAll(async () => {
+  stores = await startStores();
+});
+afterAll(() => stores.stop());
+
+const domain = 'd1';
+let cvms = 0;
+
+async function aStartedRun() {
+  const { id } = await aReadyComputation(stores, domain);
+  const cvmId = `cvm-${++cvms}`;
+  return { id, cvmId, run: await aRun(stores, domain, id, cvmId) };
+}
+
+const anEvent = (run_id: string, id: string): Report => ({
+  id,
+  run_id,
+  type: 'event',
+  event_type: 'Running',
+  status: 'InProgress',
+  originator: 'agent',
+});
+const record = (cvmId: string, reports: Report[]) =>
+  recordReports(stores.table, stores.executions, { domain, cvmId, reports, now: byAlice.now });
+const eventsOf = async (id: string) => (await readEvents(stores.table, id, {}, { limit: 100, offset: 0 })).events;
+
+describe('recordReports', () => {
+  it('records a full batch of 50 events in its order, and again as duplicates', async () => {
+    const { id, cvmId, run } = await aStartedRun();
+    const reports = Array.from({ length: 50 }, (_, index) => ({ ...anEvent(run, `r${index}`), event_type: `step ${index}` }));
+    expect(await record(cvmId, reports)).toEqual({ accepted: 50, duplicates: 0 });
+    expect(await record(cvmId, reports)).toEqual({ accepted: 0, duplicates: 50 });
+    const types = (await eventsOf(id)).map((event) => event.event_type).filter((type) => type.startsWith('step'));
+    expect(types.reverse()).toEqual(reports.map((report) => report.event_type));
+  });
+
+  it('keeps nothing of a batch that names a run of another CVM, or none', async () => {
+    const [mine, other] = [await aStartedRun(), await aStartedRun()];
+    for (const stranger of [other.run, numberedId(4711), 'no run at all']) {
+      const attempt = record(mine.cvmId, [anEvent(mine.run, 'kept?'), anEvent(stranger, 'x')]);
+      await expect(attempt).rejects.toMatchObject({ code: 'not_found', extras: { errors: [{ pointer: '/reports/1/run_id' }] } });
+    }
+    expect((await eventsOf(mine.id)).map((event) => event.event_type)).not.toContain('Running');
+  });
+
+  it('records a report once that comes many times at once, and twice in a batch', async () => {
+    const { id, cvmId, run } = await aStartedRun();
+    const report = anEvent(run, 'same');
+    const answers = await Promise.all(Array.from({ length: 6 }, () => record(cvmId, [report, report])));
+    expect(answers.reduce((sum, { accepted }) => sum + accepted, 0)).toBe(1);
+    expect((await eventsOf(id)).filter((event) => event.event_type === 'Running')).toHaveLength(1);
+  });
+
+  it('leaves the last word to the end of a run, however many events come at the same time', async () => {
+    const { id, cvmId, run } = await aStartedRun();
+    const late = Array.from({ length: 8 }, (_, index) => record(cvmId, [anEvent(run, `late ${index}`)]));
+    await Promise.all([...late, endRunWith(stores, domain, run)]);
+    const items = await scan(stores.table);
+    expect(items.find((item) => item['pk'] === `journal#${id}` && item['sk'] === 'latest')).toMatchObject({
+      event_type: 'completed',
+    });
+    expect(inconsistencies(items)).toEqual([]);
+  });
+});

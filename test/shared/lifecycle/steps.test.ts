@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listCommands } from '../../../shared/cvms/list-commands.ts';
+import { recordReports } from '../../../shared/cvms/record-reports.ts';
+import { readClaim } from '../../../shared/lifecycle/claim.ts';
+import { RunIsOverError } from '../../../shared/lifecycle/run-is-over.ts';
+import { offerRun, recordOutcome } from '../../../shared/lifecycle/steps.ts';
+import { sweepRuns } from '../../../shared/lifecycle/sweep-runs.ts';
+import { computationKey } from '../../../shared/computations/read-computation.ts';
+import { readRun } from '../../../shared/runs/read-run.ts';
+import { stopRun } from '../../../shared/runs/stop-run.ts';
+import { putItem, transact, getItem } from '../../../shared/table/table.ts';
+import { aReadyComputation, aRun, byAlice, endRunWith, startStores, type Stores } from '../../support/builders-store.ts';
+import { startIdleStepFunctions } from '../../support/lifecycle-idle-step-functions.ts';
+
+let stores: Stores;
+beforeAll(async () => {
+  stores = await startStores();
+});
+afterAll(() => stores.stop());
+
+const domain = 'd1';
+const now = () => new Date().toISOString();
+let cvms = 0;
+
+async function aStartedRun() {
+  const { id } = await aReadyComputation(stores, domain);
+  const cvm_id = `cvm-${++cvms}`;
+  const run_id = await aRun(stores, domain, id, cvm_id);
+  return { domain, computation_id: id, run_id, cvm_id };
+}
+
+const offer = (run: Awaited<ReturnType<typeof aStartedRun>>, task_token: string) =>
+  offerRun(stores.table, stores.executions, { run, task_token }, now(), 60);
+const commands = (cvmId: string) => listCommands(stores.table, domain, cvmId, now());
+
+describe('offerRun', () => {
+  it('lays the same command out when it is tried again before anyone has answered', async () => {
+    const run = await aStartedRun();
+    await offer(run, 'first');
+    const [before] = await commands(run.cvm_id);
+    await offer(run, 'second');
+    expect(await commands(run.cvm_id)).toMatchObject([{ id: before?.id, type: 'run', run_id: run.run_id }]);
+    expect(await readClaim(stores.table, run)).toMatchObject({ offer_token: 'second' });
+  });
+
+  it('lays nothing out when it is tried again after the CVM has accepted', async () => {
+    const run = await aStartedRun();
+    await offer(run, 'first');
+    const [command] = await commands(run.cvm_id);
+    const report = { id: '1', run_id: run.run_id, type: 'accepted' as const, command_id: String(command?.id), reason: '' };
+    await recordReports(stores.table, stores.executions, { domain, cvmId: run.cvm_id, reports: [report], now: now() });
+    await offer(run, 'second');
+    expect(await commands(run.cvm_id)).toEqual([]);
+    expect(await readClaim(stores.table, run)).toMatchObject({ offer_token: 'first' });
+  });
+
+  it('has nothing to offer when the run was stopped before, and cancels it', async () => {
+    const run = await aStartedRun();
+    await stopRun(stores.table, stores.executions, { domain, computationId: run.computation_id, ...byAlice });
+    await expect(offer(run, 'token')).rejects.toBeInstanceOf(RunIsOverError);
+    await recordOutcome(stores.table, stores.executions, run, undefined, now());
+    expect(await readRun(stores.table, domain, run.run_id)).toMatchObject({
+      status: 'cancelled',
+      reason: 'Stopped before the run was offered to the CVM.',
+    });
+  });
+
+  it('has nothing to offer of a run that is over, nor of another one on the same CVM', async () => {
+    const run = await aStartedRun();
+    await endRunWith(stores, domain, run.run_id);
+    await aRun(stores, domain, run.computation_id, run.cvm_id);
+    await expect(offer(run, 'token')).rejects.toBeInstanceOf(RunIsOverError);
+    expect(await commands(run.cvm_id)).toEqual([]);
+  });
+});
+
+describe('recordOutcome', () => {
+  it('changes nothing when it is repeated', async () => {
+    const run = await aStartedRun();
+    await recordOutcome(stores.table, stores.executions, run, 'silence', now());
+    const ended = await readRun(stores.table, domain, run.run_id);
+    await recordOutcome(stores.table, stores.executions, run, 'run_timeout', now());
+    expect(await readRun(stores.table, domain, run.run_id)).toEqual(ended);
+    expect(ended).toMatchObject({ status: 'failed', reason: 'The CVM fell silent.' });
+  });
+});
+
+describe('sweepRuns', () => {
+  it('ends the other runs when one of them cannot be ended, and says so', async () => {
+    const [broken, orphan] = [await aStartedRun(), await aStartedRun()];
+    const key = computationKey(domain, broken.computation_id);
+    const row = await getItem(stores.table, key);
+    await transact(stores.table, [{ delete: { Key: key } }]);
+    const lost = await startIdleStepFunctions();
+    await expect(sweepRuns(stores.table, lost.executions, now(), 0)).rejects.toBeInstanceOf(AggregateError);
+    expect(await readRun(stores.table, domain, orphan.run_id)).toMatchObject({ status: 'failed' });
+    await putItem(stores.table, { ...row });
+    expect(await sweepRuns(stores.table, lost.executions, now(), 0)).toBeGreaterThanOrEqual(1);
+    expect(await readRun(stores.table, domain, broken.run_id)).toMatchObject({ status: 'failed' });
+    await lost.stop();
+  });
+});

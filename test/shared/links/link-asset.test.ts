@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { updateAsset } from '../../../shared/assets/update-asset.ts';
+import { readComputation, readDefinition } from '../../../shared/computations/read-computation.ts';
+import { linkAsset } from '../../../shared/links/link-asset.ts';
+import { unlinkAsset } from '../../../shared/links/unlink-asset.ts';
+import { aComputation, anAsset, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
+import { inconsistencies, scan } from '../../support/lifecycle-inconsistencies.ts';
+
+let stores: Stores;
+beforeAll(async () => {
+  stores = await startStores();
+});
+afterAll(() => stores.stop());
+
+const domain = 'd1';
+const aDataset = (name: string) => anAsset(stores, domain, { file_name: name, asset_type: 'dataset' });
+const link = (assetId: string, computationId: string) => linkAsset(stores.table, { domain, assetId, computationId, ...byAlice });
+const unlink = (assetId: string, computationId: string) =>
+  unlinkAsset(stores.table, { domain, assetId, computationId, ...byAlice });
+const become = (id: string, asset_type: 'algorithm' | 'dataset') => {
+  const fields = { file_name: 'one-more', description: '', mime_type: '', user_key: '', asset_type };
+  return updateAsset(stores.table, stores.content, domain, id, fields, byAlice.now, () => undefined);
+};
+
+describe('linkAsset', () => {
+  it('takes 100 datasets, in the order they were linked, and neither a 101st nor an algorithm that becomes one', async () => {
+    const computation = await aComputation(stores.table, domain);
+    const datasets: string[] = [];
+    for (let index = 0; index < 100; index++) datasets.push(await aDataset(`${index}.csv`));
+    for (const id of datasets) await link(id, computation);
+    await expect(link(await aDataset('101.csv'), computation)).rejects.toMatchObject({ code: 'too_large' });
+
+    const algorithm = await anAsset(stores, domain);
+    await link(algorithm, computation);
+    await expect(become(algorithm, 'dataset')).rejects.toMatchObject({ code: 'too_large' });
+    expect((await readDefinition(stores.table, computation)).datasets.map((each) => each.asset_id)).toEqual(datasets);
+
+    await unlink(datasets[0] ?? '', computation);
+    await become(algorithm, 'dataset');
+    expect(await readComputation(stores.table, domain, computation)).toMatchObject({ dataset_count: 100 });
+  });
+
+  it('takes one of two algorithms, and one of two files with the same name, that are linked at once', async () => {
+    const computation = await aComputation(stores.table, domain);
+    const algorithms = [await anAsset(stores, domain), await anAsset(stores, domain)];
+    const datasets = [await aDataset('same.csv'), await aDataset('same.csv')];
+    const answers = await Promise.allSettled([...algorithms, ...datasets].map((id) => link(id, computation)));
+    expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+    const refused = answers.filter((answer) => answer.status === 'rejected').map((answer) => answer.reason as unknown);
+    expect(refused).toMatchObject([{ extras: { reason: 'second_algorithm' } }, { extras: { reason: 'file_name_taken' } }]);
+  });
+
+  it('writes one event, however often the link is asked for at once', async () => {
+    const [computation, dataset] = [await aComputation(stores.table, domain), await aDataset('a.csv')];
+    await Promise.all(Array.from({ length: 5 }, () => link(dataset, computation)));
+    await Promise.all(Array.from({ length: 5 }, () => unlink(dataset, computation)));
+    const items = await scan(stores.table);
+    const events = items.filter((item) => item['pk'] === `journal#${computation}` && String(item['sk']).startsWith('event#'));
+    expect(events.map((event) => event['event_type'])).toEqual(['created', 'asset_linked', 'asset_unlinked']);
+    expect(inconsistencies(items)).toEqual([]);
+  });
+});

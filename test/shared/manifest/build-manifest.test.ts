@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import type { StoredAsset } from '../../../shared/assets/asset.ts';
+import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
+import type { ParticipantKey } from '../../../shared/keys/participant-key.ts';
+import { buildManifest, type Inputs } from '../../../shared/manifest/build-manifest.ts';
+import { clockOfTests } from '../../support/append-to-journal.ts';
+
+const id = '00000000-0001-8000-8000-000000000000';
+const key = (user: string) => btoa(`key of ${user}`);
+
+function anAsset(fields: Partial<StoredAsset> = {}): StoredAsset {
+  return {
+    ...{ id, file_name: 'iris.csv', description: '', asset_type: 'dataset', mime_type: '', state: 'ready', size: 1 },
+    ...{ checksum: '07'.repeat(32), created_by: 'bob', created_at: clockOfTests, updated_at: clockOfTests, user_key: '' },
+    ...{ content_key: 'content', upload_key: null, version: 1 },
+    ...fields,
+  };
+}
+
+function aKey(user_id: string, fields: Partial<ParticipantKey> = {}): ParticipantKey {
+  return { user_id, user_key: key(user_id), fingerprint: '', is_consumer: false, uploaded_at: clockOfTests, ...fields };
+}
+
+function inputs(fields: Partial<Inputs> = {}): Inputs {
+  return {
+    computation: {
+      ...{ id, name: 'Iris', description: '', owner: 'alice', status: 'created', created_at: clockOfTests },
+      ...{ updated_at: clockOfTests, run: null, version: 1, inputs_version: 1, dataset_count: 1 },
+    },
+    agent_config: defaultAgentConfig,
+    algorithm: anAsset({ file_name: 'algorithm.py', asset_type: 'algorithm' }),
+    datasets: [anAsset()],
+    keys: [aKey('alice'), aKey('bob')],
+    ...fields,
+  };
+}
+
+describe('buildManifest', () => {
+  it('gives hashes as 32 integers, and the keys that providers uploaded to the computation', () => {
+    const hash = Array.from({ length: 32 }, () => 7);
+    expect(buildManifest(inputs()).manifest).toEqual({
+      ...{ id, name: 'Iris', description: '' },
+      algorithm: { hash, user_key: key('bob') },
+      datasets: [{ hash, user_key: key('bob'), filename: 'iris.csv' }],
+      result_consumers: [{ user_key: key('alice') }],
+    });
+  });
+
+  it("prefers an asset's own key to its creator's", () => {
+    const { manifest } = buildManifest(inputs({ datasets: [anAsset({ user_key: key('asset') })] }));
+    expect(manifest?.datasets[0]?.user_key).toBe(key('asset'));
+  });
+
+  it('names the owner first among the consumers, then those with the role, by the time of their key', () => {
+    const later = '2025-07-18T08:00:00.000Z';
+    const keys = [
+      aKey('dora', { is_consumer: true, uploaded_at: later }),
+      aKey('carl', { is_consumer: true }),
+      aKey('bob'),
+      aKey('alice'),
+    ];
+    const { manifest } = buildManifest(inputs({ keys }));
+    expect(manifest?.result_consumers.map(({ user_key }) => user_key)).toEqual([key('alice'), key('carl'), key('dora')]);
+  });
+
+  it('says each key, file and fact that is missing, once', () => {
+    const pending = anAsset({ state: 'pending', checksum: null, content_key: null });
+    const sample = anAsset({ file_name: 'sample.csv', state: 'pending' });
+    const agent_config = { ...defaultAgentConfig, server_key: 'key.pem' };
+    const { missing, manifest } = buildManifest(
+      inputs({ algorithm: undefined, datasets: [pending, sample], keys: [], agent_config }),
+    );
+    expect([manifest, missing]).toEqual([
+      undefined,
+      {
+        keys: ['bob', 'alice'],
+        hashes: ['iris.csv', 'sample.csv'],
+        info: ['Missing algorithm', 'agent_config.server_key is set without agent_config.cert_file'],
+      },
+    ]);
+  });
+
+  it('says of a manifest beyond the limit that it is too large', () => {
+    const keys = [
+      ...inputs().keys,
+      ...Array.from({ length: 200 }, (_, index) => aKey(`u${index}`, { is_consumer: true, user_key: btoa('k'.repeat(1500)) })),
+    ];
+    expect(buildManifest(inputs({ keys })).missing?.info).toEqual([expect.stringContaining('at most 262144 fit')]);
+  });
+});
