@@ -9,6 +9,7 @@ import { readEvents } from '../shared/events/read-events.ts';
 import { numberedId } from '../shared/identifiers.ts';
 import { journalKeys } from '../shared/table/keys.ts';
 import { queryPrefix, transact, type Item, type Table } from '../shared/table/table.ts';
+import { printTable } from './print-table.ts';
 import { startProxiedTable, type ProxiedTable } from '../test/support/proxied-table.ts';
 
 const limit = 10;
@@ -228,16 +229,4 @@ function sizeOf(item: Item): number {
     const bytes = value instanceof Uint8Array ? value.byteLength : Buffer.byteLength(String(value));
     return sum + name.length + bytes;
   }, 0);
-}
-
-function printTable(rows: object[]): void {
-  const columns = Object.keys(rows[0] ?? {});
-  const cells = rows.map((row) =>
-    Object.values(row).map((value) => (typeof value === 'number' ? value.toLocaleString('en') : String(value))),
-  );
-  const widths = columns.map((column, index) => Math.max(column.length, ...cells.map((line) => line[index]?.length ?? 0)));
-  const print = (line: string[]) => console.log(line.map((cell, index) => cell.padStart(widths[index] ?? 0)).join('  '));
-  print(columns);
-  print(widths.map((width) => '-'.repeat(width)));
-  cells.forEach(print);
 }
