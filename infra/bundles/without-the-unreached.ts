@@ -12,6 +12,8 @@ const standIns: { file: RegExp; contents: (path: string) => string }[] = [
   { file: /@aws-sdk\/endpoint-cache\/dist-es\/EndpointCache\.js$/, contents: () => 'export class EndpointCache {}' },
   // Taken where the runtime has no cryptography of its own.
   { file: /@smithy\/core\/dist-es\/submodules\/checksum\/sha256\/Sha256Js\.js$/, contents: () => 'export class Sha256Js {}' },
+  // Made for the adaptive retry mode, which a client would have to ask for.
+  { file: /@smithy\/core\/dist-es\/.*\/DefaultRateLimiter\.js$/, contents: () => 'export class DefaultRateLimiter {}' },
   // Asked on a virtual machine that does not know its region.
   {
     file: /@smithy\/core\/dist-es\/submodules\/config\/.*\/getInstanceMetadataRegion\.js$/,
