@@ -29,15 +29,7 @@ export const errorTable: Record<ErrorCode, { status: number; title: string }> = 
 
 /** Why a 409 was given, where a client may want to tell the cases apart. */
 export type ConflictReason =
-  | 'run_active'
-  | 'cvm_busy'
-  | 'second_algorithm'
-  | 'asset_in_use'
-  | 'file_name_taken'
-  | 'too_many_datasets'
-  | 'linked_too_widely'
-  | 'nothing_to_stop'
-  | 'concurrent_change';
+  'run_active' | 'cvm_busy' | 'second_algorithm' | 'asset_in_use' | 'file_name_taken' | 'linked_too_widely' | 'nothing_to_stop';
 
 /** One offending place of a request: a JSON Pointer into the body, or e.g. `query/limit`. */
 export interface Violation {

@@ -31,7 +31,9 @@ async function endIfOrphaned(table: Table, executions: Executions, claim: Claim,
   const status = await executionStatus(executions, 'run', claim.run_id);
   if (status !== 'RUNNING' && status !== 'PENDING_REDRIVE') {
     const reason =
-      status === undefined ? 'The run was never handed over for execution.' : `The execution of the run ended as ${status}.`;
+      status === undefined
+        ? 'The execution of the run is gone: it was never started, or got lost.'
+        : `The execution of the run ended as ${status}.`;
     await endRun(table, claim, { status: 'failed', reason }, now);
     return true;
   }

@@ -92,7 +92,7 @@ describe.concurrent('a run whose caller', () => {
       body: { reason: 'run_active', run_id: run },
     });
     await sweep();
-    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'failed', reason: 'never handed over' });
+    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'failed', reason: 'execution of the run is gone' });
   });
 
   it('finds the state machine down hears so, and the run has failed', async () => {
@@ -249,7 +249,7 @@ describe('the sweep', () => {
     await recordReports(lifecycle.table, lost.executions, { ...batch, reports: [completedReport(told.run)] });
     expect(await sweepRuns(lifecycle.table, lost.executions, new Date().toISOString(), 0)).toBe(3);
     await lost.stop();
-    await expectEndedOnce(lifecycle, silent.scenario, { ...silent, status: 'failed', reason: 'never handed over' });
+    await expectEndedOnce(lifecycle, silent.scenario, { ...silent, status: 'failed', reason: 'execution of the run is gone' });
     await expectEndedOnce(lifecycle, stopped.scenario, { ...stopped, status: 'cancelled', reason: 'did not confirm' });
     await expectEndedOnce(lifecycle, told.scenario, { ...told, status: 'completed' });
   });
