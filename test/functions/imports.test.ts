@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { functionNames } from '../../infra/bundles/function-names.ts';
 
-const { stdout, stderr } = spawnSync(process.execPath, [join(import.meta.dirname, 'import-functions.ts')], {
+const { stdout, stderr } = spawnSync(process.execPath, [fileURLToPath(new URL('./import-functions.ts', import.meta.url))], {
   encoding: 'utf8',
   env: {},
 });
