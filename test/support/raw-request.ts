@@ -1,0 +1,41 @@
+import { request as httpRequest } from 'node:http';
+import type { Route } from '../../shared/routes.ts';
+import type { HttpAnswer } from './check-response.ts';
+
+/** A request before it is written onto the wire as it is: path and query are percent-encoded by whoever makes it, or not. */
+export interface RawRequest {
+  path: Record<string, string>;
+  query: [string, string][];
+  headers: Record<string, string>;
+  body: string | undefined;
+}
+
+/** Sends a request as it stands: `fetch` would tidy its path. */
+export function sendRaw(baseUrl: string, route: Route, request: RawRequest, token: string): Promise<HttpAnswer> {
+  const { path, query, headers, body } = request;
+  const address = route.path.replace(/\{(\w+)\}/g, (_, name: string) => path[name] ?? '');
+  const search = query.map(([name, value]) => `${name}=${value}`).join('&');
+  const { hostname, port } = new URL(baseUrl);
+  const wire = body === undefined ? undefined : Buffer.from(body);
+  return new Promise((resolve, reject) => {
+    const outgoing = httpRequest({
+      ...{ hostname, port, method: route.method, path: `${address}${search ? `?${search}` : ''}` },
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(wire ? { 'content-length': wire.length } : {}),
+        ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Buffer.from(value).toString('latin1')])),
+      },
+    });
+    outgoing.once('error', reject).once('response', (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+      response.once('error', reject).once('end', () => {
+        const answered = new Headers(
+          Object.entries(response.headersDistinct).map(([name, values]) => [name, (values ?? []).join()] as [string, string]),
+        );
+        resolve({ status: response.statusCode ?? 0, headers: answered, text });
+      });
+    });
+    outgoing.end(wire);
+  });
+}
