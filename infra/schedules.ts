@@ -2,5 +2,5 @@
 export const schedules = [
   { name: 'lifecycle/sweep-runs', everyMinutes: 1 },
   { name: 'maintenance/purge', everyMinutes: 1 },
-  { name: 'maintenance/collect-content', everyMinutes: 24 * 60 },
+  { name: 'maintenance/collect-content', everyMinutes: 15 },
 ] as const;

@@ -1,4 +1,4 @@
-import { permit } from '../../shared/access/caller.ts';
+import { permit, providing } from '../../shared/access/caller.ts';
 import { openContentStore } from '../../shared/assets/content-store.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
 import { createAssetContract } from '../../shared/contract/assets.ts';
@@ -7,7 +7,7 @@ import { createAssetRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
 export const handler = endpoint(createAssetRoute, createAssetContract, async ({ path, body, caller, now }) => {
-  permit(caller, { anyOf: [body.asset.asset_type === 'algorithm' ? 'provide_algorithm' : 'provide_dataset'] });
+  permit(caller, providing(body.asset.asset_type));
   const asset = await createAsset(openTable(), openContentStore(), {
     ...body.asset,
     domain: path.domainID,

@@ -1,11 +1,10 @@
 import { openContentStore } from '../../shared/assets/content-store.ts';
 import { describeAsset } from '../../shared/assets/describe-asset.ts';
-import { readAsset } from '../../shared/assets/read-asset.ts';
 import { getAssetContract } from '../../shared/contract/assets.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { getAssetRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(getAssetRoute, getAssetContract, async ({ path, now }) => {
-  return { body: await describeAsset(openContentStore(), await readAsset(openTable(), path.domainID, path.id), now) };
-});
+export const handler = endpoint(getAssetRoute, getAssetContract, async ({ path, now }) => ({
+  body: await describeAsset(openTable(), openContentStore(), path.domainID, path.id, now),
+}));

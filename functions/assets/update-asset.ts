@@ -1,3 +1,4 @@
+import { permit, providing } from '../../shared/access/caller.ts';
 import { openContentStore } from '../../shared/assets/content-store.ts';
 import { updateAsset } from '../../shared/assets/update-asset.ts';
 import { updateAssetContract } from '../../shared/contract/assets.ts';
@@ -5,9 +6,11 @@ import { endpoint } from '../../shared/http/endpoint.ts';
 import { updateAssetRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(updateAssetRoute, updateAssetContract, async ({ path, body, now, permit }) => {
-  const asset = await updateAsset(openTable(), openContentStore(), path.domainID, path.id, body.asset, now, ({ created_by }) =>
-    permit({ creator: created_by }),
-  );
+export const handler = endpoint(updateAssetRoute, updateAssetContract, async (request) => {
+  const { path, body, caller, now } = request;
+  const asset = await updateAsset(openTable(), openContentStore(), path.domainID, path.id, body.asset, now, (current) => {
+    request.permit({ creator: current.created_by });
+    if (current.asset_type !== body.asset.asset_type) permit(caller, providing(body.asset.asset_type));
+  });
   return { body: asset };
 });

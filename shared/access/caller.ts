@@ -14,6 +14,9 @@ type Claims = Record<string, unknown>;
 /** OpenID Connect Core 1.0, section 2. */
 const longestUserIdInBytes = 255;
 
+/** Originators of events that are no users. */
+const reserved = new Set(['', 'system', 'agent', 'computation-runner']);
+
 /**
  * Reads who calls from the claims of a verified token. A membership is a string `<domainID>:<role>`; API Gateway hands an
  * array claim over as one string `[a b c]`. Strings of other domains, and roles that do not exist, mean nothing here.
@@ -21,8 +24,11 @@ const longestUserIdInBytes = 255;
  */
 export function callerOf(claims: Claims, membershipClaim: string, domain: string): Caller {
   const id = claims['sub'];
-  if (typeof id !== 'string' || id === '' || Buffer.byteLength(id) > longestUserIdInBytes) {
-    throw new ServiceError('unauthenticated', `The token names no user: claim \`sub\` has 1 to ${longestUserIdInBytes} bytes.`);
+  if (typeof id !== 'string' || reserved.has(id) || Buffer.byteLength(id) > longestUserIdInBytes) {
+    throw new ServiceError(
+      'unauthenticated',
+      `The token names no user: claim \`sub\` has 1 to ${longestUserIdInBytes} bytes, and is no reserved word.`,
+    );
   }
   const held = new Set<Role>();
   for (const membership of memberships(claims[membershipClaim])) {
@@ -38,7 +44,7 @@ function memberships(claim: unknown): string[] {
   if (Array.isArray(claim)) return claim.filter((entry) => typeof entry === 'string');
   if (typeof claim !== 'string') return [];
   const list = claim.startsWith('[') && claim.endsWith(']') ? claim.slice(1, -1) : claim;
-  return list.split(/[\s,]+/).filter((entry) => entry !== '');
+  return list.split(/\s+/).filter((entry) => entry !== '');
 }
 
 /** Someone who may act on a resource whatever their roles: its owner, its creator. */
@@ -59,4 +65,9 @@ export function permit(caller: Caller, access: Access, relations: Partial<Record
     'forbidden',
     `This takes ${alternatives.join(' or ')}; your roles here: ${[...caller.roles].sort().join(', ')}.`,
   );
+}
+
+/** What it takes to bring in an asset of this type, or to make one of it. */
+export function providing(assetType: 'algorithm' | 'dataset'): Access {
+  return { anyOf: [`provide_${assetType}`] };
 }

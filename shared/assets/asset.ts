@@ -118,6 +118,8 @@ export const storedAsset = v.object({
   user_key: v.string(),
   /** Where the content is; null while it is pending. */
   content_key: v.nullable(v.string()),
+  /** SHA3-256 of what is stored, hex; not `checksum` where the content is a sample. */
+  content_checksum: v.nullable(v.string()),
   /** Where the awaited upload goes; null when none is awaited. */
   upload_key: v.nullable(v.string()),
   /** Changes with every change of the asset or its links. */

@@ -15,9 +15,9 @@ export interface InlineContent {
 
 /**
  * Content sent inline.
- * @throws ServiceError `invalid_request` when it is not base64 or does not match the checksum sent with it, `too_large`
+ * @throws ServiceError `invalid_request` when it is not base64, `too_large`
  */
-export function decodeContent(encoded: string, declaredChecksum: string | null | undefined): InlineContent {
+export function decodeContent(encoded: string): InlineContent {
   if (!isBase64(encoded)) throw invalid('/asset/asset', 'Expected base64 (RFC 4648, with padding).');
   const bytes = Buffer.from(encoded, 'base64');
   if (bytes.length > inlineLimitInBytes) {
@@ -26,9 +26,12 @@ export function decodeContent(encoded: string, declaredChecksum: string | null |
       `The content has ${bytes.length} bytes; inline at most ${inlineLimitInBytes} are taken. Leave \`asset\` out and upload it.`,
     );
   }
-  const checksum = createHash('sha3-256').update(bytes).digest('hex');
-  if (declaredChecksum && declaredChecksum !== checksum) {
-    throw invalid('/asset/checksum', `Expected the SHA3-256 of the content sent, which is ${checksum}.`);
+  return { bytes, checksum: createHash('sha3-256').update(bytes).digest('hex') };
+}
+
+/** @throws ServiceError `invalid_request` when a checksum was sent with content that it does not match */
+export function matchChecksum(content: InlineContent, declared: string | null | undefined): void {
+  if (declared && declared !== content.checksum) {
+    throw invalid('/asset/checksum', `Expected the SHA3-256 of the content sent, which is ${content.checksum}.`);
   }
-  return { bytes, checksum };
 }

@@ -85,9 +85,14 @@ export async function presignDownload(
 ): Promise<NonNullable<Asset['download']>> {
   const query = {
     'response-content-type': 'application/octet-stream',
-    'response-content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(fileName)}`,
+    'response-content-disposition': `attachment; filename*=UTF-8''${extendedValue(fileName)}`,
   };
   return { url: await presign(store, 'GET', key, { query }), expires_at: expiry(now) };
+}
+
+/** RFC 8187 allows fewer characters than a URL does. */
+function extendedValue(text: string): string {
+  return encodeURIComponent(text).replace(/['()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
 type Method = 'GET' | 'PUT' | 'DELETE';

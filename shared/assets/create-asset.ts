@@ -4,7 +4,7 @@ import { listKeys, lists } from '../table/keys.ts';
 import { addToList, nextNumber } from '../table/listing.ts';
 import { putItem, transact, type Table } from '../table/table.ts';
 import type { Asset, AssetInput, StoredAsset } from './asset.ts';
-import { decodeContent } from './content-input.ts';
+import { decodeContent, matchChecksum } from './content-input.ts';
 import { contentCheckItem, dropContentCheck } from './content-check.ts';
 import { inlineKey, presignUpload, putContent, uploadKey, type ContentStore } from './content-store.ts';
 
@@ -21,7 +21,8 @@ interface NewAsset extends AssetInput {
  */
 export async function createAsset(table: Table, store: ContentStore, given: NewAsset): Promise<Asset> {
   const { domain, asset: encoded, file_name, description, asset_type, mime_type, createdBy, now } = given;
-  const content = encoded === undefined ? undefined : decodeContent(encoded, given.checksum);
+  const content = encoded === undefined ? undefined : decodeContent(encoded);
+  if (content) matchChecksum(content, given.checksum);
   const user_key = readOptionalKey(given.user_key, '/asset/user_key');
 
   const list = lists.assets(domain);
@@ -38,8 +39,22 @@ export async function createAsset(table: Table, store: ContentStore, given: NewA
     ...{ id, file_name, description, asset_type, mime_type, user_key },
     ...{ created_by: createdBy, created_at: now, updated_at: now, version: 1 },
     ...(content
-      ? { state: 'ready', size: content.bytes.length, checksum: content.checksum, content_key: key, upload_key: null }
-      : { state: 'pending', size: 0, checksum: given.checksum ?? null, content_key: null, upload_key: key }),
+      ? {
+          state: 'ready',
+          size: content.bytes.length,
+          checksum: content.checksum,
+          content_key: key,
+          content_checksum: content.checksum,
+          upload_key: null,
+        }
+      : {
+          state: 'pending',
+          size: 0,
+          checksum: given.checksum ?? null,
+          content_key: null,
+          content_checksum: null,
+          upload_key: key,
+        }),
   };
   await transact(table, [
     { put: { Item: { ...listKeys.row(list, number), ...row }, ConditionExpression: 'attribute_not_exists(pk)' } },

@@ -27,11 +27,17 @@ export async function receiveUpload(table: Table, store: ContentStore, key: stri
         update: {
           Key: rowKey,
           UpdateExpression:
-            'SET #state = :ready, #size = :size, checksum = :checksum, content_key = :key, upload_key = :none, updated_at = :now, version = version + :one',
+            'SET #state = :ready, #size = :size, checksum = :checksum, content_key = :key, content_checksum = :stored, upload_key = :none, updated_at = :now, version = version + :one',
           ConditionExpression: 'id = :id AND version = :read',
           ExpressionAttributeNames: { '#state': 'state', '#size': 'size' },
           ExpressionAttributeValues: {
-            ...{ ':ready': 'ready', ':size': content.size, ':checksum': awaiting.checksum ?? content.checksum, ':key': key },
+            ...{
+              ':ready': 'ready',
+              ':size': content.size,
+              ':checksum': awaiting.checksum ?? content.checksum,
+              ':key': key,
+              ':stored': content.checksum,
+            },
             ...{ ':none': null, ':now': now, ':one': 1, ':id': awaiting.id, ':read': awaiting.version },
           },
         },

@@ -16,7 +16,7 @@ import {
   type Table,
 } from '../table/table.ts';
 import type { Asset, AssetInput, StoredAsset } from './asset.ts';
-import { decodeContent } from './content-input.ts';
+import { decodeContent, matchChecksum, type InlineContent } from './content-input.ts';
 import { contentCheckItem, dropContentCheck, putContentCheck } from './content-check.ts';
 import { inlineKey, presignUpload, putContent, type ContentStore } from './content-store.ts';
 import { assetKey, assetNumber, readAsset } from './read-asset.ts';
@@ -43,9 +43,10 @@ export async function updateAsset(
   now: string,
   permit: (asset: StoredAsset) => void,
 ): Promise<Asset> {
-  permit(await readAsset(table, domain, id));
+  const before = await readAsset(table, domain, id);
+  permit(before);
   const user_key = readOptionalKey(given.user_key, '/asset/user_key');
-  const content = given.asset === undefined ? undefined : decodeContent(given.asset, given.checksum);
+  const content = changedContent(given, before);
   const key = inlineKey(domain, id);
   const check = contentCheckItem(key, now);
   if (content) {
@@ -61,7 +62,14 @@ export async function updateAsset(
       ...current,
       ...{ file_name, description, asset_type, mime_type, user_key, updated_at: now, version: current.version + 1 },
       ...(content
-        ? { state: 'ready', size: content.bytes.length, checksum: content.checksum, content_key: key, upload_key: null }
+        ? {
+            state: 'ready',
+            size: content.bytes.length,
+            checksum: content.checksum,
+            content_key: key,
+            content_checksum: content.checksum,
+            upload_key: null,
+          }
         : { checksum: given.checksum ?? current.checksum }),
     };
     const isRenamed = current.file_name !== file_name || current.asset_type !== asset_type;
@@ -83,6 +91,16 @@ export async function updateAsset(
     return next;
   });
   return row.upload_key === null ? row : { ...row, upload: await presignUpload(store, row.upload_key, now) };
+}
+
+/** The content sent, unless it is what was read before and is sent back with the checksum that came with it. */
+function changedContent(given: Replacement, before: StoredAsset): InlineContent | undefined {
+  if (given.asset === undefined) return undefined;
+  const content = decodeContent(given.asset);
+  const isTheSame = content.checksum === before.content_checksum && (given.checksum ?? content.checksum) === before.checksum;
+  if (isTheSame) return undefined;
+  matchChecksum(content, given.checksum);
+  return content;
 }
 
 async function renameLinks(table: Table, domain: string, current: StoredAsset, next: StoredAsset): Promise<Action[]> {

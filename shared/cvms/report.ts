@@ -9,6 +9,20 @@ const base = {
 const reason = v.optional(v.pipe(text(0, 1000), v.description('Why, for people.')), '');
 const word = text(1, 60);
 
+/** The parts of a CVM that events come from; a report cannot speak for the service or a user. */
+const reporters = ['agent', 'computation-runner'] as const;
+
+/** The service's own events say what the service knows. */
+const ownEvents = ['created', 'started', 'stop_requested', 'completed', 'failed', 'cancelled'];
+const ownChanges = ['updated', 'owner_changed', 'asset_linked', 'asset_unlinked', 'key_uploaded'];
+const agentsEvent = v.pipe(
+  word,
+  v.check(
+    (type) => !ownEvents.includes(type) && !ownChanges.includes(type),
+    "Expected an agent's event, not one of the service's own.",
+  ),
+);
+
 /** 32 KiB in base64: a page of a hundred events stays within what a function may answer. */
 const detailsLimit = Math.ceil((32 * 1024) / 3) * 4;
 
@@ -21,7 +35,7 @@ export const reportSchema = v.variant(
     v.strictObject({
       ...base,
       type: v.literal('event'),
-      event_type: v.pipe(word, v.description("The agent's own name of the event."), v.examples(['Running'])),
+      event_type: v.pipe(agentsEvent, v.description("The agent's own name of the event."), v.examples(['Running'])),
       status: v.pipe(word, v.description("The agent's own status."), v.examples(['InProgress'])),
       details: v.optional(
         v.pipe(
@@ -33,8 +47,7 @@ export const reportSchema = v.variant(
       ),
       originator: v.optional(
         v.pipe(
-          v.string(),
-          v.regex(/^(?!system$)[A-Za-z0-9._-]{1,64}$/, 'Expected 1 to 64 characters of A-Z a-z 0-9 . _ -, not `system`.'),
+          v.picklist(reporters, 'Expected agent or computation-runner.'),
           v.description('The part of the CVM that saw it: `agent`, `computation-runner`.'),
         ),
         'agent',

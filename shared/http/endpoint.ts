@@ -106,11 +106,17 @@ function identify(access: Access, event: AcceptedEvent): void {
 
 function checkBody(contract: Contract, event: AcceptedEvent): void {
   const { body, headers } = event;
+  const type = headers['content-type'];
+  if (type && !/^application\/([\w.+-]*\+)?json\b/i.test(type)) throw notJson();
   if (typeof body !== 'string' || body === '') throw invalid('', 'Expected a JSON body.');
   const limit = contract.bodyLimit ?? defaultBodyLimit;
   const size = event.isBase64Encoded ? Buffer.byteLength(body, 'base64') : Buffer.byteLength(body);
   if (size > limit) throw new ServiceError('too_large', `The body has ${size} bytes; at most ${limit} are taken.`);
-  if (!headers['content-type']) throw new ServiceError('unsupported_media_type', 'Expected content-type: application/json.');
+  if (!type) throw notJson();
+}
+
+function notJson(cause?: unknown): ServiceError {
+  return new ServiceError('unsupported_media_type', 'Expected content-type: application/json.', {}, cause);
 }
 
 /** The library's parser, its failures said in this service's terms. */
@@ -122,7 +128,7 @@ function bodyParser(): Layer {
         await before?.(request);
       } catch (error) {
         if ((error as { statusCode?: number }).statusCode === 415) {
-          throw new ServiceError('unsupported_media_type', 'Expected content-type: application/json.', {}, error);
+          throw notJson(error);
         }
         throw invalid('', 'Expected well-formed JSON.');
       }

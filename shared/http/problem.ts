@@ -52,6 +52,7 @@ const busyNames = new Set([
   'TransactionInProgressException',
   'TooManyRequestsException',
   'SlowDown',
+  'ExecutionLimitExceeded',
   'ServiceUnavailable',
   'TimeoutError',
 ]);

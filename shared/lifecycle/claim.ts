@@ -58,24 +58,24 @@ export interface ClaimChange {
   set?: Partial<Pick<Claim, 'accepted_at' | 'offer_token' | 'run_token' | 'stop_token'>>;
   outcome?: Ending;
   remove?: ('offer_token' | 'run_token' | 'stop_token')[];
-  /** Only while nobody has accepted the run, and its outcome is not known. */
-  unanswered?: boolean;
+  /** Only while the claim has none of these. */
+  unless?: ('accepted_at' | 'outcome' | 'offer_token' | 'stop_token')[];
 }
 
-/** @param otherwise thrown when the claim is no longer this run's, or answered; RunIsOverError unless told */
+/** @param otherwise thrown when the claim is no longer this run's, or has what it must not; RunIsOverError unless told */
 export function changeClaim(run: RunReference, change: ClaimChange, otherwise: Error = new RunIsOverError()): Action {
   const set = Object.entries(change.set ?? {});
   const sets = set.map(([name]) => `${name} = :${name}`);
   if (change.outcome) sets.push('outcome = if_not_exists(outcome, :outcome)');
   const remove = change.remove ?? [];
-  const unanswered = ' AND attribute_not_exists(accepted_at) AND attribute_not_exists(outcome)';
+  const conditions = ['run_id = :run_id', ...(change.unless ?? []).map((name) => `attribute_not_exists(${name})`)];
   return {
     update: {
       Key: cvmKeys.claim(run.domain, run.cvm_id),
       UpdateExpression: [sets.length > 0 ? `SET ${sets.join(', ')}` : '', remove.length > 0 ? `REMOVE ${remove.join(', ')}` : '']
         .join(' ')
         .trim(),
-      ConditionExpression: `run_id = :run_id${change.unanswered ? unanswered : ''}`,
+      ConditionExpression: conditions.join(' AND '),
       ExpressionAttributeValues: {
         ...Object.fromEntries(set.map(([name, value]) => [`:${name}`, value])),
         ...(change.outcome ? { ':outcome': change.outcome } : {}),

@@ -46,19 +46,33 @@ export async function offerRun(
       return;
     }
     if (findRun(runItem, run.run_id)?.status !== 'running') {
-      const outcome: Ending = {
-        status: 'cancelled',
-        reason: 'Stopped before the run was offered to the CVM.',
-        is_confirmed: true,
-      };
-      await transact(table, [changeClaim(run, { outcome })]);
-      throw new RunIsOverError();
+      await withdrawOffer(table, run, task_token, claim.offer_token !== undefined);
+      return;
     }
+    const offered = {
+      set: { offer_token: task_token },
+      unless: ['accepted_at' as const, 'outcome' as const, 'stop_token' as const],
+    };
     await transact(table, [
-      changeClaim(run, { set: { offer_token: task_token }, unanswered: true }, new StaleReadError()),
+      changeClaim(run, offered, new StaleReadError()),
       putCommand(run, 'run', claim.run_command_id, now, acceptInSeconds),
     ]);
   });
+}
+
+/**
+ * The run was stopped meanwhile. One that was never offered is over; one that was offered, by an attempt of this step whose answer
+ * got lost, the CVM may hold already, so that its stop has to be waited for.
+ */
+async function withdrawOffer(table: Table, run: RunReference, task_token: string, wasOffered: boolean): Promise<void> {
+  if (wasOffered) {
+    await transact(table, [changeClaim(run, { set: { offer_token: task_token } })]);
+    return;
+  }
+  const outcome: Ending = { status: 'cancelled', reason: 'Stopped before the run was offered to the CVM.', is_confirmed: true };
+  const unoffered = { outcome, unless: ['accepted_at' as const, 'outcome' as const, 'offer_token' as const] };
+  await transact(table, [changeClaim(run, unoffered, new StaleReadError())]);
+  throw new RunIsOverError();
 }
 
 /**

@@ -1,4 +1,5 @@
 import { notFound, ServiceError } from '../errors.ts';
+import { numberOf } from '../identifiers.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { computationKey, parseComputation } from '../computations/read-computation.ts';
 import { runKeys } from '../table/keys.ts';
@@ -13,6 +14,7 @@ import { readInputs } from './read-inputs.ts';
  */
 export async function readManifest(table: Table, domain: string, id: string, runId: string | undefined): Promise<Manifest> {
   if (runId !== undefined) {
+    if (numberOf(runId) === undefined) throw notFound('run of this computation');
     const [row, snapshot] = await getItems(table, [computationKey(domain, id), runKeys.snapshot(id, runId)]);
     parseComputation(row, id);
     if (!snapshot) throw notFound('run of this computation');

@@ -131,13 +131,14 @@ export async function getItem(table: Table, key: Key): Promise<Item | undefined>
 const keysPerBatch = 100;
 
 /**
- * The items of up to a few hundred keys, in the keys' order, undefined where there is none. Strongly consistent. Batches of
+ * The items of up to a few hundred keys, in the keys' order, undefined where there is none; a key may stand there twice. Strongly consistent. Batches of
  * 100 are read side by side; keys that DynamoDB left unprocessed are asked for again.
  */
 export async function getItems(table: Table, keys: Key[]): Promise<(Item | undefined)[]> {
   const found = new Map<string, Item>();
   const batches: Key[][] = [];
-  for (let start = 0; start < keys.length; start += keysPerBatch) batches.push(keys.slice(start, start + keysPerBatch));
+  const distinct = [...new Map(keys.map((key) => [`${key.pk}\n${key.sk}`, key])).values()];
+  for (let start = 0; start < distinct.length; start += keysPerBatch) batches.push(distinct.slice(start, start + keysPerBatch));
   await Promise.all(
     batches.map(async (batch) => {
       let open = batch;

@@ -219,7 +219,7 @@ describe('a run whose steps', () => {
     await met;
     undisturbed();
     const run = String((await scenario.runOf(computation))['id']);
-    lifecycle.tableProxy.inject({ kind: 'throttling', share: 1, operations: ['TransactWriteItems'], times: 3 });
+    lifecycle.tableProxy.inject({ kind: 'throttling', share: 1, operations: ['TransactWriteItems'], times: 1 });
     await startExecution(lifecycle.executions, 'run', {
       domain: scenario.domain,
       computation_id: computation,

@@ -118,7 +118,9 @@ export async function endRunWith(
 ): Promise<void> {
   const run = await readRun(table, domain, runId);
   if (!run) throw new Error('There is no such run.');
-  const reports = [{ id: `end of ${runId}`, run_id: runId, type: 'event' as const, event_type, status, originator: 'agent' }];
+  const reports = [
+    { id: `end of ${runId}`, run_id: runId, type: 'event' as const, event_type, status, originator: 'agent' as const },
+  ];
   await recordReports(table, executions, { domain, cvmId: run.cvm_id, reports, now: clockOfTests });
   const reference = { domain, computation_id: run.computation_id, run_id: runId, cvm_id: run.cvm_id };
   await recordOutcome(table, executions, reference, undefined, clockOfTests);

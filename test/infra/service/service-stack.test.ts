@@ -254,8 +254,7 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
     it('call by the clock what the schedules say', () => {
       for (const { name, everyMinutes } of schedules) {
         const [rule] = calling(name);
-        const expected =
-          everyMinutes === 1440 ? 'rate(1 day)' : everyMinutes === 1 ? 'rate(1 minute)' : `rate(${everyMinutes} minutes)`;
+        const expected = everyMinutes === 1 ? 'rate(1 minute)' : `rate(${everyMinutes} minutes)`;
         expect(rule?.ScheduleExpression).toBe(expected);
       }
     });

@@ -12,7 +12,7 @@ function anAsset(fields: Partial<StoredAsset> = {}): StoredAsset {
   return {
     ...{ id, file_name: 'iris.csv', description: '', asset_type: 'dataset', mime_type: '', state: 'ready', size: 1 },
     ...{ checksum: '07'.repeat(32), created_by: 'bob', created_at: clockOfTests, updated_at: clockOfTests, user_key: '' },
-    ...{ content_key: 'content', upload_key: null, version: 1 },
+    ...{ content_key: 'content', content_checksum: '07'.repeat(32), upload_key: null, version: 1 },
     ...fields,
   };
 }
