@@ -44,7 +44,7 @@ describe('create an asset', () => {
   });
 
   it('without content answers with an upload; the asset is pending until the content has arrived', async () => {
-    const { id, upload, ...pending } = await session.createAsset({ asset: undefined });
+    const { id, upload, ...pending } = await session.createAsset({ asset: undefined, file_name: "it's (1) *.csv" });
     expect(pending).toMatchObject({ state: 'pending', size: 0, checksum: null });
     expect(upload).toMatchObject({ method: 'PUT', url: expect.stringMatching(/^http/), expires_at: expect.any(String) });
     expect((await session.done(get, { path: { id } })).asset).toBeUndefined();
@@ -55,7 +55,7 @@ describe('create an asset', () => {
     expect(ready).toMatchObject({ state: 'ready', size: content.length, checksum: sha3(content) });
     expect(ready).not.toHaveProperty('asset');
     const downloaded = await fetch(download?.url ?? '');
-    expect(downloaded.headers.get('content-disposition')).toContain(`filename*=UTF-8''${ready.file_name}`);
+    expect(downloaded.headers.get('content-disposition')).toContain("filename*=UTF-8''it%27s%20%281%29%20%2A.csv");
     expect(sha3(Buffer.from(await downloaded.arrayBuffer()))).toBe(ready.checksum);
   });
 
@@ -175,6 +175,18 @@ describe('replace an asset', () => {
     expect(await session.done(get, { path: { id } })).toMatchObject({ description: 'Again', asset: base64('kept') });
   });
 
+  it('takes back a sample beside the checksum of the real file, and no other checksum', async () => {
+    const { id, upload } = await session.createAsset({ asset: undefined, checksum: sha3('the real file') });
+    await send(upload, 'a sample');
+    const read = await untilReady(id);
+    const replace = (fields: Record<string, unknown>) => ({ path: { id }, body: { asset: { ...read, ...fields } } });
+    await session.done(update, replace({ description: 'Changed' }));
+    const { checksum, asset } = read;
+    expect(await session.done(get, { path: { id } })).toMatchObject({ description: 'Changed', checksum, asset });
+    const { status, errors } = await session.refused(update, replace({ checksum: sha3('another file') }));
+    expect([status, errors?.[0]?.pointer]).toEqual([400, '/asset/checksum']);
+  });
+
   it('puts back to its default what is left out', async () => {
     const { id, file_name } = await session.createAsset({ description: 'D', mime_type: 'text/csv', user_key: publicKey() });
     const replaced = await session.done(update, { path: { id }, body: dataset({ file_name }) });
@@ -220,6 +232,13 @@ describe('replace an asset', () => {
     const by = async (as: 'dataset_provider' | 'editor' | 'administrator') =>
       (await session.call(update, { path: { id }, body: dataset({ description: as }), as })).status;
     expect([await by('dataset_provider'), await by('administrator'), await by('editor')]).toEqual([200, 200, 403]);
+  });
+
+  itAs(['dataset_provider'], 'makes it an algorithm only for those who may provide one', async () => {
+    const { id } = await session.createAsset({}, 'dataset_provider');
+    const body = dataset({ asset_type: 'algorithm' });
+    const { status, code } = await session.refused(update, { path: { id }, body, as: 'dataset_provider' });
+    expect({ status, code }).toEqual({ status: 403, code: 'forbidden' });
   });
 });
 

@@ -239,7 +239,9 @@ describe('the manifest', () => {
     });
     expect((await session.commandFor(cvm, 'run')).manifest).toEqual(before);
     await session.endRun(cvm);
-    expect((await session.refused(manifestOf, { path: { id }, query: { run: absent } })).code).toBe('not_found');
+    for (const none of [absent, 'x'.repeat(1_100)]) {
+      expect((await session.refused(manifestOf, { path: { id }, query: { run: none } })).code).toBe('not_found');
+    }
   });
 
   itAs(
@@ -343,7 +345,10 @@ describe('the reports of a CVM', () => {
       });
     const foreign = await send(other, run_id);
     expect(foreign).toMatchObject({ status: 404, code: 'not_found', errors: [{ pointer: '/reports/0/run_id' }] });
-    expect(await send(cvm, run_id, absent)).toMatchObject({ status: 404, errors: [{ pointer: '/reports/1/run_id' }] });
+    const ofTheSameRow = `${run_id.slice(0, 13)}${absent.slice(13)}`;
+    for (const none of [absent, ofTheSameRow]) {
+      expect(await send(cvm, run_id, none)).toMatchObject({ status: 404, errors: [{ pointer: '/reports/1/run_id' }] });
+    }
     expect((await session.done(getRun, { path: { id } })).status).toBe('running');
     await session.endRun(cvm);
   });
@@ -354,6 +359,9 @@ describe('the reports of a CVM', () => {
     ['an unknown type', [{ id: '1', run_id: absent, type: 'shout' }], '/reports/0/type'],
     ['no identifier', [{ run_id: absent, type: 'heartbeat' }], '/reports/0/id'],
     ['the originator system', [{ id: '1', run_id: absent, ...complete, originator: 'system' }], '/reports/0/originator'],
+    ['the originator alice', [{ id: '1', run_id: absent, ...complete, originator: 'alice' }], '/reports/0/originator'],
+    ['an end of the service', [{ id: '1', run_id: absent, ...complete, event_type: 'cancelled' }], '/reports/0/event_type'],
+    ['a user’s event', [{ id: '1', run_id: absent, ...complete, event_type: 'key_uploaded' }], '/reports/0/event_type'],
     ['details that are no base64', [{ id: '1', run_id: absent, ...complete, details: '%' }], '/reports/0/details'],
     ['an unknown field', [{ id: '1', run_id: absent, type: 'heartbeat', x: 1 }], '/reports/0/x'],
   ])('are refused with 400 when they are: %s', async (_what, reports, pointer) => {

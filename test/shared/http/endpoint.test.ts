@@ -88,6 +88,7 @@ describe('endpoint', () => {
   it.each([
     ['a body over the limit', { body: JSON.stringify({ name: 'x'.repeat(100) }) }, 413, 'too_large'],
     ['another content type', { headers: { 'content-type': 'text/plain' } }, 415, 'unsupported_media_type'],
+    ['another content type of no body', { body: '', headers: { 'content-type': 'text/plain' } }, 415, 'unsupported_media_type'],
     ['no content type', { headers: {} }, 415, 'unsupported_media_type'],
     ['no role in the domain', { claims: { sub: 'a', 'cognito:groups': '[d2:editor]' } }, 403, 'forbidden'],
     ['claims without a subject', { claims: { 'cognito:groups': '[d1:editor]' } }, 401, 'unauthenticated'],

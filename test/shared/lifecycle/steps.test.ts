@@ -3,11 +3,12 @@ import { listCommands } from '../../../shared/cvms/list-commands.ts';
 import { recordReports } from '../../../shared/cvms/record-reports.ts';
 import { readClaim } from '../../../shared/lifecycle/claim.ts';
 import { RunIsOverError } from '../../../shared/lifecycle/run-is-over.ts';
-import { offerRun, recordOutcome } from '../../../shared/lifecycle/steps.ts';
+import { deliverStop, offerRun, recordOutcome } from '../../../shared/lifecycle/steps.ts';
 import { sweepRuns } from '../../../shared/lifecycle/sweep-runs.ts';
 import { computationKey } from '../../../shared/computations/read-computation.ts';
 import { readRun } from '../../../shared/runs/read-run.ts';
 import { stopRun } from '../../../shared/runs/stop-run.ts';
+import { cvmKeys } from '../../../shared/table/keys.ts';
 import { putItem, transact, getItem } from '../../../shared/table/table.ts';
 import { aReadyComputation, aRun, byAlice, endRunWith, startStores, type Stores } from '../../support/builders-store.ts';
 import { startIdleStepFunctions } from '../../support/lifecycle-idle-step-functions.ts';
@@ -32,6 +33,22 @@ async function aStartedRun() {
 const offer = (run: Awaited<ReturnType<typeof aStartedRun>>, task_token: string) =>
   offerRun(stores.table, stores.executions, { run, task_token }, now(), 60);
 const commands = (cvmId: string) => listCommands(stores.table, domain, cvmId, now());
+const stop = (run: { computation_id: string }) =>
+  stopRun(stores.table, stores.executions, { domain, computationId: run.computation_id, ...byAlice });
+
+/** The next transaction through the mortal table comes after this. */
+function beforeTheNextTransaction(act: () => Promise<unknown>): void {
+  const { middlewareStack } = stores.mortal.document;
+  const name = 'beforeTheNextTransaction';
+  middlewareStack.add(
+    (next, { commandName }) =>
+      async (sent) => {
+        if (String(commandName).startsWith('TransactWrite') && middlewareStack.remove(name)) await act();
+        return await next(sent);
+      },
+    { name, step: 'initialize' },
+  );
+}
 
 describe('offerRun', () => {
   it('lays the same command out when it is tried again before anyone has answered', async () => {
@@ -56,7 +73,7 @@ describe('offerRun', () => {
 
   it('has nothing to offer when the run was stopped before, and cancels it', async () => {
     const run = await aStartedRun();
-    await stopRun(stores.table, stores.executions, { domain, computationId: run.computation_id, ...byAlice });
+    await stop(run);
     await expect(offer(run, 'token')).rejects.toBeInstanceOf(RunIsOverError);
     await recordOutcome(stores.table, stores.executions, run, undefined, now());
     expect(await readRun(stores.table, domain, run.run_id)).toMatchObject({
@@ -65,12 +82,44 @@ describe('offerRun', () => {
     });
   });
 
+  it('lays nothing out when a stop was requested and delivered before its transaction', async () => {
+    const run = await aStartedRun();
+    beforeTheNextTransaction(async () => {
+      await stop(run);
+      await deliverStop(stores.table, stores.executions, { run, task_token: 'stop' }, now(), 60);
+    });
+    const late = offerRun(stores.mortal, stores.executions, { run, task_token: 'token' }, now(), 60);
+    await expect(late).rejects.toBeInstanceOf(RunIsOverError);
+    expect((await commands(run.cvm_id)).map(({ type }) => type)).toEqual(['stop']);
+  });
+
+  it('leaves the end to the stop when it is tried again after one, since the CVM may hold the first offer', async () => {
+    const run = await aStartedRun();
+    await offer(run, 'first');
+    await stop(run);
+    await offer(run, 'second');
+    const claim = await readClaim(stores.table, run);
+    expect(claim).toMatchObject({ offer_token: 'second' });
+    expect(claim).not.toHaveProperty('outcome');
+    expect(await readRun(stores.table, domain, run.run_id)).toMatchObject({ status: 'stopping' });
+  });
+
   it('has nothing to offer of a run that is over, nor of another one on the same CVM', async () => {
     const run = await aStartedRun();
     await endRunWith(stores, domain, run.run_id);
     await aRun(stores, domain, run.computation_id, run.cvm_id);
     await expect(offer(run, 'token')).rejects.toBeInstanceOf(RunIsOverError);
     expect(await commands(run.cvm_id)).toEqual([]);
+  });
+});
+
+describe('listCommands', () => {
+  it('lists two commands of one run', async () => {
+    const run = await aStartedRun();
+    await offer(run, 'token');
+    const { manifest: _, agent_config: _config, ...command } = (await commands(run.cvm_id))[0] ?? {};
+    await putItem(stores.table, { ...cvmKeys.command(domain, run.cvm_id, run.run_id, 'stop'), ...command, type: 'stop' });
+    expect((await commands(run.cvm_id)).map(({ type }) => type).sort()).toEqual(['run', 'stop']);
   });
 });
 
