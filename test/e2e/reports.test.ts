@@ -98,6 +98,7 @@ describe('a run', () => {
 
   it('that is stopped while nobody has taken it is cancelled when the CVM rejects the stop, and says so', async () => {
     const { id, cvm, run_id } = await startedRun();
+    await session.commandFor(cvm, 'run');
     await session.done('runs/stop-run', { path: { id } });
     const stop = await session.commandFor(cvm, 'stop');
     expect(stop).toMatchObject({ type: 'stop', run_id, computation_id: id });

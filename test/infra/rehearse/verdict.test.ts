@@ -11,11 +11,21 @@ const results = {
     {
       name: 'a.test.ts',
       assertionResults: [
-        { status: 'passed', fullName: 'create answers 201' },
-        { status: 'failed', fullName: 'create lacks a header', failureMessages: ['Error: none\n  at x'] },
-        { status: 'failed', fullName: 'list lacks a header', failureMessages: ['Error: none\n  at x'] },
-        { status: 'failed', fullName: 'create answers 400', failureMessages: ['Error: expected 500 to be 400\n  at x'] },
-        { status: 'skipped', fullName: 'create takes an odd domain' },
+        { status: 'passed', fullName: 'create answers 201', ancestorTitles: ['create'] },
+        {
+          status: 'failed',
+          fullName: 'create lacks a header',
+          ancestorTitles: ['create'],
+          failureMessages: ['Error: none\n  at x'],
+        },
+        { status: 'failed', fullName: 'list lacks a header', ancestorTitles: ['list'], failureMessages: ['Error: none\n  at x'] },
+        {
+          status: 'failed',
+          fullName: 'create answers 400',
+          ancestorTitles: ['create'],
+          failureMessages: ['Error: expected 500 to be 400\n  at x'],
+        },
+        { status: 'skipped', fullName: 'the domain may be odd', ancestorTitles: ['the domain'] },
       ],
     },
     { name: 'b.test.ts', message: 'Error: no such target', assertionResults: [] },
@@ -29,7 +39,7 @@ describe('judge', () => {
     expect(verdict.passed).toBe(1);
     expect(verdict.impossible).toEqual(new Map([['It sends no such header.', 2]]));
     expect(verdict.failed).toContainEqual({ title: 'create answers 400', message: 'Error: expected 500 to be 400' });
-    expect(verdict.notRun).toEqual(['create takes an odd domain']);
+    expect(verdict.notRun).toEqual(new Map([['the domain', 1]]));
   });
 
   it('takes a file that could not start for a failure', () => {
