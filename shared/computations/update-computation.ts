@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { appendEvents } from '../events/journal.ts';
 import { parseHead } from '../events/journal-head.ts';
 import type { NewEvent } from '../events/event.ts';
@@ -55,9 +54,9 @@ export async function updateComputation(
         },
         otherwise: new StaleReadError(),
       },
-      ...(isDeepStrictEqual(definition.agent_config, agent_config)
-        ? []
-        : [{ put: { Item: { ...computationKeys.config(id), agent_config } } }]),
+      ...(changedFields(definition.agent_config, agent_config).length > 0
+        ? [{ put: { Item: { ...computationKeys.config(id), agent_config } } }]
+        : []),
       ...journal.actions,
     ]);
     return { row: { ...current, name, description, owner, updated_at: now }, definition: { ...definition, agent_config } };
@@ -68,9 +67,7 @@ export async function updateComputation(
 function changeEvents(current: StoredComputation, config: AgentConfig, next: Replacement, by: string): NewEvent[] {
   const fields = [
     ...(['name', 'description'] as const).filter((field) => current[field] !== next[field]),
-    ...(Object.keys(next.agent_config) as (keyof AgentConfig)[])
-      .filter((field) => config[field] !== next.agent_config[field])
-      .map((field) => `agent_config.${field}`),
+    ...changedFields(config, next.agent_config).map((field) => `agent_config.${field}`),
   ];
   const event = { status: 'success', originator: by, lifecycle: false };
   return [
@@ -79,4 +76,8 @@ function changeEvents(current: StoredComputation, config: AgentConfig, next: Rep
       ? []
       : [{ ...event, event_type: 'owner_changed', details: { from: current.owner, to: next.owner } }]),
   ];
+}
+
+function changedFields(before: AgentConfig, after: AgentConfig): (keyof AgentConfig)[] {
+  return (Object.keys(after) as (keyof AgentConfig)[]).filter((field) => before[field] !== after[field]);
 }
