@@ -128,7 +128,7 @@ async function changeInputs(id: string, grow: () => Promise<void>): Promise<void
   const dataset = String((await done('POST', '/d1/assets', asset()))['id']);
   await grow();
   await done('POST', `/d1/assets/${dataset}/${id}`);
-  await done('PUT', `/d1/assets/${dataset}`, asset());
+  await done('PUT', `/d1/assets/${dataset}`, asset({ asset: btoa('c,d') }));
   await grow();
   await done('PUT', `/d1/assets/${dataset}/${id}`);
   await done('POST', `/d1/assets/${dataset}/${id}`);
@@ -197,7 +197,7 @@ async function remove(id: string): Promise<void> {
   await answer;
 
   const replaced = String((await done('POST', '/d1/assets', asset()))['id']);
-  await done('PUT', `/d1/assets/${replaced}`, asset());
+  await done('PUT', `/d1/assets/${replaced}`, asset({ asset: btoa('c,d') }));
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3 * 3_600_000 });
   await stack.invoke('maintenance/collect-content', {});
   vi.useRealTimers();
