@@ -18,8 +18,14 @@ export function startLog(fields: Record<string, unknown>): void {
 export function log(level: Level, message: string, fields: Record<string, unknown> = {}, cause?: unknown): void {
   const { LOG_LEVEL, STAGE } = environment();
   if (levels.indexOf(level) < levels.findIndex((known) => known === LOG_LEVEL)) return;
-  const error = cause instanceof Error ? { error: { name: cause.name, message: cause.message, stack: cause.stack } } : {};
+  const error = cause instanceof Error ? { error: describe(cause) } : {};
   writeLine({ level, message, timestamp: new Date().toISOString(), stage: STAGE, ...context, ...fields, ...error });
+}
+
+function describe(cause: Error): Record<string, unknown> {
+  const { name, message, stack } = cause;
+  const parts = cause instanceof AggregateError ? { errors: cause.errors.map((part) => String(part)) } : {};
+  return { name, message, stack, ...parts };
 }
 
 /** Standard output is the log of a function. */

@@ -9,11 +9,14 @@ let known: Table | undefined;
 /** The SDK's three would answer 503 to one of a hundred callers where every fifth call meets a fault. */
 const maxAttempts = 6;
 
+/** A socket that hangs is given up in time for the next attempts to be made while the caller still waits. */
+const requestHandler = { connectionTimeout: 1_000, requestTimeout: 4_000, throwOnRequestTimeout: true };
+
 /** The stage's table, its client made at the first use. */
 export function openTable(): Table {
   known ??= {
     name: environment().TABLE_NAME,
-    document: DynamoDBDocumentClient.from(new DynamoDBClient({ maxAttempts }), {
+    document: DynamoDBDocumentClient.from(new DynamoDBClient({ maxAttempts, requestHandler }), {
       marshallOptions: { removeUndefinedValues: true },
     }),
     onConflictRetry: () => emitMetric('ConflictsRetried', 1),
