@@ -2,11 +2,12 @@ import { numberedId } from '../identifiers.ts';
 import { readOptionalKey } from '../keys/read-public-key.ts';
 import { listKeys, lists } from '../table/keys.ts';
 import { addToList, nextNumber } from '../table/listing.ts';
-import { putItem, transact, type Table } from '../table/table.ts';
+import { transact, type Table } from '../table/table.ts';
 import type { Asset, AssetInput, StoredAsset } from './asset.ts';
 import { decodeContent, matchChecksum } from './content-input.ts';
-import { contentCheckItem, dropContentCheck } from './content-check.ts';
-import { inlineKey, presignUpload, putContent, uploadKey, type ContentStore } from './content-store.ts';
+import { dropContentCheck, putContentCheck } from './content-check.ts';
+import { presignUpload, uploadKey, type ContentStore } from './content-store.ts';
+import { writeContent, type ContentFields } from './write-content.ts';
 
 interface NewAsset extends AssetInput {
   domain: string;
@@ -16,7 +17,8 @@ interface NewAsset extends AssetInput {
 
 /**
  * Two round trips to the table, three with content sent inline, whose name is noted and which is written to storage before the
- * row: the row always points at content that is there, and content that no row came to name is collected. Without content the answer tells how to upload it.
+ * row: the row always points at content that is there, and content that no row came to name is collected. Without content the
+ * answer tells how to upload it.
  * @throws ServiceError `invalid_request`, `too_large`
  */
 export async function createAsset(table: Table, store: ContentStore, given: NewAsset): Promise<Asset> {
@@ -28,38 +30,21 @@ export async function createAsset(table: Table, store: ContentStore, given: NewA
   const list = lists.assets(domain);
   const number = await nextNumber(table, list);
   const id = numberedId(number);
-  const key = content ? inlineKey(domain, id) : uploadKey(domain, id);
-  const check = contentCheckItem(key, now);
-  if (content) {
-    await putItem(table, check);
-    await putContent(store, key, content.bytes);
-  }
-
+  const written = content && (await writeContent(table, store, { domain, id }, content, now));
+  const key = uploadKey(domain, id);
   const row: StoredAsset = {
     ...{ id, file_name, description, asset_type, mime_type, user_key },
     ...{ created_by: createdBy, created_at: now, updated_at: now, version: 1 },
-    ...(content
-      ? {
-          state: 'ready',
-          size: content.bytes.length,
-          checksum: content.checksum,
-          content_key: key,
-          content_checksum: content.checksum,
-          upload_key: null,
-        }
-      : {
-          state: 'pending',
-          size: 0,
-          checksum: given.checksum ?? null,
-          content_key: null,
-          content_checksum: null,
-          upload_key: key,
-        }),
+    ...(written?.fields ?? awaitedContent(key, given.checksum)),
   };
   await transact(table, [
     { put: { Item: { ...listKeys.row(list, number), ...row }, ConditionExpression: 'attribute_not_exists(pk)' } },
     ...addToList(list, number, asset_type),
-    content ? dropContentCheck(check) : { put: { Item: check } },
+    written ? dropContentCheck(written.check) : putContentCheck(key, now),
   ]);
-  return content ? row : { ...row, upload: await presignUpload(store, key, now) };
+  return written ? row : { ...row, upload: await presignUpload(store, key, now) };
+}
+
+function awaitedContent(upload_key: string, checksum: string | undefined): ContentFields {
+  return { state: 'pending', size: 0, checksum: checksum ?? null, content_key: null, content_checksum: null, upload_key };
 }

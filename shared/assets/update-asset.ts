@@ -5,21 +5,13 @@ import { readOptionalKey } from '../keys/read-public-key.ts';
 import { computationKey, parseComputation } from '../computations/read-computation.ts';
 import { listKeys, lists } from '../table/keys.ts';
 import { moveInList } from '../table/listing.ts';
-import {
-  getItems,
-  putItem,
-  queryPrefix,
-  StaleReadError,
-  transact,
-  withFreshReads,
-  type Action,
-  type Table,
-} from '../table/table.ts';
+import { getItems, queryPrefix, StaleReadError, transact, withFreshReads, type Action, type Table } from '../table/table.ts';
 import type { Asset, AssetInput, StoredAsset } from './asset.ts';
 import { decodeContent, matchChecksum, type InlineContent } from './content-input.ts';
-import { contentCheckItem, dropContentCheck, putContentCheck } from './content-check.ts';
-import { inlineKey, presignUpload, putContent, type ContentStore } from './content-store.ts';
+import { dropContentCheck, putContentCheck } from './content-check.ts';
+import { presignUpload, type ContentStore } from './content-store.ts';
 import { assetKey, assetNumber, readAsset } from './read-asset.ts';
+import { writeContent, type WrittenContent } from './write-content.ts';
 
 interface Replacement extends Omit<AssetInput, 'checksum'> {
   checksum?: string | null | undefined;
@@ -43,34 +35,18 @@ export async function updateAsset(
   now: string,
   permit: (asset: StoredAsset) => void,
 ): Promise<Asset> {
-  const before = await readAsset(table, domain, id);
-  permit(before);
-  const user_key = readOptionalKey(given.user_key, '/asset/user_key');
-  const content = changedContent(given, before);
-  const key = inlineKey(domain, id);
-  const check = contentCheckItem(key, now);
-  if (content) {
-    await putItem(table, check);
-    await putContent(store, key, content.bytes);
-  }
-
+  let written: WrittenContent | undefined;
   const row = await withFreshReads(async () => {
     const current = await readAsset(table, domain, id);
     permit(current);
+    const user_key = readOptionalKey(given.user_key, '/asset/user_key');
+    const content = changedContent(given, current);
+    if (content) written ??= await writeContent(table, store, { domain, id }, content, now);
     const { file_name, description, asset_type, mime_type } = given;
     const next: StoredAsset = {
       ...current,
       ...{ file_name, description, asset_type, mime_type, user_key, updated_at: now, version: current.version + 1 },
-      ...(content
-        ? {
-            state: 'ready',
-            size: content.bytes.length,
-            checksum: content.checksum,
-            content_key: key,
-            content_checksum: content.checksum,
-            upload_key: null,
-          }
-        : { checksum: given.checksum ?? current.checksum }),
+      ...(content && written ? written.fields : { checksum: given.checksum ?? current.checksum }),
     };
     const isRenamed = current.file_name !== file_name || current.asset_type !== asset_type;
     await transact(table, [
@@ -83,7 +59,7 @@ export async function updateAsset(
         otherwise: new StaleReadError(),
       },
       ...moveInList(lists.assets(domain), assetNumber(id), current.asset_type, asset_type),
-      ...(content ? [dropContentCheck(check)] : []),
+      ...(content && written ? [dropContentCheck(written.check)] : []),
       ...(content && current.content_key ? [putContentCheck(current.content_key, now)] : []),
       ...(next.upload_key ? [putContentCheck(next.upload_key, now)] : []),
       ...(isRenamed ? await renameLinks(table, domain, current, next) : []),
@@ -93,11 +69,11 @@ export async function updateAsset(
   return row.upload_key === null ? row : { ...row, upload: await presignUpload(store, row.upload_key, now) };
 }
 
-/** The content sent, unless it is what was read before and is sent back with the checksum that came with it. */
-function changedContent(given: Replacement, before: StoredAsset): InlineContent | undefined {
+/** The content sent, unless it is what the asset has already and comes with the checksum that it has. */
+function changedContent(given: Replacement, current: StoredAsset): InlineContent | undefined {
   if (given.asset === undefined) return undefined;
   const content = decodeContent(given.asset);
-  const isTheSame = content.checksum === before.content_checksum && (given.checksum ?? content.checksum) === before.checksum;
+  const isTheSame = content.checksum === current.content_checksum && (given.checksum ?? content.checksum) === current.checksum;
   if (isTheSame) return undefined;
   matchChecksum(content, given.checksum);
   return content;
