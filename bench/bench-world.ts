@@ -1,8 +1,8 @@
 import { linkAsset } from '../shared/links/link-asset.ts';
-import { recordReports } from '../shared/cvms/record-reports.ts';
-import { readClaim, type Claim } from '../shared/lifecycle/claim.ts';
-import type { RunReference } from '../shared/lifecycle/run-reference.ts';
-import { offerRun } from '../shared/lifecycle/steps.ts';
+import { recordReports } from '../shared/runs/record-reports.ts';
+import { readClaim, type Claim } from '../shared/runs/claim.ts';
+import type { RunReference } from '../shared/runs/run-reference.ts';
+import { offerRun } from '../shared/runs/steps.ts';
 import { stopRun } from '../shared/runs/stop-run.ts';
 import {
   aComputation,

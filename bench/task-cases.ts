@@ -1,7 +1,7 @@
 import { putContent } from '../shared/assets/content-store.ts';
 import { createAsset } from '../shared/assets/create-asset.ts';
 import { readAsset } from '../shared/assets/read-asset.ts';
-import { deleteComputation } from '../shared/computations/delete-computation.ts';
+import { deleteComputation } from '../shared/deletion/delete-computation.ts';
 import type { TaskName } from '../shared/tasks/tasks.ts';
 import { byAlice, endRunWith } from '../test/support/builders-store.ts';
 import { aDataset, anAcceptedRun, aStartedRun, aStoppingRun, type BenchWorld } from './bench-world.ts';

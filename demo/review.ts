@@ -1,6 +1,6 @@
 import type { Event } from '../shared/events/event.ts';
-import type { Run } from '../shared/runs/run.ts';
-import type { StatisticsEntry } from '../shared/statistics/statistics-entry.ts';
+import type { Run } from '../shared/computations/run.ts';
+import type { StatisticsEntry } from '../shared/computations/statistics-entry.ts';
 import type { Cast } from './cast.ts';
 import { ensure } from './ensure.ts';
 import type { Timeline } from './timeline.ts';

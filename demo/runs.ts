@@ -1,5 +1,5 @@
 import type { Event } from '../shared/events/event.ts';
-import type { Run } from '../shared/runs/run.ts';
+import type { Run } from '../shared/computations/run.ts';
 import type { Cast } from './cast.ts';
 import { ensure } from './ensure.ts';
 import { follow, type FollowedRun, isEnd } from './follow.ts';

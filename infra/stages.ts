@@ -1,6 +1,6 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
-import type { RunTimes } from '../shared/lifecycle/state-machine.ts';
+import type { RunTimes } from '../shared/runs/state-machine.ts';
 
 /** What one deployment of the service is like. The account is that of the credentials it is deployed with. */
 export interface Stage {

@@ -1,4 +1,4 @@
-import { stateMachineDefinition } from '../../shared/lifecycle/state-machine.ts';
+import { stateMachineDefinition } from '../../shared/runs/state-machine.ts';
 
 interface State {
   Type: string;

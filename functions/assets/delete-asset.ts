@@ -1,4 +1,4 @@
-import { deleteAsset } from '../../shared/assets/delete-asset.ts';
+import { deleteAsset } from '../../shared/deletion/delete-asset.ts';
 import { deleteAssetContract } from '../../shared/contract/assets.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { deleteAssetRoute } from '../../shared/routes.ts';

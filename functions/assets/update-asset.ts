@@ -1,6 +1,6 @@
 import { permit, providing } from '../../shared/access/caller.ts';
 import { openContentStore } from '../../shared/assets/content-store.ts';
-import { updateAsset } from '../../shared/assets/update-asset.ts';
+import { updateAsset } from '../../shared/links/update-asset.ts';
 import { updateAssetContract } from '../../shared/contract/assets.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { updateAssetRoute } from '../../shared/routes.ts';

@@ -1,4 +1,4 @@
-import { deleteComputation } from '../../shared/computations/delete-computation.ts';
+import { deleteComputation } from '../../shared/deletion/delete-computation.ts';
 import { deleteComputationContract } from '../../shared/contract/computations.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { deleteComputationRoute } from '../../shared/routes.ts';

@@ -1,5 +1,5 @@
 import { listCommandsContract } from '../../shared/contract/cvms.ts';
-import { listCommands } from '../../shared/cvms/list-commands.ts';
+import { listCommands } from '../../shared/runs/list-commands.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { listCommandsRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';

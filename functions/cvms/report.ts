@@ -1,7 +1,7 @@
 import { reportContract } from '../../shared/contract/cvms.ts';
-import { recordReports } from '../../shared/cvms/record-reports.ts';
+import { recordReports } from '../../shared/runs/record-reports.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { openExecutions } from '../../shared/lifecycle/executions.ts';
+import { openExecutions } from '../../shared/runs/executions.ts';
 import { reportRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 

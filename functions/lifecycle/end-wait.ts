@@ -1,6 +1,6 @@
-import { openExecutions } from '../../shared/lifecycle/executions.ts';
-import { runReference } from '../../shared/lifecycle/run-reference.ts';
-import { settleStop } from '../../shared/lifecycle/steps.ts';
+import { openExecutions } from '../../shared/runs/executions.ts';
+import { runReference } from '../../shared/runs/run-reference.ts';
+import { settleStop } from '../../shared/runs/steps.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';
 

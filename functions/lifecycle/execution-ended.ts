@@ -1,5 +1,5 @@
-import { executionEnded, executionStatusChange } from '../../shared/lifecycle/execution-ended.ts';
-import { openExecutions } from '../../shared/lifecycle/executions.ts';
+import { executionEnded, executionStatusChange } from '../../shared/runs/execution-ended.ts';
+import { openExecutions } from '../../shared/runs/executions.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';
 

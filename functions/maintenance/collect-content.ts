@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { openContentStore } from '../../shared/assets/content-store.ts';
-import { collectContent } from '../../shared/purge/collect-content.ts';
+import { collectContent } from '../../shared/deletion/collect-content.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';
 

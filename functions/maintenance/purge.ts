@@ -1,5 +1,5 @@
 import { openContentStore } from '../../shared/assets/content-store.ts';
-import { purgeAll } from '../../shared/purge/purge-all.ts';
+import { purgeAll } from '../../shared/deletion/purge-all.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';
 import * as v from 'valibot';

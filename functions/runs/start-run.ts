@@ -1,6 +1,6 @@
 import { startRunContract } from '../../shared/contract/runs.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { openExecutions } from '../../shared/lifecycle/executions.ts';
+import { openExecutions } from '../../shared/runs/executions.ts';
 import { startRunRoute } from '../../shared/routes.ts';
 import { startRun } from '../../shared/runs/start-run.ts';
 import { openTable } from '../../shared/table/open-table.ts';

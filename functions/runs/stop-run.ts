@@ -1,6 +1,6 @@
 import { stopRunContract } from '../../shared/contract/runs.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { openExecutions } from '../../shared/lifecycle/executions.ts';
+import { openExecutions } from '../../shared/runs/executions.ts';
 import { stopRunRoute } from '../../shared/routes.ts';
 import { stopRun } from '../../shared/runs/stop-run.ts';
 import { openTable } from '../../shared/table/open-table.ts';

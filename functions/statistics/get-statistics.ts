@@ -1,7 +1,7 @@
 import { getStatisticsContract } from '../../shared/contract/statistics.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { getStatisticsRoute } from '../../shared/routes.ts';
-import { readStatistics } from '../../shared/statistics/statistics.ts';
+import { readStatistics } from '../../shared/computations/statistics.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
 export const handler = endpoint(getStatisticsRoute, getStatisticsContract, async ({ path, query, now }) => ({

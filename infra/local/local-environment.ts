@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { RunTimes } from '../../shared/lifecycle/state-machine.ts';
+import type { RunTimes } from '../../shared/runs/state-machine.ts';
 import { localCredentials } from './local-credentials.ts';
 
 /** Names of what a stage consists of, here. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
-import type { Report } from '../../shared/cvms/report.ts';
+import type { Report } from '../../shared/runs/report.ts';
 
 type WithoutId<Each> = Each extends unknown ? Omit<Each, 'id'> : never;
 export type NewReport = WithoutId<Report>;

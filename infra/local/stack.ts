@@ -1,6 +1,6 @@
 import { uploadPrefix } from '../../shared/assets/content-store.ts';
-import { readClaims } from '../../shared/lifecycle/claim.ts';
-import { type RunTimes, stateMachineDefinition } from '../../shared/lifecycle/state-machine.ts';
+import { readClaims } from '../../shared/runs/claim.ts';
+import { type RunTimes, stateMachineDefinition } from '../../shared/runs/state-machine.ts';
 import { routes } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { schedules } from '../schedules.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { runSchema } from '../runs/run.ts';
+import { runSchema } from './run.ts';
 import { identifier, text, timestamp } from '../text.ts';
 import { agentConfigInput, agentConfigOutput } from './agent-config.ts';
 import { strictObject } from '../strict-object.ts';

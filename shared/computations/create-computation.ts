@@ -1,7 +1,7 @@
 import { appendEvents } from '../events/journal.ts';
 import { parseHead } from '../events/journal-head.ts';
 import { numberedId } from '../identifiers.ts';
-import { countTransition } from '../statistics/statistics.ts';
+import { countTransition } from './statistics.ts';
 import { computationKeys, listKeys, lists } from '../table/keys.ts';
 import { addToList, nextNumber } from '../table/listing.ts';
 import { transact, type Table } from '../table/table.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { commandSchema } from '../cvms/command.ts';
-import { reportBatch } from '../cvms/report.ts';
+import { commandSchema } from '../runs/command.ts';
+import { reportBatch } from '../runs/report.ts';
 import type { Contract } from '../http/contract.ts';
 
 export const listCommandsContract = {

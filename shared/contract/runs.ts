@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { Contract } from '../http/contract.ts';
 import { manifestSchema, missingItemsSchema } from '../manifest/manifest.ts';
-import { runSchema } from '../runs/run.ts';
+import { runSchema } from '../computations/run.ts';
 import { cvmId, identifier, pageEnvelope, paging } from '../text.ts';
 
 const olderRun = { run: v.optional(v.pipe(v.string(), v.description('A run of this computation; the latest unless told.'))) };

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { Contract } from '../http/contract.ts';
-import { statisticsEntry } from '../statistics/statistics-entry.ts';
+import { statisticsEntry } from '../computations/statistics-entry.ts';
 
 export const getStatisticsContract = {
   query: v.strictObject({

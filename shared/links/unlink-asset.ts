@@ -4,7 +4,7 @@ import { computationKey, computationNumber, parseComputation } from '../computat
 import type { StoredComputation } from '../computations/computation.ts';
 import { appendEvents } from '../events/journal.ts';
 import { parseHead } from '../events/journal-head.ts';
-import { isActive } from '../runs/run.ts';
+import { isActive } from '../computations/run.ts';
 import { assetKeys, journalKeys, listKeys, lists, runKeys } from '../table/keys.ts';
 import { removeFromList } from '../table/listing.ts';
 import {

@@ -1,15 +1,15 @@
 import { computationKey, computationNumber, parseComputation } from '../computations/read-computation.ts';
 import { appendEvents } from '../events/journal.ts';
 import { parseHead } from '../events/journal-head.ts';
-import { parseClaim, type Ending } from '../lifecycle/claim.ts';
-import type { RunReference } from '../lifecycle/run-reference.ts';
+import { parseClaim, type Ending } from './claim.ts';
+import type { RunReference } from './run-reference.ts';
 import { emitMetric } from '../metrics.ts';
-import { countTransition } from '../statistics/statistics.ts';
+import { countTransition } from '../computations/statistics.ts';
 import { cvmKeys, journalKeys, lists } from '../table/keys.ts';
 import { moveInList } from '../table/listing.ts';
 import { getItems, StaleReadError, transact, withFreshReads, type Table } from '../table/table.ts';
 import { findRun, runKey } from './read-run.ts';
-import { isActive, type Run } from './run.ts';
+import { isActive, type Run } from '../computations/run.ts';
 
 /**
  * The one place where a run ends: status, counts, statistics, the last event, and the CVM set free, in one transaction. What the

@@ -2,7 +2,7 @@ import { parseStored } from '../table/parse-stored.ts';
 import { lists } from '../table/keys.ts';
 import { readPage } from '../table/listing.ts';
 import type { Table } from '../table/table.ts';
-import { runSchema, type Run } from './run.ts';
+import { runSchema, type Run } from '../computations/run.ts';
 
 /** A page of the domain's runs, newest first, with the exact total; see readPage for what it costs. */
 export async function listRuns(

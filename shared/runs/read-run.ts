@@ -2,7 +2,7 @@ import { parseStored } from '../table/parse-stored.ts';
 import { numberOf } from '../identifiers.ts';
 import { listKeys, lists, type Key } from '../table/keys.ts';
 import { getItem, type Item, type Table } from '../table/table.ts';
-import { runSchema, type Run } from './run.ts';
+import { runSchema, type Run } from '../computations/run.ts';
 
 /** Where a run's row is; undefined for an identifier that this service cannot have issued. */
 export function runKey(domain: string, id: string): Key | undefined {

@@ -5,18 +5,18 @@ import { conflict, ServiceError } from '../errors.ts';
 import { appendEvents } from '../events/journal.ts';
 import { parseHead } from '../events/journal-head.ts';
 import { numberedId } from '../identifiers.ts';
-import type { Claim } from '../lifecycle/claim.ts';
-import { startExecution, type Executions } from '../lifecycle/executions.ts';
-import type { RunReference } from '../lifecycle/run-reference.ts';
+import type { Claim } from './claim.ts';
+import { startExecution, type Executions } from './executions.ts';
+import type { RunReference } from './run-reference.ts';
 import { emitMetric } from '../metrics.ts';
 import { buildManifest } from '../manifest/build-manifest.ts';
 import { readInputs } from '../manifest/read-inputs.ts';
-import { countTransition } from '../statistics/statistics.ts';
+import { countTransition } from '../computations/statistics.ts';
 import { cvmKeys, journalKeys, listKeys, lists, runKeys } from '../table/keys.ts';
 import { addToList, moveInList, nextNumber } from '../table/listing.ts';
 import { getItems, StaleReadError, transact, withFreshReads, type Table } from '../table/table.ts';
 import { endRun } from './end-run.ts';
-import { isActive, type Run } from './run.ts';
+import { isActive, type Run } from '../computations/run.ts';
 
 interface RunRequest {
   domain: string;

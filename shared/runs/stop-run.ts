@@ -3,13 +3,13 @@ import { computationKey, computationNumber, parseComputation } from '../computat
 import { conflict } from '../errors.ts';
 import { appendEvents } from '../events/journal.ts';
 import { parseHead } from '../events/journal-head.ts';
-import { startExecution, type Executions } from '../lifecycle/executions.ts';
-import { countTransition } from '../statistics/statistics.ts';
+import { startExecution, type Executions } from './executions.ts';
+import { countTransition } from '../computations/statistics.ts';
 import { journalKeys, lists } from '../table/keys.ts';
 import { moveInList } from '../table/listing.ts';
 import { getItems, StaleReadError, transact, withFreshReads, type Table } from '../table/table.ts';
 import { runKey } from './read-run.ts';
-import type { Run } from './run.ts';
+import type { Run } from '../computations/run.ts';
 
 interface StopRequest {
   domain: string;

@@ -1,6 +1,6 @@
 import type { Context } from 'aws-lambda';
 import * as v from 'valibot';
-import { RunIsOverError } from '../lifecycle/run-is-over.ts';
+import { RunIsOverError } from '../runs/run-is-over.ts';
 import { log, startLog } from '../logger.ts';
 
 /**

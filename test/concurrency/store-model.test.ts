@@ -5,10 +5,10 @@ import { listComputations } from '../../shared/computations/list-computations.ts
 import { computationStatuses } from '../../shared/computations/computation.ts';
 import { readComputation } from '../../shared/computations/read-computation.ts';
 import { ServiceError } from '../../shared/errors.ts';
-import { sweepRuns } from '../../shared/lifecycle/sweep-runs.ts';
-import { deletePartition } from '../../shared/purge/delete-items.ts';
-import { purgeAll } from '../../shared/purge/purge-all.ts';
-import { isActive } from '../../shared/runs/run.ts';
+import { sweepRuns } from '../../shared/runs/sweep-runs.ts';
+import { deletePartition } from '../../shared/deletion/delete-items.ts';
+import { purgeAll } from '../../shared/deletion/purge-all.ts';
+import { isActive } from '../../shared/computations/run.ts';
 import { emptyModel, enters, happens, modelOf, type Model } from '../support/builders-model.ts';
 import { plan, stepNames, type Planned, type Step } from '../support/builders-steps.ts';
 import { endRunWith, startStores, type Stores } from '../support/builders-store.ts';

@@ -1,11 +1,11 @@
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
-import { recordReports } from '../../shared/cvms/record-reports.ts';
-import type { Report as ParsedReport } from '../../shared/cvms/report.ts';
-import { readClaim } from '../../shared/lifecycle/claim.ts';
-import { executionStatus, startExecution } from '../../shared/lifecycle/executions.ts';
-import { sweepRuns } from '../../shared/lifecycle/sweep-runs.ts';
+import { recordReports } from '../../shared/runs/record-reports.ts';
+import type { Report as ParsedReport } from '../../shared/runs/report.ts';
+import { readClaim } from '../../shared/runs/claim.ts';
+import { executionStatus, startExecution } from '../../shared/runs/executions.ts';
+import { sweepRuns } from '../../shared/runs/sweep-runs.ts';
 import { startRun } from '../../shared/runs/start-run.ts';
 import { stopRun } from '../../shared/runs/stop-run.ts';
 import { expectEndedOnce } from '../support/lifecycle-ended.ts';

@@ -1,6 +1,6 @@
 import type { AssetType } from '../../shared/assets/asset.ts';
 import { computationStatuses, type ComputationStatus } from '../../shared/computations/computation.ts';
-import { isActive } from '../../shared/runs/run.ts';
+import { isActive } from '../../shared/computations/run.ts';
 import type { Item } from '../../shared/table/table.ts';
 
 /** What the service knows, as plainly as it can be said: the table's contents are held against it. */

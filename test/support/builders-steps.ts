@@ -1,13 +1,13 @@
 import type { AssetType } from '../../shared/assets/asset.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
-import { deleteAsset } from '../../shared/assets/delete-asset.ts';
-import { updateAsset } from '../../shared/assets/update-asset.ts';
+import { deleteAsset } from '../../shared/deletion/delete-asset.ts';
+import { updateAsset } from '../../shared/links/update-asset.ts';
 import { defaultAgentConfig } from '../../shared/computations/agent-config.ts';
-import { deleteComputation } from '../../shared/computations/delete-computation.ts';
+import { deleteComputation } from '../../shared/deletion/delete-computation.ts';
 import { updateComputation } from '../../shared/computations/update-computation.ts';
 import { linkAsset } from '../../shared/links/link-asset.ts';
 import { unlinkAsset } from '../../shared/links/unlink-asset.ts';
-import { isActive } from '../../shared/runs/run.ts';
+import { isActive } from '../../shared/computations/run.ts';
 import { stopRun } from '../../shared/runs/stop-run.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { enters, happens, type Model, type ModelComputation } from './builders-model.ts';

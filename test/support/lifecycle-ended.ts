@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest';
-import { executionStatus } from '../../shared/lifecycle/executions.ts';
+import { executionStatus } from '../../shared/runs/executions.ts';
 import { cvmKeys } from '../../shared/table/keys.ts';
 import { getItem } from '../../shared/table/table.ts';
 import { agentEvent, cvm1, patience, type Scenario } from './lifecycle-scenario.ts';

@@ -2,7 +2,7 @@ import { SFNClient } from '@aws-sdk/client-sfn';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
 import { local } from '../../infra/local/local-environment.ts';
 import { startStepFunctions } from '../../infra/local/step-functions/step-functions.ts';
-import type { Executions } from '../../shared/lifecycle/executions.ts';
+import type { Executions } from '../../shared/runs/executions.ts';
 
 /** A Step Functions API whose executions wait for a day and do nothing: what is measured or modelled is the caller alone. */
 export async function startIdleStepFunctions(): Promise<{ executions: Executions; endpoint: string; stop: () => Promise<void> }> {

@@ -3,7 +3,7 @@ import { computationStatuses } from '../../shared/computations/computation.ts';
 import { parseHead } from '../../shared/events/journal-head.ts';
 import { parseStoredEvent } from '../../shared/events/stored-event.ts';
 import { numberOf } from '../../shared/identifiers.ts';
-import { isActive } from '../../shared/runs/run.ts';
+import { isActive } from '../../shared/computations/run.ts';
 import { listKeys, lists, numbersPerLeaf, type List } from '../../shared/table/keys.ts';
 import { leafAttribute, midAttribute } from '../../shared/table/list-index.ts';
 import type { Item, Table } from '../../shared/table/table.ts';

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { importHandler, type LoadHandler } from '../../infra/local/local-functions.ts';
 import { openContentStore } from '../../shared/assets/content-store.ts';
-import { openExecutions } from '../../shared/lifecycle/executions.ts';
+import { openExecutions } from '../../shared/runs/executions.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
 /** Which AWS actions each function calls, in the words of IAM. */

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startSimulatedCvms } from '../../../infra/local/simulated-cvms.ts';
 import { startStack, type Stack } from '../../../infra/local/stack.ts';
 import type { Event } from '../../../shared/events/event.ts';
-import { readClaims } from '../../../shared/lifecycle/claim.ts';
-import type { Run } from '../../../shared/runs/run.ts';
+import { readClaims } from '../../../shared/runs/claim.ts';
+import type { Run } from '../../../shared/computations/run.ts';
 import { openTable } from '../../../shared/table/open-table.ts';
 
 const pace = { eventsInMilliseconds: 20, heartbeatInMilliseconds: 300, pollInMilliseconds: 20 };

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { functionNames, type FunctionName } from '../../../infra/bundles/function-names.ts';
 import { schedules } from '../../../infra/schedules.ts';
 import { nameIn } from '../../../infra/stages.ts';
-import { lifecycleSteps, stateMachineDefinition } from '../../../shared/lifecycle/state-machine.ts';
+import { lifecycleSteps, stateMachineDefinition } from '../../../shared/runs/state-machine.ts';
 import { routes, type Uses } from '../../../shared/routes.ts';
 import { tasks } from '../../../shared/tasks/tasks.ts';
 import { flat, synthesize, type SynthesizedStage } from '../../support/synthesized-stages.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { updateAsset } from '../../../shared/assets/update-asset.ts';
+import { updateAsset } from '../../../shared/links/update-asset.ts';
 import { readComputation, readDefinition } from '../../../shared/computations/read-computation.ts';
 import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { unlinkAsset } from '../../../shared/links/unlink-asset.ts';

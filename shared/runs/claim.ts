@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { parseStored } from '../table/parse-stored.ts';
-import { finalStatuses } from '../runs/run.ts';
+import { finalStatuses } from '../computations/run.ts';
 import { cvmKeys } from '../table/keys.ts';
 import { getItem, queryItems, type Action, type Item, type Table } from '../table/table.ts';
 import { runReference, type RunReference } from './run-reference.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listCommands } from '../../../shared/cvms/list-commands.ts';
-import { recordReports } from '../../../shared/cvms/record-reports.ts';
-import { readClaim } from '../../../shared/lifecycle/claim.ts';
-import { RunIsOverError } from '../../../shared/lifecycle/run-is-over.ts';
-import { deliverStop, offerRun, recordOutcome } from '../../../shared/lifecycle/steps.ts';
-import { sweepRuns } from '../../../shared/lifecycle/sweep-runs.ts';
+import { listCommands } from '../../../shared/runs/list-commands.ts';
+import { recordReports } from '../../../shared/runs/record-reports.ts';
+import { readClaim } from '../../../shared/runs/claim.ts';
+import { RunIsOverError } from '../../../shared/runs/run-is-over.ts';
+import { deliverStop, offerRun, recordOutcome } from '../../../shared/runs/steps.ts';
+import { sweepRuns } from '../../../shared/runs/sweep-runs.ts';
 import { computationKey } from '../../../shared/computations/read-computation.ts';
 import { readRun } from '../../../shared/runs/read-run.ts';
 import { stopRun } from '../../../shared/runs/stop-run.ts';

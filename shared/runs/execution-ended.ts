@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { endRun } from '../runs/end-run.ts';
+import { endRun } from './end-run.ts';
 import type { Table } from '../table/table.ts';
 import type { Executions } from './executions.ts';
 import { runReference } from './run-reference.ts';

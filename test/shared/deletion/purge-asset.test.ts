@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deleteAsset } from '../../../shared/assets/delete-asset.ts';
-import { updateAsset } from '../../../shared/assets/update-asset.ts';
-import { deleteComputation } from '../../../shared/computations/delete-computation.ts';
+import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
+import { updateAsset } from '../../../shared/links/update-asset.ts';
+import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
 import { readComputation, readDefinition } from '../../../shared/computations/read-computation.ts';
 import { readEvents } from '../../../shared/events/read-events.ts';
 import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { unlinkAsset } from '../../../shared/links/unlink-asset.ts';
-import { purgeAll } from '../../../shared/purge/purge-all.ts';
+import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { contentKeys, dieAtEveryCall, itemsNaming } from '../../support/builders-purge.ts';
 import {
   aComputation,

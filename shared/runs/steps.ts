@@ -1,5 +1,5 @@
-import { findRun, runKey } from '../runs/read-run.ts';
-import { endRun } from '../runs/end-run.ts';
+import { findRun, runKey } from './read-run.ts';
+import { endRun } from './end-run.ts';
 import { cvmKeys } from '../table/keys.ts';
 import { getItems, StaleReadError, transact, withFreshReads, type Action, type Table } from '../table/table.ts';
 import { changeClaim, parseClaim, readClaim, type Ending } from './claim.ts';

@@ -1,15 +1,15 @@
 import { computationKey, parseComputation } from '../computations/read-computation.ts';
 import { conflict } from '../errors.ts';
 import { unlinkAsset } from '../links/unlink-asset.ts';
-import { beginPurge } from '../purge/begin-purge.ts';
-import { purgeAssetLinks } from '../purge/purge-asset.ts';
-import { isActive } from '../runs/run.ts';
+import { beginPurge } from './begin-purge.ts';
+import { purgeAssetLinks } from './purge-asset.ts';
+import { isActive } from '../computations/run.ts';
 import { readRun } from '../runs/read-run.ts';
 import { assetKeys, listKeys, lists, purgeKeys } from '../table/keys.ts';
 import { removeFromList } from '../table/listing.ts';
 import { getItems, queryItems, queryPrefix, StaleReadError, transact, withFreshReads, type Table } from '../table/table.ts';
-import type { StoredAsset } from './asset.ts';
-import { assetKey, assetNumber, readAsset } from './read-asset.ts';
+import type { StoredAsset } from '../assets/asset.ts';
+import { assetKey, assetNumber, readAsset } from '../assets/read-asset.ts';
 
 /** So many links fit into the transaction that deletes the asset; those beyond are taken away before it. */
 const mostLinksAtOnce = 90;

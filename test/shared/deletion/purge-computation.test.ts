@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deleteComputation } from '../../../shared/computations/delete-computation.ts';
+import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
 import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { unlinkAsset } from '../../../shared/links/unlink-asset.ts';
-import { purgeAll } from '../../../shared/purge/purge-all.ts';
-import { deleteAsset } from '../../../shared/assets/delete-asset.ts';
+import { purgeAll } from '../../../shared/deletion/purge-all.ts';
+import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
 import { dieAtEveryCall, itemsNaming } from '../../support/builders-purge.ts';
 import {
   aKey,

@@ -1,4 +1,4 @@
-import { computationStatuses, type ComputationStatus } from '../computations/computation.ts';
+import { computationStatuses, type ComputationStatus } from './computation.ts';
 import { statisticsKeys } from '../table/keys.ts';
 import { queryItems, type Action, type Table } from '../table/table.ts';
 import type { StatisticsEntry } from './statistics-entry.ts';

@@ -1,4 +1,4 @@
-import type { Claim, Ending } from '../lifecycle/claim.ts';
+import type { Claim, Ending } from './claim.ts';
 import type { Report } from './report.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { recordReports } from '../../../shared/cvms/record-reports.ts';
-import type { Report } from '../../../shared/cvms/report.ts';
+import { recordReports } from '../../../shared/runs/record-reports.ts';
+import type { Report } from '../../../shared/runs/report.ts';
 import { readEvents } from '../../../shared/events/read-events.ts';
 import { numberedId } from '../../../shared/identifiers.ts';
 import { aReadyComputation, aRun, byAlice, endRunWith, startStores, type Stores } from '../../support/builders-store.ts';

@@ -1,12 +1,12 @@
 import { conflict } from '../errors.ts';
-import { beginPurge } from '../purge/begin-purge.ts';
-import { purgeListings } from '../purge/purge-computation.ts';
-import { isActive } from '../runs/run.ts';
+import { beginPurge } from './begin-purge.ts';
+import { purgeListings } from './purge-computation.ts';
+import { isActive } from '../computations/run.ts';
 import { journalKeys, lists, purgeKeys } from '../table/keys.ts';
 import { removeFromList } from '../table/listing.ts';
 import { StaleReadError, transact, withFreshReads, type Table } from '../table/table.ts';
-import type { StoredComputation } from './computation.ts';
-import { computationKey, computationNumber, readComputation } from './read-computation.ts';
+import type { StoredComputation } from '../computations/computation.ts';
+import { computationKey, computationNumber, readComputation } from '../computations/read-computation.ts';
 
 /**
  * Deletes a computation: gone from every read at once. What stands in lists is taken out at once, the rest is purged

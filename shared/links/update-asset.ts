@@ -1,17 +1,17 @@
-import { linkKey } from '../links/link-keys.ts';
-import { changeInputs, refuseBeyondLimit } from '../links/link-asset.ts';
+import { linkKey } from './link-keys.ts';
+import { changeInputs, refuseBeyondLimit } from './link-asset.ts';
 import { conflict } from '../errors.ts';
 import { readOptionalKey } from '../keys/read-public-key.ts';
 import { computationKey, parseComputation } from '../computations/read-computation.ts';
 import { listKeys, lists } from '../table/keys.ts';
 import { moveInList } from '../table/listing.ts';
 import { getItems, queryPrefix, StaleReadError, transact, withFreshReads, type Action, type Table } from '../table/table.ts';
-import type { Asset, AssetInput, StoredAsset } from './asset.ts';
-import { decodeContent, matchChecksum, type InlineContent } from './content-input.ts';
-import { dropContentCheck, putContentCheck } from './content-check.ts';
-import { presignUpload, type ContentStore } from './content-store.ts';
-import { assetKey, assetNumber, readAsset } from './read-asset.ts';
-import { writeContent, type WrittenContent } from './write-content.ts';
+import type { Asset, AssetInput, StoredAsset } from '../assets/asset.ts';
+import { decodeContent, matchChecksum, type InlineContent } from '../assets/content-input.ts';
+import { dropContentCheck, putContentCheck } from '../assets/content-check.ts';
+import { presignUpload, type ContentStore } from '../assets/content-store.ts';
+import { assetKey, assetNumber, readAsset } from '../assets/read-asset.ts';
+import { writeContent, type WrittenContent } from '../assets/write-content.ts';
 
 interface Replacement extends Omit<AssetInput, 'checksum'> {
   checksum?: string | null | undefined;

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { computationStatuses } from '../computations/computation.ts';
+import { computationStatuses } from './computation.ts';
 
 /** How many computations entered a status on a UTC day. */
 export const statisticsEntry = v.object({

@@ -1,5 +1,5 @@
-import { findRun, runKey } from '../runs/read-run.ts';
-import { endRun } from '../runs/end-run.ts';
+import { findRun, runKey } from './read-run.ts';
+import { endRun } from './end-run.ts';
 import { getItem, type Table } from '../table/table.ts';
 import { readClaims, type Claim } from './claim.ts';
 import { executionStatus, startExecution, type Executions } from './executions.ts';
