@@ -2,7 +2,7 @@ import { linkAsset } from '../shared/links/link-asset.ts';
 import { recordReports } from '../shared/runs/record-reports.ts';
 import { readClaim, type Claim } from '../shared/runs/claim.ts';
 import type { RunReference } from '../shared/runs/run-reference.ts';
-import { offerRun } from '../shared/runs/steps.ts';
+import { offerRun } from '../shared/runs/offer-run.ts';
 import { stopRun } from '../shared/runs/stop-run.ts';
 import {
   aComputation,

@@ -159,7 +159,7 @@ async function fill(table: Table, computation: string, journal: Journal): Promis
     const events = Array.from({ length }, (_, index) => journal.event(number + index));
     clock += 37 + ((number * 7_919) % 1_700);
     const append = await appendEvents(table, computation, head, events, new Date(clock).toISOString());
-    for (const { put } of append.actions) if (put?.Item) open.set(String(put.Item['sk']), put.Item);
+    for (const { put } of append.actions) if (put?.Item) open.set(put.Item.sk, put.Item);
     times.push(...append.events.map((event) => event.timestamp));
     head = append.head;
   }

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { numberedId } from '../shared/identifiers.ts';
-import { listKeys, lists, numbersPerLeaf, type List } from '../shared/table/keys.ts';
+import { keyToWrite, listKeys, lists, numbersPerLeaf, type List } from '../shared/table/keys.ts';
 import { leafAttribute, midAttribute } from '../shared/table/list-index.ts';
 import { addToList, moveInList, readPage, removeFromList, type PageRequest } from '../shared/table/listing.ts';
 import { type Item, type Table } from '../shared/table/table.ts';
@@ -124,10 +124,10 @@ function itemAt(index: Map<string, Item>, key: { pk: string; sk: string }): Item
   return item;
 }
 
-function row(list: List, number: number, status: string): Item {
+function row(list: List, number: number, status: string) {
   const createdAt = new Date(Date.UTC(2025, 0, 1) + number * 240_000).toISOString();
   return {
-    ...listKeys.row(list, number),
+    ...keyToWrite(listKeys.row(list, number)),
     id: numberedId(number),
     name: `Survival after resection ${number}`,
     description: 'Kaplan-Meier estimate over the registries of three hospitals, by stage and age.',
@@ -195,7 +195,7 @@ async function measureChanges({
     ['row alone', [{ put: { Item: created } }]],
     ['create', [{ put: { Item: created } }, ...addToList(list, number, 'created')]],
     ['transition', [{ put: { Item: { ...created, status: 'running' } } }, ...moveInList(list, number, 'created', 'running')]],
-    ['delete', [{ delete: { Key: listKeys.row(list, number) } }, ...removeFromList(list, number, 'running')]],
+    ['delete', [{ delete: { Key: keyToWrite(listKeys.row(list, number)) } }, ...removeFromList(list, number, 'running')]],
   ];
   const measured = [];
   for (const [change, actions] of changes) {

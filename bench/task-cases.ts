@@ -11,7 +11,7 @@ export const taskCases: Record<TaskName, Record<string, (world: BenchWorld) => u
   'lifecycle/offer-run': { '': async (world) => ({ run: (await aStartedRun(world)).reference, task_token: 'token' }) },
   'lifecycle/await-cvm': { '': async (world) => ({ run: (await anAcceptedRun(world)).reference, task_token: 'token' }) },
   'lifecycle/deliver-stop': { '': async (world) => ({ run: (await aStoppingRun(world)).reference, task_token: 'token' }) },
-  'lifecycle/end-wait': { '': async (world) => (await aStoppingRun(world)).reference },
+  'lifecycle/complete-stop': { '': async (world) => (await aStoppingRun(world)).reference },
   'lifecycle/record-outcome': { '': async (world) => (await anAcceptedRun(world)).reference },
   'lifecycle/execution-ended': {
     aborted: async (world) => {
@@ -25,7 +25,7 @@ export const taskCases: Record<TaskName, Record<string, (world: BenchWorld) => u
     'a computation with a run': async (world) => {
       const { id, run_id } = await aStartedRun(world);
       await endRunWith(world.stores, world.domain, run_id);
-      await deleteComputation(world.stores.table, world.domain, id, () => undefined);
+      await deleteComputation(world.stores.table, { domain: world.domain, id, permit: () => undefined });
       return {};
     },
   },

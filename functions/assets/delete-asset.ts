@@ -5,8 +5,12 @@ import { deleteAssetRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
 export const handler = endpoint(deleteAssetRoute, deleteAssetContract, async ({ path, caller, now, permit, deadline }) => {
-  await deleteAsset(openTable(deadline), path.domainID, path.id, caller.id, now, ({ created_by }) =>
-    permit({ creator: created_by }),
-  );
+  await deleteAsset(openTable(deadline), {
+    domain: path.domainID,
+    id: path.id,
+    by: caller.id,
+    now,
+    permit: ({ created_by }) => permit({ creator: created_by }),
+  });
   return {};
 });

@@ -1,4 +1,5 @@
 import { permit } from '../../shared/access/caller.ts';
+import { fieldsOf } from '../../shared/computations/computation.ts';
 import { createComputation } from '../../shared/computations/create-computation.ts';
 import { createComputationContract } from '../../shared/contract/computations.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
@@ -11,10 +12,12 @@ export const handler = endpoint(
   async ({ path, body, caller, now, deadline }) => {
     const owner = body.owner ?? caller.id;
     if (owner !== caller.id) permit(caller, { anyOf: ['administer'] });
-    const { name, description, agent_config } = body;
     const computation = await createComputation(openTable(deadline), {
-      ...{ domain: path.domainID, name, description, owner, agent_config },
-      ...{ createdBy: caller.id, now },
+      domain: path.domainID,
+      fields: fieldsOf(body, owner),
+      agent_config: body.agent_config,
+      by: caller.id,
+      now,
     });
     return {
       body: computation,

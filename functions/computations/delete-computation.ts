@@ -5,6 +5,10 @@ import { deleteComputationRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
 export const handler = endpoint(deleteComputationRoute, deleteComputationContract, async ({ path, permit, deadline }) => {
-  await deleteComputation(openTable(deadline), path.domainID, path.id, ({ owner }) => permit({ owner }));
+  await deleteComputation(openTable(deadline), {
+    domain: path.domainID,
+    id: path.id,
+    permit: ({ owner }) => permit({ owner }),
+  });
   return {};
 });

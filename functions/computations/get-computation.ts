@@ -1,5 +1,6 @@
 import { describeComputation } from '../../shared/computations/describe-computation.ts';
-import { readComputation, readDefinition } from '../../shared/computations/read-computation.ts';
+import { readDefinition } from '../../shared/computations/definition.ts';
+import { readComputation } from '../../shared/computations/find-computation.ts';
 import { getComputationContract } from '../../shared/contract/computations.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { getComputationRoute } from '../../shared/routes.ts';

@@ -1,4 +1,5 @@
 import { permit } from '../../shared/access/caller.ts';
+import { fieldsOf } from '../../shared/computations/computation.ts';
 import { describeComputation } from '../../shared/computations/describe-computation.ts';
 import { updateComputation } from '../../shared/computations/update-computation.ts';
 import { updateComputationContract } from '../../shared/contract/computations.ts';
@@ -8,12 +9,17 @@ import { openTable } from '../../shared/table/open-table.ts';
 
 export const handler = endpoint(updateComputationRoute, updateComputationContract, async (request) => {
   const { path, body, caller, now, deadline } = request;
-  const { row, definition } = await updateComputation(openTable(deadline), path.domainID, path.id, caller.id, now, (current) => {
-    request.permit({ owner: current.owner });
-    const owner = body.owner ?? current.owner;
-    if (owner !== current.owner) permit(caller, { anyOf: ['administer'] });
-    const { name, description, agent_config } = body;
-    return { name, description, owner, agent_config };
+  const { row, definition } = await updateComputation(openTable(deadline), {
+    domain: path.domainID,
+    id: path.id,
+    by: caller.id,
+    now,
+    decide: (current) => {
+      request.permit({ owner: current.owner });
+      const owner = body.owner ?? current.owner;
+      if (owner !== current.owner) permit(caller, { anyOf: ['administer'] });
+      return { fields: fieldsOf(body, owner), agent_config: body.agent_config };
+    },
   });
   return { body: describeComputation(row, definition, caller) };
 });

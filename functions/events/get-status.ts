@@ -1,4 +1,4 @@
-import { computationKey, parseComputation } from '../../shared/computations/read-computation.ts';
+import { computationKey, parseComputation } from '../../shared/computations/find-computation.ts';
 import { getStatusContract } from '../../shared/contract/events.ts';
 import { parseEvent } from '../../shared/events/stored-event.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';

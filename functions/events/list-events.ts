@@ -1,4 +1,4 @@
-import { computationKey, parseComputation } from '../../shared/computations/read-computation.ts';
+import { computationKey, parseComputation } from '../../shared/computations/find-computation.ts';
 import { listEventsContract } from '../../shared/contract/events.ts';
 import { readEvents } from '../../shared/events/read-events.ts';
 import { parseTimeBound } from '../../shared/events/time-bound.ts';

@@ -1,6 +1,6 @@
 import { openExecutions } from '../../shared/runs/executions.ts';
 import { endingRun } from '../../shared/runs/run-reference.ts';
-import { recordOutcome } from '../../shared/runs/steps.ts';
+import { recordOutcome } from '../../shared/runs/record-outcome.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';
 

@@ -1,4 +1,4 @@
-import { readComputation } from '../../shared/computations/read-computation.ts';
+import { readComputation } from '../../shared/computations/find-computation.ts';
 import { getRunContract } from '../../shared/contract/runs.ts';
 import { notFound } from '../../shared/errors.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { parseStored } from '../table/parse-stored.ts';
 import { contentCheckKeys } from '../table/keys.ts';
-import { queryBetween, type Item, type Table } from '../table/table.ts';
+import { queryBetween, type Table } from '../table/table.ts';
 import { type Action } from '../table/transaction.ts';
 
 const contentCheck = v.object({ pk: v.string(), sk: v.string(), content_key: v.string() });
@@ -12,7 +12,7 @@ export type ContentCheck = v.InferOutput<typeof contentCheck>;
 const delayInSeconds = 2 * 3600;
 
 /** The note for a name that is about to be written, awaited, or given up; looked at in two hours. */
-export function contentCheckItem(contentKey: string, now: string): Item & ContentCheck {
+export function contentCheckItem(contentKey: string, now: string): ContentCheck {
   const dueAt = new Date(Date.parse(now) + delayInSeconds * 1000).toISOString();
   return { ...contentCheckKeys.check(dueAt, contentKey), content_key: contentKey };
 }
@@ -26,8 +26,16 @@ export function dropContentCheck({ pk, sk }: ContentCheck): Action {
   return { delete: { Key: { pk, sk } } };
 }
 
+const mostAtOnce = 1000;
+
 /** The notes due at `now`, oldest first, up to 1,000. */
 export async function dueContentChecks(table: Table, now: string): Promise<ContentCheck[]> {
-  const items = await queryBetween(table, contentCheckKeys.first, contentCheckKeys.check(now, ''), { limit: 1000 });
-  return items.map((item) => parseStored(contentCheck, item, 'content check'));
+  const shards = await Promise.all(
+    contentCheckKeys.shards.map((shard) => queryBetween(table, ...contentCheckKeys.dueIn(shard, now), { limit: mostAtOnce })),
+  );
+  return shards
+    .flat()
+    .map((item) => parseStored(contentCheck, item, 'content check'))
+    .sort((a, b) => a.sk.localeCompare(b.sk))
+    .slice(0, mostAtOnce);
 }

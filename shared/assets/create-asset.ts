@@ -1,25 +1,27 @@
 import { numberedId } from '../identifiers.ts';
 import { readOptionalKey } from '../keys/read-public-key.ts';
-import { listKeys, lists } from '../table/keys.ts';
-import { addToList, nextNumber } from '../table/listing.ts';
-import { type Table } from '../table/table.ts';
-import { transact } from '../table/transaction.ts';
+import { lists } from '../table/keys.ts';
+import { nextNumber } from '../table/listing.ts';
+import type { Table } from '../table/table.ts';
+import { Transaction } from '../table/transaction.ts';
 import type { Asset, AssetInput, StoredAsset } from './asset.ts';
-import { decodeContent, matchChecksum } from './content-input.ts';
+import { addAsset } from './change-asset.ts';
 import { dropContentCheck, putContentCheck } from './content-check.ts';
+import { decodeContent, matchChecksum } from './content-input.ts';
 import { presignUpload, uploadKey, type ContentStore } from './content-store.ts';
 import { writeContent, type ContentFields } from './write-content.ts';
 
 interface NewAsset extends AssetInput {
   domain: string;
   createdBy: string;
+  /** RFC 3339, UTC, milliseconds. */
   now: string;
 }
 
 /**
- * Two round trips to the table, three with content sent inline, whose name is noted and which is written to storage before the
- * row: the row always points at content that is there, and content that no row came to name is collected. Without content the
- * answer tells how to upload it.
+ * Creates an asset. Two round trips to the table, three with content sent inline, whose name is noted and which is written to
+ * storage before the row: the row always points at content that is there, and content that no row came to name is collected.
+ * Without content the answer tells how to upload it.
  * @throws ServiceError `invalid_request`, `too_large`
  */
 export async function createAsset(table: Table, store: ContentStore, given: NewAsset): Promise<Asset> {
@@ -28,21 +30,26 @@ export async function createAsset(table: Table, store: ContentStore, given: NewA
   if (content) matchChecksum(content, given.checksum);
   const user_key = readOptionalKey(given.user_key, '/asset/user_key');
 
-  const list = lists.assets(domain);
-  const number = await nextNumber(table, list);
-  const id = numberedId(number);
+  const id = numberedId(await nextNumber(table, lists.assets(domain)));
   const written = content && (await writeContent(table, store, { domain, id }, content, now));
   const key = uploadKey(domain, id);
   const row: StoredAsset = {
-    ...{ id, file_name, description, asset_type, mime_type, user_key },
-    ...{ created_by: createdBy, created_at: now, updated_at: now, version: 1 },
+    id,
+    file_name,
+    description,
+    asset_type,
+    mime_type,
+    user_key,
+    created_by: createdBy,
+    created_at: now,
+    updated_at: now,
+    version: 1,
     ...(written?.fields ?? awaitedContent(key, given.checksum)),
   };
-  await transact(table, [
-    { put: { Item: { ...listKeys.row(list, number), ...row }, ConditionExpression: 'attribute_not_exists(pk)' } },
-    ...addToList(list, number, asset_type),
-    written ? dropContentCheck(written.check) : putContentCheck(key, now),
-  ]);
+  const transaction = new Transaction();
+  addAsset(transaction, domain, row);
+  transaction.add(written ? dropContentCheck(written.check) : putContentCheck(key, now));
+  await transaction.commit(table);
   return written ? row : { ...row, upload: await presignUpload(store, key, now) };
 }
 

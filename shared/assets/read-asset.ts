@@ -1,7 +1,7 @@
 import { notFound } from '../errors.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { numberOf } from '../identifiers.ts';
-import { listKeys, lists, type Key } from '../table/keys.ts';
+import { listKeys, lists, type RowKey } from '../table/keys.ts';
 import { getItem, type Item, type Table } from '../table/table.ts';
 import { storedAsset, type StoredAsset } from './asset.ts';
 
@@ -12,7 +12,7 @@ export function assetNumber(id: string): number {
 }
 
 /** Where an asset's row is. @throws ServiceError `not_found` for an identifier that this service cannot have issued */
-export function assetKey(domain: string, id: string): Key {
+export function assetKey(domain: string, id: string): RowKey {
   return listKeys.row(lists.assets(domain), assetNumber(id));
 }
 

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { getItem, type Table } from '../table/table.ts';
-import { StaleReadError, transact, withFreshReads } from '../table/transaction.ts';
+import { Transaction, withFreshReads } from '../table/transaction.ts';
+import { changeAsset } from './change-asset.ts';
 import { deleteContent, getContent, ownerOfContent, type ContentStore } from './content-store.ts';
-import { findAsset, assetKey } from './read-asset.ts';
+import { assetKey, findAsset } from './read-asset.ts';
 
 /**
  * Content has arrived by a presigned upload: it is hashed by streaming, and its asset becomes `ready`. Content that no asset
@@ -23,28 +24,17 @@ export async function receiveUpload(table: Table, store: ContentStore, key: stri
   await withFreshReads(table, async (table) => {
     const awaiting = findAsset(await getItem(table, rowKey), owner.assetId);
     if (awaiting?.upload_key !== key) return;
-    await transact(table, [
-      {
-        update: {
-          Key: rowKey,
-          UpdateExpression:
-            'SET #state = :ready, #size = :size, checksum = :checksum, content_key = :key, content_checksum = :stored, upload_key = :none, updated_at = :now, version = version + :one',
-          ConditionExpression: 'id = :id AND version = :read',
-          ExpressionAttributeNames: { '#state': 'state', '#size': 'size' },
-          ExpressionAttributeValues: {
-            ...{
-              ':ready': 'ready',
-              ':size': content.size,
-              ':checksum': awaiting.checksum ?? content.checksum,
-              ':key': key,
-              ':stored': content.checksum,
-            },
-            ...{ ':none': null, ':now': now, ':one': 1, ':id': awaiting.id, ':read': awaiting.version },
-          },
-        },
-        otherwise: new StaleReadError(),
-      },
-    ]);
+    const transaction = new Transaction();
+    changeAsset(transaction, owner.domain, awaiting, {
+      state: 'ready',
+      size: content.size,
+      checksum: awaiting.checksum ?? content.checksum,
+      content_key: key,
+      content_checksum: content.checksum,
+      upload_key: null,
+      updated_at: now,
+    });
+    await transaction.commit(table);
   });
 }
 

@@ -46,3 +46,12 @@ export function withoutServerKey(config: AgentConfig): Omit<AgentConfig, 'server
   const { server_key: _, ...rest } = config;
   return rest;
 }
+
+/** The names of the fields that differ. */
+export function changedConfigFields(before: AgentConfig, after: AgentConfig): (keyof AgentConfig)[] {
+  return (Object.keys(after) as (keyof AgentConfig)[]).filter((field) => before[field] !== after[field]);
+}
+
+export function isDefaultAgentConfig(config: AgentConfig): boolean {
+  return changedConfigFields(defaultAgentConfig, config).length === 0;
+}

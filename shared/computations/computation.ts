@@ -9,9 +9,14 @@ export type ComputationStatus = (typeof computationStatuses)[number];
 
 const userId = v.pipe(text(1, 255), v.description("A user: the token's `sub`."));
 
-const inputEntries = {
+/** The fields of the row that users give; `owner` apart, since its default depends on the caller. */
+const givenFields = {
   name: v.pipe(text(1, 200), v.description('1 to 200 characters.'), v.examples(['Average income by region'])),
   description: v.optional(v.pipe(text(0, 4000), v.description('At most 4,000 characters.')), ''),
+};
+
+const inputEntries = {
+  ...givenFields,
   owner: v.optional(v.pipe(userId, v.description('The caller unless told; naming someone else takes administrator.'))),
   agent_config: v.optional(agentConfigInput, {}),
 };
@@ -48,13 +53,23 @@ export const computationRow = v.object({
 export const storedComputation = v.object({
   ...computationRow.entries,
   run: v.nullable(runSchema),
-  /** Changes with every replacement. */
+  /** Changes with every change of the row. */
   version: v.number(),
-  /** Changes with every link, so that a run is started with the inputs it has checked. */
+  /** Changes with every link and key, so that a run is started with the inputs it has checked. */
   inputs_version: v.number(),
   dataset_count: v.number(),
 });
 export type StoredComputation = v.InferOutput<typeof storedComputation>;
+
+const givenSchema = v.object(givenFields);
+
+/** The fields of the row that users give, on create and on replace. */
+export type ComputationFields = v.InferOutput<typeof givenSchema> & Pick<StoredComputation, 'owner'>;
+
+/** Picks these fields out of the body of endpoint 1 or 4. */
+export function fieldsOf(body: v.InferOutput<typeof givenSchema>, owner: string): ComputationFields {
+  return { ...v.parse(givenSchema, body), owner };
+}
 
 const linkedAsset = v.object({
   id: identifier,

@@ -1,43 +1,40 @@
-import { appendEvents } from '../events/journal.ts';
-import { parseHead } from '../events/journal-head.ts';
 import { numberedId } from '../identifiers.ts';
-import { countTransition } from './statistics.ts';
-import { computationKeys, listKeys, lists } from '../table/keys.ts';
-import { addToList, nextNumber } from '../table/listing.ts';
-import { type Table } from '../table/table.ts';
-import { transact } from '../table/transaction.ts';
-import { defaultAgentConfig, type AgentConfig } from './agent-config.ts';
-import type { Computation, StoredComputation } from './computation.ts';
+import { computationKeys, lists } from '../table/keys.ts';
+import { nextNumber } from '../table/listing.ts';
+import type { Table } from '../table/table.ts';
+import { Transaction } from '../table/transaction.ts';
+import { isDefaultAgentConfig, type AgentConfig } from './agent-config.ts';
+import { addComputation } from './change-computation.ts';
+import type { Computation, ComputationFields } from './computation.ts';
 
 interface NewComputation {
   domain: string;
-  name: string;
-  description: string;
-  owner: string;
+  fields: ComputationFields;
   agent_config: AgentConfig;
-  createdBy: string;
+  by: string;
+  /** RFC 3339, UTC, milliseconds. */
   now: string;
 }
 
-/** Two round trips: the number, then row, configuration, counts, statistics and the `created` event in one transaction. */
+/** Creates a computation. Two round trips: its number, then everything in one transaction. */
 export async function createComputation(table: Table, given: NewComputation): Promise<Computation> {
-  const { domain, name, description, owner, agent_config, createdBy, now } = given;
-  const list = lists.computations(domain);
-  const number = await nextNumber(table, list);
-  const id = numberedId(number);
-  const row: StoredComputation = {
-    ...{ id, name, description, owner, status: 'created', created_at: now, updated_at: now },
-    ...{ run: null, version: 1, inputs_version: 1, dataset_count: 0 },
+  const { domain, fields, agent_config, by, now } = given;
+  const id = numberedId(await nextNumber(table, lists.computations(domain)));
+  const row = {
+    id,
+    ...fields,
+    status: 'created' as const,
+    created_at: now,
+    updated_at: now,
+    run: null,
+    version: 1,
+    inputs_version: 1,
+    dataset_count: 0,
   };
-  const created = { event_type: 'created', status: 'success', originator: createdBy, details: { name, owner }, lifecycle: true };
-  const journal = await appendEvents(table, id, parseHead(undefined), [created], now);
-  const hasConfig = JSON.stringify(agent_config) !== JSON.stringify(defaultAgentConfig);
-  await transact(table, [
-    { put: { Item: { ...listKeys.row(list, number), ...row }, ConditionExpression: 'attribute_not_exists(pk)' } },
-    ...(hasConfig ? [{ put: { Item: { ...computationKeys.config(id), agent_config } } }] : []),
-    ...addToList(list, number, row.status),
-    countTransition(domain, row.status, now),
-    ...journal.actions,
-  ]);
-  return { ...row, agent_config, assets: [], run: null };
+  const transaction = new Transaction();
+  const details = { name: fields.name, owner: fields.owner };
+  await addComputation(table, transaction, { domain, row }, { originator: by, details, now });
+  if (!isDefaultAgentConfig(agent_config)) transaction.add({ put: { Item: { ...computationKeys.config(id), agent_config } } });
+  await transaction.commit(table);
+  return { ...row, agent_config, assets: [] };
 }

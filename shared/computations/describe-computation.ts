@@ -1,7 +1,7 @@
 import type { Caller } from '../access/caller.ts';
 import { withoutServerKey } from './agent-config.ts';
 import type { Computation, StoredComputation } from './computation.ts';
-import type { Definition } from './read-computation.ts';
+import { type Definition } from './definition.ts';
 
 /** A computation as its caller may see it: `server_key` only for who may edit it (decisions, section 2). */
 export function describeComputation(row: StoredComputation, definition: Definition, caller: Caller): Computation {

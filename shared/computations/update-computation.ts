@@ -1,84 +1,68 @@
-import { appendEvents } from '../events/journal.ts';
-import { parseHead } from '../events/journal-head.ts';
 import type { NewEvent } from '../events/event.ts';
-import { computationKeys, journalKeys } from '../table/keys.ts';
-import { getItems, type Table } from '../table/table.ts';
-import { StaleReadError, transact, withFreshReads } from '../table/transaction.ts';
-import type { AgentConfig } from './agent-config.ts';
-import type { StoredComputation } from './computation.ts';
-import { computationKey, parseComputation, readDefinition, type Definition } from './read-computation.ts';
+import { computationKeys } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import { Transaction, withFreshReads } from '../table/transaction.ts';
+import { changedConfigFields, type AgentConfig } from './agent-config.ts';
+import { readToChange, replaceFields } from './change-computation.ts';
+import type { ComputationFields, StoredComputation } from './computation.ts';
+import { readDefinition, type Definition } from './definition.ts';
 
 interface Replacement {
-  name: string;
-  description: string;
-  owner: string;
+  fields: ComputationFields;
   agent_config: AgentConfig;
 }
 
-/** What a replacement has to say to the computation it finds: the fields to write, or an error that refuses it. */
-type Decide = (current: StoredComputation) => Replacement;
+interface UpdateRequest {
+  domain: string;
+  id: string;
+  by: string;
+  /** RFC 3339, UTC, milliseconds. */
+  now: string;
+  /** Called with the computation as it is: returns what to write, or throws to refuse. */
+  decide: (current: StoredComputation) => Replacement;
+}
 
 /**
- * Replaces a computation's own fields. Three round trips; a request that changes nothing writes nothing.
+ * Replaces the fields that users give. Three round trips; a request that changes nothing writes nothing.
  * @throws ServiceError `not_found`, and whatever `decide` throws
  */
 export async function updateComputation(
   table: Table,
-  domain: string,
-  id: string,
-  by: string,
-  now: string,
-  decide: Decide,
+  { domain, id, by, now, decide }: UpdateRequest,
 ): Promise<{ row: StoredComputation; definition: Definition }> {
   return await withFreshReads(table, async (table) => {
-    const [rowItem, headItem] = await getItems(table, [computationKey(domain, id), journalKeys.head(id)]);
-    const current = parseComputation(rowItem, id);
+    const computation = await readToChange(table, domain, id);
     const definition = await readDefinition(table, id); // after the row, whose version then guards it
-    const next = decide(current);
-    const events = changeEvents(current, definition.agent_config, next, by);
-    if (events.length === 0) return { row: current, definition };
+    const { fields, agent_config } = decide(computation.row);
+    const changedConfig = changedConfigFields(definition.agent_config, agent_config);
+    const [first, ...others] = changeEvents(computation.row, fields, changedConfig, by);
+    if (!first) return { row: computation.row, definition };
 
-    const { name, description, owner, agent_config } = next;
-    const journal = await appendEvents(table, id, parseHead(headItem), events, now);
-    await transact(table, [
-      {
-        update: {
-          Key: computationKey(domain, id),
-          UpdateExpression:
-            'SET #name = :name, description = :description, #owner = :owner, updated_at = :now, version = version + :one',
-          ConditionExpression: 'id = :id AND version = :read',
-          ExpressionAttributeNames: { '#name': 'name', '#owner': 'owner' },
-          ExpressionAttributeValues: {
-            ...{ ':name': name, ':description': description, ':owner': owner, ':now': now, ':one': 1 },
-            ...{ ':id': id, ':read': current.version },
-          },
-        },
-        otherwise: new StaleReadError(),
-      },
-      ...(changedFields(definition.agent_config, agent_config).length > 0
-        ? [{ put: { Item: { ...computationKeys.config(id), agent_config } } }]
-        : []),
-      ...journal.actions,
-    ]);
-    return { row: { ...current, name, description, owner, updated_at: now }, definition: { ...definition, agent_config } };
+    const transaction = new Transaction();
+    const row = await replaceFields(table, transaction, computation, fields, { events: [first, ...others], now });
+    if (changedConfig.length > 0) transaction.add({ put: { Item: { ...computationKeys.config(id), agent_config } } });
+    await transaction.commit(table);
+    return { row, definition: { ...definition, agent_config } };
   });
 }
 
-/** `updated` names the fields, never their values: a private key may be among them. */
-function changeEvents(current: StoredComputation, config: AgentConfig, next: Replacement, by: string): NewEvent[] {
-  const fields = [
-    ...(['name', 'description'] as const).filter((field) => current[field] !== next[field]),
-    ...changedFields(config, next.agent_config).map((field) => `agent_config.${field}`),
+/** `updated` names the fields, never their values: a private key may be among them. A new owner has an event of its own. */
+function changeEvents(
+  current: StoredComputation,
+  { owner, ...fields }: ComputationFields,
+  changedConfig: string[],
+  by: string,
+): NewEvent[] {
+  const names = Object.keys(fields) as (keyof typeof fields)[];
+  const changed = [
+    ...names.filter((name) => current[name] !== fields[name]),
+    ...changedConfig.map((name) => `agent_config.${name}`),
   ];
+  const events: NewEvent[] = [];
   const event = { status: 'success', originator: by, lifecycle: false };
-  return [
-    ...(fields.length > 0 ? [{ ...event, event_type: 'updated', details: { fields } }] : []),
-    ...(current.owner === next.owner
-      ? []
-      : [{ ...event, event_type: 'owner_changed', details: { from: current.owner, to: next.owner } }]),
-  ];
-}
-
-function changedFields(before: AgentConfig, after: AgentConfig): (keyof AgentConfig)[] {
-  return (Object.keys(after) as (keyof AgentConfig)[]).filter((field) => before[field] !== after[field]);
+  if (changed.length > 0) events.push({ ...event, event_type: 'updated', details: { fields: changed } });
+  if (current.owner !== owner) {
+    events.push({ ...event, event_type: 'owner_changed', details: { from: current.owner, to: owner } });
+  }
+  return events;
 }

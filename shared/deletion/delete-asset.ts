@@ -1,46 +1,43 @@
-import { computationKey, parseComputation } from '../computations/read-computation.ts';
-import { conflict } from '../errors.ts';
-import { unlinkAsset } from '../links/unlink-asset.ts';
-import { beginPurge } from './begin-purge.ts';
-import { purgeAssetLinks } from './purge-asset.ts';
+import type { StoredAsset } from '../assets/asset.ts';
+import { removeAsset } from '../assets/change-asset.ts';
+import { readAsset } from '../assets/read-asset.ts';
+import { changeInputs } from '../computations/change-computation.ts';
+import type { StoredComputation } from '../computations/computation.ts';
+import { computationKey, findComputation } from '../computations/find-computation.ts';
 import { isActive } from '../computations/run.ts';
+import { conflict, type ServiceError } from '../errors.ts';
+import { unlinkAsset } from '../links/unlink-asset.ts';
 import { readRun } from '../runs/read-run.ts';
 import { assetKeys, listKeys, lists, purgeKeys } from '../table/keys.ts';
-import { removeFromList } from '../table/listing.ts';
 import { getItems, queryPartition, queryPrefix, type Table } from '../table/table.ts';
-import { StaleReadError, transact, withFreshReads } from '../table/transaction.ts';
-import type { StoredAsset } from '../assets/asset.ts';
-import { assetKey, assetNumber, readAsset } from '../assets/read-asset.ts';
+import { StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
+import { beginPurge } from './begin-purge.ts';
+import { purgeAssetLinks, type AssetPurge } from './purge-asset.ts';
+
+interface DeleteRequest {
+  domain: string;
+  id: string;
+  by: string;
+  /** RFC 3339, UTC, milliseconds. */
+  now: string;
+  /** Called with the asset as it is; throws to refuse. */
+  permit: (asset: StoredAsset) => void;
+}
 
 /** So many links fit into the transaction that deletes the asset; those beyond are taken away before it. */
 const mostLinksAtOnce = 90;
 
 /**
  * Deletes an asset: it is gone from every read at once; its links and content are purged behind it.
- * @param permit called with the asset as it is; throws to refuse
  * @throws ServiceError `not_found`; `conflict` while an active run uses it
  */
-export async function deleteAsset(
-  table: Table,
-  domain: string,
-  id: string,
-  by: string,
-  now: string,
-  permit: (asset: StoredAsset) => void,
-): Promise<void> {
+export async function deleteAsset(table: Table, request: DeleteRequest): Promise<void> {
+  const { domain, id, by, now, permit } = request;
   const purge = await withFreshReads(table, async (table) => {
     const asset = await readAsset(table, domain, id);
     permit(asset);
     await refuseWhileUsed(table, domain, id);
-    const linked = await queryPrefix(table, lists.linkedComputations(id).pk, listKeys.prefixes.row);
-    const ids = linked.map((row) => String(row['id']));
-    const items = await getItems(
-      table,
-      ids.map((computationId) => computationKey(domain, computationId)),
-    );
-    const computations = ids.flatMap((computationId, index) =>
-      items[index]?.['id'] === computationId ? [parseComputation(items[index], computationId)] : [],
-    );
+    const computations = await readLinkedComputations(table, domain, id);
     for (const { status, run } of computations) if (isActive(status)) throw inUse(run?.id);
     if (computations.length > mostLinksAtOnce) {
       for (const { id: computationId } of computations.slice(mostLinksAtOnce)) {
@@ -49,39 +46,32 @@ export async function deleteAsset(
       throw new StaleReadError();
     }
     const { file_name, asset_type, content_key, upload_key } = asset;
-    const marker = { domain, id, file_name, asset_type, content_key, upload_key, by, at: now };
-    await transact(table, [
-      {
-        delete: {
-          Key: assetKey(domain, id),
-          ConditionExpression: 'id = :id AND version = :read',
-          ExpressionAttributeValues: { ':id': id, ':read': asset.version },
-        },
-        otherwise: new StaleReadError(),
-      },
-      ...removeFromList(lists.assets(domain), assetNumber(id), asset_type),
-      { put: { Item: { ...purgeKeys.purge('asset', id), ...marker } } },
-      ...computations.map((computation) => ({
-        update: {
-          Key: computationKey(domain, computation.id),
-          UpdateExpression: 'SET inputs_version = inputs_version + :one',
-          ConditionExpression: 'id = :id AND #status = :status',
-          ExpressionAttributeNames: { '#status': 'status' },
-          ExpressionAttributeValues: { ':one': 1, ':id': computation.id, ':status': computation.status },
-        },
-        otherwise: new StaleReadError(),
-      })),
-    ]);
-    return marker;
+    const purge: AssetPurge = { domain, id, file_name, asset_type, content_key, upload_key, by, at: now };
+    const transaction = new Transaction();
+    removeAsset(transaction, domain, asset);
+    transaction.add({ put: { Item: { ...purgeKeys.purge('asset', id), ...purge } } });
+    for (const row of computations) changeInputs(transaction, { domain, row }, { addedDatasets: 0 });
+    await transaction.commit(table);
+    return purge;
   });
   await beginPurge(purgeAssetLinks(table, purge));
 }
 
-function inUse(runId: string | undefined) {
+async function readLinkedComputations(table: Table, domain: string, assetId: string): Promise<StoredComputation[]> {
+  const links = await queryPrefix(table, lists.linkedComputations(assetId).pk, listKeys.prefixes.row);
+  const ids = links.map((link) => String(link['id']));
+  const items = await getItems(
+    table,
+    ids.map((id) => computationKey(domain, id)),
+  );
+  return ids.flatMap((id, index) => findComputation(items[index], id) ?? []);
+}
+
+function inUse(runId: string | undefined): ServiceError {
   return conflict('asset_in_use', 'An active run uses the asset; wait for its end, or stop it.', runId);
 }
 
-/** Unlinked since, but part of a run that goes on. */
+/** Refuses an asset that was unlinked, but is part of a run that goes on. */
 async function refuseWhileUsed(table: Table, domain: string, id: string): Promise<void> {
   const uses = await queryPartition(table, assetKeys.uses(id));
   for (const use of uses) {

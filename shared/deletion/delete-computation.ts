@@ -1,44 +1,35 @@
+import { readToChange, removeComputation } from '../computations/change-computation.ts';
+import type { StoredComputation } from '../computations/computation.ts';
+import { isActive } from '../computations/run.ts';
 import { conflict } from '../errors.ts';
+import { purgeKeys } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { beginPurge } from './begin-purge.ts';
 import { purgeListings } from './purge-computation.ts';
-import { isActive } from '../computations/run.ts';
-import { journalKeys, lists, purgeKeys } from '../table/keys.ts';
-import { removeFromList } from '../table/listing.ts';
-import { type Table } from '../table/table.ts';
-import { StaleReadError, transact, withFreshReads } from '../table/transaction.ts';
-import type { StoredComputation } from '../computations/computation.ts';
-import { computationKey, computationNumber, readComputation } from '../computations/read-computation.ts';
+
+interface DeleteRequest {
+  domain: string;
+  id: string;
+  /** Called with the computation as it is; throws to refuse. */
+  permit: (computation: StoredComputation) => void;
+}
 
 /**
  * Deletes a computation: gone from every read at once. What stands in lists is taken out at once, the rest is purged
  * behind it, also after a crash, since the purge is written down in the transaction that deletes.
- * @param permit called with the computation as it is; throws to refuse
  * @throws ServiceError `not_found`; `conflict` while a run is active
  */
-export async function deleteComputation(
-  table: Table,
-  domain: string,
-  id: string,
-  permit: (computation: StoredComputation) => void,
-): Promise<void> {
+export async function deleteComputation(table: Table, { domain, id, permit }: DeleteRequest): Promise<void> {
   await withFreshReads(table, async (table) => {
-    const { status, run, ...computation } = await readComputation(table, domain, id);
-    permit({ status, run, ...computation });
+    const computation = await readToChange(table, domain, id);
+    const { status, run } = computation.row;
+    permit(computation.row);
     if (isActive(status)) throw conflict('run_active', 'A run is active; wait for its end, or stop it.', run?.id);
-    await transact(table, [
-      {
-        delete: {
-          Key: computationKey(domain, id),
-          ConditionExpression: 'id = :id AND #status = :status',
-          ExpressionAttributeNames: { '#status': 'status' },
-          ExpressionAttributeValues: { ':id': id, ':status': status },
-        },
-        otherwise: new StaleReadError(),
-      },
-      ...removeFromList(lists.computations(domain), computationNumber(id), status),
-      { delete: { Key: journalKeys.head(id) } },
-      { put: { Item: { ...purgeKeys.purge('computation', id), domain, id } } },
-    ]);
+    const transaction = new Transaction();
+    removeComputation(transaction, computation);
+    transaction.add({ put: { Item: { ...purgeKeys.purge('computation', id), domain, id } } });
+    await transaction.commit(table);
   });
   await beginPurge(purgeListings(table, { domain, id }));
 }

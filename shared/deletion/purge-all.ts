@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import type { ContentStore } from '../assets/content-store.ts';
-import { parseStored } from '../table/parse-stored.ts';
 import { purgeKeys } from '../table/keys.ts';
-import { queryPartition, type Item, type Table } from '../table/table.ts';
+import { parseStored } from '../table/parse-stored.ts';
+import { deleteItems, queryPartition, type Item, type Table } from '../table/table.ts';
 import { assetPurge, purgeAsset } from './purge-asset.ts';
 import { computationPurge, purgeComputation } from './purge-computation.ts';
 
-const deleted = v.object({ sk: v.string() });
+const purgeMarker = v.object({ pk: v.string(), sk: v.string() });
 
 /**
  * Goes on with every purge that is written down, at its beginning or where it was interrupted.
@@ -14,7 +14,8 @@ const deleted = v.object({ sk: v.string() });
  * @throws AggregateError with what failed, when every purge has had its turn
  */
 export async function purgeAll(table: Table, store: ContentStore): Promise<number> {
-  const markers = await queryPartition(table, purgeKeys.partition);
+  const shards = await Promise.all(purgeKeys.shards.map((shard) => queryPartition(table, shard)));
+  const markers = shards.flat();
   const failures: unknown[] = [];
   for (const marker of markers) {
     try {
@@ -27,9 +28,12 @@ export async function purgeAll(table: Table, store: ContentStore): Promise<numbe
   return markers.length;
 }
 
-async function purge(table: Table, store: ContentStore, marker: Item): Promise<void> {
-  const { sk } = parseStored(deleted, marker, 'purge');
-  if (sk.startsWith(purgeKeys.prefixes.asset))
-    await purgeAsset(table, store, parseStored(assetPurge, marker, 'purge of an asset'));
-  else await purgeComputation(table, parseStored(computationPurge, marker, 'purge of a computation'));
+async function purge(table: Table, store: ContentStore, item: Item): Promise<void> {
+  const marker = parseStored(purgeMarker, item, 'purge');
+  if (marker.sk.startsWith(purgeKeys.prefixes.asset)) {
+    await purgeAsset(table, store, parseStored(assetPurge, item, 'purge of an asset'));
+  } else {
+    await purgeComputation(table, parseStored(computationPurge, item, 'purge of a computation'));
+  }
+  await deleteItems(table, [marker]);
 }

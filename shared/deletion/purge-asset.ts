@@ -2,9 +2,8 @@ import * as v from 'valibot';
 import { assetTypes } from '../assets/asset.ts';
 import { deleteContent, type ContentStore } from '../assets/content-store.ts';
 import { unlinkDeletedAsset } from '../links/unlink-asset.ts';
-import { assetKeys, listKeys, lists, purgeKeys } from '../table/keys.ts';
+import { assetKeys, listKeys, lists } from '../table/keys.ts';
 import { queryPrefix, type Table } from '../table/table.ts';
-import { transact } from '../table/transaction.ts';
 import { deletePartition } from './delete-partition.ts';
 
 /** What the purge of an asset has to know, since the row has gone. */
@@ -24,7 +23,13 @@ export type AssetPurge = v.InferOutput<typeof assetPurge>;
 export async function purgeAssetLinks(table: Table, purge: AssetPurge): Promise<void> {
   const list = lists.linkedComputations(purge.id);
   for (const link of await queryPrefix(table, list.pk, listKeys.prefixes.row)) {
-    await unlinkDeletedAsset(table, purge.domain, purge, String(link['id']), purge.by, purge.at);
+    await unlinkDeletedAsset(table, {
+      domain: purge.domain,
+      asset: purge,
+      computationId: String(link['id']),
+      by: purge.by,
+      now: purge.at,
+    });
   }
 }
 
@@ -35,5 +40,4 @@ export async function purgeAsset(table: Table, store: ContentStore, purge: Asset
   await deletePartition(table, assetKeys.uses(purge.id));
   if (purge.content_key) await deleteContent(store, purge.content_key);
   if (purge.upload_key) await deleteContent(store, purge.upload_key);
-  await transact(table, [{ delete: { Key: purgeKeys.purge('asset', purge.id) } }]);
 }

@@ -1,11 +1,10 @@
 import * as v from 'valibot';
-import { computationNumber } from '../computations/read-computation.ts';
-import { runKey } from '../runs/read-run.ts';
-import { numberOf } from '../identifiers.ts';
-import { assetKeys, computationKeys, journalKeys, listKeys, lists, purgeKeys, runKeys } from '../table/keys.ts';
+import { computationNumber } from '../computations/find-computation.ts';
+import { removeRun } from '../runs/change-run.ts';
+import { assetKeys, computationKeys, journalKeys, listKeys, lists, runKeys } from '../table/keys.ts';
 import { removeFromList } from '../table/listing.ts';
-import { queryPrefix, type Table } from '../table/table.ts';
-import { ConditionFailedError, transact, type Action } from '../table/transaction.ts';
+import { deleteItems, queryPrefix, type Table } from '../table/table.ts';
+import { ConditionFailedError, Transaction } from '../table/transaction.ts';
 import { deletePartition } from './delete-partition.ts';
 
 export const computationPurge = v.object({ domain: v.string(), id: v.string() });
@@ -15,41 +14,40 @@ export type ComputationPurge = v.InferOutput<typeof computationPurge>;
 export async function purgeListings(table: Table, { domain, id }: ComputationPurge): Promise<void> {
   const snapshots = await queryPrefix(table, runKeys.partition(id), runKeys.prefixes.snapshot, { attributes: ['run_id'] });
   for (const snapshot of snapshots) {
-    const runId = String(snapshot['run_id']);
-    const [key, number] = [runKey(domain, runId), numberOf(runId)];
-    if (!key || number === undefined) throw new Error('A snapshot names no run of this service.');
-    await once(table, [
-      { delete: { Key: key, ConditionExpression: 'attribute_exists(pk)' } },
-      ...removeFromList(lists.runs(domain), number),
-    ]);
+    const transaction = new Transaction();
+    removeRun(transaction, domain, String(snapshot['run_id']));
+    await commitOnce(table, transaction);
   }
   const links = await queryPrefix(table, computationKeys.partition(id), computationKeys.prefixes.part);
   for (const link of links.filter((item) => 'asset_id' in item)) {
     const list = lists.linkedComputations(String(link['asset_id']));
     const member = computationNumber(id);
-    await once(table, [
+    const transaction = new Transaction();
+    transaction.add(
       { delete: { Key: listKeys.row(list, member), ConditionExpression: 'attribute_exists(pk)' } },
       ...removeFromList(list, member),
-    ]);
+    );
+    await commitOnce(table, transaction);
   }
 }
 
 /** Removes everything that a deleted computation left behind. Safe to repeat and to interrupt. */
 export async function purgeComputation(table: Table, purge: ComputationPurge): Promise<void> {
   await purgeListings(table, purge);
-  for (const use of await queryPrefix(table, runKeys.partition(purge.id), runKeys.prefixes.use)) {
-    await transact(table, [{ delete: { Key: assetKeys.use(String(use['asset_id']), String(use['run_id'])) } }]);
-  }
+  const uses = await queryPrefix(table, runKeys.partition(purge.id), runKeys.prefixes.use);
+  await deleteItems(
+    table,
+    uses.map((use) => assetKeys.use(String(use['asset_id']), String(use['run_id']))),
+  );
   await deletePartition(table, computationKeys.partition(purge.id));
   await deletePartition(table, journalKeys.partition(purge.id));
   await deletePartition(table, runKeys.partition(purge.id));
-  await transact(table, [{ delete: { Key: purgeKeys.purge('computation', purge.id) } }]);
 }
 
-/** The actions, unless an interrupted purge has done them before: the first one's condition tells. */
-async function once(table: Table, actions: Action[]): Promise<void> {
+/** Commits, unless an interrupted purge has done so before: a condition tells. */
+async function commitOnce(table: Table, transaction: Transaction): Promise<void> {
   try {
-    await transact(table, actions);
+    await transaction.commit(table);
   } catch (error) {
     if (!(error instanceof ConditionFailedError)) throw error;
   }

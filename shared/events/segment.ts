@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { journalKeys } from '../table/keys.ts';
+import { journalKeys, type Key } from '../table/keys.ts';
 import type { Item } from '../table/table.ts';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
 import type { StoredEvent } from './stored-event.ts';
@@ -31,7 +31,7 @@ const facetColumnSchema = v.object({ values: v.array(v.string()), codes: wholeNu
  * The segment item of consecutive events, oldest first. A facet's column is the dictionary of its values and an index into it
  * for each event; the timestamps are milliseconds since the event before. Both are JSON, deflated.
  */
-export function segmentItem(computationId: string, events: StoredEvent[]): { item: Item; bytes: number } {
+export function segmentItem(computationId: string, events: StoredEvent[]): { item: Item & Key; bytes: number } {
   const first = events[0];
   const last = events.at(-1);
   if (!first || !last) throw new TypeError('A segment holds at least one event.');

@@ -1,11 +1,10 @@
 import * as v from 'valibot';
-import { computationKey, parseComputation } from '../computations/read-computation.ts';
-import { appendEvents } from '../events/journal.ts';
-import { parseHead } from '../events/journal-head.ts';
+import { changeInputsWithEvent, keysToChange, parseToChange } from '../computations/change-computation.ts';
+import { computationKey, parseComputation } from '../computations/find-computation.ts';
+import { computationKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
-import { computationKeys, journalKeys } from '../table/keys.ts';
 import { getItems, type Item, type Table } from '../table/table.ts';
-import { StaleReadError, transact, withFreshReads } from '../table/transaction.ts';
+import { Transaction, withFreshReads } from '../table/transaction.ts';
 
 const participantKey = v.object({
   user_id: v.string(),
@@ -28,31 +27,23 @@ export function parseParticipantKey(item: Item): ParticipantKey {
  * @throws ServiceError `not_found`
  */
 export async function uploadKey(table: Table, domain: string, computationId: string, key: ParticipantKey): Promise<void> {
-  const rowKey = computationKey(domain, computationId);
   const itemKey = computationKeys.userKey(computationId, key.user_id);
   await withFreshReads(table, async (table) => {
-    const [row, existing, head] = await getItems(table, [rowKey, itemKey, journalKeys.head(computationId)]);
-    const computation = parseComputation(row, computationId);
+    const [existing, ...items] = await getItems(table, [itemKey, ...keysToChange(domain, computationId)]);
+    const computation = parseToChange(domain, computationId, items);
     const before = existing && parseParticipantKey(existing);
     if (before?.user_key === key.user_key && before.is_consumer === key.is_consumer) return;
     const event = {
-      ...{ event_type: 'key_uploaded', status: 'success', originator: key.user_id, lifecycle: false },
+      event_type: 'key_uploaded',
+      status: 'success',
+      originator: key.user_id,
       details: { fingerprint: key.fingerprint },
+      lifecycle: false,
     };
-    const journal = await appendEvents(table, computationId, parseHead(head), [event], key.uploaded_at);
-    await transact(table, [
-      { put: { Item: { ...itemKey, ...key } } },
-      {
-        update: {
-          Key: rowKey,
-          UpdateExpression: 'SET inputs_version = inputs_version + :one',
-          ConditionExpression: 'id = :id AND inputs_version = :read',
-          ExpressionAttributeValues: { ':one': 1, ':id': computationId, ':read': computation.inputs_version },
-        },
-        otherwise: new StaleReadError(),
-      },
-      ...journal.actions,
-    ]);
+    const transaction = new Transaction();
+    await changeInputsWithEvent(table, transaction, computation, { addedDatasets: 0, event, now: key.uploaded_at });
+    transaction.add({ put: { Item: { ...itemKey, ...key } } });
+    await transaction.commit(table);
   });
 }
 

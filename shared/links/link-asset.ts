@@ -1,23 +1,25 @@
-import { assetKey, parseAsset } from '../assets/read-asset.ts';
 import type { StoredAsset } from '../assets/asset.ts';
-import { computationKey, computationNumber, parseComputation } from '../computations/read-computation.ts';
+import { changeAsset } from '../assets/change-asset.ts';
+import { assetKey, parseAsset } from '../assets/read-asset.ts';
+import { changeInputsWithEvent, keysToChange, parseToChange } from '../computations/change-computation.ts';
 import type { StoredComputation } from '../computations/computation.ts';
+import { computationNumber } from '../computations/find-computation.ts';
 import { conflict, ServiceError } from '../errors.ts';
-import { appendEvents } from '../events/journal.ts';
-import { parseHead } from '../events/journal-head.ts';
-import { journalKeys, listKeys, lists } from '../table/keys.ts';
+import { listKeys, lists } from '../table/keys.ts';
 import { addToList } from '../table/listing.ts';
 import { getItem, getItems, type Table } from '../table/table.ts';
-import { StaleReadError, transact, withFreshReads, type Action } from '../table/transaction.ts';
+import { StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
 import { linkKey } from './link-keys.ts';
 
-/** Which asset and computation, on whose behalf, and whether that user may (called with both as they are now). */
+/** Which asset and computation, and on whose behalf. */
 export interface LinkRequest {
   domain: string;
   assetId: string;
   computationId: string;
   by: string;
+  /** RFC 3339, UTC, milliseconds. */
   now: string;
+  /** Called with both as they are; throws to refuse. */
   permit: (asset: StoredAsset, computation: StoredComputation) => void;
 }
 
@@ -30,39 +32,36 @@ const datasetsPerComputation = 100;
 export async function linkAsset(table: Table, request: LinkRequest): Promise<void> {
   const { domain, assetId, computationId, by, now } = request;
   await withFreshReads(table, async (table) => {
-    const keys = [assetKey(domain, assetId), computationKey(domain, computationId), journalKeys.head(computationId)];
-    const [assetItem, computationItem, headItem] = await getItems(table, keys);
+    const keys = [assetKey(domain, assetId), ...keysToChange(domain, computationId)];
+    const [assetItem, ...computationItems] = await getItems(table, keys);
     const asset = parseAsset(assetItem, assetId);
-    const computation = parseComputation(computationItem, computationId);
-    request.permit(asset, computation);
+    const computation = parseToChange(domain, computationId, computationItems);
+    request.permit(asset, computation.row);
 
     const key = linkKey(computationId, asset);
     const existing = await getItem(table, key);
     if (existing?.['asset_id'] === assetId) return;
     if (existing) throw taken(asset);
-    const isDataset = asset.asset_type === 'dataset';
-    if (isDataset) refuseBeyondLimit(computation);
+    const addedDatasets = asset.asset_type === 'dataset' ? 1 : 0;
+    if (addedDatasets > 0) refuseBeyondLimit(computation.row);
 
     const { file_name, asset_type } = asset;
     const details = { asset_id: assetId, file_name, asset_type };
     const event = { event_type: 'asset_linked', status: 'success', originator: by, details, lifecycle: false };
-    const journal = await appendEvents(table, computationId, parseHead(headItem), [event], now);
-    const member = computationNumber(computationId);
+    const transaction = new Transaction();
+    const linked_as = await changeInputsWithEvent(table, transaction, computation, { addedDatasets, event, now });
+    changeAsset(transaction, domain, asset, {});
     const list = lists.linkedComputations(assetId);
-    await transact(table, [
+    const member = computationNumber(computationId);
+    transaction.add(
       {
-        put: {
-          Item: { ...key, ...details, linked_as: journal.head.count },
-          ConditionExpression: 'attribute_not_exists(pk)',
-        },
+        put: { Item: { ...key, ...details, linked_as }, ConditionExpression: 'attribute_not_exists(pk)' },
         otherwise: new StaleReadError(),
       },
       { put: { Item: { ...listKeys.row(list, member), id: computationId } } },
       ...addToList(list, member),
-      bumpAsset(domain, asset),
-      changeInputs(domain, computation, isDataset ? 1 : 0),
-      ...journal.actions,
-    ]);
+    );
+    await transaction.commit(table);
   });
 }
 
@@ -76,34 +75,4 @@ function taken(asset: StoredAsset): ServiceError {
   return asset.asset_type === 'algorithm'
     ? conflict('second_algorithm', 'The computation has an algorithm already; unlink that one first.')
     : conflict('file_name_taken', `The computation has a dataset named ${asset.file_name} already.`);
-}
-
-/** Makes every other change that read the asset before this one read it again. */
-export function bumpAsset(domain: string, asset: StoredAsset): Action {
-  return {
-    update: {
-      Key: assetKey(domain, asset.id),
-      UpdateExpression: 'SET version = version + :one',
-      ConditionExpression: 'id = :id AND version = :read',
-      ExpressionAttributeValues: { ':one': 1, ':id': asset.id, ':read': asset.version },
-    },
-    otherwise: new StaleReadError(),
-  };
-}
-
-/** Says in the computation's row that its inputs have changed, so that no run starts with what was checked before. */
-export function changeInputs(domain: string, computation: StoredComputation, addedDatasets: number): Action {
-  return {
-    update: {
-      Key: computationKey(domain, computation.id),
-      UpdateExpression: 'SET inputs_version = inputs_version + :one, dataset_count = dataset_count + :added',
-      ConditionExpression: 'id = :id AND inputs_version = :read AND #status = :status',
-      ExpressionAttributeNames: { '#status': 'status' },
-      ExpressionAttributeValues: {
-        ...{ ':one': 1, ':added': addedDatasets, ':id': computation.id },
-        ...{ ':read': computation.inputs_version, ':status': computation.status },
-      },
-    },
-    otherwise: new StaleReadError(),
-  };
 }

@@ -1,7 +1,5 @@
 import { assetKey, parseAsset } from '../assets/read-asset.ts';
-import { parseStored } from '../table/parse-stored.ts';
-import { storedComputation } from '../computations/computation.ts';
-import { computationKey } from '../computations/read-computation.ts';
+import { computationKey, findComputation } from '../computations/find-computation.ts';
 import type { ComputationRow } from '../computations/list-computations.ts';
 import { lists } from '../table/keys.ts';
 import { readPage } from '../table/listing.ts';
@@ -28,8 +26,6 @@ export async function listLinkedComputations(
     table,
     ids.map((id) => computationKey(domain, id)),
   );
-  const computations = items
-    .filter((item, index) => item?.['id'] === ids[index])
-    .map((item) => parseStored(storedComputation, item, 'computation'));
+  const computations = ids.flatMap((id, index) => findComputation(items[index], id) ?? []);
   return { computations, total: page.total };
 }

@@ -1,15 +1,19 @@
-import { findAsset, assetKey, parseAsset } from '../assets/read-asset.ts';
-import type { AssetType } from '../assets/asset.ts';
-import { computationKey, computationNumber, parseComputation } from '../computations/read-computation.ts';
-import type { StoredComputation } from '../computations/computation.ts';
-import { appendEvents } from '../events/journal.ts';
-import { parseHead } from '../events/journal-head.ts';
+import type { StoredAsset } from '../assets/asset.ts';
+import { changeAsset } from '../assets/change-asset.ts';
+import { assetKey, findAsset, parseAsset } from '../assets/read-asset.ts';
+import {
+  changeInputsWithEvent,
+  keysToChange,
+  parseToChange,
+  type ComputationToChange,
+} from '../computations/change-computation.ts';
+import { computationNumber, findComputation } from '../computations/find-computation.ts';
 import { isActive } from '../computations/run.ts';
-import { assetKeys, journalKeys, listKeys, lists, runKeys } from '../table/keys.ts';
+import { assetKeys, listKeys, lists, runKeys } from '../table/keys.ts';
 import { removeFromList } from '../table/listing.ts';
-import { getItem, getItems, type Item, type Table } from '../table/table.ts';
-import { StaleReadError, transact, withFreshReads, type Action } from '../table/transaction.ts';
-import { bumpAsset, changeInputs, type LinkRequest } from './link-asset.ts';
+import { getItem, getItems, type Table } from '../table/table.ts';
+import { StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
+import type { LinkRequest } from './link-asset.ts';
 import { linkKey } from './link-keys.ts';
 
 /**
@@ -18,79 +22,81 @@ import { linkKey } from './link-keys.ts';
  * @throws ServiceError `not_found`
  */
 export async function unlinkAsset(table: Table, request: LinkRequest): Promise<void> {
-  const { domain, assetId, computationId, by, now } = request;
+  const { domain, assetId, computationId } = request;
   await withFreshReads(table, async (table) => {
-    const keys = [assetKey(domain, assetId), computationKey(domain, computationId), journalKeys.head(computationId)];
-    const [assetItem, computationItem, headItem] = await getItems(table, keys);
+    const keys = [assetKey(domain, assetId), ...keysToChange(domain, computationId)];
+    const [assetItem, ...computationItems] = await getItems(table, keys);
     const asset = parseAsset(assetItem, assetId);
-    const computation = parseComputation(computationItem, computationId);
-    request.permit(asset, computation);
-    const removal = await removeLink(table, domain, computation, headItem, asset, by, now);
-    if (removal) await transact(table, [...removal, bumpAsset(domain, asset)]);
+    const computation = parseToChange(domain, computationId, computationItems);
+    request.permit(asset, computation.row);
+    const transaction = new Transaction();
+    if (!(await removeLink(table, transaction, computation, asset, request))) return;
+    changeAsset(transaction, domain, asset, {});
+    await transaction.commit(table);
   });
 }
 
-/** The same for an asset that is deleted already, whose row has gone. */
-export async function unlinkDeletedAsset(
-  table: Table,
-  domain: string,
-  asset: { id: string; asset_type: AssetType; file_name: string },
-  computationId: string,
-  by: string,
-  now: string,
-): Promise<void> {
+/** What a link knows of its asset. */
+type LinkedAsset = Pick<StoredAsset, 'id' | 'asset_type' | 'file_name'>;
+
+interface DeletedAssetRequest extends Omit<LinkRequest, 'assetId' | 'permit'> {
+  asset: LinkedAsset;
+}
+
+/** As unlinkAsset, of an asset that is deleted already, whose row has gone. */
+export async function unlinkDeletedAsset(table: Table, request: DeletedAssetRequest): Promise<void> {
+  const { domain, asset, computationId } = request;
   await withFreshReads(table, async (table) => {
-    const keys = [computationKey(domain, computationId), journalKeys.head(computationId), assetKey(domain, asset.id)];
-    const [computationItem, headItem, assetItem] = await getItems(table, keys);
+    const keys = [assetKey(domain, asset.id), ...keysToChange(domain, computationId)];
+    const [assetItem, ...computationItems] = await getItems(table, keys);
     if (findAsset(assetItem, asset.id)) throw new Error('The asset is not deleted.');
-    if (computationItem?.['id'] !== computationId) return;
-    const computation = parseComputation(computationItem, computationId);
-    const removal = await removeLink(table, domain, computation, headItem, asset, by, now);
-    if (removal) await transact(table, removal);
+    if (!findComputation(computationItems[0], computationId)) return;
+    const computation = parseToChange(domain, computationId, computationItems);
+    const transaction = new Transaction();
+    if (await removeLink(table, transaction, computation, asset, request)) await transaction.commit(table);
   });
 }
 
-/** The actions that remove a link and say so in the journal; undefined where there is no such link. */
+/** Removes a link and says so in the journal. @returns false if there is no such link */
 async function removeLink(
   table: Table,
-  domain: string,
-  computation: StoredComputation,
-  headItem: Item | undefined,
-  asset: { id: string; asset_type: AssetType; file_name: string },
-  by: string,
-  now: string,
-): Promise<Action[] | undefined> {
-  const key = linkKey(computation.id, asset);
-  const existing = await getItem(table, key);
-  if (existing?.['asset_id'] !== asset.id) return undefined;
-
+  transaction: Transaction,
+  computation: ComputationToChange,
+  asset: LinkedAsset,
+  { by, now }: { by: string; now: string },
+): Promise<boolean> {
+  const { id: computationId, status, run } = computation.row;
   const { id: asset_id, file_name, asset_type } = asset;
+  const key = linkKey(computationId, asset);
+  const existing = await getItem(table, key);
+  if (existing?.['asset_id'] !== asset_id) return false;
+
   const details = { asset_id, file_name, asset_type };
   const event = { event_type: 'asset_unlinked', status: 'success', originator: by, details, lifecycle: false };
-  const journal = await appendEvents(table, computation.id, parseHead(headItem), [event], now);
-  const list = lists.linkedComputations(asset.id);
-  const member = computationNumber(computation.id);
-  const activeRun = isActive(computation.status) ? computation.run : null;
-  return [
+  const addedDatasets = asset_type === 'dataset' ? -1 : 0;
+  await changeInputsWithEvent(table, transaction, computation, { addedDatasets, event, now });
+  const list = lists.linkedComputations(asset_id);
+  const member = computationNumber(computationId);
+  transaction.add(
     {
-      delete: {
-        Key: key,
-        ConditionExpression: 'asset_id = :id',
-        ExpressionAttributeValues: { ':id': asset.id },
-      },
+      delete: { Key: key, ConditionExpression: 'asset_id = :id', ExpressionAttributeValues: { ':id': asset_id } },
       otherwise: new StaleReadError(),
     },
     { delete: { Key: listKeys.row(list, member), ConditionExpression: 'attribute_exists(pk)' }, otherwise: new StaleReadError() },
     ...removeFromList(list, member),
-    changeInputs(domain, computation, asset.asset_type === 'dataset' ? -1 : 0),
-    ...(activeRun ? keepForRun(asset.id, computation.id, activeRun.id) : []),
-    ...journal.actions,
-  ];
+  );
+  if (isActive(status) && run) keepForRun(transaction, asset_id, run);
+  return true;
 }
 
-function keepForRun(asset_id: string, computationId: string, run_id: string): Action[] {
-  return [
+/** Notes that the active run still uses the asset, at the asset and where the purge of the computation finds it. */
+function keepForRun(
+  transaction: Transaction,
+  asset_id: string,
+  { id: run_id, computation_id }: { id: string; computation_id: string },
+) {
+  transaction.add(
     { put: { Item: { ...assetKeys.use(asset_id, run_id), run_id } } },
-    { put: { Item: { ...runKeys.use(computationId, run_id, asset_id), asset_id, run_id } } },
-  ];
+    { put: { Item: { ...runKeys.use(computation_id, run_id, asset_id), asset_id, run_id } } },
+  );
 }

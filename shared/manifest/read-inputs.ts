@@ -1,5 +1,6 @@
 import { assetKey, findAsset } from '../assets/read-asset.ts';
-import { parseDefinition, readComputation } from '../computations/read-computation.ts';
+import { parseDefinition } from '../computations/definition.ts';
+import { readComputation } from '../computations/find-computation.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import { parseParticipantKey } from '../keys/participant-key.ts';
 import { computationKeys } from '../table/keys.ts';

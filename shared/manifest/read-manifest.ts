@@ -1,7 +1,7 @@
 import { notFound, ServiceError } from '../errors.ts';
 import { numberOf } from '../identifiers.ts';
 import { parseStored } from '../table/parse-stored.ts';
-import { computationKey, parseComputation } from '../computations/read-computation.ts';
+import { computationKey, parseComputation } from '../computations/find-computation.ts';
 import { runKeys } from '../table/keys.ts';
 import { getItems, type Table } from '../table/table.ts';
 import { buildManifest } from './build-manifest.ts';

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
-import { parseStored } from '../table/parse-stored.ts';
 import { finalStatuses } from '../computations/run.ts';
-import { cvmKeys } from '../table/keys.ts';
-import { getItem, queryPartition, type Item, type Table } from '../table/table.ts';
-import { type Action } from '../table/transaction.ts';
+import { cvmKeys, keyToWrite, type Key, type RowKey } from '../table/keys.ts';
+import { parseStored } from '../table/parse-stored.ts';
+import { setAttributes } from '../table/set-attributes.ts';
+import { getItems, queryPartition, type Item, type Table } from '../table/table.ts';
+import { StaleReadError, type Transaction } from '../table/transaction.ts';
 import { runReference, type RunReference } from './run-reference.ts';
-import { RunIsOverError } from './run-is-over.ts';
 
 /** How a run ends, and why, in words for its users. */
 const ending = v.object({
@@ -16,11 +16,13 @@ const ending = v.object({
 });
 export type Ending = v.InferOutput<typeof ending>;
 
-const claim = v.object({
+const storedClaim = v.object({
   ...runReference.entries,
   claimed_at: v.string(),
   run_command_id: v.string(),
   stop_command_id: v.string(),
+  /** Whether the run keeps a private key beside its snapshot. Not known of older claims. */
+  has_server_key: v.optional(v.boolean()),
   accepted_at: v.optional(v.string()),
   /** Tokens of the waits that are open, or were. */
   offer_token: v.optional(v.string()),
@@ -34,52 +36,100 @@ const claim = v.object({
  * A CVM is taken by one active run. The claim is written with the run and deleted with its end, and holds what only an active
  * run needs.
  */
-export type Claim = v.InferOutput<typeof claim>;
+export type Claim = v.InferOutput<typeof storedClaim>;
 
-/** The claim of this very run; undefined once the run is over. */
-export function parseClaim(item: Item | undefined, runId: string): Claim | undefined {
-  return item?.['run_id'] === runId ? parseStored(claim, item, 'claim') : undefined;
+/** A claim as it was read, and where. */
+export interface ReadClaim extends Claim {
+  key: RowKey;
 }
 
-export async function readClaim(table: Table, run: RunReference): Promise<Claim | undefined> {
-  return parseClaim(await getItem(table, cvmKeys.claim(run.domain, run.cvm_id)), run.run_id);
+type CvmPlace = Pick<RunReference, 'domain' | 'cvm_id'>;
+
+/** The places where a CVM's claim may stand, for parseClaim. */
+export function claimKeys({ domain, cvm_id }: CvmPlace): [RowKey, RowKey] {
+  return [cvmKeys.claim(domain, cvm_id), cvmKeys.unshardedClaim(domain, cvm_id)];
+}
+
+/** The CVM's claim, whichever run it is of, from the items read at claimKeys. */
+export function parseClaim(cvm: CvmPlace, items: (Item | undefined)[]): ReadClaim | undefined {
+  const found = claimKeys(cvm).flatMap((key, index) => (items[index] ? [{ ...parseStoredClaim(items[index]), key }] : []));
+  return found[0];
+}
+
+/** The claim of this very run from the items read at claimKeys; undefined once the run is over. */
+export function parseClaimOf(run: RunReference, items: (Item | undefined)[]): ReadClaim | undefined {
+  const claim = parseClaim(run, items);
+  return claim?.run_id === run.run_id ? claim : undefined;
+}
+
+function parseStoredClaim(item: Item): Claim {
+  return parseStored(storedClaim, item, 'claim');
+}
+
+/** The claim of this very run; undefined once the run is over. One round trip. */
+export async function readClaim(table: Table, run: RunReference): Promise<ReadClaim | undefined> {
+  return parseClaimOf(run, await getItems(table, claimKeys(run)));
 }
 
 /** Every claim of the stage, one per active run. */
 export async function readClaims(table: Table): Promise<Claim[]> {
-  const items = await queryPartition(table, cvmKeys.claims);
-  return items.map((item) => parseStored(claim, item, 'claim'));
+  const shards = await Promise.all(cvmKeys.claimShards.map((shard) => queryPartition(table, shard)));
+  return shards.flat().map(parseStoredClaim);
 }
 
-/** Changes to make to a claim: attributes to set, the first outcome kept, tokens to drop. */
+/** Claims a CVM. Fails with StaleReadError if another run has claimed it since the claims were read. */
+export function addClaim(transaction: Transaction, claim: Claim): void {
+  const Item = { ...keyToWrite(cvmKeys.claim(claim.domain, claim.cvm_id)), ...claim };
+  transaction.add({ put: { Item, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: new StaleReadError() });
+}
+
+type Token = 'offer_token' | 'run_token' | 'stop_token';
+
+/** A change of a claim: one attribute or more to set, tokens to drop. */
 export interface ClaimChange {
-  set?: Partial<Pick<Claim, 'accepted_at' | 'offer_token' | 'run_token' | 'stop_token'>>;
-  outcome?: Ending;
-  remove?: ('offer_token' | 'run_token' | 'stop_token')[];
+  set: Partial<Pick<Claim, 'accepted_at' | Token | 'outcome'>>;
+  remove?: Token[];
   /** Only while the claim has none of these. */
-  unless?: ('accepted_at' | 'outcome' | 'offer_token' | 'stop_token')[];
+  unless?: ('accepted_at' | 'outcome' | Token)[];
 }
 
-/** @param otherwise thrown when the claim is no longer this run's, or has what it must not; RunIsOverError unless told */
-export function changeClaim(run: RunReference, change: ClaimChange, otherwise: Error = new RunIsOverError()): Action {
-  const set = Object.entries(change.set ?? {});
-  const sets = set.map(([name]) => `${name} = :${name}`);
-  if (change.outcome) sets.push('outcome = if_not_exists(outcome, :outcome)');
-  const remove = change.remove ?? [];
-  const conditions = ['run_id = :run_id', ...(change.unless ?? []).map((name) => `attribute_not_exists(${name})`)];
-  return {
+/** Changes a claim that was read. Fails with StaleReadError if it is another run's by then, or has what it must not. */
+export function changeClaim(transaction: Transaction, claim: ReadClaim, { set, remove = [], unless = [] }: ClaimChange): void {
+  const condition = whileOf(claim, unless);
+  const changes = setAttributes(set);
+  const removal = remove.length > 0 ? ` REMOVE ${remove.join(', ')}` : '';
+  transaction.add({
     update: {
-      Key: cvmKeys.claim(run.domain, run.cvm_id),
-      UpdateExpression: [sets.length > 0 ? `SET ${sets.join(', ')}` : '', remove.length > 0 ? `REMOVE ${remove.join(', ')}` : '']
-        .join(' ')
-        .trim(),
-      ConditionExpression: conditions.join(' AND '),
-      ExpressionAttributeValues: {
-        ...Object.fromEntries(set.map(([name, value]) => [`:${name}`, value])),
-        ...(change.outcome ? { ':outcome': change.outcome } : {}),
-        ':run_id': run.run_id,
-      },
+      ...condition,
+      ...changes,
+      UpdateExpression: changes.UpdateExpression + removal,
+      ExpressionAttributeValues: { ...condition.ExpressionAttributeValues, ...changes.ExpressionAttributeValues },
     },
-    otherwise,
+    otherwise: new StaleReadError(),
+  });
+}
+
+/** Sets the CVM free. Fails with StaleReadError if the claim has another outcome than was read. */
+export function removeClaim(transaction: Transaction, claim: ReadClaim): void {
+  transaction.add({ delete: whileOf(claim, claim.outcome ? [] : ['outcome']), otherwise: new StaleReadError() });
+}
+
+/** Makes the transaction fail with StaleReadError if the run is over by then. */
+export function assertClaimed(transaction: Transaction, claim: ReadClaim): void {
+  transaction.add({ check: whileOf(claim), otherwise: new StaleReadError() });
+}
+
+interface ClaimCondition {
+  Key: Key;
+  ConditionExpression: string;
+  ExpressionAttributeValues: Record<string, unknown>;
+}
+
+/** The claim is still of its run, and has none of these. */
+function whileOf({ key, run_id }: ReadClaim, unless: string[] = []): ClaimCondition {
+  return {
+    Key: keyToWrite(key),
+    ConditionExpression: ['run_id = :run_id', ...unless.map((name) => `attribute_not_exists(${name})`)].join(' AND '),
+    ExpressionAttributeValues: { ':run_id': run_id },
   };
 }

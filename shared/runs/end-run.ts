@@ -1,85 +1,43 @@
-import { computationKey, computationNumber, parseComputation } from '../computations/read-computation.ts';
-import { appendEvents } from '../events/journal.ts';
-import { parseHead } from '../events/journal-head.ts';
-import { parseClaim, type Ending } from './claim.ts';
-import type { RunReference } from './run-reference.ts';
-import { emitMetric } from '../metrics.ts';
-import { countTransition } from '../computations/statistics.ts';
-import { cvmKeys, journalKeys, lists } from '../table/keys.ts';
-import { moveInList } from '../table/listing.ts';
-import { getItems, type Table } from '../table/table.ts';
-import { StaleReadError, transact, withFreshReads } from '../table/transaction.ts';
-import { findRun, runKey } from './read-run.ts';
+import { keysToChange, parseToChange } from '../computations/change-computation.ts';
 import { isActive, type Run } from '../computations/run.ts';
+import { emitMetric } from '../metrics.ts';
+import { getItems, type Table } from '../table/table.ts';
+import { Transaction, withFreshReads } from '../table/transaction.ts';
+import { changeRun } from './change-run.ts';
+import { claimKeys, parseClaimOf, removeClaim, type Ending } from './claim.ts';
+import { removeCommand } from './change-commands.ts';
+import { findRun, runKey } from './read-run.ts';
+import type { RunReference } from './run-reference.ts';
+import { removeServerKey } from './snapshot.ts';
 
 /**
  * The one place where a run ends: status, counts, statistics, the last event, and the CVM set free, in one transaction. What the
  * CVM said first counts; `otherwise` is how it ends when the CVM said nothing. Safe to repeat: a run that has ended stays as it is.
+ * @param now RFC 3339, UTC, milliseconds
  * @returns the run as it ended; undefined when it is gone with its computation
  */
 export async function endRun(table: Table, reference: RunReference, otherwise: Ending, now: string): Promise<Run | undefined> {
-  const { domain, computation_id, run_id, cvm_id } = reference;
+  const { domain, computation_id, run_id } = reference;
   const rowKey = runKey(domain, run_id);
   if (!rowKey) return undefined;
-  const claimKey = cvmKeys.claim(domain, cvm_id);
   return await withFreshReads(table, async (table) => {
-    const keys = [rowKey, computationKey(domain, computation_id), journalKeys.head(computation_id), claimKey];
-    const [runItem, computationItem, head, claimItem] = await getItems(table, keys);
+    const keys = [rowKey, ...keysToChange(domain, computation_id), ...claimKeys(reference)];
+    const [runItem, row, head, ...claimItems] = await getItems(table, keys);
     const run = findRun(runItem, run_id);
     if (!run || !isActive(run.status)) return run;
-    const computation = parseComputation(computationItem, computation_id);
-    const claim = parseClaim(claimItem, run_id);
+    const computation = parseToChange(domain, computation_id, [row, head]);
+    const claim = parseClaimOf(reference, claimItems);
     const { status, reason, is_confirmed } = claim?.outcome ?? whileStopping(run, otherwise);
 
     const ended: Run = { ...run, status, ended_at: now, reason };
-    const event = {
-      ...{ event_type: status, status: status === 'failed' ? 'failure' : 'success', originator: 'system', run_id, cvm_id },
-      details: { reason, ...(is_confirmed === undefined ? {} : { confirmed: is_confirmed }) },
-      lifecycle: true,
-    };
-    const journal = await appendEvents(table, computation_id, parseHead(head), [event], now);
-    await transact(table, [
-      {
-        update: {
-          Key: rowKey,
-          UpdateExpression: 'SET #status = :ended, ended_at = :now, reason = :reason',
-          ConditionExpression: 'id = :id AND #status = :status',
-          ExpressionAttributeNames: { '#status': 'status' },
-          ExpressionAttributeValues: { ':ended': status, ':now': now, ':reason': reason, ':id': run_id, ':status': run.status },
-        },
-        otherwise: new StaleReadError(),
-      },
-      {
-        update: {
-          Key: computationKey(domain, computation_id),
-          UpdateExpression: 'SET #status = :ended, run = :run',
-          ConditionExpression: 'id = :id AND #status = :status AND run.id = :run_id',
-          ExpressionAttributeNames: { '#status': 'status' },
-          ExpressionAttributeValues: {
-            ...{ ':ended': status, ':run': ended, ':id': computation_id },
-            ...{ ':status': computation.status, ':run_id': run_id },
-          },
-        },
-        otherwise: new StaleReadError(),
-      },
-      ...moveInList(lists.computations(domain), computationNumber(computation_id), computation.status, status),
-      countTransition(domain, status, now),
-      ...(claim
-        ? [
-            {
-              delete: {
-                Key: claimKey,
-                ConditionExpression: claim.outcome ? 'run_id = :id' : 'run_id = :id AND attribute_not_exists(outcome)',
-                ExpressionAttributeValues: { ':id': run_id },
-              },
-              otherwise: new StaleReadError(),
-            },
-          ]
-        : []),
-      { delete: { Key: cvmKeys.command(domain, cvm_id, run_id, 'run') } },
-      { delete: { Key: cvmKeys.command(domain, cvm_id, run_id, 'stop') } },
-      ...journal.actions,
-    ]);
+    const details = { reason, ...(is_confirmed === undefined ? {} : { confirmed: is_confirmed }) };
+    const transaction = new Transaction();
+    await changeRun(table, transaction, computation, { before: run, after: ended }, { originator: 'system', details, now });
+    if (claim) removeClaim(transaction, claim);
+    if (claim?.has_server_key !== false) removeServerKey(transaction, reference);
+    removeCommand(transaction, reference, 'run');
+    removeCommand(transaction, reference, 'stop');
+    await transaction.commit(table);
     emitMetric('RunsEnded', 1, { outcome: status });
     return ended;
   });

@@ -3,7 +3,7 @@ import { endRun } from './end-run.ts';
 import type { Table } from '../table/table.ts';
 import type { Executions } from './executions.ts';
 import { runReference } from './run-reference.ts';
-import { settleStop } from './steps.ts';
+import { completeStop } from './complete-stop.ts';
 
 const input = v.object({ ...runReference.entries, action: v.picklist(['run', 'stop']) });
 
@@ -24,6 +24,6 @@ export async function executionEnded(
     status,
     input: { action, ...run },
   } = change.detail;
-  if (action === 'stop') await settleStop(table, executions, run, now);
+  if (action === 'stop') await completeStop(table, executions, run, now);
   else await endRun(table, run, { status: 'failed', reason: `The execution of the run ended as ${status}.` }, now);
 }

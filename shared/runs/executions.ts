@@ -3,6 +3,7 @@ import {
   ExecutionAlreadyExists,
   ExecutionDoesNotExist,
   InvalidToken,
+  SendTaskFailureCommand,
   SendTaskHeartbeatCommand,
   SendTaskSuccessCommand,
   SFNClient,
@@ -12,6 +13,7 @@ import {
   type ExecutionStatus,
 } from '@aws-sdk/client-sfn';
 import { environment } from '../environment.ts';
+import { runOverErrorName } from './run-over.ts';
 import type { RunReference } from './run-reference.ts';
 
 /** The state machine's executions and the tasks that wait in them. */
@@ -64,17 +66,22 @@ export async function executionStatus(
   }
 }
 
-/** Ends a wait. @returns whether something still waited */
-export function endWait(executions: Executions, taskToken: string): Promise<boolean> {
-  return whileItWaits(() => executions.client.send(new SendTaskSuccessCommand({ taskToken, output: '{}' })));
+/** Completes a task that waits. @returns whether it still waited */
+export function completeTask(executions: Executions, taskToken: string): Promise<boolean> {
+  return ifItWaits(() => executions.client.send(new SendTaskSuccessCommand({ taskToken, output: '{}' })));
 }
 
-/** Tells a wait that its CVM lives. @returns whether something still waited */
-export function beatHeart(executions: Executions, taskToken: string): Promise<boolean> {
-  return whileItWaits(() => executions.client.send(new SendTaskHeartbeatCommand({ taskToken })));
+/** Fails a task that waits, because its run is over: the state machine goes on behind it, and nothing counts as an error. */
+export async function failTaskAsOver(executions: Executions, taskToken: string): Promise<void> {
+  await ifItWaits(() => executions.client.send(new SendTaskFailureCommand({ taskToken, error: runOverErrorName })));
 }
 
-async function whileItWaits(send: () => Promise<unknown>): Promise<boolean> {
+/** Tells a task that its CVM lives. @returns whether it still waited */
+export function sendHeartbeat(executions: Executions, taskToken: string): Promise<boolean> {
+  return ifItWaits(() => executions.client.send(new SendTaskHeartbeatCommand({ taskToken })));
+}
+
+async function ifItWaits(send: () => Promise<unknown>): Promise<boolean> {
   try {
     await send();
     return true;

@@ -1,11 +1,11 @@
-import { parseStored } from '../table/parse-stored.ts';
-import { numberOf } from '../identifiers.ts';
-import { listKeys, lists, type Key } from '../table/keys.ts';
-import { getItem, type Item, type Table } from '../table/table.ts';
 import { runSchema, type Run } from '../computations/run.ts';
+import { numberOf } from '../identifiers.ts';
+import { listKeys, lists, type RowKey } from '../table/keys.ts';
+import { parseStored } from '../table/parse-stored.ts';
+import { getItem, type Item, type Table } from '../table/table.ts';
 
 /** Where a run's row is; undefined for an identifier that this service cannot have issued. */
-export function runKey(domain: string, id: string): Key | undefined {
+export function runKey(domain: string, id: string): RowKey | undefined {
   const number = numberOf(id);
   return number === undefined ? undefined : listKeys.row(lists.runs(domain), number);
 }

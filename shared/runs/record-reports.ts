@@ -1,20 +1,19 @@
-import { computationKey } from '../computations/read-computation.ts';
-import { notFound, ServiceError } from '../errors.ts';
-import type { NewEvent } from '../events/event.ts';
-import { appendEvents } from '../events/journal.ts';
-import { parseHead } from '../events/journal-head.ts';
-import { changeClaim, parseClaim, readClaim, type Claim, type ClaimChange } from './claim.ts';
-import { beatHeart, endWait, type Executions } from './executions.ts';
-import { wakeForOutcome } from './wake.ts';
-import type { RunReference } from './run-reference.ts';
-import { emitMetric } from '../metrics.ts';
-import { findRun, runKey } from './read-run.ts';
+import { assertExists, keysToChange, parseToChange, recordEvents } from '../computations/change-computation.ts';
+import { findComputation } from '../computations/find-computation.ts';
 import type { Run } from '../computations/run.ts';
-import { cvmKeys, journalKeys, runKeys } from '../table/keys.ts';
+import { notFound, ServiceError } from '../errors.ts';
+import { emitMetric } from '../metrics.ts';
+import { runKeys } from '../table/keys.ts';
 import { getItems, type Item, type Table } from '../table/table.ts';
-import { StaleReadError, transact, withFreshReads, type Action } from '../table/transaction.ts';
-import { outcomeOfReport } from './outcome-of-report.ts';
+import { StaleReadError, Transaction, withFreshReads, type Action } from '../table/transaction.ts';
+import { removeCommand } from './change-commands.ts';
+import { assertClaimed, changeClaim, claimKeys, parseClaimOf, readClaim, type Claim, type ClaimChange } from './claim.ts';
+import { completeTasksOf } from './complete-tasks.ts';
+import { answeredCommands, claimChangeOf, eventsOf } from './effects-of-reports.ts';
+import { completeTask, sendHeartbeat, type Executions } from './executions.ts';
+import { findRun, runKey } from './read-run.ts';
 import type { Report } from './report.ts';
+import type { RunReference } from './run-reference.ts';
 
 /** With a marker and an event for each, and what goes with them, below the 100 actions of a transaction. */
 const reportsPerTransaction = 40;
@@ -75,59 +74,44 @@ interface Recorded {
 }
 
 async function recordChunk(table: Table, { domain, cvmId, now }: Batch, run: Run, reports: Report[]): Promise<Recorded> {
-  const reference: RunReference = { domain, computation_id: run.computation_id, run_id: run.id, cvm_id: cvmId };
-  const computation = computationKey(domain, run.computation_id);
-  const markerKeys = reports.map((report) => runKeys.report(run.computation_id, run.id, report.id));
-  const distinct = [...new Map(markerKeys.map((key) => [key.sk, key])).values()];
-  const claimKey = cvmKeys.claim(domain, cvmId);
-  const keys = [computation, journalKeys.head(run.computation_id), claimKey];
-  const [computationItem, head, claimItem, ...markers] = await getItems(table, [...keys, ...distinct]);
-  if (computationItem?.['id'] !== run.computation_id) throw notFound('run');
+  const { id: run_id, computation_id } = run;
+  const reference: RunReference = { domain, computation_id, run_id, cvm_id: cvmId };
+  const markers = [...new Set(reports.map((report) => report.id))].map((id) => runKeys.report(computation_id, run_id, id));
+  const keys = [...keysToChange(domain, computation_id), ...claimKeys(reference)];
+  const items = await getItems(table, [...keys, ...markers]);
+  const [row, head, ...claimItems] = items.slice(0, keys.length);
+  if (!findComputation(row, computation_id)) throw notFound('run');
 
-  const claim = parseClaim(claimItem, run.id);
-  const fresh = unseen(reports, markerKeys, distinct, markers);
+  const claim = parseClaimOf(reference, claimItems);
+  const fresh = unseen(reports, reference, items.slice(keys.length));
   if (fresh.length === 0) return { accepted: 0, claim };
 
-  const events = fresh.flatMap((report) => eventOf(report, run, claim !== undefined));
-  const journal = events.length > 0 ? await appendEvents(table, run.computation_id, parseHead(head), events, now) : undefined;
-  const change = claim && changeFrom(fresh, claim, now);
-  await transact(table, [
-    ...fresh.map((report) => ({
-      put: {
-        Item: { ...runKeys.report(run.computation_id, run.id, report.id), seen_at: now },
-        ConditionExpression: 'attribute_not_exists(pk)',
-      },
-      otherwise: new StaleReadError(),
-    })),
-    {
-      check: { Key: computation, ConditionExpression: 'id = :id', ExpressionAttributeValues: { ':id': run.computation_id } },
-      otherwise: new StaleReadError(),
-    },
-    ...(change ? [changeClaim(reference, change, new StaleReadError())] : []),
-    ...(claim && journal && !change ? [checkClaim(reference)] : []),
-    ...answered(fresh, claim, reference),
-    ...(journal?.actions ?? []),
-  ]);
+  const transaction = new Transaction();
+  for (const report of fresh) transaction.add(marker(report, reference, now));
+  const events = eventsOf(fresh, run, claim !== undefined);
+  const computation = parseToChange(domain, computation_id, [row, head]);
+  if (events.length > 0) await recordEvents(table, transaction, computation, events, now);
+  else assertExists(transaction, domain, computation_id);
+  const change = claim && claimChangeOf(fresh, claim, now);
+  if (claim && change) changeClaim(transaction, claim, change);
+  else if (claim && events.length > 0) assertClaimed(transaction, claim); // an event of the run does not come after its end
+  for (const type of claim ? answeredCommands(fresh, claim) : []) removeCommand(transaction, reference, type);
+  await transaction.commit(table);
+
   measure(fresh, claim, change, now);
   // Read again: the execution may have left another token with the claim since, before it could see this outcome.
   return { accepted: fresh.length, claim: change ? await readClaim(table, reference) : claim };
 }
 
-/** An event that is recorded as one of the run must not come after the run's end. */
-function checkClaim({ domain, cvm_id, run_id }: RunReference): Action {
-  return {
-    check: {
-      Key: cvmKeys.claim(domain, cvm_id),
-      ConditionExpression: 'run_id = :run_id',
-      ExpressionAttributeValues: { ':run_id': run_id },
-    },
-    otherwise: new StaleReadError(),
-  };
+/** Notes that a report was recorded. A second one of the same identifier is read again and found. */
+function marker(report: Report, { computation_id, run_id }: RunReference, seen_at: string): Action {
+  const Item = { ...runKeys.report(computation_id, run_id, report.id), seen_at };
+  return { put: { Item, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: new StaleReadError() };
 }
 
 /** How long the CVM took to accept, and how old the oldest event is by the reporter's clock. */
 function measure(reports: Report[], claim: Claim | undefined, change: ClaimChange | undefined, now: string): void {
-  if (claim && change?.set?.accepted_at) emitMetric('TimeToAccept', Date.parse(now) - Date.parse(claim.claimed_at));
+  if (claim && change?.set.accepted_at) emitMetric('TimeToAccept', Date.parse(now) - Date.parse(claim.claimed_at));
   const lags = reports.flatMap((report) =>
     report.type === 'event' && report.occurred_at ? [Date.parse(now) - Date.parse(report.occurred_at)] : [],
   );
@@ -135,51 +119,21 @@ function measure(reports: Report[], claim: Claim | undefined, change: ClaimChang
 }
 
 /** The reports that no marker knows, the first of each identifier. */
-function unseen(reports: Report[], keys: { sk: string }[], distinct: { sk: string }[], markers: (Item | undefined)[]): Report[] {
-  const seen = new Set(distinct.filter((_, index) => markers[index] !== undefined).map((key) => key.sk));
-  return reports.filter((_, index) => {
-    const sk = keys[index]?.sk ?? '';
+function unseen(reports: Report[], { computation_id, run_id }: RunReference, markers: (Item | undefined)[]): Report[] {
+  const seen = new Set(markers.map((item) => item?.['sk']));
+  return reports.filter((report) => {
+    const { sk } = runKeys.report(computation_id, run_id, report.id);
     const isNew = !seen.has(sk);
     seen.add(sk);
     return isNew;
   });
 }
 
-/** Any word of the agent on a run says that the CVM has taken it, also where `accepted` itself got lost. */
-function changeFrom(reports: Report[], claim: Claim, now: string): ClaimChange | undefined {
-  const accepts = reports.some(
-    (report) => report.type === 'event' || (report.type === 'accepted' && report.command_id === claim.run_command_id),
-  );
-  const accepted = accepts && claim.accepted_at === undefined;
-  const outcome = claim.outcome ?? reports.map((report) => outcomeOfReport(report, claim)).find((found) => found !== undefined);
-  if (!accepted && (!outcome || claim.outcome)) return undefined;
-  return { ...(accepted ? { set: { accepted_at: now } } : {}), ...(outcome && !claim.outcome ? { outcome } : {}) };
-}
-
-/** A command that was answered does not come back. */
-function answered(reports: Report[], claim: Claim | undefined, { domain, cvm_id, run_id }: RunReference): Action[] {
-  if (!claim) return [];
-  const answeredIds = new Set(reports.map((report) => ('command_id' in report ? report.command_id : '')));
-  const runIsTaken = answeredIds.has(claim.run_command_id) || reports.some((report) => report.type === 'event');
-  return [
-    ...(runIsTaken ? [{ delete: { Key: cvmKeys.command(domain, cvm_id, run_id, 'run') } }] : []),
-    ...(answeredIds.has(claim.stop_command_id) ? [{ delete: { Key: cvmKeys.command(domain, cvm_id, run_id, 'stop') } }] : []),
-  ];
-}
-
-/** What comes after the end of the run is recorded, and is not its status. */
-function eventOf(report: Report, run: Run, isActive: boolean): NewEvent[] {
-  if (report.type !== 'event') return [];
-  const { event_type, status, originator, occurred_at } = report;
-  const details = report.details ? Buffer.from(report.details, 'base64') : occurred_at ? { occurred_at } : {};
-  return [{ event_type, status, originator, run_id: run.id, cvm_id: run.cvm_id, details, lifecycle: isActive }];
-}
-
 async function tellExecution(executions: Executions, claim: Claim): Promise<void> {
   if (claim.outcome) {
-    await wakeForOutcome(executions, claim);
+    await completeTasksOf(executions, claim);
     return;
   }
-  if (claim.accepted_at && claim.offer_token) await endWait(executions, claim.offer_token);
-  if (claim.run_token) await beatHeart(executions, claim.run_token);
+  if (claim.accepted_at && claim.offer_token) await completeTask(executions, claim.offer_token);
+  if (claim.run_token) await sendHeartbeat(executions, claim.run_token);
 }

@@ -18,3 +18,4 @@ export const endingRun = v.object({ ...runReference.entries, ended_by: v.optiona
 
 /** What a step that waits for the CVM is called with. */
 export const waitingStep = v.object({ run: runReference, task_token: v.string() });
+export type WaitingStep = v.InferOutput<typeof waitingStep>;

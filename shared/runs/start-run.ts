@@ -1,47 +1,48 @@
 import { randomUUID } from 'node:crypto';
 import type { StoredComputation } from '../computations/computation.ts';
-import { computationKey, computationNumber } from '../computations/read-computation.ts';
+import { isActive, type Run } from '../computations/run.ts';
 import { conflict, ServiceError } from '../errors.ts';
-import { appendEvents } from '../events/journal.ts';
 import { parseHead } from '../events/journal-head.ts';
 import { numberedId } from '../identifiers.ts';
-import type { Claim } from './claim.ts';
-import { startExecution, type Executions } from './executions.ts';
-import type { RunReference } from './run-reference.ts';
-import { emitMetric } from '../metrics.ts';
 import { buildManifest } from '../manifest/build-manifest.ts';
 import { readInputs } from '../manifest/read-inputs.ts';
-import { countTransition } from '../computations/statistics.ts';
-import { cvmKeys, journalKeys, listKeys, lists, runKeys } from '../table/keys.ts';
-import { addToList, moveInList, nextNumber } from '../table/listing.ts';
+import { emitMetric } from '../metrics.ts';
+import { journalKeys, lists } from '../table/keys.ts';
+import { nextNumber } from '../table/listing.ts';
 import { getItems, type Table } from '../table/table.ts';
-import { StaleReadError, transact, withFreshReads } from '../table/transaction.ts';
+import { Transaction, withFreshReads } from '../table/transaction.ts';
+import { addRun } from './change-run.ts';
+import { addClaim, claimKeys, parseClaim } from './claim.ts';
 import { endRun } from './end-run.ts';
-import { isActive, type Run } from '../computations/run.ts';
+import { startExecution, type Executions } from './executions.ts';
+import type { RunReference } from './run-reference.ts';
+import { addSnapshot } from './snapshot.ts';
 
 interface RunRequest {
   domain: string;
   computationId: string;
   cvmId: string;
   by: string;
+  /** RFC 3339, UTC, milliseconds. */
   now: string;
   /** Called with the computation before anything is told of it; throws to refuse. */
   permit: (computation: StoredComputation) => void;
 }
 
 /**
- * Starts a run: run, claim of the CVM, manifest snapshot, status and `started` event in one transaction, then the execution. A
- * caller that dies in between leaves a claim without an execution, which the sweep ends.
+ * Starts a run: run, claim of the CVM, snapshot, status and `started` event in one transaction, then the execution. A caller
+ * that dies in between leaves a claim without an execution, which the sweep ends.
  * @returns the run's identifier
  * @throws ServiceError `not_found`; `conflict` where a run is in the way; `incomplete` with what is missing; `unavailable`
  */
 export async function startRun(table: Table, executions: Executions, request: RunRequest): Promise<string> {
-  const reference = await withFreshReads(table, (fresh) => claimCvm(fresh, request));
+  const reference = await withFreshReads(table, (table) => claimCvm(table, request));
   try {
     await startExecution(executions, 'run', reference);
     emitMetric('RunsStarted', 1);
   } catch (error) {
-    await endRun(table, reference, { status: 'failed', reason: 'The run could not be started.' }, request.now);
+    const { deadline: _, ...withTimeOfItsOwn } = table;
+    await endRun(withTimeOfItsOwn, reference, { status: 'failed', reason: 'The run could not be started.' }, request.now);
     throw error;
   }
   return reference.run_id;
@@ -49,58 +50,47 @@ export async function startRun(table: Table, executions: Executions, request: Ru
 
 async function claimCvm(table: Table, request: RunRequest): Promise<RunReference> {
   const { domain, computationId, cvmId, by, now, permit } = request;
-  const claimKey = cvmKeys.claim(domain, cvmId);
-  const [inputs, [head, taken]] = await Promise.all([
+  const cvm = { domain, cvm_id: cvmId };
+  const [inputs, [headItem, ...claimItems]] = await Promise.all([
     readInputs(table, domain, computationId, permit),
-    getItems(table, [journalKeys.head(computationId), claimKey]),
+    getItems(table, [journalKeys.head(computationId), ...claimKeys(cvm)]),
   ]);
-  const { computation, agent_config } = inputs;
-  if (isActive(computation.status)) {
-    throw conflict('run_active', 'A run of this computation is active.', computation.run?.id);
+  // The row that the inputs were read with: the transaction asserts that it is still so, and with it the inputs.
+  const computation = { domain, row: inputs.computation, head: parseHead(headItem) };
+  if (isActive(computation.row.status)) {
+    throw conflict('run_active', 'A run of this computation is active.', computation.row.run?.id);
   }
-  if (taken) throw conflict('cvm_busy', `The CVM ${cvmId} is taken by another run.`, String(taken['run_id']));
+  const taken = parseClaim(cvm, claimItems);
+  if (taken) throw conflict('cvm_busy', `The CVM ${cvmId} is taken by another run.`, taken.run_id);
   const { manifest, missing } = buildManifest(inputs);
   if (missing) throw new ServiceError('incomplete', 'The computation is not ready to run.', { missing_items: missing });
 
-  const number = await nextNumber(table, lists.runs(domain));
-  const reference = { domain, computation_id: computationId, run_id: numberedId(number), cvm_id: cvmId };
-  const run: Run = {
-    ...{ id: reference.run_id, computation_id: computationId, cvm_id: cvmId, status: 'running', started_by: by },
-    ...{ started_at: now, ended_at: null, reason: null },
-  };
-  const claim: Claim = { ...reference, claimed_at: now, run_command_id: randomUUID(), stop_command_id: randomUUID() };
-  const started = {
-    event_type: 'started',
-    status: 'success',
-    originator: by,
-    run_id: run.id,
+  const reference: RunReference = {
+    domain,
+    computation_id: computationId,
+    run_id: numberedId(await nextNumber(table, lists.runs(domain))),
     cvm_id: cvmId,
-    details: {},
-    lifecycle: true,
   };
-  const journal = await appendEvents(table, computationId, parseHead(head), [started], now);
-  const absent = 'attribute_not_exists(pk)';
-  await transact(table, [
-    { put: { Item: { ...listKeys.row(lists.runs(domain), number), ...run }, ConditionExpression: absent } },
-    ...addToList(lists.runs(domain), number),
-    { put: { Item: { ...runKeys.snapshot(computationId, run.id), run_id: run.id, manifest, agent_config } } },
-    { put: { Item: { ...claimKey, ...claim }, ConditionExpression: absent }, otherwise: new StaleReadError() },
-    {
-      update: {
-        Key: computationKey(domain, computationId),
-        UpdateExpression: 'SET #status = :running, run = :run',
-        ConditionExpression: 'id = :id AND #status = :status AND inputs_version = :inputs AND version = :version',
-        ExpressionAttributeNames: { '#status': 'status' },
-        ExpressionAttributeValues: {
-          ...{ ':running': run.status, ':run': run, ':id': computationId, ':status': computation.status },
-          ...{ ':inputs': computation.inputs_version, ':version': computation.version },
-        },
-      },
-      otherwise: new StaleReadError(),
-    },
-    ...moveInList(lists.computations(domain), computationNumber(computationId), computation.status, 'running'),
-    countTransition(domain, 'running', now),
-    ...journal.actions,
-  ]);
+  const run: Run = {
+    id: reference.run_id,
+    computation_id: computationId,
+    cvm_id: cvmId,
+    status: 'running',
+    started_at: now,
+    ended_at: null,
+    started_by: by,
+    reason: null,
+  };
+  const transaction = new Transaction();
+  await addRun(table, transaction, computation, run, { originator: by, details: {}, now });
+  addSnapshot(transaction, reference, { manifest, agent_config: inputs.agent_config });
+  addClaim(transaction, {
+    ...reference,
+    claimed_at: now,
+    run_command_id: randomUUID(),
+    stop_command_id: randomUUID(),
+    has_server_key: inputs.agent_config.server_key !== '',
+  });
+  await transaction.commit(table);
   return reference;
 }

@@ -1,8 +1,8 @@
-import { RunIsOverError } from './run-is-over.ts';
+import { runOverErrorName } from './run-over.ts';
 import type { EndedBy } from './run-reference.ts';
 
 /** The functions below functions/lifecycle/ that the state machine calls. */
-export const lifecycleSteps = ['offer-run', 'await-cvm', 'deliver-stop', 'end-wait', 'record-outcome'] as const;
+export const lifecycleSteps = ['offer-run', 'await-cvm', 'deliver-stop', 'complete-stop', 'record-outcome'] as const;
 export type LifecycleStep = (typeof lifecycleSteps)[number];
 
 /** How long a run may wait for its CVM; stage configuration. */
@@ -19,7 +19,7 @@ export interface RunTimes {
 
 /** Anything may pass: a busy table, a function that was cut off. What a wait is for, and how long it may take, is no failure. */
 const retry = [
-  { ErrorEquals: [RunIsOverError.errorName, 'States.HeartbeatTimeout', 'States.Timeout'], MaxAttempts: 0 },
+  { ErrorEquals: [runOverErrorName, 'States.HeartbeatTimeout', 'States.Timeout'], MaxAttempts: 0 },
   {
     ErrorEquals: ['States.ALL'],
     IntervalSeconds: 1,
@@ -79,7 +79,7 @@ export function stateMachineDefinition(functionName: (step: LifecycleStep) => st
         ...waitForCvm(functionName('offer-run')),
         TimeoutSeconds: times.acceptInSeconds,
         Catch: [
-          caught([RunIsOverError.errorName], 'Record the outcome'),
+          caught([runOverErrorName], 'Record the outcome'),
           caught(['States.Timeout'], 'No CVM accepted the run'),
           caught(['States.ALL'], 'A step failed'),
         ],
@@ -90,7 +90,7 @@ export function stateMachineDefinition(functionName: (step: LifecycleStep) => st
         HeartbeatSeconds: times.silenceInSeconds,
         TimeoutSeconds: times.runInSeconds,
         Catch: [
-          caught([RunIsOverError.errorName], 'Record the outcome'),
+          caught([runOverErrorName], 'Record the outcome'),
           caught(['States.HeartbeatTimeout'], 'The CVM fell silent'),
           caught(['States.Timeout'], 'The run took too long'),
           caught(['States.ALL'], 'A step failed'),
@@ -106,10 +106,10 @@ export function stateMachineDefinition(functionName: (step: LifecycleStep) => st
       'Deliver the stop': {
         ...waitForCvm(functionName('deliver-stop')),
         TimeoutSeconds: times.stopInSeconds,
-        Catch: [caught([RunIsOverError.errorName], 'The run is over'), caught(['States.ALL'], "End the run's wait")],
-        Next: "End the run's wait",
+        Catch: [caught([runOverErrorName], 'The run is over'), caught(['States.ALL'], 'Complete the stop')],
+        Next: 'Complete the stop',
       },
-      "End the run's wait": { ...call(functionName('end-wait')), Next: 'The run is over' },
+      'Complete the stop': { ...call(functionName('complete-stop')), Next: 'The run is over' },
       'The run is over': { Type: 'Succeed' },
     },
   };

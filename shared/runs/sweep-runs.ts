@@ -3,7 +3,7 @@ import { endRun } from './end-run.ts';
 import { getItem, type Table } from '../table/table.ts';
 import { readClaims, type Claim } from './claim.ts';
 import { executionStatus, startExecution, type Executions } from './executions.ts';
-import { settleStop } from './steps.ts';
+import { completeStop } from './complete-stop.ts';
 
 /**
  * Ends runs whose execution is gone: never started because its caller crashed, aborted by hand, lost with the machine. A stop
@@ -43,6 +43,6 @@ async function endIfOrphaned(table: Table, executions: Executions, claim: Claim,
   const { domain, computation_id, run_id, cvm_id } = claim;
   const stop = await executionStatus(executions, 'stop', run_id);
   if (stop === undefined) await startExecution(executions, 'stop', { domain, computation_id, run_id, cvm_id });
-  else if (stop !== 'RUNNING') await settleStop(table, executions, { domain, computation_id, run_id, cvm_id }, now);
+  else if (stop !== 'RUNNING') await completeStop(table, executions, { domain, computation_id, run_id, cvm_id }, now);
   return false;
 }

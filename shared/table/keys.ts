@@ -14,6 +14,31 @@ export interface Key {
   sk: string;
 }
 
+declare const owned: unique symbol;
+
+/**
+ * The key of a row that is written in one place only: computations, runs, assets and claims. It reads like any key. Writing
+ * takes `keyToWrite`, which lint allows in that place alone: shared/computations/change-computation.ts, shared/runs/change-run.ts,
+ * shared/runs/claim.ts and shared/assets/change-asset.ts.
+ */
+export interface RowKey extends Key {
+  readonly [owned]: true;
+}
+
+/** What any place may write: everything without the key of such a row. */
+export interface NotARow {
+  readonly [owned]?: never;
+}
+
+/** The key of a row, for its one writer. */
+export function keyToWrite({ pk, sk }: RowKey): Key {
+  return { pk, sk };
+}
+
+function rowKey(pk: string, sk: string): RowKey {
+  return { pk, sk } as RowKey;
+}
+
 /**
  * A list and what it can be filtered by: its members' `facetAttribute`, whose values are the facets. A facet is stored by its
  * code, one upper-case letter that never changes, since the letters are repeated hundreds of times in the items beside the
@@ -21,8 +46,14 @@ export interface Key {
  */
 export interface List {
   pk: string;
+  /** Whether its rows have one writer (see RowKey). */
+  isOwned: boolean;
   facetAttribute?: string;
   facets: Readonly<Record<string, string>>;
+}
+
+interface OwnedList extends List {
+  isOwned: true;
 }
 
 const padded = (value: number, digits: number) => String(value).padStart(digits, '0');
@@ -37,15 +68,31 @@ const assetFacets = { algorithm: 'A', dataset: 'D' };
 const oneFacet = { all: 'A' };
 
 export const lists = {
-  computations: (domain: string): List => ({ pk: `computations#${domain}`, facetAttribute: 'status', facets: computationFacets }),
-  assets: (domain: string): List => ({ pk: `assets#${domain}`, facetAttribute: 'asset_type', facets: assetFacets }),
-  runs: (domain: string): List => ({ pk: `runs#${domain}`, facets: oneFacet }),
-  linkedComputations: (assetId: string): List => ({ pk: `linked#${assetId}`, facets: oneFacet }),
+  computations: (domain: string): OwnedList => ({
+    pk: `computations#${domain}`,
+    isOwned: true,
+    facetAttribute: 'status',
+    facets: computationFacets,
+  }),
+  assets: (domain: string): OwnedList => ({
+    pk: `assets#${domain}`,
+    isOwned: true,
+    facetAttribute: 'asset_type',
+    facets: assetFacets,
+  }),
+  runs: (domain: string): OwnedList => ({ pk: `runs#${domain}`, isOwned: true, facets: oneFacet }),
+  linkedComputations: (assetId: string) => ({ pk: `linked#${assetId}`, isOwned: false as const, facets: oneFacet }),
 };
+
+function keyOfRow(list: List & { isOwned: false }, number: number): Key;
+function keyOfRow(list: List, number: number): RowKey;
+function keyOfRow(list: List, number: number): Key {
+  return rowKey(list.pk, `row#${padded(number, 15)}`);
+}
 
 export const listKeys = {
   counter: (list: List): Key => ({ pk: list.pk, sk: 'counter' }),
-  row: (list: List, number: number): Key => ({ pk: list.pk, sk: `row#${padded(number, 15)}` }),
+  row: keyOfRow,
   leaf: (list: List, number: number): Key => ({ pk: list.pk, sk: `leaf#${padded(Math.floor(number / numbersPerLeaf), 13)}` }),
   mid: (list: List, number: number): Key => ({ pk: list.pk, sk: `mid#${padded(Math.floor(number / numbersPerMid), 11)}` }),
   prefixes: { row: 'row#', leaf: 'leaf#', mid: 'mid#' },
@@ -85,10 +132,14 @@ export const journalKeys = {
   prefixes: { event: 'event#', segment: 'segment#' },
 };
 
-/** What a computation's runs leave behind: the snapshot each was started with, and the reports already seen. */
+/**
+ * What a computation's runs leave behind: the snapshot each was started with, and the reports already seen. The private key of
+ * the agent stands apart, since it goes with the run's end.
+ */
 export const runKeys = {
   partition: (computationId: string) => `runs-of#${computationId}`,
   snapshot: (computationId: string, runId: string): Key => ({ pk: runKeys.partition(computationId), sk: `snapshot#${runId}` }),
+  serverKey: (computationId: string, runId: string): Key => ({ pk: runKeys.partition(computationId), sk: `server-key#${runId}` }),
   report: (computationId: string, runId: string, reportId: string): Key => ({
     pk: runKeys.partition(computationId),
     sk: `report#${runId}#${reportId}`,
@@ -101,10 +152,28 @@ export const runKeys = {
   prefixes: { snapshot: 'snapshot#', report: 'report#', use: 'use#' },
 };
 
+/**
+ * A DynamoDB partition takes 1,000 write units a second. What the whole service writes into one place is spread over as many
+ * partitions as this, by a hash of its sort key. Whoever lists the place reads all of them.
+ */
+const shardCount = 8;
+
+/** Partitions of a sharded place. The first has the place's plain name: before shards, everything stood there. */
+function shardsOf(place: string): string[] {
+  return [place, ...Array.from({ length: shardCount }, (_, shard) => `${place}#${shard}`)];
+}
+
+function shardOf(place: string, by: string): string {
+  const [byte = 0] = createHash('sha256').update(by).digest();
+  return `${place}#${byte % shardCount}`;
+}
+
 /** A CVM's work: the claim of the run it is taken by, listed service-wide for the sweep, and its open commands. */
 export const cvmKeys = {
-  claims: 'claims',
-  claim: (domain: string, cvmId: string): Key => ({ pk: cvmKeys.claims, sk: `${domain}#${cvmId}` }),
+  claimShards: shardsOf('claims'),
+  claim: (domain: string, cvmId: string): RowKey => rowKey(shardOf('claims', `${domain}#${cvmId}`), `${domain}#${cvmId}`),
+  /** Where a claim stands that was made before claims had shards. */
+  unshardedClaim: (domain: string, cvmId: string): RowKey => rowKey('claims', `${domain}#${cvmId}`),
   commands: (domain: string, cvmId: string) => `commands#${domain}#${cvmId}`,
   command: (domain: string, cvmId: string, runId: string, type: 'run' | 'stop'): Key => ({
     pk: cvmKeys.commands(domain, cvmId),
@@ -125,15 +194,21 @@ export const statisticsKeys = {
 
 /** Names in storage that may turn out to belong to no row, by the time to look. */
 export const contentCheckKeys = {
-  partition: 'content-checks',
-  /** Sorts before every check: `between` takes no empty key. */
-  first: { pk: 'content-checks', sk: '0' },
-  check: (dueAt: string, contentKey: string): Key => ({ pk: contentCheckKeys.partition, sk: `${dueAt}#${contentKey}` }),
+  shards: shardsOf('content-checks'),
+  check: (dueAt: string, contentKey: string): Key => ({
+    pk: shardOf('content-checks', contentKey),
+    sk: `${dueAt}#${contentKey}`,
+  }),
+  /** From the first check of a shard to those due at `now`. */
+  dueIn: (shard: string, now: string): [Key, Key] => [
+    { pk: shard, sk: '0' },
+    { pk: shard, sk: `${now}#` },
+  ],
 };
 
 /** Deleted things whose remains are still to be removed. */
 export const purgeKeys = {
-  partition: 'purges',
+  shards: shardsOf('purges'),
   prefixes: { asset: 'asset#', computation: 'computation#' },
-  purge: (kind: 'computation' | 'asset', id: string): Key => ({ pk: purgeKeys.partition, sk: `${kind}#${id}` }),
+  purge: (kind: 'computation' | 'asset', id: string): Key => ({ pk: shardOf('purges', id), sk: `${kind}#${id}` }),
 };

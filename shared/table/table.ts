@@ -9,7 +9,7 @@ import {
   type QueryCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import { Deadline, type DeadlineSource } from '../deadline.ts';
-import type { Key } from './keys.ts';
+import type { Key, NotARow } from './keys.ts';
 
 /** The one table, and what the caller wants to hear of its retries. */
 export interface Table {
@@ -33,7 +33,7 @@ function until(deadline: Deadline): { abortSignal: AbortSignal } {
 }
 
 /** Writes one item, whatever was there. */
-export async function putItem(table: Table, item: Item): Promise<void> {
+export async function putItem(table: Table, item: Item & Key & NotARow): Promise<void> {
   await table.document.send(new PutCommand({ TableName: table.name, Item: item }), until(deadlineOf(table)));
 }
 

@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import { RunIsOverError } from '../runs/run-is-over.ts';
 import { timestampOf } from '../clock.ts';
 import type { DeadlineSource } from '../deadline.ts';
 import { clockOf, deadlineOf, type Invocation } from '../invocation.ts';
@@ -28,8 +27,7 @@ export function task<S extends v.GenericSchema>(
       const context = { now: timestampOf(clockOf(invocation)), deadline: () => deadlineOf(invocation) };
       return (await work(v.parse(input, event), context)) ?? {};
     } catch (error) {
-      if (error instanceof RunIsOverError) log('INFO', 'The run is over.');
-      else log('ERROR', 'The task failed.', {}, error);
+      log('ERROR', 'The task failed.', {}, error);
       throw error;
     }
   };

@@ -22,7 +22,7 @@ export const tasks = [
   {
     name: 'lifecycle/offer-run',
     trigger: 'state machine',
-    uses: { table: ['BatchGetItem', 'PutItem', 'UpdateItem'], stateMachine: ['SendTaskSuccess'] },
+    uses: { table: ['BatchGetItem', 'PutItem', 'UpdateItem'], stateMachine: ['SendTaskSuccess', 'SendTaskFailure'] },
     times: ['ACCEPT_TIMEOUT_SECONDS'],
     timeoutInSeconds: 30,
     loses: 'Runs are not offered to their CVMs and fail.',
@@ -30,20 +30,23 @@ export const tasks = [
   {
     name: 'lifecycle/await-cvm',
     trigger: 'state machine',
-    uses: { table: ['GetItem', 'UpdateItem'], stateMachine: ['SendTaskSuccess'] },
+    uses: { table: ['BatchGetItem', 'UpdateItem'], stateMachine: ['SendTaskSuccess', 'SendTaskFailure'] },
     timeoutInSeconds: 30,
     loses: 'Runs that a CVM has accepted fail.',
   },
   {
     name: 'lifecycle/deliver-stop',
     trigger: 'state machine',
-    uses: { table: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem'], stateMachine: ['SendTaskSuccess'] },
+    uses: {
+      table: ['BatchGetItem', 'PutItem', 'UpdateItem', 'DeleteItem'],
+      stateMachine: ['SendTaskSuccess', 'SendTaskFailure'],
+    },
     times: ['STOP_TIMEOUT_SECONDS'],
     timeoutInSeconds: 30,
     loses: 'CVMs are not told to stop: runs end as cancelled while the CVM still computes.',
   },
   {
-    name: 'lifecycle/end-wait',
+    name: 'lifecycle/complete-stop',
     trigger: 'state machine',
     uses: { table: endRun, stateMachine: ['SendTaskSuccess'] },
     timeoutInSeconds: 30,

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listComputations } from '../../shared/computations/list-computations.ts';
 import { computationStatuses } from '../../shared/computations/computation.ts';
-import { readComputation } from '../../shared/computations/read-computation.ts';
+import { readComputation } from '../../shared/computations/find-computation.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { sweepRuns } from '../../shared/runs/sweep-runs.ts';
 import { deletePartition } from '../../shared/deletion/delete-partition.ts';

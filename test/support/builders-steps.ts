@@ -60,16 +60,20 @@ function unlink(it: ModelComputation, assetId: string): void {
 const onComputation = {
   update: (domain: string, { id, it }: Target, { name }: Step): Planned => ({
     act: (_, table) =>
-      updateComputation(table, domain, id, 'alice', byAlice.now, ({ owner }) => ({
-        ...{ name, description: '', owner, agent_config: defaultAgentConfig },
-      })),
+      updateComputation(table, {
+        domain,
+        id,
+        by: 'alice',
+        now: byAlice.now,
+        decide: ({ owner }) => ({ fields: { name, description: '', owner }, agent_config: defaultAgentConfig }),
+      }),
     apply: () => {
       if (it.name !== name) happens(it, 'updated');
       it.name = name;
     },
   }),
   remove: (domain: string, { id, it }: Target): Planned => ({
-    act: (_, table) => deleteComputation(table, domain, id, nothing),
+    act: (_, table) => deleteComputation(table, { domain, id, permit: nothing }),
     ...refusedIf(isActive(it.status), 'conflict'),
     apply: (model) => {
       Reflect.deleteProperty(model.computations, id);
@@ -116,7 +120,7 @@ const onAsset = {
     const next = { file_name: `${name}.csv`, asset_type: type };
     const linked = Object.values(model.computations).filter((computation) => computation.links.includes(id));
     return {
-      act: ({ content }, table) => updateAsset(table, content, domain, id, { ...fields, ...next }, byAlice.now, nothing),
+      act: ({ content }, table) => updateAsset(table, content, { domain, id, given: { ...fields, ...next }, ...byAlice }),
       ...refusedIf(
         linked.some((computation) => isTaken(model, computation, id, next)),
         'conflict',
@@ -130,7 +134,7 @@ const onAsset = {
     const all = Object.values(model.computations);
     const isUsed = all.some((it) => isActive(it.status) && (it.links.includes(id) || it.kept.includes(id)));
     return {
-      act: (_stores, table) => deleteAsset(table, domain, id, 'alice', byAlice.now, nothing),
+      act: (_stores, table) => deleteAsset(table, { domain, id, ...byAlice }),
       ...refusedIf(isUsed, 'conflict'),
       apply: (changed) => {
         for (const it of all) if (it.links.includes(id)) unlink(it, id);

@@ -14,7 +14,7 @@ import { defaultAgentConfig } from '../../shared/computations/agent-config.ts';
 import { createComputation } from '../../shared/computations/create-computation.ts';
 import { recordReports } from '../../shared/runs/record-reports.ts';
 import type { Executions } from '../../shared/runs/executions.ts';
-import { recordOutcome } from '../../shared/runs/steps.ts';
+import { recordOutcome } from '../../shared/runs/record-outcome.ts';
 import { linkAsset } from '../../shared/links/link-asset.ts';
 import { uploadKey } from '../../shared/keys/participant-key.ts';
 import { readPublicKey } from '../../shared/keys/read-public-key.ts';
@@ -72,8 +72,9 @@ export const publicKey = Buffer.from(generateKeyPairSync('ed25519').publicKey.ex
 export const byAlice = { by: 'alice', now: clockOfTests, permit: () => undefined };
 
 export async function aComputation(table: Table, domain: string, name = 'Iris'): Promise<string> {
-  const fields = { name, description: '', owner: 'alice', agent_config: defaultAgentConfig };
-  return (await createComputation(table, { domain, ...fields, createdBy: 'alice', now: clockOfTests })).id;
+  const fields = { name, description: '', owner: 'alice' };
+  const given = { domain, fields, agent_config: defaultAgentConfig, by: 'alice', now: clockOfTests };
+  return (await createComputation(table, given)).id;
 }
 
 export async function anAsset(

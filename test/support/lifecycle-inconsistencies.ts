@@ -4,7 +4,7 @@ import { parseHead } from '../../shared/events/journal-head.ts';
 import { parseStoredEvent } from '../../shared/events/stored-event.ts';
 import { numberOf } from '../../shared/identifiers.ts';
 import { isActive } from '../../shared/computations/run.ts';
-import { listKeys, lists, numbersPerLeaf, type List } from '../../shared/table/keys.ts';
+import { cvmKeys, listKeys, lists, numbersPerLeaf, type List } from '../../shared/table/keys.ts';
 import { leafAttribute, midAttribute } from '../../shared/table/list-index.ts';
 import type { Item, Table } from '../../shared/table/table.ts';
 
@@ -139,7 +139,7 @@ function amongLinks(partitions: Partitions): string[] {
 function amongRuns(partitions: Partitions): string[] {
   const runs = rowsOf(partitions, 'runs').map(({ row }) => row);
   const active = runs.filter((run) => isActive(String(run['status'])));
-  const claimed = (partitions.get('claims') ?? []).map((claim) => String(claim['run_id']));
+  const claimed = cvmKeys.claimShards.flatMap((shard) => partitions.get(shard) ?? []).map((claim) => String(claim['run_id']));
   const commands = [...partitions].filter(([pk]) => pk.startsWith('commands#')).flatMap(([, items]) => items);
   const computations = rowsOf(partitions, 'computations').map(({ row }) => row);
   return [

@@ -43,7 +43,7 @@ async function aLivedComputation() {
   return { id, runs: [first, second], assets: [algorithm, dataset] };
 }
 
-const remove = (id: string, table = stores.table) => deleteComputation(table, domain, id, () => undefined);
+const remove = (id: string, table = stores.table) => deleteComputation(table, { domain, id, permit: () => undefined });
 const isGone = (error: unknown) => expect(error).toMatchObject({ code: 'not_found' });
 
 async function expectNothingLeft({ id, runs }: { id: string; runs: string[] }, death: string): Promise<void> {
@@ -84,7 +84,7 @@ describe('the purge of a computation', () => {
     await remove(id, stores.mortal);
     stores.proxy.inject(undefined);
     await expect(remove(id)).rejects.toMatchObject({ code: 'not_found' });
-    for (const assetId of assets) await deleteAsset(stores.table, domain, assetId, 'alice', byAlice.now, () => undefined);
+    for (const assetId of assets) await deleteAsset(stores.table, { domain, id: assetId, ...byAlice });
     await expectNothingLeft({ id, runs: assets }, 'with its assets');
   });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { listKeys, lists, numbersPerLeaf, numbersPerMid, type List } from '../../../shared/table/keys.ts';
+import { keyToWrite, listKeys, lists, numbersPerLeaf, numbersPerMid, type List } from '../../../shared/table/keys.ts';
 import { addToList, moveInList, nextNumber, readPage, removeFromList } from '../../../shared/table/listing.ts';
 import { type Table } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
@@ -23,7 +23,9 @@ afterAll(() => proxied.stop());
 const statuses = ['created', 'running', 'completed', 'failed'];
 
 function putRow(number: number, status: string) {
-  return { put: { Item: { ...listKeys.row(list, number), number, status }, ConditionExpression: 'attribute_not_exists(pk)' } };
+  return {
+    put: { Item: { ...keyToWrite(listKeys.row(list, number)), number, status }, ConditionExpression: 'attribute_not_exists(pk)' },
+  };
 }
 
 async function add(table: Table, number: number, status: string): Promise<void> {
@@ -32,13 +34,13 @@ async function add(table: Table, number: number, status: string): Promise<void> 
 
 async function move(table: Table, number: number, from: string, to: string): Promise<void> {
   await transact(table, [
-    { put: { Item: { ...listKeys.row(list, number), number, status: to } } },
+    { put: { Item: { ...keyToWrite(listKeys.row(list, number)), number, status: to } } },
     ...moveInList(list, number, from, to),
   ]);
 }
 
 async function remove(table: Table, number: number, status: string): Promise<void> {
-  await transact(table, [{ delete: { Key: listKeys.row(list, number) } }, ...removeFromList(list, number, status)]);
+  await transact(table, [{ delete: { Key: keyToWrite(listKeys.row(list, number)) } }, ...removeFromList(list, number, status)]);
 }
 
 async function pageNumbers(limit: number, offset: number, facet?: string) {
@@ -179,7 +181,7 @@ describe('readPage', () => {
 
   it('reads a list without a filter', async () => {
     const runs = lists.runs('d');
-    await transact(proxied.direct, [{ put: { Item: { ...listKeys.row(runs, 7), id: 'r' } } }, ...addToList(runs, 7)]);
+    await transact(proxied.direct, [{ put: { Item: { ...keyToWrite(listKeys.row(runs, 7)), id: 'r' } } }, ...addToList(runs, 7)]);
     const page = await readPage(proxied.direct, runs, { limit: 1, offset: 0 });
     expect([page.rows.map((row) => row['id']), page.total]).toEqual([['r'], 1]);
   });

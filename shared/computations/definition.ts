@@ -1,33 +1,8 @@
 import * as v from 'valibot';
-import { notFound } from '../errors.ts';
+import { computationKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
-import { numberOf } from '../identifiers.ts';
-import { computationKeys, listKeys, lists, type Key } from '../table/keys.ts';
-import { getItem, queryPrefix, type Item, type Table } from '../table/table.ts';
+import { queryPrefix, type Item, type Table } from '../table/table.ts';
 import { parseAgentConfig, type AgentConfig } from './agent-config.ts';
-import { storedComputation, type StoredComputation } from './computation.ts';
-
-/** Where a computation's row is. @throws ServiceError `not_found` for an identifier that this service cannot have issued */
-export function computationKey(domain: string, id: string): Key {
-  return listKeys.row(lists.computations(domain), computationNumber(id));
-}
-
-export function computationNumber(id: string): number {
-  const number = numberOf(id);
-  if (number === undefined) throw notFound('computation');
-  return number;
-}
-
-/** The row read from `computationKey`. @throws ServiceError `not_found` where there is none with this identifier */
-export function parseComputation(item: Item | undefined, id: string): StoredComputation {
-  if (item?.['id'] !== id) throw notFound('computation');
-  return parseStored(storedComputation, item, 'computation');
-}
-
-/** One round trip. @throws ServiceError `not_found` */
-export async function readComputation(table: Table, domain: string, id: string): Promise<StoredComputation> {
-  return parseComputation(await getItem(table, computationKey(domain, id)), id);
-}
 
 const linkSchema = v.object({
   asset_id: v.string(),

@@ -1,9 +1,9 @@
 import { openExecutions } from '../../shared/runs/executions.ts';
 import { runReference } from '../../shared/runs/run-reference.ts';
-import { settleStop } from '../../shared/runs/steps.ts';
+import { completeStop } from '../../shared/runs/complete-stop.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';
 
-export const handler = task('lifecycle/end-wait', runReference, async (run, { now, deadline }) => {
-  await settleStop(openTable(deadline), openExecutions(), run, now);
+export const handler = task('lifecycle/complete-stop', runReference, async (run, { now, deadline }) => {
+  await completeStop(openTable(deadline), openExecutions(), run, now);
 });

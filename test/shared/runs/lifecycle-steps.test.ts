@@ -2,21 +2,31 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listCommands } from '../../../shared/runs/list-commands.ts';
 import { recordReports } from '../../../shared/runs/record-reports.ts';
 import { readClaim } from '../../../shared/runs/claim.ts';
-import { RunIsOverError } from '../../../shared/runs/run-is-over.ts';
-import { deliverStop, offerRun, recordOutcome } from '../../../shared/runs/steps.ts';
+import { deliverStop } from '../../../shared/runs/deliver-stop.ts';
+import { offerRun } from '../../../shared/runs/offer-run.ts';
+import { recordOutcome } from '../../../shared/runs/record-outcome.ts';
+import { runOverErrorName } from '../../../shared/runs/run-over.ts';
 import { sweepRuns } from '../../../shared/runs/sweep-runs.ts';
-import { computationKey } from '../../../shared/computations/read-computation.ts';
+import { computationKey } from '../../../shared/computations/find-computation.ts';
 import { readRun } from '../../../shared/runs/read-run.ts';
 import { stopRun } from '../../../shared/runs/stop-run.ts';
-import { cvmKeys } from '../../../shared/table/keys.ts';
+import { cvmKeys, keyToWrite } from '../../../shared/table/keys.ts';
 import { putItem, getItem } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { aReadyComputation, aRun, byAlice, endRunWith, startStores, type Stores } from '../../support/builders-store.ts';
 import { startIdleStepFunctions } from '../../support/lifecycle-idle-step-functions.ts';
 
 let stores: Stores;
+/** The error that each task was failed with, by its token. */
+const failedTasks = new Map<unknown, unknown>();
 beforeAll(async () => {
   stores = await startStores();
+  const recordFailures = (next: (args: { input: object }) => Promise<never>) => (args: { input: object }) => {
+    const { taskToken, error } = args.input as Record<string, unknown>;
+    if (error !== undefined) failedTasks.set(taskToken, error);
+    return next(args);
+  };
+  stores.executions.client.middlewareStack.add(recordFailures as never, { step: 'initialize' });
 });
 afterAll(() => stores.stop());
 
@@ -75,7 +85,8 @@ describe('offerRun', () => {
   it('has nothing to offer when the run was stopped before, and cancels it', async () => {
     const run = await aStartedRun();
     await stop(run);
-    await expect(offer(run, 'token')).rejects.toBeInstanceOf(RunIsOverError);
+    await offer(run, 'token of a stopped run');
+    expect(failedTasks.get('token of a stopped run')).toBe(runOverErrorName);
     await recordOutcome(stores.table, stores.executions, run, undefined, now());
     expect(await readRun(stores.table, domain, run.run_id)).toMatchObject({
       status: 'cancelled',
@@ -89,8 +100,8 @@ describe('offerRun', () => {
       await stop(run);
       await deliverStop(stores.table, stores.executions, { run, task_token: 'stop' }, now(), 60);
     });
-    const late = offerRun(stores.mortal, stores.executions, { run, task_token: 'token' }, now(), 60);
-    await expect(late).rejects.toBeInstanceOf(RunIsOverError);
+    await offerRun(stores.mortal, stores.executions, { run, task_token: 'token of a late offer' }, now(), 60);
+    expect(failedTasks.get('token of a late offer')).toBe(runOverErrorName);
     expect((await commands(run.cvm_id)).map(({ type }) => type)).toEqual(['stop']);
   });
 
@@ -109,7 +120,8 @@ describe('offerRun', () => {
     const run = await aStartedRun();
     await endRunWith(stores, domain, run.run_id);
     await aRun(stores, domain, run.computation_id, run.cvm_id);
-    await expect(offer(run, 'token')).rejects.toBeInstanceOf(RunIsOverError);
+    await offer(run, 'token of an ended run');
+    expect(failedTasks.get('token of an ended run')).toBe(runOverErrorName);
     expect(await commands(run.cvm_id)).toEqual([]);
   });
 });
@@ -140,11 +152,11 @@ describe('sweepRuns', () => {
     const [broken, orphan] = [await aStartedRun(), await aStartedRun()];
     const key = computationKey(domain, broken.computation_id);
     const row = await getItem(stores.table, key);
-    await transact(stores.table, [{ delete: { Key: key } }]);
+    await transact(stores.table, [{ delete: { Key: keyToWrite(key) } }]);
     const lost = await startIdleStepFunctions();
     await expect(sweepRuns(stores.table, lost.executions, now(), 0)).rejects.toBeInstanceOf(AggregateError);
     expect(await readRun(stores.table, domain, orphan.run_id)).toMatchObject({ status: 'failed' });
-    await putItem(stores.table, { ...row });
+    await putItem(stores.table, { ...keyToWrite(key), ...row });
     expect(await sweepRuns(stores.table, lost.executions, now(), 0)).toBeGreaterThanOrEqual(1);
     expect(await readRun(stores.table, domain, broken.run_id)).toMatchObject({ status: 'failed' });
     await lost.stop();

@@ -1,0 +1,204 @@
+import type { NewEvent } from '../events/event.ts';
+import { appendEvents } from '../events/journal.ts';
+import { parseHead, type JournalHead } from '../events/journal-head.ts';
+import { journalKeys, keyToWrite, lists, type Key } from '../table/keys.ts';
+import { addToList, moveInList, removeFromList } from '../table/listing.ts';
+import { setAttributes } from '../table/set-attributes.ts';
+import { getItems, type Item, type Table } from '../table/table.ts';
+import { StaleReadError, type Transaction } from '../table/transaction.ts';
+import type { ComputationFields, ComputationStatus, StoredComputation } from './computation.ts';
+import { computationKey, computationNumber, parseComputation } from './find-computation.ts';
+import type { Run } from './run.ts';
+import { countTransition } from './statistics.ts';
+
+/**
+ * A computation as it was read to be changed: its row and the head of its journal. Every change asserts that both are still so,
+ * and fails with StaleReadError otherwise, for withFreshReads.
+ */
+export interface ComputationToChange {
+  domain: string;
+  row: StoredComputation;
+  head: JournalHead;
+}
+
+/** What parseToChange needs, in this order. @throws ServiceError `not_found` for an identifier that this service cannot have issued */
+export function keysToChange(domain: string, id: string): [Key, Key] {
+  return [computationKey(domain, id), journalKeys.head(id)];
+}
+
+/** @throws ServiceError `not_found` */
+export function parseToChange(domain: string, id: string, [row, head]: (Item | undefined)[]): ComputationToChange {
+  return { domain, row: parseComputation(row, id), head: parseHead(head) };
+}
+
+/** One round trip. @throws ServiceError `not_found` */
+export async function readToChange(table: Table, domain: string, id: string): Promise<ComputationToChange> {
+  return parseToChange(domain, id, await getItems(table, keysToChange(domain, id)));
+}
+
+/** The event that says that a computation entered a status. */
+const entryEvents = {
+  created: { event_type: 'created', status: 'success' },
+  running: { event_type: 'started', status: 'success' },
+  stopping: { event_type: 'stop_requested', status: 'success' },
+  completed: { event_type: 'completed', status: 'success' },
+  failed: { event_type: 'failed', status: 'failure' },
+  cancelled: { event_type: 'cancelled', status: 'success' },
+} as const satisfies Record<ComputationStatus, { event_type: string; status: string }>;
+
+/** What is recorded of a change, and when: RFC 3339, UTC, milliseconds. */
+interface Entry {
+  originator: string;
+  details: Record<string, unknown>;
+  now: string;
+}
+
+/** Adds a new computation: row, list, statistics and the `created` event. */
+export async function addComputation(
+  table: Table,
+  transaction: Transaction,
+  { domain, row }: { domain: string; row: StoredComputation & { status: 'created' } },
+  entry: Entry,
+): Promise<void> {
+  const Item = { ...keyToWrite(computationKey(domain, row.id)), ...row };
+  transaction.add(
+    { put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } },
+    ...addToList(lists.computations(domain), computationNumber(row.id), row.status),
+  );
+  await recordEntry(table, transaction, { domain, row, head: parseHead(undefined) }, entry);
+}
+
+/** Enters the status of `run`, which is the computation's latest from now on: row, list, statistics and journal together. */
+export async function enterStatus(
+  table: Table,
+  transaction: Transaction,
+  computation: ComputationToChange,
+  run: Run,
+  entry: Entry,
+): Promise<void> {
+  const { domain, row } = computation;
+  const { status } = run;
+  changeRow(transaction, computation, { status, run });
+  transaction.add(...moveInList(lists.computations(domain), computationNumber(row.id), row.status, status));
+  await recordEntry(table, transaction, { ...computation, row: { ...row, status, run } }, entry);
+}
+
+/** Statistics and journal of the status that the row has entered. */
+async function recordEntry(
+  table: Table,
+  transaction: Transaction,
+  { domain, row, head }: ComputationToChange,
+  { originator, details, now }: Entry,
+): Promise<void> {
+  transaction.add(countTransition(domain, row.status, now));
+  const ofRun = row.run ? { run_id: row.run.id, cvm_id: row.run.cvm_id } : {};
+  const event = { ...entryEvents[row.status], ...ofRun, originator, details, lifecycle: true };
+  const { actions } = await appendEvents(table, row.id, head, [event], now);
+  transaction.add(...actions);
+}
+
+/** Replaces the fields that users give. `events` says which changed. @returns the row as it will be */
+export async function replaceFields(
+  table: Table,
+  transaction: Transaction,
+  computation: ComputationToChange,
+  fields: ComputationFields,
+  { events, now }: { events: [NewEvent, ...NewEvent[]]; now: string },
+): Promise<StoredComputation> {
+  const next = changeRow(transaction, computation, { ...fields, updated_at: now });
+  const { actions } = await appendEvents(table, next.id, computation.head, events, now);
+  transaction.add(...actions);
+  return next;
+}
+
+/**
+ * Marks that what a manifest is made of has changed, so that no run starts with inputs that were checked before.
+ * @param change.addedDatasets how many datasets were linked; negative if they were unlinked
+ */
+export function changeInputs(
+  transaction: Transaction,
+  computation: Pick<ComputationToChange, 'domain' | 'row'>,
+  { addedDatasets }: { addedDatasets: number },
+): void {
+  const { inputs_version, dataset_count } = computation.row;
+  changeRow(transaction, computation, {
+    inputs_version: inputs_version + 1,
+    dataset_count: dataset_count + addedDatasets,
+  });
+}
+
+/** As changeInputs, and records why. @returns the number of the event in the journal */
+export async function changeInputsWithEvent(
+  table: Table,
+  transaction: Transaction,
+  computation: ComputationToChange,
+  change: { addedDatasets: number; event: NewEvent; now: string },
+): Promise<number> {
+  changeInputs(transaction, computation, change);
+  const { actions, head } = await appendEvents(table, computation.row.id, computation.head, [change.event], change.now);
+  transaction.add(...actions);
+  return head.count;
+}
+
+/** Records events, 1 to 50, that change nothing of the computation but come true only while it is there. */
+export async function recordEvents(
+  table: Table,
+  transaction: Transaction,
+  computation: ComputationToChange,
+  events: NewEvent[],
+  now: string,
+): Promise<void> {
+  const { domain, row, head } = computation;
+  assertExists(transaction, domain, row.id);
+  const { actions } = await appendEvents(table, row.id, head, events, now);
+  transaction.add(...actions);
+}
+
+/** Makes the transaction fail with StaleReadError if the computation has been deleted. */
+export function assertExists(transaction: Transaction, domain: string, id: string): void {
+  const Key = keyToWrite(computationKey(domain, id));
+  const check = { Key, ConditionExpression: 'id = :id', ExpressionAttributeValues: { ':id': id } };
+  transaction.add({ check, otherwise: new StaleReadError() });
+}
+
+/** Removes a computation from every read: row, list and journal. What else is left of it is the purge's. */
+export function removeComputation(transaction: Transaction, { domain, row }: ComputationToChange): void {
+  transaction.add(
+    { delete: { Key: keyToWrite(computationKey(domain, row.id)), ...asRead(row) }, otherwise: new StaleReadError() },
+    ...removeFromList(lists.computations(domain), computationNumber(row.id), row.status),
+    { delete: { Key: journalKeys.head(row.id) } },
+  );
+}
+
+type RowChange = Partial<Omit<StoredComputation, 'id' | 'created_at' | 'version'>>;
+
+/** The one statement that changes a computation's row. `version` changes with it. @returns the row as it will be */
+function changeRow(
+  transaction: Transaction,
+  { domain, row }: Pick<ComputationToChange, 'domain' | 'row'>,
+  change: RowChange,
+): StoredComputation {
+  const next = { ...change, version: row.version + 1 };
+  const set = setAttributes(next);
+  const guard = asRead(row);
+  transaction.add({
+    update: {
+      Key: keyToWrite(computationKey(domain, row.id)),
+      UpdateExpression: set.UpdateExpression,
+      ConditionExpression: guard.ConditionExpression,
+      ExpressionAttributeNames: { ...set.ExpressionAttributeNames, ...guard.ExpressionAttributeNames },
+      ExpressionAttributeValues: { ...set.ExpressionAttributeValues, ...guard.ExpressionAttributeValues },
+    },
+    otherwise: new StaleReadError(),
+  });
+  return { ...row, ...next };
+}
+
+/** The row is as it was read. Functions of earlier versions change `version` with replacements only, hence the rest. */
+function asRead({ id, version, inputs_version, status }: StoredComputation) {
+  return {
+    ConditionExpression: 'id = :id AND version = :version AND inputs_version = :inputs_version AND #status = :status',
+    ExpressionAttributeNames: { '#status': 'status' },
+    ExpressionAttributeValues: { ':id': id, ':version': version, ':inputs_version': inputs_version, ':status': status },
+  };
+}

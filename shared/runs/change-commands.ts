@@ -1,0 +1,29 @@
+import { cvmKeys } from '../table/keys.ts';
+import type { Transaction } from '../table/transaction.ts';
+import type { Command } from './command.ts';
+import type { RunReference } from './run-reference.ts';
+
+type CommandType = Command['type'];
+
+/** Lays a command out for the run's CVM, for `lifetimeInSeconds` from `now` on. */
+export function addCommand(
+  transaction: Transaction,
+  { domain, computation_id, run_id, cvm_id }: RunReference,
+  { type, id, now, lifetimeInSeconds }: { type: CommandType; id: string; now: string; lifetimeInSeconds: number },
+): void {
+  const Item = {
+    ...cvmKeys.command(domain, cvm_id, run_id, type),
+    id,
+    type,
+    run_id,
+    computation_id,
+    issued_at: now,
+    expires_at: new Date(Date.parse(now) + lifetimeInSeconds * 1000).toISOString(),
+  };
+  transaction.add({ put: { Item } });
+}
+
+/** Takes a command back, or notes that it was answered. Nothing happens if there is none. */
+export function removeCommand(transaction: Transaction, { domain, cvm_id, run_id }: RunReference, type: CommandType): void {
+  transaction.add({ delete: { Key: cvmKeys.command(domain, cvm_id, run_id, type) } });
+}

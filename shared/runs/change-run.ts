@@ -1,0 +1,72 @@
+import { enterStatus, type ComputationToChange } from '../computations/change-computation.ts';
+import type { Run } from '../computations/run.ts';
+import { numberOf } from '../identifiers.ts';
+import { keyToWrite, listKeys, lists, type Key } from '../table/keys.ts';
+import { addToList, removeFromList } from '../table/listing.ts';
+import { setAttributes } from '../table/set-attributes.ts';
+import type { Table } from '../table/table.ts';
+import { StaleReadError, type Transaction } from '../table/transaction.ts';
+
+/** What is recorded of a change of a run, and when: RFC 3339, UTC, milliseconds. */
+interface Entry {
+  originator: string;
+  details: Record<string, unknown>;
+  now: string;
+}
+
+/** Adds a run to its domain's list. Its computation enters the run's status in the same transaction. */
+export async function addRun(
+  table: Table,
+  transaction: Transaction,
+  computation: ComputationToChange,
+  run: Run,
+  entry: Entry,
+): Promise<void> {
+  const { number, key } = placeOf(computation.domain, run.id);
+  transaction.add(
+    { put: { Item: { ...key, ...run }, ConditionExpression: 'attribute_not_exists(pk)' } },
+    ...addToList(lists.runs(computation.domain), number),
+  );
+  await enterStatus(table, transaction, computation, run, entry);
+}
+
+/**
+ * Changes a run that was read as `before`. Its computation enters the run's status in the same transaction, which fails with
+ * StaleReadError if the run has another status by then.
+ */
+export async function changeRun(
+  table: Table,
+  transaction: Transaction,
+  computation: ComputationToChange,
+  { before, after }: { before: Run; after: Run },
+  entry: Entry,
+): Promise<void> {
+  const { status, ended_at, reason } = after;
+  const set = setAttributes({ status, ended_at, reason });
+  transaction.add({
+    update: {
+      Key: placeOf(computation.domain, before.id).key,
+      UpdateExpression: set.UpdateExpression,
+      ConditionExpression: 'id = :id AND #status = :status',
+      ExpressionAttributeNames: { ...set.ExpressionAttributeNames, '#status': 'status' },
+      ExpressionAttributeValues: { ...set.ExpressionAttributeValues, ':id': before.id, ':status': before.status },
+    },
+    otherwise: new StaleReadError(),
+  });
+  await enterStatus(table, transaction, computation, after, entry);
+}
+
+/** Takes the run of a deleted computation out of its list. The transaction fails with ConditionFailedError if it is gone. */
+export function removeRun(transaction: Transaction, domain: string, runId: string): void {
+  const { number, key } = placeOf(domain, runId);
+  transaction.add(
+    { delete: { Key: key, ConditionExpression: 'attribute_exists(pk)' } },
+    ...removeFromList(lists.runs(domain), number),
+  );
+}
+
+function placeOf(domain: string, runId: string): { number: number; key: Key } {
+  const number = numberOf(runId);
+  if (number === undefined) throw new Error('A stored run has an identifier that this service cannot have issued.');
+  return { number, key: keyToWrite(listKeys.row(lists.runs(domain), number)) };
+}

@@ -1,0 +1,21 @@
+import type { Table } from '../table/table.ts';
+import { Transaction, withFreshReads } from '../table/transaction.ts';
+import { changeClaim, readClaim, type Ending } from './claim.ts';
+import { completeTasksOf } from './complete-tasks.ts';
+import { endRun } from './end-run.ts';
+import type { Executions } from './executions.ts';
+import type { RunReference } from './run-reference.ts';
+
+/** Completes a stop, confirmed or not: tells the run's own execution, or ends the run here if that execution is gone. */
+export async function completeStop(table: Table, executions: Executions, run: RunReference, now: string): Promise<void> {
+  const unconfirmed: Ending = { status: 'cancelled', reason: 'Stopped; no CVM confirmed it in time.', is_confirmed: false };
+  await withFreshReads(table, async (table) => {
+    const claim = await readClaim(table, run);
+    if (!claim || claim.outcome) return;
+    const transaction = new Transaction();
+    changeClaim(transaction, claim, { set: { outcome: unconfirmed }, unless: ['outcome'] });
+    await transaction.commit(table);
+  });
+  const claim = await readClaim(table, run); // with the tokens that were left before it had an outcome
+  if (claim && !(await completeTasksOf(executions, claim))) await endRun(table, run, unconfirmed, now);
+}

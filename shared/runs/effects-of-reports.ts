@@ -1,0 +1,44 @@
+import type { NewEvent } from '../events/event.ts';
+import type { Run } from '../computations/run.ts';
+import type { Claim, ClaimChange } from './claim.ts';
+import type { Command } from './command.ts';
+import { outcomeOfReport } from './outcome-of-report.ts';
+import type { Report } from './report.ts';
+
+/** The change of the claim that the reports make. Any word of the agent says that the CVM has taken the run. */
+export function claimChangeOf(reports: Report[], claim: Claim, now: string): ClaimChange | undefined {
+  const isTaken = reports.some(
+    (report) => report.type === 'event' || (report.type === 'accepted' && report.command_id === claim.run_command_id),
+  );
+  const isAccepted = isTaken && claim.accepted_at === undefined;
+  const outcome = claim.outcome
+    ? undefined
+    : reports.map((report) => outcomeOfReport(report, claim)).find((found) => found !== undefined);
+  if (!isAccepted && !outcome) return undefined;
+  return {
+    set: { ...(isAccepted ? { accepted_at: now } : {}), ...(outcome ? { outcome } : {}) },
+    unless: outcome ? ['outcome'] : [],
+  };
+}
+
+/** The commands that the reports answer; they do not come back. */
+export function answeredCommands(reports: Report[], claim: Claim): Command['type'][] {
+  const answeredIds = new Set(reports.map((report) => ('command_id' in report ? report.command_id : '')));
+  const answered: Command['type'][] = [];
+  if (answeredIds.has(claim.run_command_id) || reports.some((report) => report.type === 'event')) answered.push('run');
+  if (answeredIds.has(claim.stop_command_id)) answered.push('stop');
+  return answered;
+}
+
+/**
+ * The events that the reports bring.
+ * @param isActive whether the run is active: what comes after its end is recorded, but is not its status
+ */
+export function eventsOf(reports: Report[], run: Run, isActive: boolean): NewEvent[] {
+  return reports.flatMap((report) => {
+    if (report.type !== 'event') return [];
+    const { event_type, status, originator, occurred_at } = report;
+    const details = report.details ? Buffer.from(report.details, 'base64') : occurred_at ? { occurred_at } : {};
+    return [{ event_type, status, originator, run_id: run.id, cvm_id: run.cvm_id, details, lifecycle: isActive }];
+  });
+}

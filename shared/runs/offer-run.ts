@@ -1,0 +1,62 @@
+import { getItems, type Table } from '../table/table.ts';
+import { Transaction, withFreshReads } from '../table/transaction.ts';
+import { addCommand } from './change-commands.ts';
+import { changeClaim, claimKeys, parseClaimOf, type ReadClaim } from './claim.ts';
+import { completeTask, failTaskAsOver, type Executions } from './executions.ts';
+import { findRun, runKey } from './read-run.ts';
+import type { WaitingStep } from './run-reference.ts';
+
+/**
+ * Offers the run to its CVM, and leaves the task token with the claim for the report that accepts it. If the CVM accepted an
+ * earlier attempt of this step, the task completes at once. If there is nothing to offer, because the outcome is known or the
+ * run was stopped before, the task fails as RunIsOver.
+ * @param acceptInSeconds how long the CVM may take to accept
+ */
+export async function offerRun(
+  table: Table,
+  executions: Executions,
+  { run, task_token }: WaitingStep,
+  now: string,
+  acceptInSeconds: number,
+): Promise<void> {
+  const rowKey = runKey(run.domain, run.run_id);
+  if (!rowKey) throw new Error('The execution is of a run that this service cannot have started.');
+  await withFreshReads(table, async (table) => {
+    const [runItem, ...claimItems] = await getItems(table, [rowKey, ...claimKeys(run)]);
+    const claim = parseClaimOf(run, claimItems);
+    if (!claim || claim.outcome) return await failTaskAsOver(executions, task_token);
+    if (claim.accepted_at !== undefined) {
+      await completeTask(executions, task_token);
+      return;
+    }
+    if (findRun(runItem, run.run_id)?.status !== 'running') return await withdrawOffer(table, executions, claim, task_token);
+
+    const transaction = new Transaction();
+    changeClaim(transaction, claim, {
+      set: { offer_token: task_token },
+      unless: ['accepted_at', 'outcome', 'stop_token'],
+    });
+    addCommand(transaction, run, { type: 'run', id: claim.run_command_id, now, lifetimeInSeconds: acceptInSeconds });
+    await transaction.commit(table);
+  });
+}
+
+/**
+ * The run was stopped meanwhile. A run that was never offered is over. A run that was offered, by an attempt of this step whose
+ * answer got lost, may be with the CVM already, so its stop has to be awaited.
+ */
+async function withdrawOffer(table: Table, executions: Executions, claim: ReadClaim, task_token: string): Promise<void> {
+  const transaction = new Transaction();
+  if (claim.offer_token !== undefined) {
+    changeClaim(transaction, claim, { set: { offer_token: task_token }, unless: ['accepted_at', 'outcome'] });
+    await transaction.commit(table);
+    return;
+  }
+  const reason = 'Stopped before the run was offered to the CVM.';
+  changeClaim(transaction, claim, {
+    set: { outcome: { status: 'cancelled', reason, is_confirmed: true } },
+    unless: ['accepted_at', 'outcome', 'offer_token'],
+  });
+  await transaction.commit(table);
+  await failTaskAsOver(executions, task_token);
+}

@@ -1,0 +1,55 @@
+import * as v from 'valibot';
+import { agentConfigInput, withoutServerKey, type AgentConfig } from '../computations/agent-config.ts';
+import { manifestSchema, type Manifest } from '../manifest/manifest.ts';
+import { runKeys, type Key } from '../table/keys.ts';
+import { parseStored } from '../table/parse-stored.ts';
+import type { Item } from '../table/table.ts';
+import type { Transaction } from '../table/transaction.ts';
+import type { RunReference } from './run-reference.ts';
+
+/** What a run was started with, whatever is changed of its computation later. */
+const snapshotSchema = v.object({
+  manifest: manifestSchema,
+  agent_config: v.object(agentConfigInput.entries),
+});
+export type Snapshot = v.InferOutput<typeof snapshotSchema>;
+
+type OfRun = Pick<RunReference, 'computation_id' | 'run_id'>;
+
+/** Keeps the snapshot of a run. The private key stands apart, since it goes with the run's end. */
+export function addSnapshot(
+  transaction: Transaction,
+  { computation_id, run_id }: OfRun,
+  snapshot: { manifest: Manifest; agent_config: AgentConfig },
+): void {
+  const { manifest, agent_config } = snapshot;
+  const { server_key } = agent_config;
+  const Item = {
+    ...runKeys.snapshot(computation_id, run_id),
+    run_id,
+    manifest,
+    agent_config: withoutServerKey(agent_config),
+  };
+  transaction.add({ put: { Item } });
+  if (server_key) transaction.add({ put: { Item: { ...runKeys.serverKey(computation_id, run_id), server_key } } });
+}
+
+/** Deletes the private key that an ended run no longer needs. */
+export function removeServerKey(transaction: Transaction, { computation_id, run_id }: OfRun): void {
+  transaction.add({ delete: { Key: runKeys.serverKey(computation_id, run_id) } });
+}
+
+/** Where an active run's snapshot stands, for parseSnapshot. */
+export function snapshotKeys({ computation_id, run_id }: OfRun): [Key, Key] {
+  return [runKeys.snapshot(computation_id, run_id), runKeys.serverKey(computation_id, run_id)];
+}
+
+/** The snapshot with its private key, from the items read at snapshotKeys. @throws Error if it does not fit */
+export function parseSnapshot([snapshot, serverKey]: (Item | undefined)[]): Snapshot {
+  const agent_config = { ...(snapshot?.['agent_config'] as object | undefined), ...pickServerKey(serverKey) };
+  return parseStored(snapshotSchema, { ...snapshot, agent_config }, 'snapshot of a run');
+}
+
+function pickServerKey(item: Item | undefined) {
+  return item ? { server_key: item['server_key'] } : {};
+}
