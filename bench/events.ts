@@ -8,7 +8,8 @@ import { parseHead, readHead } from '../shared/events/journal-head.ts';
 import { readEvents } from '../shared/events/read-events.ts';
 import { numberedId } from '../shared/identifiers.ts';
 import { journalKeys } from '../shared/table/keys.ts';
-import { queryPrefix, transact, type Item, type Table } from '../shared/table/table.ts';
+import { queryPrefix, type Item, type Table } from '../shared/table/table.ts';
+import { transact } from '../shared/table/transaction.ts';
 import { printTable } from './print-table.ts';
 import { startProxiedTable, type ProxiedTable } from '../test/support/proxied-table.ts';
 

@@ -4,7 +4,8 @@ import { numberedId } from '../shared/identifiers.ts';
 import { listKeys, lists, numbersPerLeaf, type List } from '../shared/table/keys.ts';
 import { leafAttribute, midAttribute } from '../shared/table/list-index.ts';
 import { addToList, moveInList, readPage, removeFromList, type PageRequest } from '../shared/table/listing.ts';
-import { transact, type Action, type Item, type Table } from '../shared/table/table.ts';
+import { type Item, type Table } from '../shared/table/table.ts';
+import { transact, type Action } from '../shared/table/transaction.ts';
 import { printTable } from './print-table.ts';
 import { startProxiedTable, type ProxiedTable } from '../test/support/proxied-table.ts';
 

@@ -6,9 +6,9 @@ import { endpoint } from '../../shared/http/endpoint.ts';
 import { createAssetRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(createAssetRoute, createAssetContract, async ({ path, body, caller, now }) => {
+export const handler = endpoint(createAssetRoute, createAssetContract, async ({ path, body, caller, now, deadline }) => {
   permit(caller, providing(body.asset.asset_type));
-  const asset = await createAsset(openTable(), openContentStore(), {
+  const asset = await createAsset(openTable(deadline), openContentStore(), {
     ...body.asset,
     domain: path.domainID,
     createdBy: caller.id,

@@ -5,6 +5,6 @@ import { endpoint } from '../../shared/http/endpoint.ts';
 import { getAssetRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(getAssetRoute, getAssetContract, async ({ path, now }) => ({
-  body: await describeAsset(openTable(), openContentStore(), path.domainID, path.id, now),
+export const handler = endpoint(getAssetRoute, getAssetContract, async ({ path, now, deadline }) => ({
+  body: await describeAsset(openTable(deadline), openContentStore(), path.domainID, path.id, now),
 }));

@@ -4,8 +4,8 @@ import { linkAsset } from '../../shared/links/link-asset.ts';
 import { linkAssetRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(linkAssetRoute, linkAssetContract, async ({ path, caller, now, permit }) => {
-  await linkAsset(openTable(), {
+export const handler = endpoint(linkAssetRoute, linkAssetContract, async ({ path, caller, now, permit, deadline }) => {
+  await linkAsset(openTable(deadline), {
     ...{ domain: path.domainID, assetId: path.id, computationId: path.computationID, by: caller.id, now },
     permit: ({ created_by }, { owner }) => permit({ creator: created_by, owner }),
   });

@@ -4,8 +4,8 @@ import { endpoint } from '../../shared/http/endpoint.ts';
 import { listAssetsRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(listAssetsRoute, listAssetsContract, async ({ path, query }) => {
+export const handler = endpoint(listAssetsRoute, listAssetsContract, async ({ path, query, deadline }) => {
   const { limit, offset, asset_type } = query;
-  const { assets, total } = await listAssets(openTable(), path.domainID, { limit, offset, asset_type });
+  const { assets, total } = await listAssets(openTable(deadline), path.domainID, { limit, offset, asset_type });
   return { body: { assets, limit, offset, total } };
 });

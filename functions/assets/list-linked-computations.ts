@@ -4,7 +4,11 @@ import { listLinkedComputations } from '../../shared/links/list-linked-computati
 import { listLinkedComputationsRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(listLinkedComputationsRoute, listLinkedComputationsContract, async ({ path, query }) => {
-  const { computations, total } = await listLinkedComputations(openTable(), path.domainID, path.id, query);
-  return { body: { computations, ...query, total } };
-});
+export const handler = endpoint(
+  listLinkedComputationsRoute,
+  listLinkedComputationsContract,
+  async ({ path, query, deadline }) => {
+    const { computations, total } = await listLinkedComputations(openTable(deadline), path.domainID, path.id, query);
+    return { body: { computations, ...query, total } };
+  },
+);

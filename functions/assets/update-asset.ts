@@ -7,8 +7,8 @@ import { updateAssetRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
 export const handler = endpoint(updateAssetRoute, updateAssetContract, async (request) => {
-  const { path, body, caller, now } = request;
-  const asset = await updateAsset(openTable(), openContentStore(), path.domainID, path.id, body.asset, now, (current) => {
+  const { path, body, caller, now, deadline } = request;
+  const asset = await updateAsset(openTable(deadline), openContentStore(), path.domainID, path.id, body.asset, now, (current) => {
     request.permit({ creator: current.created_by });
     if (current.asset_type !== body.asset.asset_type) permit(caller, providing(body.asset.asset_type));
   });

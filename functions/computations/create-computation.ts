@@ -5,19 +5,23 @@ import { endpoint } from '../../shared/http/endpoint.ts';
 import { createComputationRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(createComputationRoute, createComputationContract, async ({ path, body, caller, now }) => {
-  const owner = body.owner ?? caller.id;
-  if (owner !== caller.id) permit(caller, { anyOf: ['administer'] });
-  const { name, description, agent_config } = body;
-  const computation = await createComputation(openTable(), {
-    ...{ domain: path.domainID, name, description, owner, agent_config },
-    ...{ createdBy: caller.id, now },
-  });
-  return {
-    body: computation,
-    headers: {
-      location: `/${path.domainID}/computations/${computation.id}`,
-      'HX-Location': `/computations/${computation.id}`,
-    },
-  };
-});
+export const handler = endpoint(
+  createComputationRoute,
+  createComputationContract,
+  async ({ path, body, caller, now, deadline }) => {
+    const owner = body.owner ?? caller.id;
+    if (owner !== caller.id) permit(caller, { anyOf: ['administer'] });
+    const { name, description, agent_config } = body;
+    const computation = await createComputation(openTable(deadline), {
+      ...{ domain: path.domainID, name, description, owner, agent_config },
+      ...{ createdBy: caller.id, now },
+    });
+    return {
+      body: computation,
+      headers: {
+        location: `/${path.domainID}/computations/${computation.id}`,
+        'HX-Location': `/computations/${computation.id}`,
+      },
+    };
+  },
+);

@@ -5,8 +5,8 @@ import { endpoint } from '../../shared/http/endpoint.ts';
 import { getComputationRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(getComputationRoute, getComputationContract, async ({ path, query, caller }) => {
-  const table = openTable();
+export const handler = endpoint(getComputationRoute, getComputationContract, async ({ path, query, caller, deadline }) => {
+  const table = openTable(deadline);
   if (query.peek === 'true') {
     const { run: _, ...row } = await readComputation(table, path.domainID, path.id);
     return { body: row };

@@ -4,8 +4,8 @@ import { endpoint } from '../../shared/http/endpoint.ts';
 import { listComputationsRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(listComputationsRoute, listComputationsContract, async ({ path, query }) => {
+export const handler = endpoint(listComputationsRoute, listComputationsContract, async ({ path, query, deadline }) => {
   const { limit, offset, status } = query;
-  const { computations, total } = await listComputations(openTable(), path.domainID, { limit, offset, status });
+  const { computations, total } = await listComputations(openTable(deadline), path.domainID, { limit, offset, status });
   return { body: { computations, limit, offset, total } };
 });

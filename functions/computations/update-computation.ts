@@ -7,8 +7,8 @@ import { updateComputationRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
 export const handler = endpoint(updateComputationRoute, updateComputationContract, async (request) => {
-  const { path, body, caller, now } = request;
-  const { row, definition } = await updateComputation(openTable(), path.domainID, path.id, caller.id, now, (current) => {
+  const { path, body, caller, now, deadline } = request;
+  const { row, definition } = await updateComputation(openTable(deadline), path.domainID, path.id, caller.id, now, (current) => {
     request.permit({ owner: current.owner });
     const owner = body.owner ?? current.owner;
     if (owner !== current.owner) permit(caller, { anyOf: ['administer'] });

@@ -4,6 +4,6 @@ import { endpoint } from '../../shared/http/endpoint.ts';
 import { listCommandsRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(listCommandsRoute, listCommandsContract, async ({ path, now }) => {
-  return { body: { commands: await listCommands(openTable(), path.domainID, path.cvmID, now) } };
+export const handler = endpoint(listCommandsRoute, listCommandsContract, async ({ path, now, deadline }) => {
+  return { body: { commands: await listCommands(openTable(deadline), path.domainID, path.cvmID, now) } };
 });

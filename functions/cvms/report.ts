@@ -5,7 +5,7 @@ import { openExecutions } from '../../shared/runs/executions.ts';
 import { reportRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(reportRoute, reportContract, async ({ path, body, now }) => {
+export const handler = endpoint(reportRoute, reportContract, async ({ path, body, now, deadline }) => {
   const batch = { domain: path.domainID, cvmId: path.cvmID, reports: body.reports, now };
-  return { body: await recordReports(openTable(), openExecutions(), batch) };
+  return { body: await recordReports(openTable(deadline), openExecutions(), batch) };
 });

@@ -7,8 +7,11 @@ import { journalKeys } from '../../shared/table/keys.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { getItems } from '../../shared/table/table.ts';
 
-export const handler = endpoint(getStatusRoute, getStatusContract, async ({ path }) => {
-  const [row, latest] = await getItems(openTable(), [computationKey(path.domainID, path.id), journalKeys.latest(path.id)]);
+export const handler = endpoint(getStatusRoute, getStatusContract, async ({ path, deadline }) => {
+  const [row, latest] = await getItems(openTable(deadline), [
+    computationKey(path.domainID, path.id),
+    journalKeys.latest(path.id),
+  ]);
   parseComputation(row, path.id);
   return { body: parseEvent(latest) };
 });

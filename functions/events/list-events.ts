@@ -7,14 +7,14 @@ import { listEventsRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { getItem } from '../../shared/table/table.ts';
 
-export const handler = endpoint(listEventsRoute, listEventsContract, async ({ path, query }) => {
+export const handler = endpoint(listEventsRoute, listEventsContract, async ({ path, query, deadline }) => {
   const { limit, offset, from, to, ...facets } = query;
   const filter = {
     ...facets,
     from: from === undefined ? undefined : parseTimeBound(from, 'from'),
     to: to === undefined ? undefined : parseTimeBound(to, 'to'),
   };
-  const table = openTable();
+  const table = openTable(deadline);
   const [row, { events, total }] = await Promise.all([
     getItem(table, computationKey(path.domainID, path.id)),
     readEvents(table, path.id, filter, { limit, offset }),

@@ -4,6 +4,6 @@ import { hasKey } from '../../shared/keys/participant-key.ts';
 import { checkKeyRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(checkKeyRoute, checkKeyContract, async ({ path, caller }) => {
-  return { body: { uploaded: await hasKey(openTable(), path.domainID, path.id, caller.id) } };
+export const handler = endpoint(checkKeyRoute, checkKeyContract, async ({ path, caller, deadline }) => {
+  return { body: { uploaded: await hasKey(openTable(deadline), path.domainID, path.id, caller.id) } };
 });

@@ -5,9 +5,9 @@ import { readPublicKey } from '../../shared/keys/read-public-key.ts';
 import { uploadKeyRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(uploadKeyRoute, uploadKeyContract, async ({ path, body, caller, now }) => {
+export const handler = endpoint(uploadKeyRoute, uploadKeyContract, async ({ path, body, caller, now, deadline }) => {
   const { spki, fingerprint } = readPublicKey(body.key, '/key');
-  await uploadKey(openTable(), path.domainID, path.id, {
+  await uploadKey(openTable(deadline), path.domainID, path.id, {
     ...{ user_id: caller.id, user_key: spki.toString('base64'), fingerprint },
     ...{ is_consumer: caller.roles.has('result_consumer'), uploaded_at: now },
   });

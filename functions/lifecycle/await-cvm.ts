@@ -4,6 +4,6 @@ import { awaitCvm } from '../../shared/runs/steps.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';
 
-export const handler = task('lifecycle/await-cvm', waitingStep, async (waiting) => {
-  await awaitCvm(openTable(), openExecutions(), waiting);
+export const handler = task('lifecycle/await-cvm', waitingStep, async (waiting, { deadline }) => {
+  await awaitCvm(openTable(deadline), openExecutions(), waiting);
 });

@@ -3,6 +3,6 @@ import { openExecutions } from '../../shared/runs/executions.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';
 
-export const handler = task('lifecycle/execution-ended', executionStatusChange, async (change, now) => {
-  await executionEnded(openTable(), openExecutions(), change, now);
+export const handler = task('lifecycle/execution-ended', executionStatusChange, async (change, { now, deadline }) => {
+  await executionEnded(openTable(deadline), openExecutions(), change, now);
 });

@@ -5,6 +5,6 @@ import { offerRun } from '../../shared/runs/steps.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';
 
-export const handler = task('lifecycle/offer-run', waitingStep, async (waiting, now) => {
-  await offerRun(openTable(), openExecutions(), waiting, now, environment().ACCEPT_TIMEOUT_SECONDS);
+export const handler = task('lifecycle/offer-run', waitingStep, async (waiting, { now, deadline }) => {
+  await offerRun(openTable(deadline), openExecutions(), waiting, now, environment().ACCEPT_TIMEOUT_SECONDS);
 });

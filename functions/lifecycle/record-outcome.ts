@@ -4,6 +4,6 @@ import { recordOutcome } from '../../shared/runs/steps.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';
 
-export const handler = task('lifecycle/record-outcome', endingRun, async ({ ended_by, ...run }, now) => {
-  await recordOutcome(openTable(), openExecutions(), run, ended_by, now);
+export const handler = task('lifecycle/record-outcome', endingRun, async ({ ended_by, ...run }, { now, deadline }) => {
+  await recordOutcome(openTable(deadline), openExecutions(), run, ended_by, now);
 });

@@ -7,6 +7,6 @@ import * as v from 'valibot';
 /** A caller that is about to start the execution has a minute; a restarted machine has lost all of them, and says 0. */
 const sweep = v.object({ grace_in_seconds: v.optional(v.number(), 60) });
 
-export const handler = task('lifecycle/sweep-runs', sweep, async ({ grace_in_seconds }, now) => ({
-  ended: await sweepRuns(openTable(), openExecutions(), now, grace_in_seconds),
+export const handler = task('lifecycle/sweep-runs', sweep, async ({ grace_in_seconds }, { now, deadline }) => ({
+  ended: await sweepRuns(openTable(deadline), openExecutions(), now, grace_in_seconds),
 }));

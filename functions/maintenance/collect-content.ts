@@ -4,6 +4,6 @@ import { collectContent } from '../../shared/deletion/collect-content.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';
 
-export const handler = task('maintenance/collect-content', v.unknown(), async (_event, now) => ({
-  settled: await collectContent(openTable(), openContentStore(), now),
+export const handler = task('maintenance/collect-content', v.unknown(), async (_event, { now, deadline }) => ({
+  settled: await collectContent(openTable(deadline), openContentStore(), now),
 }));

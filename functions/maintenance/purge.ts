@@ -4,6 +4,6 @@ import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';
 import * as v from 'valibot';
 
-export const handler = task('maintenance/purge', v.unknown(), async () => ({
-  purged: await purgeAll(openTable(), openContentStore()),
+export const handler = task('maintenance/purge', v.unknown(), async (_event, { deadline }) => ({
+  purged: await purgeAll(openTable(deadline), openContentStore()),
 }));

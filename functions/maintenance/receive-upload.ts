@@ -11,6 +11,6 @@ function objectKey(encoded: string): string {
   return decodeURIComponent(encoded.replaceAll('+', ' '));
 }
 
-export const handler = task('maintenance/receive-upload', objectCreated, async ({ Records }, now) => {
-  for (const { s3 } of Records) await receiveUpload(openTable(), openContentStore(), objectKey(s3.object.key), now);
+export const handler = task('maintenance/receive-upload', objectCreated, async ({ Records }, { now, deadline }) => {
+  for (const { s3 } of Records) await receiveUpload(openTable(deadline), openContentStore(), objectKey(s3.object.key), now);
 });

@@ -5,7 +5,7 @@ import { readInputs } from '../../shared/manifest/read-inputs.ts';
 import { dryRunRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(dryRunRoute, dryRunContract, async ({ path }) => {
-  const { missing } = buildManifest(await readInputs(openTable(), path.domainID, path.id));
+export const handler = endpoint(dryRunRoute, dryRunContract, async ({ path, deadline }) => {
+  const { missing } = buildManifest(await readInputs(openTable(deadline), path.domainID, path.id));
   return { body: { missing_items: missing ?? { keys: [], hashes: [], info: [] } } };
 });

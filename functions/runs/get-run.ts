@@ -6,8 +6,8 @@ import { getRunRoute } from '../../shared/routes.ts';
 import { readRun } from '../../shared/runs/read-run.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(getRunRoute, getRunContract, async ({ path, query }) => {
-  const table = openTable();
+export const handler = endpoint(getRunRoute, getRunContract, async ({ path, query, deadline }) => {
+  const table = openTable(deadline);
   const [computation, older] = await Promise.all([
     readComputation(table, path.domainID, path.id),
     query.run === undefined ? undefined : readRun(table, path.domainID, query.run),

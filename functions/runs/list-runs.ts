@@ -4,7 +4,7 @@ import { listRunsRoute } from '../../shared/routes.ts';
 import { listRuns } from '../../shared/runs/list-runs.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(listRunsRoute, listRunsContract, async ({ path, query }) => {
-  const { runs, total } = await listRuns(openTable(), path.domainID, query);
+export const handler = endpoint(listRunsRoute, listRunsContract, async ({ path, query, deadline }) => {
+  const { runs, total } = await listRuns(openTable(deadline), path.domainID, query);
   return { body: { runs, ...query, total } };
 });

@@ -5,9 +5,9 @@ import { stopRunRoute } from '../../shared/routes.ts';
 import { stopRun } from '../../shared/runs/stop-run.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(stopRunRoute, stopRunContract, async ({ path, caller, now, permit }) => {
+export const handler = endpoint(stopRunRoute, stopRunContract, async ({ path, caller, now, permit, deadline }) => {
   const request = { domain: path.domainID, computationId: path.id, by: caller.id, now };
   return {
-    body: await stopRun(openTable(), openExecutions(), { ...request, permit: ({ owner }) => permit({ owner }) }),
+    body: await stopRun(openTable(deadline), openExecutions(), { ...request, permit: ({ owner }) => permit({ owner }) }),
   };
 });

@@ -4,6 +4,6 @@ import { getStatisticsRoute } from '../../shared/routes.ts';
 import { readStatistics } from '../../shared/computations/statistics.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(getStatisticsRoute, getStatisticsContract, async ({ path, query, now }) => ({
-  body: { comp_stats: await readStatistics(openTable(), path.domainID, query.days, now) },
+export const handler = endpoint(getStatisticsRoute, getStatisticsContract, async ({ path, query, now, deadline }) => ({
+  body: { comp_stats: await readStatistics(openTable(deadline), path.domainID, query.days, now) },
 }));

@@ -1,4 +1,5 @@
 import { uploadPrefix } from '../../shared/assets/content-store.ts';
+import { Deadline } from '../../shared/deadline.ts';
 import { readClaims } from '../../shared/runs/claim.ts';
 import { type RunTimes, stateMachineDefinition } from '../../shared/runs/state-machine.ts';
 import { routes } from '../../shared/routes.ts';
@@ -116,7 +117,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
     const cvms = startSimulatedCvms({
       baseUrl: gateway.endpoint,
       token: (domain) => issuer.mintToken({ sub: 'simulated-cvm', groups: [`${domain}:cvm`] }),
-      listClaimedCvms: () => readClaims(openTable()),
+      listClaimedCvms: () => readClaims(openTable(() => new Deadline())),
     });
     onStop(cvms.stop);
   }

@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { parseStored } from '../table/parse-stored.ts';
 import { contentCheckKeys } from '../table/keys.ts';
-import { queryItems, type Action, type Item, type Table } from '../table/table.ts';
+import { queryBetween, type Item, type Table } from '../table/table.ts';
+import { type Action } from '../table/transaction.ts';
 
 const contentCheck = v.object({ pk: v.string(), sk: v.string(), content_key: v.string() });
 /** A note that a name in storage may turn out to belong to no row. */
@@ -27,10 +28,6 @@ export function dropContentCheck({ pk, sk }: ContentCheck): Action {
 
 /** The notes due at `now`, oldest first, up to 1,000. */
 export async function dueContentChecks(table: Table, now: string): Promise<ContentCheck[]> {
-  const items = await queryItems(table, {
-    KeyConditionExpression: 'pk = :pk and sk < :now',
-    ExpressionAttributeValues: { ':pk': contentCheckKeys.partition, ':now': now },
-    Limit: 1000,
-  });
+  const items = await queryBetween(table, contentCheckKeys.first, contentCheckKeys.check(now, ''), { limit: 1000 });
   return items.map((item) => parseStored(contentCheck, item, 'content check'));
 }

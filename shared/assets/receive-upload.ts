@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { getItem, StaleReadError, transact, withFreshReads, type Table } from '../table/table.ts';
+import { getItem, type Table } from '../table/table.ts';
+import { StaleReadError, transact, withFreshReads } from '../table/transaction.ts';
 import { deleteContent, getContent, ownerOfContent, type ContentStore } from './content-store.ts';
 import { findAsset, assetKey } from './read-asset.ts';
 
@@ -19,7 +20,7 @@ export async function receiveUpload(table: Table, store: ContentStore, key: stri
   }
   const content = await hashContent(store, key);
   if (!content) return;
-  await withFreshReads(async () => {
+  await withFreshReads(table, async (table) => {
     const awaiting = findAsset(await getItem(table, rowKey), owner.assetId);
     if (awaiting?.upload_key !== key) return;
     await transact(table, [

@@ -4,7 +4,8 @@ import { numberedId } from '../identifiers.ts';
 import { countTransition } from './statistics.ts';
 import { computationKeys, listKeys, lists } from '../table/keys.ts';
 import { addToList, nextNumber } from '../table/listing.ts';
-import { transact, type Table } from '../table/table.ts';
+import { type Table } from '../table/table.ts';
+import { transact } from '../table/transaction.ts';
 import { defaultAgentConfig, type AgentConfig } from './agent-config.ts';
 import type { Computation, StoredComputation } from './computation.ts';
 

@@ -1,6 +1,7 @@
 import { computationStatuses, type ComputationStatus } from './computation.ts';
 import { statisticsKeys } from '../table/keys.ts';
-import { queryItems, type Action, type Table } from '../table/table.ts';
+import { queryBetween, type Table } from '../table/table.ts';
+import { type Action } from '../table/transaction.ts';
 import type { StatisticsEntry } from './statistics-entry.ts';
 
 /** Counts that a computation enters `status` now; part of the transition's own transaction. */
@@ -20,10 +21,7 @@ const dayInMilliseconds = 24 * 60 * 60 * 1000;
 /** The last `days` UTC days with today, by day then status; one item a day, one round trip. */
 export async function readStatistics(table: Table, domain: string, days: number, now: string): Promise<StatisticsEntry[]> {
   const first = utcDay(new Date(Date.parse(now) - (days - 1) * dayInMilliseconds).toISOString());
-  const items = await queryItems(table, {
-    KeyConditionExpression: 'pk = :pk and sk between :first and :last',
-    ExpressionAttributeValues: { ':pk': statisticsKeys.partition(domain), ':first': first, ':last': utcDay(now) },
-  });
+  const items = await queryBetween(table, statisticsKeys.day(domain, first), statisticsKeys.day(domain, utcDay(now)));
   return items.flatMap((item) =>
     [...computationStatuses]
       .sort()

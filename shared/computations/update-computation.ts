@@ -2,7 +2,8 @@ import { appendEvents } from '../events/journal.ts';
 import { parseHead } from '../events/journal-head.ts';
 import type { NewEvent } from '../events/event.ts';
 import { computationKeys, journalKeys } from '../table/keys.ts';
-import { getItems, StaleReadError, transact, withFreshReads, type Table } from '../table/table.ts';
+import { getItems, type Table } from '../table/table.ts';
+import { StaleReadError, transact, withFreshReads } from '../table/transaction.ts';
 import type { AgentConfig } from './agent-config.ts';
 import type { StoredComputation } from './computation.ts';
 import { computationKey, parseComputation, readDefinition, type Definition } from './read-computation.ts';
@@ -29,7 +30,7 @@ export async function updateComputation(
   now: string,
   decide: Decide,
 ): Promise<{ row: StoredComputation; definition: Definition }> {
-  return await withFreshReads(async () => {
+  return await withFreshReads(table, async (table) => {
     const [rowItem, headItem] = await getItems(table, [computationKey(domain, id), journalKeys.head(id)]);
     const current = parseComputation(rowItem, id);
     const definition = await readDefinition(table, id); // after the row, whose version then guards it

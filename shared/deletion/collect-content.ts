@@ -2,7 +2,8 @@ import { findAsset, assetKey } from '../assets/read-asset.ts';
 import { dropContentCheck, dueContentChecks } from '../assets/content-check.ts';
 import { deleteContent, ownerOfContent, type ContentStore } from '../assets/content-store.ts';
 import { receiveUpload } from '../assets/receive-upload.ts';
-import { getItem, transact, type Table } from '../table/table.ts';
+import { getItem, type Table } from '../table/table.ts';
+import { transact } from '../table/transaction.ts';
 
 /**
  * Deletes content that no row names: leftovers of a crash between storage and table, and what was replaced. Every name is noted

@@ -7,7 +7,8 @@ import { isActive } from '../computations/run.ts';
 import { readRun } from '../runs/read-run.ts';
 import { assetKeys, listKeys, lists, purgeKeys } from '../table/keys.ts';
 import { removeFromList } from '../table/listing.ts';
-import { getItems, queryItems, queryPrefix, StaleReadError, transact, withFreshReads, type Table } from '../table/table.ts';
+import { getItems, queryPartition, queryPrefix, type Table } from '../table/table.ts';
+import { StaleReadError, transact, withFreshReads } from '../table/transaction.ts';
 import type { StoredAsset } from '../assets/asset.ts';
 import { assetKey, assetNumber, readAsset } from '../assets/read-asset.ts';
 
@@ -27,7 +28,7 @@ export async function deleteAsset(
   now: string,
   permit: (asset: StoredAsset) => void,
 ): Promise<void> {
-  const purge = await withFreshReads(async () => {
+  const purge = await withFreshReads(table, async (table) => {
     const asset = await readAsset(table, domain, id);
     permit(asset);
     await refuseWhileUsed(table, domain, id);
@@ -82,10 +83,7 @@ function inUse(runId: string | undefined) {
 
 /** Unlinked since, but part of a run that goes on. */
 async function refuseWhileUsed(table: Table, domain: string, id: string): Promise<void> {
-  const uses = await queryItems(table, {
-    KeyConditionExpression: 'pk = :pk',
-    ExpressionAttributeValues: { ':pk': assetKeys.uses(id) },
-  });
+  const uses = await queryPartition(table, assetKeys.uses(id));
   for (const use of uses) {
     const run = await readRun(table, domain, String(use['run_id']));
     if (run && isActive(run.status)) throw inUse(run.id);

@@ -4,7 +4,8 @@ import { purgeListings } from './purge-computation.ts';
 import { isActive } from '../computations/run.ts';
 import { journalKeys, lists, purgeKeys } from '../table/keys.ts';
 import { removeFromList } from '../table/listing.ts';
-import { StaleReadError, transact, withFreshReads, type Table } from '../table/table.ts';
+import { type Table } from '../table/table.ts';
+import { StaleReadError, transact, withFreshReads } from '../table/transaction.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import { computationKey, computationNumber, readComputation } from '../computations/read-computation.ts';
 
@@ -20,7 +21,7 @@ export async function deleteComputation(
   id: string,
   permit: (computation: StoredComputation) => void,
 ): Promise<void> {
-  await withFreshReads(async () => {
+  await withFreshReads(table, async (table) => {
     const { status, run, ...computation } = await readComputation(table, domain, id);
     permit({ status, run, ...computation });
     if (isActive(status)) throw conflict('run_active', 'A run is active; wait for its end, or stop it.', run?.id);

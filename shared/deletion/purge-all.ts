@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { ContentStore } from '../assets/content-store.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { purgeKeys } from '../table/keys.ts';
-import { queryItems, type Item, type Table } from '../table/table.ts';
+import { queryPartition, type Item, type Table } from '../table/table.ts';
 import { assetPurge, purgeAsset } from './purge-asset.ts';
 import { computationPurge, purgeComputation } from './purge-computation.ts';
 
@@ -14,10 +14,7 @@ const deleted = v.object({ sk: v.string() });
  * @throws AggregateError with what failed, when every purge has had its turn
  */
 export async function purgeAll(table: Table, store: ContentStore): Promise<number> {
-  const markers = await queryItems(table, {
-    KeyConditionExpression: 'pk = :pk',
-    ExpressionAttributeValues: { ':pk': purgeKeys.partition },
-  });
+  const markers = await queryPartition(table, purgeKeys.partition);
   const failures: unknown[] = [];
   for (const marker of markers) {
     try {

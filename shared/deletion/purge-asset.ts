@@ -3,8 +3,9 @@ import { assetTypes } from '../assets/asset.ts';
 import { deleteContent, type ContentStore } from '../assets/content-store.ts';
 import { unlinkDeletedAsset } from '../links/unlink-asset.ts';
 import { assetKeys, listKeys, lists, purgeKeys } from '../table/keys.ts';
-import { queryPrefix, transact, type Table } from '../table/table.ts';
-import { deletePartition } from './delete-items.ts';
+import { queryPrefix, type Table } from '../table/table.ts';
+import { transact } from '../table/transaction.ts';
+import { deletePartition } from './delete-partition.ts';
 
 /** What the purge of an asset has to know, since the row has gone. */
 export const assetPurge = v.object({

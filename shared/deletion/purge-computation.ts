@@ -4,19 +4,16 @@ import { runKey } from '../runs/read-run.ts';
 import { numberOf } from '../identifiers.ts';
 import { assetKeys, computationKeys, journalKeys, listKeys, lists, purgeKeys, runKeys } from '../table/keys.ts';
 import { removeFromList } from '../table/listing.ts';
-import { ConditionFailedError, queryItems, queryPrefix, transact, type Action, type Table } from '../table/table.ts';
-import { deletePartition } from './delete-items.ts';
+import { queryPrefix, type Table } from '../table/table.ts';
+import { ConditionFailedError, transact, type Action } from '../table/transaction.ts';
+import { deletePartition } from './delete-partition.ts';
 
 export const computationPurge = v.object({ domain: v.string(), id: v.string() });
 export type ComputationPurge = v.InferOutput<typeof computationPurge>;
 
 /** Removes the runs and links of a deleted computation from the lists they stand in: what readers could still see. */
 export async function purgeListings(table: Table, { domain, id }: ComputationPurge): Promise<void> {
-  const snapshots = await queryItems(table, {
-    KeyConditionExpression: 'pk = :pk and begins_with(sk, :prefix)',
-    ExpressionAttributeValues: { ':pk': runKeys.partition(id), ':prefix': runKeys.prefixes.snapshot },
-    ProjectionExpression: 'run_id',
-  });
+  const snapshots = await queryPrefix(table, runKeys.partition(id), runKeys.prefixes.snapshot, { attributes: ['run_id'] });
   for (const snapshot of snapshots) {
     const runId = String(snapshot['run_id']);
     const [key, number] = [runKey(domain, runId), numberOf(runId)];

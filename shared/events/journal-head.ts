@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { journalKeys } from '../table/keys.ts';
-import { getItem, StaleReadError, type Action, type Item, type Table } from '../table/table.ts';
+import { getItem, type Item, type Table } from '../table/table.ts';
+import { StaleReadError, type Action } from '../table/transaction.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { noMarks, segmentMarksSchema } from './segment-marks.ts';
 

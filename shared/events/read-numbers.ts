@@ -1,6 +1,6 @@
 import { notFound } from '../errors.ts';
 import { journalKeys } from '../table/keys.ts';
-import { getItems, queryItems, type Table } from '../table/table.ts';
+import { getItems, queryBetween, type Table } from '../table/table.ts';
 import { readHead } from './journal-head.ts';
 import { parseStoredEvent, type StoredEvent } from './stored-event.ts';
 
@@ -17,14 +17,11 @@ export interface NumberRange {
  */
 export async function readNumberRange(table: Table, computationId: string, range: NumberRange): Promise<StoredEvent[]> {
   if (range.from > range.to) return [];
-  const items = await queryItems(table, {
-    KeyConditionExpression: 'pk = :pk and sk between :from and :to',
-    ExpressionAttributeValues: {
-      ':pk': journalKeys.partition(computationId),
-      ':from': journalKeys.event(computationId, range.from).sk,
-      ':to': journalKeys.event(computationId, range.to).sk,
-    },
-  });
+  const items = await queryBetween(
+    table,
+    journalKeys.event(computationId, range.from),
+    journalKeys.event(computationId, range.to),
+  );
   const events = items.map(parseStoredEvent);
   const isWhole =
     events.length === range.to - range.from + 1 && events.every((event, index) => event.number === range.from + index);

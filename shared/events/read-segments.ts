@@ -1,5 +1,5 @@
 import { journalKeys } from '../table/keys.ts';
-import { queryItems, type Table } from '../table/table.ts';
+import { queryBetween, type Table } from '../table/table.ts';
 import type { EventFilter } from './event-filter.ts';
 import type { JournalHead } from './journal-head.ts';
 import { gapOrDeleted } from './read-numbers.ts';
@@ -65,14 +65,11 @@ function cut(start: Place, end: Place, marks: Place[]): [Place, Place][] {
 const isBefore = (one: Place, other: Place) => one.at < other.at || (one.at === other.at && one.number < other.number);
 
 async function querySegments(table: Table, computationId: string, start: Place, end: Place, limit?: number): Promise<Segment[]> {
-  const items = await queryItems(table, {
-    KeyConditionExpression: 'pk = :pk and sk between :start and :end',
-    ExpressionAttributeValues: {
-      ':pk': journalKeys.partition(computationId),
-      ':start': journalKeys.segment(computationId, start.at, start.number).sk,
-      ':end': journalKeys.segment(computationId, end.at, end.number).sk,
-    },
-    ...(limit === undefined ? {} : { Limit: limit }),
-  });
+  const items = await queryBetween(
+    table,
+    journalKeys.segment(computationId, start.at, start.number),
+    journalKeys.segment(computationId, end.at, end.number),
+    { limit },
+  );
   return items.map(parseSegment);
 }

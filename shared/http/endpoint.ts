@@ -4,8 +4,11 @@ import jsonBodyParser from '@middy/http-json-body-parser';
 import type { APIGatewayProxyEventV2WithJWTAuthorizer, Context } from 'aws-lambda';
 import * as v from 'valibot';
 import { callerOf, permit, type Access, type Caller, type Relation } from '../access/caller.ts';
+import { timestampOf } from '../clock.ts';
+import type { DeadlineSource } from '../deadline.ts';
 import { environment } from '../environment.ts';
 import { invalid, ServiceError } from '../errors.ts';
+import { clockOf, deadlineOf, type Invocation } from '../invocation.ts';
 import type { Route } from '../routes.ts';
 import { cvmId, domainId } from '../text.ts';
 import type { Contract } from './contract.ts';
@@ -29,6 +32,8 @@ export interface EndpointRequest<R extends Route, C extends Contract> {
   permit: (relations: Partial<Record<Relation, string>>) => void;
   /** The service's clock at the request: RFC 3339, UTC, milliseconds. */
   now: string;
+  /** The request's deadline, which all its retries share; for openTable. */
+  deadline: DeadlineSource;
 }
 
 export interface Reply<C extends Contract> {
@@ -72,9 +77,10 @@ export function endpoint<const R extends Route, const C extends Contract>(
   ];
   return middy<AcceptedEvent, HttpResponse, Error, Context>()
     .use(layers)
-    .handler(async (event: AcceptedEvent) => {
+    .handler(async (event: AcceptedEvent, context: Invocation) => {
       const { domainID: _, ...query } = event.queryStringParameters ?? {};
       const caller = event.caller ?? nobody;
+      const deadline = deadlineOf(context);
       const reply = await work({
         path: { ...event.pathParameters } as Record<ParameterNames<R['path']>, string>,
         query: parseInput(contract.query ?? noQuery, query, 'query') as Parsed<C['query']>,
@@ -83,7 +89,8 @@ export function endpoint<const R extends Route, const C extends Contract>(
         permit: (relations) => {
           if (access) permit(caller, access, relations);
         },
-        now: new Date().toISOString(),
+        now: timestampOf(clockOf(context)),
+        deadline: () => deadline,
       });
       return success(contract, reply, event.requestContext.requestId);
     });

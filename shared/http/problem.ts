@@ -55,6 +55,7 @@ const busyNames = new Set([
   'ExecutionLimitExceeded',
   'ServiceUnavailable',
   'TimeoutError',
+  'AbortError',
 ]);
 
 const networkCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);

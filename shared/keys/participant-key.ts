@@ -4,7 +4,8 @@ import { appendEvents } from '../events/journal.ts';
 import { parseHead } from '../events/journal-head.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { computationKeys, journalKeys } from '../table/keys.ts';
-import { getItems, StaleReadError, transact, withFreshReads, type Item, type Table } from '../table/table.ts';
+import { getItems, type Item, type Table } from '../table/table.ts';
+import { StaleReadError, transact, withFreshReads } from '../table/transaction.ts';
 
 const participantKey = v.object({
   user_id: v.string(),
@@ -29,7 +30,7 @@ export function parseParticipantKey(item: Item): ParticipantKey {
 export async function uploadKey(table: Table, domain: string, computationId: string, key: ParticipantKey): Promise<void> {
   const rowKey = computationKey(domain, computationId);
   const itemKey = computationKeys.userKey(computationId, key.user_id);
-  await withFreshReads(async () => {
+  await withFreshReads(table, async (table) => {
     const [row, existing, head] = await getItems(table, [rowKey, itemKey, journalKeys.head(computationId)]);
     const computation = parseComputation(row, computationId);
     const before = existing && parseParticipantKey(existing);

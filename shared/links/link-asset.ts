@@ -7,7 +7,8 @@ import { appendEvents } from '../events/journal.ts';
 import { parseHead } from '../events/journal-head.ts';
 import { journalKeys, listKeys, lists } from '../table/keys.ts';
 import { addToList } from '../table/listing.ts';
-import { getItem, getItems, StaleReadError, transact, withFreshReads, type Action, type Table } from '../table/table.ts';
+import { getItem, getItems, type Table } from '../table/table.ts';
+import { StaleReadError, transact, withFreshReads, type Action } from '../table/transaction.ts';
 import { linkKey } from './link-keys.ts';
 
 /** Which asset and computation, on whose behalf, and whether that user may (called with both as they are now). */
@@ -28,7 +29,7 @@ const datasetsPerComputation = 100;
  */
 export async function linkAsset(table: Table, request: LinkRequest): Promise<void> {
   const { domain, assetId, computationId, by, now } = request;
-  await withFreshReads(async () => {
+  await withFreshReads(table, async (table) => {
     const keys = [assetKey(domain, assetId), computationKey(domain, computationId), journalKeys.head(computationId)];
     const [assetItem, computationItem, headItem] = await getItems(table, keys);
     const asset = parseAsset(assetItem, assetId);

@@ -7,16 +7,8 @@ import { parseHead } from '../events/journal-head.ts';
 import { isActive } from '../computations/run.ts';
 import { assetKeys, journalKeys, listKeys, lists, runKeys } from '../table/keys.ts';
 import { removeFromList } from '../table/listing.ts';
-import {
-  getItem,
-  getItems,
-  StaleReadError,
-  transact,
-  withFreshReads,
-  type Action,
-  type Item,
-  type Table,
-} from '../table/table.ts';
+import { getItem, getItems, type Item, type Table } from '../table/table.ts';
+import { StaleReadError, transact, withFreshReads, type Action } from '../table/transaction.ts';
 import { bumpAsset, changeInputs, type LinkRequest } from './link-asset.ts';
 import { linkKey } from './link-keys.ts';
 
@@ -27,7 +19,7 @@ import { linkKey } from './link-keys.ts';
  */
 export async function unlinkAsset(table: Table, request: LinkRequest): Promise<void> {
   const { domain, assetId, computationId, by, now } = request;
-  await withFreshReads(async () => {
+  await withFreshReads(table, async (table) => {
     const keys = [assetKey(domain, assetId), computationKey(domain, computationId), journalKeys.head(computationId)];
     const [assetItem, computationItem, headItem] = await getItems(table, keys);
     const asset = parseAsset(assetItem, assetId);
@@ -47,7 +39,7 @@ export async function unlinkDeletedAsset(
   by: string,
   now: string,
 ): Promise<void> {
-  await withFreshReads(async () => {
+  await withFreshReads(table, async (table) => {
     const keys = [computationKey(domain, computationId), journalKeys.head(computationId), assetKey(domain, asset.id)];
     const [computationItem, headItem, assetItem] = await getItems(table, keys);
     if (findAsset(assetItem, asset.id)) throw new Error('The asset is not deleted.');

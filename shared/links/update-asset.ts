@@ -5,7 +5,8 @@ import { readOptionalKey } from '../keys/read-public-key.ts';
 import { computationKey, parseComputation } from '../computations/read-computation.ts';
 import { listKeys, lists } from '../table/keys.ts';
 import { moveInList } from '../table/listing.ts';
-import { getItems, queryPrefix, StaleReadError, transact, withFreshReads, type Action, type Table } from '../table/table.ts';
+import { getItems, queryPrefix, type Table } from '../table/table.ts';
+import { StaleReadError, transact, withFreshReads, type Action } from '../table/transaction.ts';
 import type { Asset, AssetInput, StoredAsset } from '../assets/asset.ts';
 import { decodeContent, matchChecksum, type InlineContent } from '../assets/content-input.ts';
 import { dropContentCheck, putContentCheck } from '../assets/content-check.ts';
@@ -36,7 +37,7 @@ export async function updateAsset(
   permit: (asset: StoredAsset) => void,
 ): Promise<Asset> {
   let written: WrittenContent | undefined;
-  const row = await withFreshReads(async () => {
+  const row = await withFreshReads(table, async (table) => {
     const current = await readAsset(table, domain, id);
     permit(current);
     const user_key = readOptionalKey(given.user_key, '/asset/user_key');

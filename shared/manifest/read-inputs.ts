@@ -3,7 +3,7 @@ import { parseDefinition, readComputation } from '../computations/read-computati
 import type { StoredComputation } from '../computations/computation.ts';
 import { parseParticipantKey } from '../keys/participant-key.ts';
 import { computationKeys } from '../table/keys.ts';
-import { getItems, queryItems, type Table } from '../table/table.ts';
+import { getItems, queryPartition, type Table } from '../table/table.ts';
 import type { Inputs } from './build-manifest.ts';
 
 /**
@@ -21,10 +21,7 @@ export async function readInputs(
 ): Promise<Inputs> {
   const computation = await readComputation(table, domain, id);
   permit(computation);
-  const items = await queryItems(table, {
-    KeyConditionExpression: 'pk = :pk',
-    ExpressionAttributeValues: { ':pk': computationKeys.partition(id) },
-  });
+  const items = await queryPartition(table, computationKeys.partition(id));
   const isKey = (sk: unknown) => String(sk).startsWith(computationKeys.prefixes.key);
   const { agent_config, algorithm, datasets } = parseDefinition(items.filter((item) => !isKey(item['sk'])));
   const ids = [...(algorithm ? [algorithm] : []), ...datasets].map((link) => link.asset_id);

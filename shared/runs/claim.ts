@@ -2,7 +2,8 @@ import * as v from 'valibot';
 import { parseStored } from '../table/parse-stored.ts';
 import { finalStatuses } from '../computations/run.ts';
 import { cvmKeys } from '../table/keys.ts';
-import { getItem, queryItems, type Action, type Item, type Table } from '../table/table.ts';
+import { getItem, queryPartition, type Item, type Table } from '../table/table.ts';
+import { type Action } from '../table/transaction.ts';
 import { runReference, type RunReference } from './run-reference.ts';
 import { RunIsOverError } from './run-is-over.ts';
 
@@ -46,10 +47,7 @@ export async function readClaim(table: Table, run: RunReference): Promise<Claim 
 
 /** Every claim of the stage, one per active run. */
 export async function readClaims(table: Table): Promise<Claim[]> {
-  const items = await queryItems(table, {
-    KeyConditionExpression: 'pk = :pk',
-    ExpressionAttributeValues: { ':pk': cvmKeys.claims },
-  });
+  const items = await queryPartition(table, cvmKeys.claims);
   return items.map((item) => parseStored(claim, item, 'claim'));
 }
 

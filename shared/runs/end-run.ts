@@ -7,7 +7,8 @@ import { emitMetric } from '../metrics.ts';
 import { countTransition } from '../computations/statistics.ts';
 import { cvmKeys, journalKeys, lists } from '../table/keys.ts';
 import { moveInList } from '../table/listing.ts';
-import { getItems, StaleReadError, transact, withFreshReads, type Table } from '../table/table.ts';
+import { getItems, type Table } from '../table/table.ts';
+import { StaleReadError, transact, withFreshReads } from '../table/transaction.ts';
 import { findRun, runKey } from './read-run.ts';
 import { isActive, type Run } from '../computations/run.ts';
 
@@ -21,7 +22,7 @@ export async function endRun(table: Table, reference: RunReference, otherwise: E
   const rowKey = runKey(domain, run_id);
   if (!rowKey) return undefined;
   const claimKey = cvmKeys.claim(domain, cvm_id);
-  return await withFreshReads(async () => {
+  return await withFreshReads(table, async (table) => {
     const keys = [rowKey, computationKey(domain, computation_id), journalKeys.head(computation_id), claimKey];
     const [runItem, computationItem, head, claimItem] = await getItems(table, keys);
     const run = findRun(runItem, run_id);

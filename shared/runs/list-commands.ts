@@ -3,7 +3,7 @@ import { agentConfigInput } from '../computations/agent-config.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { manifestSchema } from '../manifest/manifest.ts';
 import { cvmKeys, runKeys } from '../table/keys.ts';
-import { getItems, queryItems, type Table } from '../table/table.ts';
+import { getItems, queryPartition, type Table } from '../table/table.ts';
 import { type Command, commandSchema } from './command.ts';
 
 const offeredRun = v.object({
@@ -14,10 +14,7 @@ const offeredRun = v.object({
 
 /** The commands that wait for a CVM, oldest first. One round trip when none does, two where a run is offered. */
 export async function listCommands(table: Table, domain: string, cvmId: string, now: string): Promise<Command[]> {
-  const items = await queryItems(table, {
-    KeyConditionExpression: 'pk = :pk',
-    ExpressionAttributeValues: { ':pk': cvmKeys.commands(domain, cvmId) },
-  });
+  const items = await queryPartition(table, cvmKeys.commands(domain, cvmId));
   const open = items
     .map((item) => parseStored(commandSchema, item, 'command'))
     .filter((command) => command.expires_at > now)

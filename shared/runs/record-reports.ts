@@ -11,7 +11,8 @@ import { emitMetric } from '../metrics.ts';
 import { findRun, runKey } from './read-run.ts';
 import type { Run } from '../computations/run.ts';
 import { cvmKeys, journalKeys, runKeys } from '../table/keys.ts';
-import { getItems, StaleReadError, transact, withFreshReads, type Action, type Item, type Table } from '../table/table.ts';
+import { getItems, type Item, type Table } from '../table/table.ts';
+import { StaleReadError, transact, withFreshReads, type Action } from '../table/transaction.ts';
 import { outcomeOfReport } from './outcome-of-report.ts';
 import type { Report } from './report.ts';
 
@@ -42,7 +43,7 @@ export async function recordReports(
     const reports = batch.reports.filter((report) => report.run_id === run.id);
     for (let start = 0; start < reports.length; start += reportsPerTransaction) {
       const chunk = reports.slice(start, start + reportsPerTransaction);
-      const recorded = await withFreshReads(() => recordChunk(table, batch, run, chunk));
+      const recorded = await withFreshReads(table, (fresh) => recordChunk(fresh, batch, run, chunk));
       if (recorded.claim) await tellExecution(executions, recorded.claim);
       accepted += recorded.accepted;
     }

@@ -14,7 +14,8 @@ import { readInputs } from '../manifest/read-inputs.ts';
 import { countTransition } from '../computations/statistics.ts';
 import { cvmKeys, journalKeys, listKeys, lists, runKeys } from '../table/keys.ts';
 import { addToList, moveInList, nextNumber } from '../table/listing.ts';
-import { getItems, StaleReadError, transact, withFreshReads, type Table } from '../table/table.ts';
+import { getItems, type Table } from '../table/table.ts';
+import { StaleReadError, transact, withFreshReads } from '../table/transaction.ts';
 import { endRun } from './end-run.ts';
 import { isActive, type Run } from '../computations/run.ts';
 
@@ -35,7 +36,7 @@ interface RunRequest {
  * @throws ServiceError `not_found`; `conflict` where a run is in the way; `incomplete` with what is missing; `unavailable`
  */
 export async function startRun(table: Table, executions: Executions, request: RunRequest): Promise<string> {
-  const reference = await withFreshReads(() => claimCvm(table, request));
+  const reference = await withFreshReads(table, (fresh) => claimCvm(fresh, request));
   try {
     await startExecution(executions, 'run', reference);
     emitMetric('RunsStarted', 1);

@@ -1,7 +1,8 @@
 import { findRun, runKey } from './read-run.ts';
 import { endRun } from './end-run.ts';
 import { cvmKeys } from '../table/keys.ts';
-import { getItems, StaleReadError, transact, withFreshReads, type Action, type Table } from '../table/table.ts';
+import { getItems, type Table } from '../table/table.ts';
+import { StaleReadError, transact, withFreshReads, type Action } from '../table/transaction.ts';
 import { changeClaim, parseClaim, readClaim, type Ending } from './claim.ts';
 import { endWait, type Executions } from './executions.ts';
 import { RunIsOverError } from './run-is-over.ts';
@@ -37,7 +38,7 @@ export async function offerRun(
 ): Promise<void> {
   const rowKey = runKey(run.domain, run.run_id);
   if (!rowKey) throw new RunIsOverError();
-  await withFreshReads(async () => {
+  await withFreshReads(table, async (table) => {
     const [claimItem, runItem] = await getItems(table, [cvmKeys.claim(run.domain, run.cvm_id), rowKey]);
     const claim = parseClaim(claimItem, run.run_id);
     if (!claim || claim.outcome) throw new RunIsOverError();

@@ -7,7 +7,8 @@ import { startExecution, type Executions } from './executions.ts';
 import { countTransition } from '../computations/statistics.ts';
 import { journalKeys, lists } from '../table/keys.ts';
 import { moveInList } from '../table/listing.ts';
-import { getItems, StaleReadError, transact, withFreshReads, type Table } from '../table/table.ts';
+import { getItems, type Table } from '../table/table.ts';
+import { StaleReadError, transact, withFreshReads } from '../table/transaction.ts';
 import { runKey } from './read-run.ts';
 import type { Run } from '../computations/run.ts';
 
@@ -25,7 +26,7 @@ interface StopRequest {
  * @throws ServiceError `not_found`; `conflict` when nothing runs
  */
 export async function stopRun(table: Table, executions: Executions, request: StopRequest): Promise<Run> {
-  const run = await withFreshReads(() => requestStop(table, request));
+  const run = await withFreshReads(table, (fresh) => requestStop(fresh, request));
   await startExecution(executions, 'stop', {
     ...{ domain: request.domain, computation_id: run.computation_id, run_id: run.id, cvm_id: run.cvm_id },
   });

@@ -126,6 +126,8 @@ export const statisticsKeys = {
 /** Names in storage that may turn out to belong to no row, by the time to look. */
 export const contentCheckKeys = {
   partition: 'content-checks',
+  /** Sorts before every check: `between` takes no empty key. */
+  first: { pk: 'content-checks', sk: '0' },
   check: (dueAt: string, contentKey: string): Key => ({ pk: contentCheckKeys.partition, sk: `${dueAt}#${contentKey}` }),
 };
 

@@ -1,6 +1,7 @@
 import { listKeys, numbersPerLeaf, type List } from './keys.ts';
 import { leafAttribute, leafCounts, midAttribute, numbersIn, slicesAt } from './list-index.ts';
-import { getItems, increment, queryItems, queryPrefix, type Action, type Item, type Table } from './table.ts';
+import { getItems, increment, queryBetween, queryPrefix, type Item, type Table } from './table.ts';
+import { type Action } from './transaction.ts';
 
 /** The number of the list's next member: never given twice, never reused. One round trip, one write unit. */
 export function nextNumber(table: Table, list: List): Promise<number> {
@@ -126,15 +127,7 @@ async function readRows(table: Table, list: List, numbers: number[], facet: stri
   const spanIsNarrow = newest - oldest < numbers.length * widestSpanPerRow;
   if (facet !== undefined && !spanIsNarrow) return (await getItems(table, keys)).filter((row) => row !== undefined);
   const wanted = new Set<unknown>(keys.map((key) => key.sk));
-  const rows = await queryItems(table, {
-    KeyConditionExpression: 'pk = :pk and sk between :oldest and :newest',
-    ExpressionAttributeValues: {
-      ':pk': list.pk,
-      ':oldest': listKeys.row(list, oldest).sk,
-      ':newest': listKeys.row(list, newest).sk,
-    },
-    ScanIndexForward: false,
-  });
+  const rows = await queryBetween(table, listKeys.row(list, oldest), listKeys.row(list, newest), { newestFirst: true });
   return rows.filter((row) => wanted.has(row['sk']));
 }
 

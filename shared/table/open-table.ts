@@ -1,25 +1,34 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { ConfiguredRetryStrategy } from '@smithy/core/retry';
+import type { DeadlineSource } from '../deadline.ts';
 import { environment } from '../environment.ts';
 import { emitMetric } from '../metrics.ts';
 import type { Table } from './table.ts';
 
-let known: Table | undefined;
+let known: DynamoDBDocumentClient | undefined;
 
 /** The SDK's three would answer 503 to one of a hundred callers where every fifth call meets a fault. */
 const maxAttempts = 6;
 
-/** A socket that hangs is given up in time for the next attempts to be made while the caller still waits. */
-const requestHandler = { connectionTimeout: 1_000, requestTimeout: 4_000, throwOnRequestTimeout: true };
+/** Milliseconds before attempt 2, 3, ... of one call: DynamoDB answers in milliseconds, and the SDK's seconds would use up the deadline. */
+const pauseBefore = (attempt: number) => Math.random() * Math.min(1_000, 25 * 2 ** attempt);
 
-/** The stage's table, its client made at the first use. */
-export function openTable(): Table {
-  known ??= {
-    name: environment().TABLE_NAME,
-    document: DynamoDBDocumentClient.from(new DynamoDBClient({ maxAttempts, requestHandler }), {
+/** A socket that hangs is given up early enough for another attempt before the deadline. */
+const requestHandler = { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true };
+
+/** The stage's table. Its client is made at the first use. */
+export function openTable(deadline: DeadlineSource): Table {
+  known ??= DynamoDBDocumentClient.from(
+    new DynamoDBClient({ retryStrategy: new ConfiguredRetryStrategy(maxAttempts, pauseBefore), requestHandler }),
+    {
       marshallOptions: { removeUndefinedValues: true },
-    }),
+    },
+  );
+  return {
+    name: environment().TABLE_NAME,
+    document: known,
+    deadline,
     onConflictRetry: () => emitMetric('ConflictsRetried', 1),
   };
-  return known;
 }

@@ -1,7 +1,17 @@
-import type { Context } from 'aws-lambda';
 import * as v from 'valibot';
 import { RunIsOverError } from '../runs/run-is-over.ts';
+import { timestampOf } from '../clock.ts';
+import type { DeadlineSource } from '../deadline.ts';
+import { clockOf, deadlineOf, type Invocation } from '../invocation.ts';
 import { log, startLog } from '../logger.ts';
+
+/** What a task's work is given beside its input. */
+export interface TaskContext {
+  /** RFC 3339, UTC, milliseconds. */
+  now: string;
+  /** A fresh deadline for each operation, since a task may do many; for openTable. */
+  deadline: DeadlineSource;
+}
 
 /**
  * Wraps the work of a function that AWS calls itself: a step of the state machine, a rule, a schedule. Its input is parsed; its
@@ -10,12 +20,13 @@ import { log, startLog } from '../logger.ts';
 export function task<S extends v.GenericSchema>(
   name: string,
   input: S,
-  work: (input: v.InferOutput<S>, now: string) => Promise<unknown>,
+  work: (input: v.InferOutput<S>, context: TaskContext) => Promise<unknown>,
 ) {
-  return async (event: unknown, context?: Context): Promise<unknown> => {
-    startLog({ task: name, request_id: context?.awsRequestId, ...runOf(event) });
+  return async (event: unknown, invocation?: Invocation): Promise<unknown> => {
+    startLog({ task: name, request_id: invocation?.awsRequestId, ...runOf(event) });
     try {
-      return (await work(v.parse(input, event), new Date().toISOString())) ?? {};
+      const context = { now: timestampOf(clockOf(invocation)), deadline: () => deadlineOf(invocation) };
+      return (await work(v.parse(input, event), context)) ?? {};
     } catch (error) {
       if (error instanceof RunIsOverError) log('INFO', 'The run is over.');
       else log('ERROR', 'The task failed.', {}, error);

@@ -6,7 +6,7 @@ import { computationStatuses } from '../../shared/computations/computation.ts';
 import { readComputation } from '../../shared/computations/read-computation.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { sweepRuns } from '../../shared/runs/sweep-runs.ts';
-import { deletePartition } from '../../shared/deletion/delete-items.ts';
+import { deletePartition } from '../../shared/deletion/delete-partition.ts';
 import { purgeAll } from '../../shared/deletion/purge-all.ts';
 import { isActive } from '../../shared/computations/run.ts';
 import { emptyModel, enters, happens, modelOf, type Model } from '../support/builders-model.ts';

@@ -1,7 +1,8 @@
 import type { Event, NewEvent } from '../../shared/events/event.ts';
 import { appendEvents } from '../../shared/events/journal.ts';
 import { readHead } from '../../shared/events/journal-head.ts';
-import { transact, withFreshReads, type Table } from '../../shared/table/table.ts';
+import { type Table } from '../../shared/table/table.ts';
+import { transact, withFreshReads } from '../../shared/table/transaction.ts';
 
 export const clockOfTests = '2025-07-17T08:00:00.000Z';
 
@@ -19,7 +20,7 @@ export async function appendToJournal(
   const appended: Event[] = [];
   for (let start = 0; start < events.length; start += 50) {
     const batch = events.slice(start, start + 50);
-    const written = await withFreshReads(async () => {
+    const written = await withFreshReads(table, async (table) => {
       const append = await appendEvents(table, computationId, await readHead(table, computationId), batch, now);
       await transact(table, append.actions);
       return append.events;

@@ -23,7 +23,7 @@ import { startRun } from '../../shared/runs/start-run.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { clockOfTests } from './append-to-journal.ts';
 import { startDynamoDbProxy, type DynamoDbProxy } from './dynamodb-proxy.ts';
-import { startEmbeddedTable } from './embedded-table.ts';
+import { patientDeadline, startEmbeddedTable } from './embedded-table.ts';
 import { startIdleStepFunctions } from './lifecycle-idle-step-functions.ts';
 
 /** What the store functions work on: real engines, and executions that only wait. */
@@ -51,7 +51,7 @@ export async function startStores(options: { latencyInMilliseconds?: number } = 
   const stepFunctions = await startIdleStepFunctions();
   return {
     table: embedded.table,
-    mortal: { name: embedded.table.name, document },
+    mortal: { name: embedded.table.name, document, deadline: patientDeadline },
     proxy,
     content: { url: `${s3.endpoint}/content`, presigner },
     executions: stepFunctions.executions,

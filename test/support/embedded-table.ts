@@ -2,7 +2,11 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { createTable, startDynamoDb } from '../../infra/local/dynamodb.ts';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
+import { Deadline } from '../../shared/deadline.ts';
 import type { Table } from '../../shared/table/table.ts';
+
+/** A busy machine is no reason to give up: a test ends by its own time limit. */
+export const patientDeadline = () => new Deadline(60_000);
 
 export interface EmbeddedTable {
   table: Table;
@@ -18,7 +22,7 @@ export async function startEmbeddedTable(): Promise<EmbeddedTable> {
   const client = new DynamoDBClient({ endpoint: engine.endpoint, region: 'local', credentials: localCredentials });
   const document = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
   return {
-    table: { name, document },
+    table: { name, document, deadline: patientDeadline },
     endpoint: engine.endpoint,
     stop: async () => {
       document.destroy();

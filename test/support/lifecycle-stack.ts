@@ -7,6 +7,7 @@ import { startStack, type Stack } from '../../infra/local/stack.ts';
 import type { Executions } from '../../shared/runs/executions.ts';
 import type { RunTimes } from '../../shared/runs/state-machine.ts';
 import type { Table } from '../../shared/table/table.ts';
+import { patientDeadline } from './embedded-table.ts';
 import { startDynamoDbProxy, type DynamoDbProxy } from './dynamodb-proxy.ts';
 import { startStepFunctionsProxy, type StepFunctionsProxy } from './lifecycle-step-functions-proxy.ts';
 
@@ -36,7 +37,7 @@ export async function startLifecycleStack(times: RunTimes, latencyInMilliseconds
   const stepFunctions = new SFNClient({ ...place, endpoint: stack.endpoints.stepFunctions });
   return {
     stack,
-    table: { name: stack.tableName, document },
+    table: { name: stack.tableName, document, deadline: patientDeadline },
     tableProxy,
     executions: { client: stepFunctions, stateMachineArn: stack.stateMachineArn },
     executionsProxy,

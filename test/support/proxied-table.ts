@@ -3,7 +3,7 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { startDynamoDbProxy, type DynamoDbProxy } from './dynamodb-proxy.ts';
-import { startEmbeddedTable } from './embedded-table.ts';
+import { patientDeadline, startEmbeddedTable } from './embedded-table.ts';
 
 export interface ProxiedTable {
   /** The table through the proxy: what is measured or disturbed. */
@@ -21,7 +21,7 @@ export async function startProxiedTable(options: { latencyInMilliseconds?: numbe
   const client = new DynamoDBClient({ endpoint: proxy.endpoint, region: 'local', credentials: localCredentials });
   const document = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
   return {
-    table: { name: embedded.table.name, document },
+    table: { name: embedded.table.name, document, deadline: patientDeadline },
     direct: embedded.table,
     proxy,
     stop: async () => {

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { Deadline } from '../../shared/deadline.ts';
 import { importHandler, type LoadHandler } from '../../infra/local/local-functions.ts';
 import { openContentStore } from '../../shared/assets/content-store.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
@@ -50,7 +51,7 @@ export function recordCalls(): RecordedCalls {
       return (event, context) => running.run(name, () => handler(event, context));
     },
     listen: () => {
-      openTable().document.middlewareStack.add(
+      openTable(() => new Deadline()).document.middlewareStack.add(
         (next, { commandName }) =>
           async (args) => {
             await record(tableActions(String(commandName), args.input));

@@ -1,3 +1,4 @@
+import { Deadline } from '../../../shared/deadline.ts';
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startSimulatedCvms } from '../../../infra/local/simulated-cvms.ts';
@@ -24,7 +25,7 @@ beforeAll(async () => {
   cvms = startSimulatedCvms({
     baseUrl: stack.baseUrl,
     token: (domain) => stack.token('simulated-cvms', [`${domain}:cvm`]),
-    listClaimedCvms: () => readClaims(openTable()),
+    listClaimedCvms: () => readClaims(openTable(() => new Deadline())),
     pace,
   });
   algorithm = await createAsset('algorithm');

@@ -9,7 +9,8 @@ import { computationKey } from '../../../shared/computations/read-computation.ts
 import { readRun } from '../../../shared/runs/read-run.ts';
 import { stopRun } from '../../../shared/runs/stop-run.ts';
 import { cvmKeys } from '../../../shared/table/keys.ts';
-import { putItem, transact, getItem } from '../../../shared/table/table.ts';
+import { putItem, getItem } from '../../../shared/table/table.ts';
+import { transact } from '../../../shared/table/transaction.ts';
 import { aReadyComputation, aRun, byAlice, endRunWith, startStores, type Stores } from '../../support/builders-store.ts';
 import { startIdleStepFunctions } from '../../support/lifecycle-idle-step-functions.ts';
 

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { listKeys, lists, numbersPerLeaf, numbersPerMid, type List } from '../../../shared/table/keys.ts';
 import { addToList, moveInList, nextNumber, readPage, removeFromList } from '../../../shared/table/listing.ts';
-import { transact, type Table } from '../../../shared/table/table.ts';
+import { type Table } from '../../../shared/table/table.ts';
+import { transact } from '../../../shared/table/transaction.ts';
 import { startProxiedTable, type ProxiedTable } from '../../support/proxied-table.ts';
 
 let proxied: ProxiedTable;

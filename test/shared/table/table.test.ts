@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { getItem, increment, StaleReadError, transact, withFreshReads } from '../../../shared/table/table.ts';
+import { getItem, increment } from '../../../shared/table/table.ts';
+import { StaleReadError, transact, withFreshReads } from '../../../shared/table/transaction.ts';
 import { startProxiedTable } from '../../support/proxied-table.ts';
 import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
 
@@ -51,7 +52,7 @@ describe('increment', () => {
 describe('withFreshReads', () => {
   it('decides again after a stale read and returns the later answer', async () => {
     let calls = 0;
-    const answer = await withFreshReads(() => {
+    const answer = await withFreshReads(embedded.table, () => {
       calls += 1;
       return calls < 3 ? Promise.reject(new StaleReadError()) : Promise.resolve('done');
     });

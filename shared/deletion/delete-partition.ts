@@ -1,0 +1,15 @@
+import { deleteItems, queryPartition, type Table } from '../table/table.ts';
+
+const itemsPerQuery = 1000;
+
+/** Deletes every item of a partition. Safe to repeat and to interrupt. */
+export async function deletePartition(table: Table, pk: string): Promise<void> {
+  for (;;) {
+    const items = await queryPartition(table, pk, { limit: itemsPerQuery, attributes: ['pk', 'sk'] });
+    await deleteItems(
+      table,
+      items.map((item) => ({ pk: String(item['pk']), sk: String(item['sk']) })),
+    );
+    if (items.length < itemsPerQuery) return;
+  }
+}
