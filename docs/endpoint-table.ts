@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { routes, type Route } from '../shared/routes.ts';
 
-const readme = new URL('../README.md', import.meta.url);
+const page = new URL('api.md', import.meta.url);
 const between = /(<!-- endpoints:begin -->\n)[\s\S]*(<!-- endpoints:end -->)/;
 
-/** The README with the table of endpoints as the route table has it. */
+/** docs/api.md with the table of endpoints as the route table has it. */
 export function withEndpointTable(text: string): string {
   return text.replace(between, `$1\n${endpointTable()}\n\n$2`);
 }
@@ -16,7 +16,7 @@ function endpointTable(): string {
     route.summary,
     accessOf(route),
   ]);
-  const table = [['#', 'endpoint', 'what it does', 'takes'], ...cells];
+  const table = [['#', 'endpoint', 'description', 'requires'], ...cells];
   const widths = [0, 1, 2, 3].map((column) => Math.max(3, ...table.map((row) => row[column]?.length ?? 0)));
   const line = (row: string[]) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
   const rule = widths.map((width) => '-'.repeat(width));
@@ -24,8 +24,8 @@ function endpointTable(): string {
 }
 
 function accessOf({ access }: Route): string {
-  if (!access) return 'nothing';
+  if (!access) return 'no token';
   return [...access.anyOf.map((action) => `\`${action}\``), ...(access.or ?? [])].join(' or ');
 }
 
-if (import.meta.main) writeFileSync(readme, withEndpointTable(readFileSync(readme, 'utf8')));
+if (import.meta.main) writeFileSync(page, withEndpointTable(readFileSync(page, 'utf8')));

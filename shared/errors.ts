@@ -1,4 +1,4 @@
-/** Stable, machine-readable error codes (decisions, section 3). */
+/** Stable, machine-readable error codes (docs/contract.md, section 3). */
 export type ErrorCode =
   | 'invalid_request'
   | 'unauthenticated'

@@ -20,7 +20,7 @@ export type StateMachineAction =
 export interface Route {
   /** File below functions/, test, construct id and log dimension. */
   name: string;
-  /** The number in the specification (1 to 24) or in the decisions (25, 26); none for what is public. */
+  /** The number in the specification (1 to 24) or in docs/contract.md (25, 26); none for what is public. */
   endpoint?: number;
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;

@@ -41,7 +41,7 @@ export const identifier = v.pipe(
   v.metadata({ format: 'uuid', examples: ['00000000-0001-8c3a-9f0e-2b7d41c5e6a8'] }),
 );
 
-/** A domain identifier comes from outside (decisions, section 1). */
+/** A domain identifier comes from outside (docs/contract.md, section 1). */
 export const domainId = v.pipe(
   v.string(),
   v.regex(/^[A-Za-z0-9_-]{1,64}$/, 'Expected 1 to 64 characters of A-Z a-z 0-9 _ -'),
@@ -54,7 +54,7 @@ export const cvmId = v.pipe(
   v.examples(['sim-1']),
 );
 
-/** `limit` and `offset` of every listing (decisions, R4). They arrive as text. */
+/** `limit` and `offset` of every listing (docs/contract.md, section 4). They arrive as text. */
 export const paging = {
   limit: v.optional(
     v.pipe(

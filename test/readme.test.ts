@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { withEndpointTable } from '../docs/endpoint-table.ts';
 import { startStack, type Stack } from '../infra/local/stack.ts';
 
 const root = new URL('..', import.meta.url);
@@ -37,9 +36,5 @@ describe('the README', () => {
     expect(output).toContain('"event_type":"completed"');
     expect(output).toContain('"event_type":"cancelled"');
     expect(code, output).toBe(0);
-  });
-
-  it('lists the endpoints of the route table', () => {
-    expect(withEndpointTable(readme), 'Run npm run docs:endpoints').toBe(readme);
   });
 });

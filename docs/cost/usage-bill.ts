@@ -110,7 +110,7 @@ export function monthBills(measured: Measured, tenant: Tenant): Record<string, B
       [runs * behaviour.stoppedShare, stopBill(measured)],
     ]),
     [polling]: addUp([[runs, polls]]),
-    'following runs': addUp([[(runs * minutesPerRun * 60) / behaviour.statusInSeconds, priced('events/get-status')]]),
+    'reading the status': addUp([[(runs * minutesPerRun * 60) / behaviour.statusInSeconds, priced('events/get-status')]]),
     'page views': addUp([
       [pageViews, priced('computations/list-computations, first page')],
       [pageViews, priced('computations/get-computation, whole')],
@@ -123,7 +123,7 @@ export function monthBills(measured: Measured, tenant: Tenant): Record<string, B
       'DynamoDB GB-month stored': tableGigabytes,
       'DynamoDB GB-month of point-in-time recovery': tableGigabytes,
     },
-    'downloads, each upload once': { 'GB sent to the internet': uploadedGigabytes, 'S3 GET': uploads },
+    downloads: { 'GB sent to the internet': uploadedGigabytes, 'S3 GET': uploads },
   };
 }
 
@@ -147,7 +147,7 @@ export function stageBills(measured: Measured): Record<string, Bill> {
     'metrics by route': { 'CloudWatch custom metric, month': measured.stage.routes * metricsPerRoute },
     alarms: { 'CloudWatch alarm metric, month': measured.stage.alarmMetrics },
     dashboard: { 'CloudWatch dashboard, month': measured.stage.dashboards },
-    'metrics of our own': { 'CloudWatch custom metric, month': ownMetrics },
+    'custom metrics': { 'CloudWatch custom metric, month': ownMetrics },
     schedules: addUp(schedules.map(({ name, everyMinutes }) => [minutesPerMonth / everyMinutes, priced(cases[name])])),
   };
 }

@@ -1,4 +1,4 @@
-/** What someone may be allowed to do inside a domain (decisions, section 2). */
+/** What someone may be allowed to do inside a domain (docs/contract.md, section 2). */
 export type AccessAction =
   | 'view'
   | 'create_computation'

@@ -5,7 +5,7 @@ import { identifier, text, timestamp } from '../text.ts';
 export const assetTypes = ['algorithm', 'dataset'] as const;
 export type AssetType = (typeof assetTypes)[number];
 
-/** Content up to this many bytes is sent and returned inline (decisions, section 7). */
+/** Content up to this many bytes is sent and returned inline (docs/contract.md, section 7). */
 export const inlineLimitInBytes = 4 * 1024 * 1024;
 
 /** A plain name, since the agent joins it into a path: no `/`, no control characters, neither `.` nor `..`. */

@@ -10,7 +10,7 @@ export function isActive(status: string): boolean {
   return status === 'running' || status === 'stopping';
 }
 
-/** A run, as endpoints 3, 7, 8 and 13 give it (decisions, section 4). */
+/** A run, as endpoints 3, 7, 8 and 13 give it (docs/contract.md, section 4). */
 export const runSchema = v.object({
   id: identifier,
   computation_id: identifier,

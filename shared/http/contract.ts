@@ -5,7 +5,7 @@ import type { ErrorCode } from '../errors.ts';
 export interface Contract {
   query?: v.GenericSchema;
   body?: v.GenericSchema;
-  /** The largest body in bytes; 256 KiB unless told (decisions, section 7). */
+  /** The largest body in bytes; 256 KiB unless told (docs/contract.md, section 7). */
   bodyLimit?: number;
   status: 200 | 201 | 204;
   /** Left out: no content. */

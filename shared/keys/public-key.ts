@@ -23,7 +23,7 @@ const certificateSent = 'This is a certificate. Send the public key in it. ';
 /**
  * Reads the base64 (RFC 4648, section 4; line breaks allowed) of a public key: an OpenSSH line, with or without a comment, or
  * its `AAAA...` part decoded; PEM (`PUBLIC KEY`, `RSA PUBLIC KEY`); or the DER of either. Which keys are taken follows
- * decisions, section 4, and what the agent can verify signatures with.
+ * docs/contract.md, section 4, and what the agent can verify signatures with.
  *
  * The fingerprint is the one of SSH, the SHA-256 of the key's wire form, because that is the one people can look up:
  * `ssh-keygen -lf id_ed25519.pub`, and for PEM `ssh-keygen -i -m PKCS8 -f key.pem > key.pub` first.

@@ -21,7 +21,7 @@ const manifestLimitInBytes = 256 * 1024;
 
 /**
  * The manifest, or what it lacks. A provider's key is the asset's own, else the one that its creator uploaded to the
- * computation; consumers are the owner and every result consumer with a key on the computation (decisions, section 5).
+ * computation; consumers are the owner and every result consumer with a key on the computation (docs/contract.md, section 5).
  */
 export function buildManifest(
   inputs: Inputs,

@@ -2,7 +2,7 @@ import type { Claim, Ending } from './claim.ts';
 import type { Report } from './report.ts';
 
 /**
- * What ends a run (decisions, section 6): results that are ready, a failure, a stop, a refusal. Everything else, such as the
+ * What ends a run (docs/contract.md, section 6): results that are ready, a failure, a stop, a refusal. Everything else, such as the
  * `Running/Failed` that an agent sends after it was stopped, ends nothing.
  */
 export function outcomeOfReport(report: Report, claim: Claim): Ending | undefined {

@@ -1,6 +1,6 @@
 import type { Role } from '../../shared/access/roles.ts';
 
-/** Decisions, section 2, the roles and what they may do, copied by hand: the code's own tables are held against it. */
+/** docs/contract.md, section 2: the roles and what they may do, copied by hand: the code's own tables are held against it. */
 export const actionsOf: Record<Role, string> = {
   administrator: 'view create_computation provide_algorithm provide_dataset edit run consume_results administer',
   creator: 'view create_computation provide_algorithm provide_dataset',

@@ -12,7 +12,7 @@ import { operationOf, type Media, type OpenApiDocument, type Schema } from '../s
 
 const document = JSON.parse(JSON.stringify(openapiDocument('1.2.3'))) as OpenApiDocument;
 
-/** Endpoints 1 to 24 of the specification, 25 and 26 of the decisions, as written there; POST beside GET for 13 by decision. */
+/** Endpoints 1 to 24 of the specification, 25 and 26 of docs/contract.md, as written there; POST beside GET for 13 by decision. */
 const specified = `
   1  POST   /{domainID}/computations
   2  GET    /{domainID}/computations

@@ -47,7 +47,7 @@ interface Problem {
   errors?: unknown[];
 }
 
-/** What a schema cannot say of an error (decisions, section 3). */
+/** What a schema cannot say of an error (docs/contract.md, section 3). */
 function checkProblem(problem: Problem, status: number, headers: Headers, where: string): void {
   if (problem.status !== status) throw new Error(`${where} says status ${problem.status} in its body.`);
   if (problem.request_id !== headers.get('x-request-id')) throw new Error(`${where} repeats another request id.`);

@@ -1,0 +1,16 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { withEndpointTable } from '../../docs/endpoint-table.ts';
+import { routes } from '../../shared/routes.ts';
+
+const page = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8');
+
+describe('docs/api.md', () => {
+  it('lists the endpoints of the route table; else run `npm run docs:endpoints`', () => {
+    expect(withEndpointTable(page)).toBe(page);
+  });
+
+  it.each(routes)('has a row for $method $path', ({ method, path }) => {
+    expect(page).toContain(`| \`${method} ${path}\` `);
+  });
+});
