@@ -1,10 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { routes, type Route } from '../shared/routes.ts';
+import { routes } from '../shared/endpoints/endpoints.ts';
+import type { Route } from '../shared/http/route.ts';
 
 const readme = new URL('../README.md', import.meta.url);
 const between = /(<!-- endpoints:begin -->\n)[\s\S]*(<!-- endpoints:end -->)/;
 
-/** The README with the table of endpoints as the route table has it. */
+/** Writes the table of endpoints into the README's text. */
 export function withEndpointTable(text: string): string {
   return text.replace(between, `$1\n${endpointTable()}\n\n$2`);
 }
@@ -16,7 +17,7 @@ function endpointTable(): string {
     route.summary,
     accessOf(route),
   ]);
-  const table = [['#', 'endpoint', 'what it does', 'takes'], ...cells];
+  const table = [['#', 'endpoint', 'what it does', 'requires'], ...cells];
   const widths = [0, 1, 2, 3].map((column) => Math.max(3, ...table.map((row) => row[column]?.length ?? 0)));
   const line = (row: string[]) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
   const rule = widths.map((width) => '-'.repeat(width));

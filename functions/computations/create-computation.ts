@@ -1,27 +1,22 @@
 import { permit } from '../../shared/access/caller.ts';
 import { createComputation } from '../../shared/computations/create-computation.ts';
-import { createComputationContract } from '../../shared/contract/computations.ts';
+import { contract, route } from '../../shared/endpoints/computations/create-computation.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { createComputationRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(
-  createComputationRoute,
-  createComputationContract,
-  async ({ path, body, caller, now, deadline }) => {
-    const owner = body.owner ?? caller.id;
-    if (owner !== caller.id) permit(caller, { anyOf: ['administer'] });
-    const { name, description, agent_config } = body;
-    const computation = await createComputation(openTable(deadline), {
-      ...{ domain: path.domainID, name, description, owner, agent_config },
-      ...{ createdBy: caller.id, now },
-    });
-    return {
-      body: computation,
-      headers: {
-        location: `/${path.domainID}/computations/${computation.id}`,
-        'HX-Location': `/computations/${computation.id}`,
-      },
-    };
-  },
-);
+export const handler = endpoint(route, contract, async ({ path, body, caller, now, deadline }) => {
+  const owner = body.owner ?? caller.id;
+  if (owner !== caller.id) permit(caller, { anyOf: ['administer'] });
+  const { name, description, agent_config } = body;
+  const computation = await createComputation(openTable(deadline), {
+    ...{ domain: path.domainID, name, description, owner, agent_config },
+    ...{ createdBy: caller.id, now },
+  });
+  return {
+    body: computation,
+    headers: {
+      location: `/${path.domainID}/computations/${computation.id}`,
+      'HX-Location': `/computations/${computation.id}`,
+    },
+  };
+});

@@ -5,7 +5,7 @@ import { conflict } from '../../../shared/errors.ts';
 import type { Contract } from '../../../shared/http/contract.ts';
 import { endpoint } from '../../../shared/http/endpoint.ts';
 import type { HttpResponse } from '../../../shared/http/problem.ts';
-import type { Route } from '../../../shared/routes.ts';
+import type { Route } from '../../../shared/http/route.ts';
 
 const thing = { method: 'PUT', path: '/{domainID}/things/{id}', summary: '', uses: {}, loses: '' } as const;
 const route = { ...thing, name: 'things/put', access: { anyOf: ['edit'], or: ['owner'] } } as const satisfies Route;
