@@ -3,9 +3,8 @@ import { contract, route } from '../../shared/endpoints/assets/delete-asset.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(route, contract, async ({ path, caller, now, permit, deadline }) => {
-  await deleteAsset(openTable(deadline), path.domainID, path.id, caller.id, now, ({ created_by }) =>
+export const handler = endpoint(route, contract, async ({ path, caller, now, permit, deadline }) => ({
+  permitted: await deleteAsset(openTable(deadline), path.domainID, path.id, caller.id, now, ({ created_by }) =>
     permit({ creator: created_by }),
-  );
-  return {};
-});
+  ),
+}));

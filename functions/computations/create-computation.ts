@@ -1,4 +1,4 @@
-import { permit } from '../../shared/access/caller.ts';
+import { requireAction } from '../../shared/access/caller.ts';
 import { createComputation } from '../../shared/computations/create-computation.ts';
 import { contract, route } from '../../shared/endpoints/computations/create-computation.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
@@ -6,11 +6,15 @@ import { openTable } from '../../shared/table/open-table.ts';
 
 export const handler = endpoint(route, contract, async ({ path, body, caller, now, deadline }) => {
   const owner = body.owner ?? caller.id;
-  if (owner !== caller.id) permit(caller, { anyOf: ['administer'] });
-  const { name, description, agent_config } = body;
+  if (owner !== caller.id) requireAction(caller, 'administer');
   const computation = await createComputation(openTable(deadline), {
-    ...{ domain: path.domainID, name, description, owner, agent_config },
-    ...{ createdBy: caller.id, now },
+    domain: path.domainID,
+    name: body.name,
+    description: body.description,
+    owner,
+    agent_config: body.agent_config,
+    createdBy: caller.id,
+    now,
   });
   return {
     body: computation,

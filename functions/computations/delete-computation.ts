@@ -3,7 +3,6 @@ import { contract, route } from '../../shared/endpoints/computations/delete-comp
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(route, contract, async ({ path, permit, deadline }) => {
-  await deleteComputation(openTable(deadline), path.domainID, path.id, ({ owner }) => permit({ owner }));
-  return {};
-});
+export const handler = endpoint(route, contract, async ({ path, permit, deadline }) => ({
+  permitted: await deleteComputation(openTable(deadline), path.domainID, path.id, ({ owner }) => permit({ owner })),
+}));

@@ -5,8 +5,13 @@ import { startRun } from '../../shared/runs/start-run.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
 export const handler = endpoint(route, contract, async ({ path, query, caller, now, permit, deadline }) => {
-  const request = { domain: path.domainID, computationId: path.id, cvmId: query.cvm, by: caller.id, now };
-  return {
-    body: await startRun(openTable(deadline), openExecutions(), { ...request, permit: ({ owner }) => permit({ owner }) }),
-  };
+  const { runId, permitted } = await startRun(openTable(deadline), openExecutions(), {
+    domain: path.domainID,
+    computationId: path.id,
+    cvmId: query.cvm,
+    by: caller.id,
+    now,
+    permit: ({ owner }) => permit({ owner }),
+  });
+  return { permitted, body: runId };
 });

@@ -5,8 +5,12 @@ import { stopRun } from '../../shared/runs/stop-run.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
 export const handler = endpoint(route, contract, async ({ path, caller, now, permit, deadline }) => {
-  const request = { domain: path.domainID, computationId: path.id, by: caller.id, now };
-  return {
-    body: await stopRun(openTable(deadline), openExecutions(), { ...request, permit: ({ owner }) => permit({ owner }) }),
-  };
+  const { run, permitted } = await stopRun(openTable(deadline), openExecutions(), {
+    domain: path.domainID,
+    computationId: path.id,
+    by: caller.id,
+    now,
+    permit: ({ owner }) => permit({ owner }),
+  });
+  return { permitted, body: run };
 });

@@ -1,3 +1,4 @@
+import type { Permitted } from '../access/caller.ts';
 import { appendEvents } from '../events/journal.ts';
 import { parseHead } from '../events/journal-head.ts';
 import type { NewEvent } from '../events/event.ts';
@@ -13,6 +14,7 @@ interface Replacement {
   description: string;
   owner: string;
   agent_config: AgentConfig;
+  permitted: Permitted;
 }
 
 /** What a replacement has to say to the computation it finds: the fields to write, or an error that refuses it. */
@@ -29,16 +31,16 @@ export async function updateComputation(
   by: string,
   now: string,
   decide: Decide,
-): Promise<{ row: StoredComputation; definition: Definition }> {
+): Promise<{ row: StoredComputation; definition: Definition; permitted: Permitted }> {
   return await withFreshReads(table, async (table) => {
     const [rowItem, headItem] = await getItems(table, [computationKey(domain, id), journalKeys.head(id)]);
     const current = parseComputation(rowItem, id);
     const definition = await readDefinition(table, id); // after the row, whose version then guards it
     const next = decide(current);
     const events = changeEvents(current, definition.agent_config, next, by);
-    if (events.length === 0) return { row: current, definition };
+    if (events.length === 0) return { row: current, definition, permitted: next.permitted };
 
-    const { name, description, owner, agent_config } = next;
+    const { name, description, owner, agent_config, permitted } = next;
     const journal = await appendEvents(table, id, parseHead(headItem), events, now);
     await transact(table, [
       {
@@ -60,7 +62,11 @@ export async function updateComputation(
         : []),
       ...journal.actions,
     ]);
-    return { row: { ...current, name, description, owner, updated_at: now }, definition: { ...definition, agent_config } };
+    return {
+      row: { ...current, name, description, owner, updated_at: now },
+      definition: { ...definition, agent_config },
+      permitted,
+    };
   });
 }
 

@@ -1,3 +1,4 @@
+import type { Permitted } from '../access/caller.ts';
 import { computationKey, parseComputation } from '../computations/read-computation.ts';
 import { conflict } from '../errors.ts';
 import { unlinkAsset } from '../links/unlink-asset.ts';
@@ -26,11 +27,11 @@ export async function deleteAsset(
   id: string,
   by: string,
   now: string,
-  permit: (asset: StoredAsset) => void,
-): Promise<void> {
-  const purge = await withFreshReads(table, async (table) => {
+  permit: (asset: StoredAsset) => Permitted,
+): Promise<Permitted> {
+  const { purge, permitted } = await withFreshReads(table, async (table) => {
     const asset = await readAsset(table, domain, id);
-    permit(asset);
+    const permitted = permit(asset);
     await refuseWhileUsed(table, domain, id);
     const linked = await queryPrefix(table, lists.linkedComputations(id).pk, listKeys.prefixes.row);
     const ids = linked.map((row) => String(row['id']));
@@ -72,9 +73,10 @@ export async function deleteAsset(
         otherwise: new StaleReadError(),
       })),
     ]);
-    return marker;
+    return { purge: marker, permitted };
   });
   await beginPurge(purgeAssetLinks(table, purge));
+  return permitted;
 }
 
 function inUse(runId: string | undefined) {

@@ -1,3 +1,4 @@
+import type { Permitted } from '../access/caller.ts';
 import { conflict } from '../errors.ts';
 import { beginPurge } from './begin-purge.ts';
 import { purgeListings } from './purge-computation.ts';
@@ -19,11 +20,11 @@ export async function deleteComputation(
   table: Table,
   domain: string,
   id: string,
-  permit: (computation: StoredComputation) => void,
-): Promise<void> {
-  await withFreshReads(table, async (table) => {
+  permit: (computation: StoredComputation) => Permitted,
+): Promise<Permitted> {
+  const permitted = await withFreshReads(table, async (table) => {
     const { status, run, ...computation } = await readComputation(table, domain, id);
-    permit({ status, run, ...computation });
+    const permitted = permit({ status, run, ...computation });
     if (isActive(status)) throw conflict('run_active', 'A run is active; wait for its end, or stop it.', run?.id);
     await transact(table, [
       {
@@ -39,6 +40,8 @@ export async function deleteComputation(
       { delete: { Key: journalKeys.head(id) } },
       { put: { Item: { ...purgeKeys.purge('computation', id), domain, id } } },
     ]);
+    return permitted;
   });
   await beginPurge(purgeListings(table, { domain, id }));
+  return permitted;
 }

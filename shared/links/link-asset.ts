@@ -1,3 +1,4 @@
+import type { Permitted } from '../access/caller.ts';
 import { assetKey, parseAsset } from '../assets/read-asset.ts';
 import type { StoredAsset } from '../assets/asset.ts';
 import { computationKey, computationNumber, parseComputation } from '../computations/read-computation.ts';
@@ -18,7 +19,7 @@ export interface LinkRequest {
   computationId: string;
   by: string;
   now: string;
-  permit: (asset: StoredAsset, computation: StoredComputation) => void;
+  permit: (asset: StoredAsset, computation: StoredComputation) => Permitted;
 }
 
 const datasetsPerComputation = 100;
@@ -27,18 +28,18 @@ const datasetsPerComputation = 100;
  * Links an asset to a computation; done already, nothing is written. Three round trips.
  * @throws ServiceError `not_found`; `conflict` for a second algorithm or a file name taken; `too_large` for dataset 101
  */
-export async function linkAsset(table: Table, request: LinkRequest): Promise<void> {
+export async function linkAsset(table: Table, request: LinkRequest): Promise<Permitted> {
   const { domain, assetId, computationId, by, now } = request;
-  await withFreshReads(table, async (table) => {
+  return await withFreshReads(table, async (table) => {
     const keys = [assetKey(domain, assetId), computationKey(domain, computationId), journalKeys.head(computationId)];
     const [assetItem, computationItem, headItem] = await getItems(table, keys);
     const asset = parseAsset(assetItem, assetId);
     const computation = parseComputation(computationItem, computationId);
-    request.permit(asset, computation);
+    const permitted = request.permit(asset, computation);
 
     const key = linkKey(computationId, asset);
     const existing = await getItem(table, key);
-    if (existing?.['asset_id'] === assetId) return;
+    if (existing?.['asset_id'] === assetId) return permitted;
     if (existing) throw taken(asset);
     const isDataset = asset.asset_type === 'dataset';
     if (isDataset) refuseBeyondLimit(computation);
@@ -63,6 +64,7 @@ export async function linkAsset(table: Table, request: LinkRequest): Promise<voi
       changeInputs(domain, computation, isDataset ? 1 : 0),
       ...journal.actions,
     ]);
+    return permitted;
   });
 }
 

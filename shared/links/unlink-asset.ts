@@ -1,3 +1,4 @@
+import type { Permitted } from '../access/caller.ts';
 import { findAsset, assetKey, parseAsset } from '../assets/read-asset.ts';
 import type { AssetType } from '../assets/asset.ts';
 import { computationKey, computationNumber, parseComputation } from '../computations/read-computation.ts';
@@ -17,16 +18,17 @@ import { linkKey } from './link-keys.ts';
  * the asset is kept for it. Three round trips.
  * @throws ServiceError `not_found`
  */
-export async function unlinkAsset(table: Table, request: LinkRequest): Promise<void> {
+export async function unlinkAsset(table: Table, request: LinkRequest): Promise<Permitted> {
   const { domain, assetId, computationId, by, now } = request;
-  await withFreshReads(table, async (table) => {
+  return await withFreshReads(table, async (table) => {
     const keys = [assetKey(domain, assetId), computationKey(domain, computationId), journalKeys.head(computationId)];
     const [assetItem, computationItem, headItem] = await getItems(table, keys);
     const asset = parseAsset(assetItem, assetId);
     const computation = parseComputation(computationItem, computationId);
-    request.permit(asset, computation);
+    const permitted = request.permit(asset, computation);
     const removal = await removeLink(table, domain, computation, headItem, asset, by, now);
     if (removal) await transact(table, [...removal, bumpAsset(domain, asset)]);
+    return permitted;
   });
 }
 

@@ -1,3 +1,4 @@
+import type { Permitted } from '../access/caller.ts';
 import { linkKey } from './link-keys.ts';
 import { changeInputs, refuseBeyondLimit } from './link-asset.ts';
 import { conflict } from '../errors.ts';
@@ -34,12 +35,12 @@ export async function updateAsset(
   id: string,
   given: Replacement,
   now: string,
-  permit: (asset: StoredAsset) => void,
-): Promise<Asset> {
+  permit: (asset: StoredAsset) => Permitted,
+): Promise<{ asset: Asset; permitted: Permitted }> {
   let written: WrittenContent | undefined;
-  const row = await withFreshReads(table, async (table) => {
+  const { row, permitted } = await withFreshReads(table, async (table) => {
     const current = await readAsset(table, domain, id);
-    permit(current);
+    const permitted = permit(current);
     const user_key = readOptionalKey(given.user_key, '/asset/user_key');
     const content = changedContent(given, current);
     if (content) written ??= await writeContent(table, store, { domain, id }, content, now);
@@ -65,9 +66,10 @@ export async function updateAsset(
       ...(next.upload_key ? [putContentCheck(next.upload_key, now)] : []),
       ...(isRenamed ? await renameLinks(table, domain, current, next) : []),
     ]);
-    return next;
+    return { row: next, permitted };
   });
-  return row.upload_key === null ? row : { ...row, upload: await presignUpload(store, row.upload_key, now) };
+  const asset = row.upload_key === null ? row : { ...row, upload: await presignUpload(store, row.upload_key, now) };
+  return { asset, permitted };
 }
 
 /** The content sent, unless it is what the asset has already and comes with the checksum that it has. */

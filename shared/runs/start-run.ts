@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Permitted } from '../access/caller.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import { computationKey, computationNumber } from '../computations/read-computation.ts';
 import { conflict, ServiceError } from '../errors.ts';
@@ -26,17 +27,20 @@ interface RunRequest {
   by: string;
   now: string;
   /** Called with the computation before anything is told of it; throws to refuse. */
-  permit: (computation: StoredComputation) => void;
+  permit: (computation: StoredComputation) => Permitted;
 }
 
 /**
  * Starts a run: run, claim of the CVM, manifest snapshot, status and `started` event in one transaction, then the execution. A
  * caller that dies in between leaves a claim without an execution, which the sweep ends.
- * @returns the run's identifier
  * @throws ServiceError `not_found`; `conflict` where a run is in the way; `incomplete` with what is missing; `unavailable`
  */
-export async function startRun(table: Table, executions: Executions, request: RunRequest): Promise<string> {
-  const reference = await withFreshReads(table, (fresh) => claimCvm(fresh, request));
+export async function startRun(
+  table: Table,
+  executions: Executions,
+  request: RunRequest,
+): Promise<{ runId: string; permitted: Permitted }> {
+  const { reference, permitted } = await withFreshReads(table, (fresh) => claimCvm(fresh, request));
   try {
     await startExecution(executions, 'run', reference);
     emitMetric('RunsStarted', 1);
@@ -44,13 +48,13 @@ export async function startRun(table: Table, executions: Executions, request: Ru
     await endRun(table, reference, { status: 'failed', reason: 'The run could not be started.' }, request.now);
     throw error;
   }
-  return reference.run_id;
+  return { runId: reference.run_id, permitted };
 }
 
-async function claimCvm(table: Table, request: RunRequest): Promise<RunReference> {
+async function claimCvm(table: Table, request: RunRequest): Promise<{ reference: RunReference; permitted: Permitted }> {
   const { domain, computationId, cvmId, by, now, permit } = request;
   const claimKey = cvmKeys.claim(domain, cvmId);
-  const [inputs, [head, taken]] = await Promise.all([
+  const [{ permitted, ...inputs }, [head, taken]] = await Promise.all([
     readInputs(table, domain, computationId, permit),
     getItems(table, [journalKeys.head(computationId), claimKey]),
   ]);
@@ -102,5 +106,5 @@ async function claimCvm(table: Table, request: RunRequest): Promise<RunReference
     countTransition(domain, 'running', now),
     ...journal.actions,
   ]);
-  return reference;
+  return { reference, permitted };
 }

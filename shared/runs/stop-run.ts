@@ -1,3 +1,4 @@
+import type { Permitted } from '../access/caller.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import { computationKey, computationNumber, parseComputation } from '../computations/read-computation.ts';
 import { conflict } from '../errors.ts';
@@ -17,7 +18,7 @@ interface StopRequest {
   computationId: string;
   by: string;
   now: string;
-  permit: (computation: StoredComputation) => void;
+  permit: (computation: StoredComputation) => Permitted;
 }
 
 /**
@@ -25,20 +26,27 @@ interface StopRequest {
  * stop. Repeated while stopping it gives the same answer, and starts an execution that a crash may have left out.
  * @throws ServiceError `not_found`; `conflict` when nothing runs
  */
-export async function stopRun(table: Table, executions: Executions, request: StopRequest): Promise<Run> {
-  const run = await withFreshReads(table, (fresh) => requestStop(fresh, request));
+export async function stopRun(
+  table: Table,
+  executions: Executions,
+  request: StopRequest,
+): Promise<{ run: Run; permitted: Permitted }> {
+  const { run, permitted } = await withFreshReads(table, (fresh) => requestStop(fresh, request));
   await startExecution(executions, 'stop', {
     ...{ domain: request.domain, computation_id: run.computation_id, run_id: run.id, cvm_id: run.cvm_id },
   });
-  return run;
+  return { run, permitted };
 }
 
-async function requestStop(table: Table, { domain, computationId, by, now, permit }: StopRequest): Promise<Run> {
+async function requestStop(
+  table: Table,
+  { domain, computationId, by, now, permit }: StopRequest,
+): Promise<{ run: Run; permitted: Permitted }> {
   const key = computationKey(domain, computationId);
   const [row, head] = await getItems(table, [key, journalKeys.head(computationId)]);
   const { status, run, ...computation } = parseComputation(row, computationId);
-  permit({ status, run, ...computation });
-  if (status === 'stopping' && run) return run;
+  const permitted = permit({ status, run, ...computation });
+  if (status === 'stopping' && run) return { run, permitted };
   if (status !== 'running' || !run) throw conflict('nothing_to_stop', 'No run of this computation is active.');
   const rowKey = runKey(domain, run.id);
   if (!rowKey) throw new Error('A computation names a run that this service cannot have started.');
@@ -82,5 +90,5 @@ async function requestStop(table: Table, { domain, computationId, by, now, permi
     countTransition(domain, 'stopping', now),
     ...journal.actions,
   ]);
-  return stopping;
+  return { run: stopping, permitted };
 }

@@ -11,7 +11,7 @@ import { isActive } from '../../shared/computations/run.ts';
 import { stopRun } from '../../shared/runs/stop-run.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { enters, happens, type Model, type ModelComputation } from './builders-model.ts';
-import { aComputation, aKey, aRun, byAlice, type Stores } from './builders-store.ts';
+import { allowed, aComputation, aKey, aRun, byAlice, type Stores } from './builders-store.ts';
 
 /** One step of a random history: what is done to which of the things there are, by their place. */
 export interface Step {
@@ -35,7 +35,6 @@ export interface Planned {
 type Target = { id: string; it: ModelComputation };
 
 const fields = { description: '', mime_type: '', user_key: '' };
-const nothing = () => undefined;
 
 const nameKey = ({ file_name, asset_type }: { file_name: string; asset_type: AssetType }) =>
   asset_type === 'algorithm' ? 'the algorithm' : file_name;
@@ -61,7 +60,11 @@ const onComputation = {
   update: (domain: string, { id, it }: Target, { name }: Step): Planned => ({
     act: (_, table) =>
       updateComputation(table, domain, id, 'alice', byAlice.now, ({ owner }) => ({
-        ...{ name, description: '', owner, agent_config: defaultAgentConfig },
+        name,
+        description: '',
+        owner,
+        agent_config: defaultAgentConfig,
+        permitted: allowed(),
       })),
     apply: () => {
       if (it.name !== name) happens(it, 'updated');
@@ -69,7 +72,7 @@ const onComputation = {
     },
   }),
   remove: (domain: string, { id, it }: Target): Planned => ({
-    act: (_, table) => deleteComputation(table, domain, id, nothing),
+    act: (_, table) => deleteComputation(table, domain, id, allowed),
     ...refusedIf(isActive(it.status), 'conflict'),
     apply: (model) => {
       Reflect.deleteProperty(model.computations, id);
@@ -116,7 +119,7 @@ const onAsset = {
     const next = { file_name: `${name}.csv`, asset_type: type };
     const linked = Object.values(model.computations).filter((computation) => computation.links.includes(id));
     return {
-      act: ({ content }, table) => updateAsset(table, content, domain, id, { ...fields, ...next }, byAlice.now, nothing),
+      act: ({ content }, table) => updateAsset(table, content, domain, id, { ...fields, ...next }, byAlice.now, allowed),
       ...refusedIf(
         linked.some((computation) => isTaken(model, computation, id, next)),
         'conflict',
@@ -130,7 +133,7 @@ const onAsset = {
     const all = Object.values(model.computations);
     const isUsed = all.some((it) => isActive(it.status) && (it.links.includes(id) || it.kept.includes(id)));
     return {
-      act: (_stores, table) => deleteAsset(table, domain, id, 'alice', byAlice.now, nothing),
+      act: (_stores, table) => deleteAsset(table, domain, id, 'alice', byAlice.now, allowed),
       ...refusedIf(isUsed, 'conflict'),
       apply: (changed) => {
         for (const it of all) if (it.links.includes(id)) unlink(it, id);

@@ -12,7 +12,7 @@ import { collectContent } from '../../../shared/deletion/collect-content.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { clockOfTests } from '../../support/append-to-journal.ts';
 import { contentKeys, dieAtEveryCall } from '../../support/builders-purge.ts';
-import { anAsset, startStores, type Stores } from '../../support/builders-store.ts';
+import { allowed, anAsset, startStores, type Stores } from '../../support/builders-store.ts';
 import { scan } from '../../support/lifecycle-inconsistencies.ts';
 
 let stores: Stores;
@@ -26,7 +26,7 @@ const fields = { file_name: 'iris.csv', description: '', asset_type: 'dataset' a
 const create = (asset: string | undefined, table = stores.table) =>
   createAsset(table, stores.content, { domain, ...fields, asset, createdBy: 'alice', now: clockOfTests });
 const replace = (id: string, asset: string | undefined, table = stores.table) =>
-  updateAsset(table, stores.content, domain, id, { ...fields, asset }, clockOfTests, () => undefined);
+  updateAsset(table, stores.content, domain, id, { ...fields, asset }, clockOfTests, allowed);
 const hoursLater = (hours: number) => new Date(Date.parse(clockOfTests) + hours * 3_600_000).toISOString();
 const collect = (hours = 3) => collectContent(stores.table, stores.content, hoursLater(hours));
 const contentOf = async (id: string) => (await describeAsset(stores.table, stores.content, domain, id, clockOfTests)).asset;
@@ -100,7 +100,7 @@ describe('collectContent', () => {
 
   it('leaves no notes once all of them are settled', async () => {
     const { id } = await create(undefined);
-    await deleteAsset(stores.table, domain, id, 'alice', clockOfTests, () => undefined);
+    await deleteAsset(stores.table, domain, id, 'alice', clockOfTests, allowed);
     await purgeAll(stores.table, stores.content);
     await collect();
     expect((await scan(stores.table)).filter((item) => item['pk'] === 'content-checks')).toEqual([]);

@@ -9,6 +9,7 @@ import { unlinkAsset } from '../../../shared/links/unlink-asset.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { contentKeys, dieAtEveryCall, itemsNaming } from '../../support/builders-purge.ts';
 import {
+  allowed,
   aComputation,
   anAsset,
   aReadyComputation,
@@ -27,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => stores.stop());
 
 const domain = 'd1';
-const remove = (id: string, table = stores.table) => deleteAsset(table, domain, id, 'alice', byAlice.now, () => undefined);
+const remove = (id: string, table = stores.table) => deleteAsset(table, domain, id, 'alice', byAlice.now, allowed);
 const isGone = (error: unknown) => expect(error).toMatchObject({ code: 'not_found' });
 
 async function aLinkedAsset() {
@@ -81,7 +82,7 @@ describe('the purge of an asset', () => {
     stores.proxy.inject({ kind: 'dropped', share: 1, after: 5 });
     await remove(asset, stores.mortal);
     stores.proxy.inject(undefined);
-    for (const id of computations) await deleteComputation(stores.table, domain, id, () => undefined);
+    for (const id of computations) await deleteComputation(stores.table, domain, id, allowed);
     await purgeAll(stores.table, stores.content);
     expect(await itemsNaming(stores.table, [asset, ...computations])).toEqual([]);
   });
@@ -108,7 +109,7 @@ describe('the deletion of an asset', () => {
       await linkAsset(stores.table, { domain, assetId: asset, computationId, ...byAlice });
     }
     const renamed = { file_name: 'b.csv', description: '', asset_type: 'dataset' as const, mime_type: '', user_key: '' };
-    const rename = updateAsset(stores.table, stores.content, domain, asset, renamed, byAlice.now, () => undefined);
+    const rename = updateAsset(stores.table, stores.content, domain, asset, renamed, byAlice.now, allowed);
     await expect(rename).rejects.toMatchObject({ code: 'conflict', extras: { reason: 'linked_too_widely' } });
     await remove(asset);
     await purgeAll(stores.table, stores.content);

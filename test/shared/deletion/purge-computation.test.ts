@@ -6,6 +6,7 @@ import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
 import { dieAtEveryCall, itemsNaming } from '../../support/builders-purge.ts';
 import {
+  allowed,
   aKey,
   anAsset,
   aReadyComputation,
@@ -43,7 +44,7 @@ async function aLivedComputation() {
   return { id, runs: [first, second], assets: [algorithm, dataset] };
 }
 
-const remove = (id: string, table = stores.table) => deleteComputation(table, domain, id, () => undefined);
+const remove = (id: string, table = stores.table) => deleteComputation(table, domain, id, allowed);
 const isGone = (error: unknown) => expect(error).toMatchObject({ code: 'not_found' });
 
 async function expectNothingLeft({ id, runs }: { id: string; runs: string[] }, death: string): Promise<void> {
@@ -84,7 +85,7 @@ describe('the purge of a computation', () => {
     await remove(id, stores.mortal);
     stores.proxy.inject(undefined);
     await expect(remove(id)).rejects.toMatchObject({ code: 'not_found' });
-    for (const assetId of assets) await deleteAsset(stores.table, domain, assetId, 'alice', byAlice.now, () => undefined);
+    for (const assetId of assets) await deleteAsset(stores.table, domain, assetId, 'alice', byAlice.now, allowed);
     await expectNothingLeft({ id, runs: assets }, 'with its assets');
   });
 

@@ -3,7 +3,7 @@ import { updateAsset } from '../../../shared/links/update-asset.ts';
 import { readComputation, readDefinition } from '../../../shared/computations/read-computation.ts';
 import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { unlinkAsset } from '../../../shared/links/unlink-asset.ts';
-import { aComputation, anAsset, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
+import { allowed, aComputation, anAsset, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
 import { inconsistencies, scan } from '../../support/lifecycle-inconsistencies.ts';
 
 let stores: Stores;
@@ -19,7 +19,7 @@ const unlink = (assetId: string, computationId: string) =>
   unlinkAsset(stores.table, { domain, assetId, computationId, ...byAlice });
 const become = (id: string, asset_type: 'algorithm' | 'dataset') => {
   const fields = { file_name: 'one-more', description: '', mime_type: '', user_key: '', asset_type };
-  return updateAsset(stores.table, stores.content, domain, id, fields, byAlice.now, () => undefined);
+  return updateAsset(stores.table, stores.content, domain, id, fields, byAlice.now, allowed);
 };
 
 describe('linkAsset', () => {
