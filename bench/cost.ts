@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { costPage } from '../docs/cost/cost-page.ts';
 import { measuredFile, type Measured } from '../docs/cost/measured.ts';
 import { stages } from '../infra/stages.ts';
-import { routes } from '../shared/routes.ts';
+import { routes } from '../shared/endpoints/endpoints.ts';
 import { synthesize } from '../test/support/synthesized-stages.ts';
 import { measureEndpoints } from './measure-endpoints.ts';
 

@@ -1,5 +1,5 @@
 import { linkAsset } from '../shared/links/link-asset.ts';
-import type { RouteName } from '../shared/routes.ts';
+import type { RouteName } from '../shared/endpoints/endpoints.ts';
 import { aComputation, anAsset, aReadyComputation, byAlice, endRunWith, publicKey } from '../test/support/builders-store.ts';
 import { aCvm, aDataset, anAcceptedRun, anOfferedRun, aStartedRun, type BenchWorld } from './bench-world.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setEnvironment } from '../infra/local/local-environment.ts';
 import { localFunctions } from '../infra/local/local-functions.ts';
-import { routes } from '../shared/routes.ts';
+import { routes } from '../shared/endpoints/endpoints.ts';
 import { tasks } from '../shared/tasks/tasks.ts';
 import { startStores } from '../test/support/builders-store.ts';
 import { fillWorld } from './bench-world.ts';

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { routes, type Route } from '../shared/routes.ts';
+import { routes } from '../shared/endpoints/endpoints.ts';
+import type { Route } from '../shared/http/route.ts';
 
 const page = new URL('api.md', import.meta.url);
 const between = /(<!-- endpoints:begin -->\n)[\s\S]*(<!-- endpoints:end -->)/;

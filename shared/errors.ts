@@ -1,18 +1,20 @@
-/** Stable, machine-readable error codes (docs/contract.md, section 3). */
-export type ErrorCode =
-  | 'invalid_request'
-  | 'unauthenticated'
-  | 'forbidden'
-  | 'not_found'
-  | 'conflict'
-  | 'too_large'
-  | 'unsupported_media_type'
-  | 'incomplete'
-  | 'too_many_requests'
-  | 'internal'
-  | 'unavailable';
+/** Stable error codes for programs. */
+export const errorCodes = [
+  'invalid_request',
+  'unauthenticated',
+  'forbidden',
+  'not_found',
+  'conflict',
+  'too_large',
+  'unsupported_media_type',
+  'incomplete',
+  'too_many_requests',
+  'internal',
+  'unavailable',
+] as const;
+export type ErrorCode = (typeof errorCodes)[number];
 
-/** The one table from code to HTTP status and RFC 9457 title. */
+/** The HTTP status and the RFC 9457 title of each code. */
 export const errorTable: Record<ErrorCode, { status: number; title: string }> = {
   invalid_request: { status: 400, title: 'Invalid request' },
   unauthenticated: { status: 401, title: 'Unauthenticated' },
@@ -27,11 +29,11 @@ export const errorTable: Record<ErrorCode, { status: number; title: string }> = 
   unavailable: { status: 503, title: 'Temporarily unavailable' },
 };
 
-/** Why a 409 was given, where a client may want to tell the cases apart. */
+/** The kind of a 409, for clients that treat the kinds differently. */
 export type ConflictReason =
   'run_active' | 'cvm_busy' | 'second_algorithm' | 'asset_in_use' | 'file_name_taken' | 'linked_too_widely' | 'nothing_to_stop';
 
-/** One offending place of a request: a JSON Pointer into the body, or e.g. `query/limit`. */
+/** An invalid place in a request: a JSON Pointer into the body, or a place such as `query/limit`. */
 export interface Violation {
   pointer: string;
   detail: string;
@@ -40,13 +42,13 @@ export interface Violation {
 export interface ErrorExtras {
   errors?: Violation[];
   reason?: ConflictReason;
-  /** The run that is in the way of a 409. */
+  /** The run that is in the way (409). */
   run_id?: string;
-  /** What a run still lacks (422). */
+  /** The items that are missing before a run (422). */
   missing_items?: { keys: string[]; hashes: string[]; info: string[] };
 }
 
-/** An error that a caller is meant to see. Everything else thrown is answered as `internal`. */
+/** An error to show to the caller. Any other error becomes `internal`. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ErrorCode;
@@ -60,7 +62,7 @@ export class ServiceError extends Error {
 }
 
 export function notFound(what: string): ServiceError {
-  return new ServiceError('not_found', `There is no such ${what} in this domain.`);
+  return new ServiceError('not_found', `No such ${what} in this domain.`);
 }
 
 export function invalid(pointer: string, detail: string): ServiceError {

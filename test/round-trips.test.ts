@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { measureEndpoints, type Measurement } from '../bench/measure-endpoints.ts';
-import { routes } from '../shared/routes.ts';
+import { routes } from '../shared/endpoints/endpoints.ts';
 import { tasks } from '../shared/tasks/tasks.ts';
 
 let measurements: Measurement[];

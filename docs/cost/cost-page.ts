@@ -1,4 +1,4 @@
-import { routes } from '../../shared/routes.ts';
+import { routes } from '../../shared/endpoints/endpoints.ts';
 import { assumed, billOf, billedMilliseconds, titleOf } from './call-bill.ts';
 import { markdownTable } from './markdown-table.ts';
 import type { Measured, Measurement } from './measured.ts';

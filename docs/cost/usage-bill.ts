@@ -1,5 +1,5 @@
 import { schedules } from '../../infra/schedules.ts';
-import { routes } from '../../shared/routes.ts';
+import { routes } from '../../shared/endpoints/endpoints.ts';
 import { metricUnits } from '../../shared/metrics.ts';
 import { billOf, gigabyte, titleOf } from './call-bill.ts';
 import type { Measured } from './measured.ts';

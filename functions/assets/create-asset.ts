@@ -1,13 +1,12 @@
-import { permit, providing } from '../../shared/access/caller.ts';
+import { providing, requireAction } from '../../shared/access/caller.ts';
 import { openContentStore } from '../../shared/assets/content-store.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
-import { createAssetContract } from '../../shared/contract/assets.ts';
+import { contract, route } from '../../shared/endpoints/assets/create-asset.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { createAssetRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(createAssetRoute, createAssetContract, async ({ path, body, caller, now, deadline }) => {
-  permit(caller, providing(body.asset.asset_type));
+export const handler = endpoint(route, contract, async ({ path, body, caller, now, deadline }) => {
+  requireAction(caller, providing(body.asset.asset_type));
   const asset = await createAsset(openTable(deadline), openContentStore(), {
     ...body.asset,
     domain: path.domainID,

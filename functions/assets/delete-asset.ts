@@ -1,16 +1,14 @@
 import { deleteAsset } from '../../shared/deletion/delete-asset.ts';
-import { deleteAssetContract } from '../../shared/contract/assets.ts';
+import { contract, route } from '../../shared/endpoints/assets/delete-asset.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { deleteAssetRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(deleteAssetRoute, deleteAssetContract, async ({ path, caller, now, permit, deadline }) => {
-  await deleteAsset(openTable(deadline), {
+export const handler = endpoint(route, contract, async ({ path, caller, now, permit, deadline }) => ({
+  permitted: await deleteAsset(openTable(deadline), {
     domain: path.domainID,
     id: path.id,
     by: caller.id,
     now,
     permit: ({ created_by }) => permit({ creator: created_by }),
-  });
-  return {};
-});
+  }),
+}));

@@ -1,14 +1,9 @@
-import { listLinkedComputationsContract } from '../../shared/contract/assets.ts';
+import { contract, route } from '../../shared/endpoints/assets/list-linked-computations.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { listLinkedComputations } from '../../shared/links/list-linked-computations.ts';
-import { listLinkedComputationsRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(
-  listLinkedComputationsRoute,
-  listLinkedComputationsContract,
-  async ({ path, query, deadline }) => {
-    const { computations, total } = await listLinkedComputations(openTable(deadline), path.domainID, path.id, query);
-    return { body: { computations, ...query, total } };
-  },
-);
+export const handler = endpoint(route, contract, async ({ path, query, deadline }) => {
+  const { computations, total } = await listLinkedComputations(openTable(deadline), path.domainID, path.id, query);
+  return { body: { computations, ...query, total } };
+});

@@ -1,22 +1,21 @@
-import { permit, providing } from '../../shared/access/caller.ts';
+import { providing, requireAction } from '../../shared/access/caller.ts';
 import { openContentStore } from '../../shared/assets/content-store.ts';
-import { updateAsset } from '../../shared/links/update-asset.ts';
-import { updateAssetContract } from '../../shared/contract/assets.ts';
+import { contract, route } from '../../shared/endpoints/assets/update-asset.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { updateAssetRoute } from '../../shared/routes.ts';
+import { updateAsset } from '../../shared/links/update-asset.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(updateAssetRoute, updateAssetContract, async (request) => {
-  const { path, body, caller, now, deadline } = request;
-  const asset = await updateAsset(openTable(deadline), openContentStore(), {
+export const handler = endpoint(route, contract, async ({ path, body, caller, now, permit, deadline }) => {
+  const { asset, permitted } = await updateAsset(openTable(deadline), openContentStore(), {
     domain: path.domainID,
     id: path.id,
     given: body.asset,
     now,
-    permit: (current) => {
-      request.permit({ creator: current.created_by });
-      if (current.asset_type !== body.asset.asset_type) permit(caller, providing(body.asset.asset_type));
+    permit: ({ created_by, asset_type }) => {
+      const permitted = permit({ creator: created_by });
+      if (asset_type !== body.asset.asset_type) requireAction(caller, providing(body.asset.asset_type));
+      return permitted;
     },
   });
-  return { body: asset };
+  return { permitted, body: asset };
 });

@@ -1,30 +1,25 @@
-import { permit } from '../../shared/access/caller.ts';
+import { requireAction } from '../../shared/access/caller.ts';
 import { fieldsOf } from '../../shared/computations/computation.ts';
 import { createComputation } from '../../shared/computations/create-computation.ts';
-import { createComputationContract } from '../../shared/contract/computations.ts';
+import { contract, route } from '../../shared/endpoints/computations/create-computation.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { createComputationRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(
-  createComputationRoute,
-  createComputationContract,
-  async ({ path, body, caller, now, deadline }) => {
-    const owner = body.owner ?? caller.id;
-    if (owner !== caller.id) permit(caller, { anyOf: ['administer'] });
-    const computation = await createComputation(openTable(deadline), {
-      domain: path.domainID,
-      fields: fieldsOf(body, owner),
-      agent_config: body.agent_config,
-      by: caller.id,
-      now,
-    });
-    return {
-      body: computation,
-      headers: {
-        location: `/${path.domainID}/computations/${computation.id}`,
-        'HX-Location': `/computations/${computation.id}`,
-      },
-    };
-  },
-);
+export const handler = endpoint(route, contract, async ({ path, body, caller, now, deadline }) => {
+  const owner = body.owner ?? caller.id;
+  if (owner !== caller.id) requireAction(caller, 'administer');
+  const computation = await createComputation(openTable(deadline), {
+    domain: path.domainID,
+    fields: fieldsOf(body, owner),
+    agent_config: body.agent_config,
+    by: caller.id,
+    now,
+  });
+  return {
+    body: computation,
+    headers: {
+      location: `/${path.domainID}/computations/${computation.id}`,
+      'HX-Location': `/computations/${computation.id}`,
+    },
+  };
+});

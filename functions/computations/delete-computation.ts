@@ -1,14 +1,12 @@
 import { deleteComputation } from '../../shared/deletion/delete-computation.ts';
-import { deleteComputationContract } from '../../shared/contract/computations.ts';
+import { contract, route } from '../../shared/endpoints/computations/delete-computation.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { deleteComputationRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(deleteComputationRoute, deleteComputationContract, async ({ path, permit, deadline }) => {
-  await deleteComputation(openTable(deadline), {
+export const handler = endpoint(route, contract, async ({ path, permit, deadline }) => ({
+  permitted: await deleteComputation(openTable(deadline), {
     domain: path.domainID,
     id: path.id,
     permit: ({ owner }) => permit({ owner }),
-  });
-  return {};
-});
+  }),
+}));

@@ -1,10 +1,9 @@
 import { listComputations } from '../../shared/computations/list-computations.ts';
-import { listComputationsContract } from '../../shared/contract/computations.ts';
+import { contract, route } from '../../shared/endpoints/computations/list-computations.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { listComputationsRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(listComputationsRoute, listComputationsContract, async ({ path, query, deadline }) => {
+export const handler = endpoint(route, contract, async ({ path, query, deadline }) => {
   const { limit, offset, status } = query;
   const { computations, total } = await listComputations(openTable(deadline), path.domainID, { limit, offset, status });
   return { body: { computations, limit, offset, total } };

@@ -1,13 +1,12 @@
 import { computationKey, parseComputation } from '../../shared/computations/find-computation.ts';
-import { getStatusContract } from '../../shared/contract/events.ts';
+import { contract, route } from '../../shared/endpoints/events/get-status.ts';
 import { parseEvent } from '../../shared/events/stored-event.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { getStatusRoute } from '../../shared/routes.ts';
 import { journalKeys } from '../../shared/table/keys.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { getItems } from '../../shared/table/table.ts';
 
-export const handler = endpoint(getStatusRoute, getStatusContract, async ({ path, deadline }) => {
+export const handler = endpoint(route, contract, async ({ path, deadline }) => {
   const [row, latest] = await getItems(openTable(deadline), [
     computationKey(path.domainID, path.id),
     journalKeys.latest(path.id),

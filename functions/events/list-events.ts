@@ -1,13 +1,12 @@
 import { computationKey, parseComputation } from '../../shared/computations/find-computation.ts';
-import { listEventsContract } from '../../shared/contract/events.ts';
+import { contract, route } from '../../shared/endpoints/events/list-events.ts';
 import { readEvents } from '../../shared/events/read-events.ts';
 import { parseTimeBound } from '../../shared/events/time-bound.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { listEventsRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { getItem } from '../../shared/table/table.ts';
 
-export const handler = endpoint(listEventsRoute, listEventsContract, async ({ path, query, deadline }) => {
+export const handler = endpoint(route, contract, async ({ path, query, deadline }) => {
   const { limit, offset, from, to, ...facets } = query;
   const filter = {
     ...facets,

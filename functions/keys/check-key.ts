@@ -1,9 +1,8 @@
-import { checkKeyContract } from '../../shared/contract/keys.ts';
+import { contract, route } from '../../shared/endpoints/keys/check-key.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { hasKey } from '../../shared/keys/participant-key.ts';
-import { checkKeyRoute } from '../../shared/routes.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(checkKeyRoute, checkKeyContract, async ({ path, caller, deadline }) => {
+export const handler = endpoint(route, contract, async ({ path, caller, deadline }) => {
   return { body: { uploaded: await hasKey(openTable(deadline), path.domainID, path.id, caller.id) } };
 });

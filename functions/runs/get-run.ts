@@ -1,12 +1,11 @@
 import { readComputation } from '../../shared/computations/find-computation.ts';
-import { getRunContract } from '../../shared/contract/runs.ts';
+import { contract, route } from '../../shared/endpoints/runs/get-run.ts';
 import { notFound } from '../../shared/errors.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { getRunRoute } from '../../shared/routes.ts';
 import { readRun } from '../../shared/runs/read-run.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(getRunRoute, getRunContract, async ({ path, query, deadline }) => {
+export const handler = endpoint(route, contract, async ({ path, query, deadline }) => {
   const table = openTable(deadline);
   const [computation, older] = await Promise.all([
     readComputation(table, path.domainID, path.id),

@@ -1,4 +1,4 @@
-import { routes, type RouteName } from '../../shared/routes.ts';
+import { routes, type RouteName } from '../../shared/endpoints/endpoints.ts';
 import { tasks, type TaskName } from '../../shared/tasks/tasks.ts';
 
 /** A function's file below functions/, without its ending. */

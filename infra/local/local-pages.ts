@@ -5,7 +5,7 @@ import { dirname, extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import * as v from 'valibot';
 import { isRole } from '../../shared/access/roles.ts';
-import { domainId } from '../../shared/text.ts';
+import { domainId } from '../../shared/identifier-schemas.ts';
 import { gatewayMessage, send } from './gateway/http-response.ts';
 import { readBody } from './gateway/read-body.ts';
 import type { LocalIssuer } from './issuer.ts';

@@ -2,7 +2,7 @@ import { uploadPrefix } from '../../shared/assets/content-store.ts';
 import { Deadline } from '../../shared/deadline.ts';
 import { readClaims } from '../../shared/runs/claim.ts';
 import { type RunTimes, stateMachineDefinition } from '../../shared/runs/state-machine.ts';
-import { routes } from '../../shared/routes.ts';
+import { routes } from '../../shared/endpoints/endpoints.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { schedules } from '../schedules.ts';
 import { startBackground } from './background.ts';

@@ -1,7 +1,7 @@
 import { MathExpression, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
-import { routes } from '../../shared/routes.ts';
+import { routes } from '../../shared/endpoints/endpoints.ts';
 import { tasks, type Task } from '../../shared/tasks/tasks.ts';
 import {
   apiFailureRate,

@@ -1,6 +1,7 @@
 import { MathExpression, Metric, Stats, type IMetric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { metricUnits } from '../../shared/metrics.ts';
-import { routes, type Route, type RouteName } from '../../shared/routes.ts';
+import { routes, type RouteName } from '../../shared/endpoints/endpoints.ts';
+import type { Route } from '../../shared/http/route.ts';
 import type { FunctionName } from '../bundles/function-names.ts';
 import { metricsNamespace } from '../metrics-namespace.ts';
 import { nameIn, type Stage } from '../stages.ts';

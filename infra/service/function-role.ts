@@ -2,7 +2,7 @@ import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
-import type { Uses } from '../../shared/routes.ts';
+import type { Uses } from '../../shared/uses.ts';
 import { acknowledge } from '../acknowledge.ts';
 import { nameIn, type Stage } from '../stages.ts';
 import { permissionsFor, type Resources } from './permissions.ts';

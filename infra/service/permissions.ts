@@ -1,5 +1,5 @@
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import type { Uses } from '../../shared/routes.ts';
+import type { Uses } from '../../shared/uses.ts';
 
 /** What functions are given access to. The state machine goes by its name: it calls functions that call it. */
 export interface Resources {

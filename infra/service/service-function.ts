@@ -12,7 +12,7 @@ import {
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import type { Uses } from '../../shared/routes.ts';
+import type { Uses } from '../../shared/uses.ts';
 import { acknowledge } from '../acknowledge.ts';
 import type { FunctionName } from '../bundles/function-names.ts';
 import { metricsNamespace } from '../metrics-namespace.ts';

@@ -14,20 +14,20 @@ type Claims = Record<string, unknown>;
 /** OpenID Connect Core 1.0, section 2. */
 const longestUserIdInBytes = 255;
 
-/** Originators of events that are no users. */
+/** Originators of events that are not users. */
 const reserved = new Set(['', 'system', 'agent', 'computation-runner']);
 
 /**
- * Reads who calls from the claims of a verified token. A membership is a string `<domainID>:<role>`; API Gateway hands an
- * array claim over as one string `[a b c]`. Strings of other domains, and roles that do not exist, mean nothing here.
- * @throws ServiceError `unauthenticated` without a `sub`, `forbidden` without any role in the domain.
+ * Reads the caller from the claims of a verified token. A membership is a string `<domainID>:<role>`. Memberships of other
+ * domains and unknown roles are ignored.
+ * @throws ServiceError `unauthenticated` without a `sub`, `forbidden` without any role in the domain
  */
 export function callerOf(claims: Claims, membershipClaim: string, domain: string): Caller {
   const id = claims['sub'];
   if (typeof id !== 'string' || reserved.has(id) || Buffer.byteLength(id) > longestUserIdInBytes) {
     throw new ServiceError(
       'unauthenticated',
-      `The token names no user: claim \`sub\` has 1 to ${longestUserIdInBytes} bytes, and is no reserved word.`,
+      `The token names no user. Its claim \`sub\` must have 1 to ${longestUserIdInBytes} bytes and must not be a reserved word.`,
     );
   }
   const held = new Set<Role>();
@@ -36,38 +36,58 @@ export function callerOf(claims: Claims, membershipClaim: string, domain: string
     const role = membership.slice(colon + 1);
     if (colon > 0 && membership.slice(0, colon) === domain && isRole(role)) held.add(role);
   }
-  if (held.size === 0) throw new ServiceError('forbidden', `The token gives no role in the domain ${domain}.`);
+  if (held.size === 0) throw new ServiceError('forbidden', `The token has no role in the domain ${domain}.`);
   return { id, roles: held, actions: new Set([...held].flatMap((role) => roles[role])) };
 }
 
+/** API Gateway passes an array claim on as one string, `[a b c]`, joined by single spaces. */
 function memberships(claim: unknown): string[] {
   if (Array.isArray(claim)) return claim.filter((entry) => typeof entry === 'string');
   if (typeof claim !== 'string') return [];
   const list = claim.startsWith('[') && claim.endsWith(']') ? claim.slice(1, -1) : claim;
-  return list.split(/\s+/).filter((entry) => entry !== '');
+  return list.split(' ');
 }
 
-/** Someone who may act on a resource whatever their roles: its owner, its creator. */
+/** The relation of a caller to a resource that may allow a request whatever the caller's roles. */
 export type Relation = 'owner' | 'creator';
 
-/** What an endpoint takes: one of the actions, or one of the relations to the resource at hand. */
+/** What an endpoint requires: one of the actions, or one of the relations to the resource. */
 export interface Access {
   anyOf: readonly AccessAction[];
   or?: readonly Relation[];
 }
 
-/** @throws ServiceError `forbidden`, saying which action was missing. */
-export function permit(caller: Caller, access: Access, relations: Partial<Record<Relation, string>> = {}): void {
-  if (access.anyOf.some((action) => caller.actions.has(action))) return;
-  if (access.or?.some((relation) => relations[relation] === caller.id)) return;
-  const alternatives = [...access.anyOf, ...(access.or ?? []).map((relation) => `being its ${relation}`)];
-  throw new ServiceError(
-    'forbidden',
-    `This takes ${alternatives.join(' or ')}; your roles here: ${[...caller.roles].sort().join(', ')}.`,
-  );
+declare const proof: unique symbol;
+
+/** Proves that `permit` let a caller through. Only this file makes one. */
+export interface Permitted {
+  readonly [proof]: true;
 }
 
-/** What it takes to bring in an asset of this type, or to make one of it. */
-export function providing(assetType: 'algorithm' | 'dataset'): Access {
-  return { anyOf: [`provide_${assetType}`] };
+const permitted = Object.freeze({}) as Permitted;
+
+/** @throws ServiceError `forbidden` if the caller has none of the actions and none of the relations */
+export function permit(caller: Caller, access: Access, relations: Partial<Record<Relation, string>> = {}): Permitted {
+  const isAllowed =
+    access.anyOf.some((action) => caller.actions.has(action)) || access.or?.some((relation) => relations[relation] === caller.id);
+  if (isAllowed) return permitted;
+  throw forbidden(caller, [...access.anyOf, ...(access.or ?? []).map((relation) => `being its ${relation}`)]);
+}
+
+/**
+ * Checks an action that only some requests of an endpoint take.
+ * @throws ServiceError `forbidden`
+ */
+export function requireAction(caller: Caller, action: AccessAction): void {
+  if (!caller.actions.has(action)) throw forbidden(caller, [action]);
+}
+
+function forbidden(caller: Caller, alternatives: string[]): ServiceError {
+  const held = [...caller.roles].sort().join(', ');
+  return new ServiceError('forbidden', `Requires ${alternatives.join(' or ')}. Your roles in this domain: ${held}.`);
+}
+
+/** The action that it takes to provide an asset of this type. */
+export function providing(assetType: 'algorithm' | 'dataset'): AccessAction {
+  return `provide_${assetType}`;
 }

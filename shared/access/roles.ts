@@ -1,4 +1,4 @@
-/** What someone may be allowed to do inside a domain (docs/contract.md, section 2). */
+/** The actions that a role may allow inside a domain. */
 export type AccessAction =
   | 'view'
   | 'create_computation'

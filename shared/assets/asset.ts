@@ -1,6 +1,8 @@
 import * as v from 'valibot';
 import { strictObject } from '../strict-object.ts';
-import { identifier, text, timestamp } from '../text.ts';
+import { identifier } from '../identifier-schemas.ts';
+import { text } from '../text.ts';
+import { timestamp } from '../timestamp.ts';
 
 export const assetTypes = ['algorithm', 'dataset'] as const;
 export type AssetType = (typeof assetTypes)[number];

@@ -1,6 +1,8 @@
 import * as v from 'valibot';
 import { runSchema } from './run.ts';
-import { identifier, text, timestamp } from '../text.ts';
+import { identifier } from '../identifier-schemas.ts';
+import { text } from '../text.ts';
+import { timestamp } from '../timestamp.ts';
 import { agentConfigInput, agentConfigOutput } from './agent-config.ts';
 import { strictObject } from '../strict-object.ts';
 

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { cvmId, identifier, timestamp } from '../text.ts';
+import { cvmId, identifier } from '../identifier-schemas.ts';
+import { timestamp } from '../timestamp.ts';
 
 /** A run begins as `running` and ends in exactly one of the last three. */
 const runStatuses = ['running', 'stopping', 'completed', 'failed', 'cancelled'] as const;

@@ -1,3 +1,4 @@
+import type { Permitted } from '../access/caller.ts';
 import type { NewEvent } from '../events/event.ts';
 import { computationKeys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
@@ -10,6 +11,13 @@ import { readDefinition, type Definition } from './definition.ts';
 interface Replacement {
   fields: ComputationFields;
   agent_config: AgentConfig;
+  permitted: Permitted;
+}
+
+interface Updated {
+  row: StoredComputation;
+  definition: Definition;
+  permitted: Permitted;
 }
 
 interface UpdateRequest {
@@ -26,23 +34,20 @@ interface UpdateRequest {
  * Replaces the fields that users give. Three round trips; a request that changes nothing writes nothing.
  * @throws ServiceError `not_found`, and whatever `decide` throws
  */
-export async function updateComputation(
-  table: Table,
-  { domain, id, by, now, decide }: UpdateRequest,
-): Promise<{ row: StoredComputation; definition: Definition }> {
+export async function updateComputation(table: Table, { domain, id, by, now, decide }: UpdateRequest): Promise<Updated> {
   return await withFreshReads(table, async (table) => {
     const computation = await readToChange(table, domain, id);
     const definition = await readDefinition(table, id); // after the row, whose version then guards it
-    const { fields, agent_config } = decide(computation.row);
+    const { fields, agent_config, permitted } = decide(computation.row);
     const changedConfig = changedConfigFields(definition.agent_config, agent_config);
     const [first, ...others] = changeEvents(computation.row, fields, changedConfig, by);
-    if (!first) return { row: computation.row, definition };
+    if (!first) return { row: computation.row, definition, permitted };
 
     const transaction = new Transaction();
     const row = await replaceFields(table, transaction, computation, fields, { events: [first, ...others], now });
     if (changedConfig.length > 0) transaction.add({ put: { Item: { ...computationKeys.config(id), agent_config } } });
     await transaction.commit(table);
-    return { row, definition: { ...definition, agent_config } };
+    return { row, definition: { ...definition, agent_config }, permitted };
   });
 }
 

@@ -1,3 +1,4 @@
+import type { Permitted } from '../access/caller.ts';
 import type { StoredAsset } from '../assets/asset.ts';
 import { removeAsset } from '../assets/change-asset.ts';
 import { readAsset } from '../assets/read-asset.ts';
@@ -21,7 +22,7 @@ interface DeleteRequest {
   /** RFC 3339, UTC, milliseconds. */
   now: string;
   /** Called with the asset as it is; throws to refuse. */
-  permit: (asset: StoredAsset) => void;
+  permit: (asset: StoredAsset) => Permitted;
 }
 
 /** So many links fit into the transaction that deletes the asset; those beyond are taken away before it. */
@@ -31,11 +32,11 @@ const mostLinksAtOnce = 90;
  * Deletes an asset: it is gone from every read at once; its links and content are purged behind it.
  * @throws ServiceError `not_found`; `conflict` while an active run uses it
  */
-export async function deleteAsset(table: Table, request: DeleteRequest): Promise<void> {
+export async function deleteAsset(table: Table, request: DeleteRequest): Promise<Permitted> {
   const { domain, id, by, now, permit } = request;
-  const purge = await withFreshReads(table, async (table) => {
+  const { purge, permitted } = await withFreshReads(table, async (table) => {
     const asset = await readAsset(table, domain, id);
-    permit(asset);
+    const permitted = permit(asset);
     await refuseWhileUsed(table, domain, id);
     const computations = await readLinkedComputations(table, domain, id);
     for (const { status, run } of computations) if (isActive(status)) throw inUse(run?.id);
@@ -52,9 +53,10 @@ export async function deleteAsset(table: Table, request: DeleteRequest): Promise
     transaction.add({ put: { Item: { ...purgeKeys.purge('asset', id), ...purge } } });
     for (const row of computations) changeInputs(transaction, { domain, row }, { addedDatasets: 0 });
     await transaction.commit(table);
-    return purge;
+    return { purge, permitted };
   });
   await beginPurge(purgeAssetLinks(table, purge));
+  return permitted;
 }
 
 async function readLinkedComputations(table: Table, domain: string, assetId: string): Promise<StoredComputation[]> {

@@ -1,3 +1,4 @@
+import type { Permitted } from '../access/caller.ts';
 import { readToChange, removeComputation } from '../computations/change-computation.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import { isActive } from '../computations/run.ts';
@@ -12,7 +13,7 @@ interface DeleteRequest {
   domain: string;
   id: string;
   /** Called with the computation as it is; throws to refuse. */
-  permit: (computation: StoredComputation) => void;
+  permit: (computation: StoredComputation) => Permitted;
 }
 
 /**
@@ -20,16 +21,18 @@ interface DeleteRequest {
  * behind it, also after a crash, since the purge is written down in the transaction that deletes.
  * @throws ServiceError `not_found`; `conflict` while a run is active
  */
-export async function deleteComputation(table: Table, { domain, id, permit }: DeleteRequest): Promise<void> {
-  await withFreshReads(table, async (table) => {
+export async function deleteComputation(table: Table, { domain, id, permit }: DeleteRequest): Promise<Permitted> {
+  const permitted = await withFreshReads(table, async (table) => {
     const computation = await readToChange(table, domain, id);
     const { status, run } = computation.row;
-    permit(computation.row);
+    const permitted = permit(computation.row);
     if (isActive(status)) throw conflict('run_active', 'A run is active; wait for its end, or stop it.', run?.id);
     const transaction = new Transaction();
     removeComputation(transaction, computation);
     transaction.add({ put: { Item: { ...purgeKeys.purge('computation', id), domain, id } } });
     await transaction.commit(table);
+    return permitted;
   });
   await beginPurge(purgeListings(table, { domain, id }));
+  return permitted;
 }

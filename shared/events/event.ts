@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { timestamp } from '../text.ts';
+import { timestamp } from '../timestamp.ts';
 
 /** An event as the API returns it (the specification's Event; endpoints 23 and 24). */
 export const eventSchema = v.object({

@@ -1,18 +1,24 @@
 import type * as v from 'valibot';
 import type { ErrorCode } from '../errors.ts';
 
-/** What goes into an endpoint and what comes out: parsed by the handler, published by the OpenAPI document. */
+/** The input and output of an endpoint: parsed by the handler, published in the OpenAPI document. */
 export interface Contract {
   query?: v.GenericSchema;
   body?: v.GenericSchema;
-  /** The largest body in bytes; 256 KiB unless told (docs/contract.md, section 7). */
+  /** The largest body in bytes. Default 256 KiB. */
   bodyLimit?: number;
   status: 200 | 201 | 204;
-  /** Left out: no content. */
+  /** Omit for a response without content. */
   response?: v.GenericSchema;
-  /** Response headers beyond those that every response has, with what they say. */
+  /** Descriptions of the response headers that only this endpoint has. */
   headers?: Record<string, string>;
-  /** Errors beyond those that every endpoint can answer. */
+  /** Errors beyond those that every endpoint can return. */
   errors?: readonly ErrorCode[];
   description?: string;
 }
+
+/** One example of each body that the contract has. Tests check that the examples fit the schemas. */
+export type Examples<C extends Contract = Contract> = ([C] extends [{ body: v.GenericSchema }]
+  ? { request: unknown }
+  : { request?: unknown }) &
+  ([C] extends [{ response: v.GenericSchema }] ? { response: unknown } : { response?: unknown });

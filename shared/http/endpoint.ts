@@ -3,14 +3,14 @@ import eventNormalizer from '@middy/http-event-normalizer';
 import jsonBodyParser from '@middy/http-json-body-parser';
 import type { APIGatewayProxyEventV2WithJWTAuthorizer, Context } from 'aws-lambda';
 import * as v from 'valibot';
-import { callerOf, permit, type Access, type Caller, type Relation } from '../access/caller.ts';
+import { callerOf, permit, type Access, type Caller, type Permitted, type Relation } from '../access/caller.ts';
 import { timestampOf } from '../clock.ts';
 import type { DeadlineSource } from '../deadline.ts';
 import { environment } from '../environment.ts';
 import { invalid, ServiceError } from '../errors.ts';
 import { clockOf, deadlineOf, type Invocation } from '../invocation.ts';
-import type { Route } from '../routes.ts';
-import { cvmId, domainId } from '../text.ts';
+import type { Route } from './route.ts';
+import { cvmId, domainId } from '../identifier-schemas.ts';
 import type { Contract } from './contract.ts';
 import { log, startLog } from '../logger.ts';
 import { parseInput } from './parse.ts';
@@ -28,18 +28,24 @@ export interface EndpointRequest<R extends Route, C extends Contract> {
   query: Parsed<C['query']>;
   body: Parsed<C['body']>;
   caller: Caller;
-  /** For endpoints open to an owner or creator: throws `forbidden` unless the caller's roles or relation allow it. */
-  permit: (relations: Partial<Record<Relation, string>>) => void;
-  /** The service's clock at the request: RFC 3339, UTC, milliseconds. */
+  /** For endpoints open to an owner or creator. @throws ServiceError `forbidden` if neither role nor relation allows the request */
+  permit: (relations: Partial<Record<Relation, string>>) => Permitted;
+  /** The time of the request by the service's clock: RFC 3339, UTC, milliseconds. */
   now: string;
   /** The request's deadline, which all its retries share; for openTable. */
   deadline: DeadlineSource;
 }
 
-export interface Reply<C extends Contract> {
-  body?: C['response'] extends v.GenericSchema ? v.InferInput<C['response']> : never;
-  headers?: Record<string, string>;
-}
+/**
+ * What the work returns: a body exactly if the contract has a response, and the proof of `permit` if the endpoint is open to
+ * an owner or creator, since nothing else has checked the caller's access then.
+ */
+export type Reply<R extends Route, C extends Contract> = ([C] extends [{ response: infer S extends v.GenericSchema }]
+  ? { body: v.InferInput<S> }
+  : { body?: never }) &
+  ([R] extends [{ access: { or: readonly Relation[] } }] ? { permitted: Permitted } : { permitted?: never }) & {
+    headers?: Record<string, string>;
+  };
 
 type HttpEvent = APIGatewayProxyEventV2WithJWTAuthorizer;
 type StringMap = Record<string, string | undefined> | null | undefined;
@@ -52,6 +58,11 @@ interface AcceptedEvent extends Pick<HttpEvent, 'headers' | 'requestContext' | '
 
 type Layer = middy.MiddlewareObj<AcceptedEvent, HttpResponse, Error, Context>;
 
+interface Answer {
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
 const defaultBodyLimit = 256 * 1024;
 
 /**
@@ -61,7 +72,7 @@ const defaultBodyLimit = 256 * 1024;
 export function endpoint<const R extends Route, const C extends Contract>(
   route: R,
   contract: C,
-  work: (request: EndpointRequest<R, C>) => Promise<Reply<C>> | Reply<C>,
+  work: (request: EndpointRequest<R, C>) => Promise<Reply<R, C>> | Reply<R, C>,
 ) {
   const { access, name }: Route = route;
   const layers: Layer[] = [
@@ -86,9 +97,7 @@ export function endpoint<const R extends Route, const C extends Contract>(
         query: parseInput(contract.query ?? noQuery, query, 'query') as Parsed<C['query']>,
         body: (contract.body ? parseInput(contract.body, event.body, '') : undefined) as Parsed<C['body']>,
         caller,
-        permit: (relations) => {
-          if (access) permit(caller, access, relations);
-        },
+        permit: (relations) => permit(caller, access ?? { anyOf: [] }, relations),
         now: timestampOf(clockOf(context)),
         deadline: () => deadline,
       });
@@ -143,7 +152,7 @@ function bodyParser(): Layer {
   };
 }
 
-function success<C extends Contract>(contract: C, reply: Reply<C>, requestId: string): HttpResponse {
+function success(contract: Contract, reply: Answer, requestId: string): HttpResponse {
   const headers = { 'x-request-id': requestId, 'cache-control': 'no-store', ...reply.headers };
   if (!contract.response) return { statusCode: contract.status, headers, body: '' };
   const body = v.parse(contract.response, reply.body);

@@ -1,24 +1,4 @@
-import * as v from 'valibot';
-import { errorTable, ServiceError, type ErrorCode } from '../errors.ts';
-
-const violation = v.object({
-  pointer: v.pipe(v.string(), v.description('A JSON Pointer into the body, or `query/limit`, `path/domainID`.')),
-  detail: v.pipe(v.string(), v.description('What was expected there.')),
-});
-
-/** The body of every error of this service (RFC 9457). */
-export const problemSchema = v.object({
-  type: v.pipe(v.string(), v.examples(['about:blank'])),
-  title: v.string(),
-  status: v.pipe(v.number(), v.integer()),
-  detail: v.pipe(v.string(), v.description('What was expected, for people.')),
-  code: v.pipe(v.picklist(Object.keys(errorTable) as ErrorCode[]), v.description('Stable, for programs.')),
-  request_id: v.string(),
-  errors: v.optional(v.array(violation)),
-  reason: v.optional(v.pipe(v.string(), v.description('Which conflict it is (409).'))),
-  run_id: v.optional(v.pipe(v.string(), v.description('The run that is in the way (409).'))),
-  missing_items: v.optional(v.object({ keys: v.array(v.string()), hashes: v.array(v.string()), info: v.array(v.string()) })),
-});
+import { errorTable, ServiceError } from '../errors.ts';
 
 export interface HttpResponse {
   statusCode: number;

@@ -1,3 +1,4 @@
+import type { Permitted } from '../access/caller.ts';
 import type { StoredAsset } from '../assets/asset.ts';
 import { changeAsset } from '../assets/change-asset.ts';
 import { assetKey, parseAsset } from '../assets/read-asset.ts';
@@ -20,7 +21,7 @@ export interface LinkRequest {
   /** RFC 3339, UTC, milliseconds. */
   now: string;
   /** Called with both as they are; throws to refuse. */
-  permit: (asset: StoredAsset, computation: StoredComputation) => void;
+  permit: (asset: StoredAsset, computation: StoredComputation) => Permitted;
 }
 
 const datasetsPerComputation = 100;
@@ -29,18 +30,18 @@ const datasetsPerComputation = 100;
  * Links an asset to a computation; done already, nothing is written. Three round trips.
  * @throws ServiceError `not_found`; `conflict` for a second algorithm or a file name taken; `too_large` for dataset 101
  */
-export async function linkAsset(table: Table, request: LinkRequest): Promise<void> {
+export async function linkAsset(table: Table, request: LinkRequest): Promise<Permitted> {
   const { domain, assetId, computationId, by, now } = request;
-  await withFreshReads(table, async (table) => {
+  return await withFreshReads(table, async (table) => {
     const keys = [assetKey(domain, assetId), ...keysToChange(domain, computationId)];
     const [assetItem, ...computationItems] = await getItems(table, keys);
     const asset = parseAsset(assetItem, assetId);
     const computation = parseToChange(domain, computationId, computationItems);
-    request.permit(asset, computation.row);
+    const permitted = request.permit(asset, computation.row);
 
     const key = linkKey(computationId, asset);
     const existing = await getItem(table, key);
-    if (existing?.['asset_id'] === assetId) return;
+    if (existing?.['asset_id'] === assetId) return permitted;
     if (existing) throw taken(asset);
     const addedDatasets = asset.asset_type === 'dataset' ? 1 : 0;
     if (addedDatasets > 0) refuseBeyondLimit(computation.row);
@@ -62,6 +63,7 @@ export async function linkAsset(table: Table, request: LinkRequest): Promise<voi
       ...addToList(list, member),
     );
     await transaction.commit(table);
+    return permitted;
   });
 }
 

@@ -1,3 +1,4 @@
+import type { Permitted } from '../access/caller.ts';
 import type { StoredAsset } from '../assets/asset.ts';
 import { changeAsset } from '../assets/change-asset.ts';
 import { assetKey, findAsset, parseAsset } from '../assets/read-asset.ts';
@@ -21,18 +22,19 @@ import { linkKey } from './link-keys.ts';
  * the asset is kept for it. Three round trips.
  * @throws ServiceError `not_found`
  */
-export async function unlinkAsset(table: Table, request: LinkRequest): Promise<void> {
+export async function unlinkAsset(table: Table, request: LinkRequest): Promise<Permitted> {
   const { domain, assetId, computationId } = request;
-  await withFreshReads(table, async (table) => {
+  return await withFreshReads(table, async (table) => {
     const keys = [assetKey(domain, assetId), ...keysToChange(domain, computationId)];
     const [assetItem, ...computationItems] = await getItems(table, keys);
     const asset = parseAsset(assetItem, assetId);
     const computation = parseToChange(domain, computationId, computationItems);
-    request.permit(asset, computation.row);
+    const permitted = request.permit(asset, computation.row);
     const transaction = new Transaction();
-    if (!(await removeLink(table, transaction, computation, asset, request))) return;
+    if (!(await removeLink(table, transaction, computation, asset, request))) return permitted;
     changeAsset(transaction, domain, asset, {});
     await transaction.commit(table);
+    return permitted;
   });
 }
 

@@ -1,3 +1,4 @@
+import type { Permitted } from '../access/caller.ts';
 import type { Asset, AssetInput, StoredAsset } from '../assets/asset.ts';
 import { changeAsset } from '../assets/change-asset.ts';
 import { dropContentCheck, putContentCheck } from '../assets/content-check.ts';
@@ -17,7 +18,7 @@ interface UpdateRequest {
   /** RFC 3339, UTC, milliseconds. */
   now: string;
   /** Called with the asset as it is; throws to refuse. */
-  permit: (asset: StoredAsset) => void;
+  permit: (asset: StoredAsset) => Permitted;
 }
 
 /**
@@ -25,12 +26,16 @@ interface UpdateRequest {
  * removes it later.
  * @throws ServiceError `not_found`, `invalid_request`, `too_large`, `conflict` where a name or type does not fit a computation
  */
-export async function updateAsset(table: Table, store: ContentStore, request: UpdateRequest): Promise<Asset> {
+export async function updateAsset(
+  table: Table,
+  store: ContentStore,
+  request: UpdateRequest,
+): Promise<{ asset: Asset; permitted: Permitted }> {
   const { domain, id, given, now, permit } = request;
   let written: WrittenContent | undefined;
-  const row = await withFreshReads(table, async (table) => {
+  const { row, permitted } = await withFreshReads(table, async (table) => {
     const current = await readAsset(table, domain, id);
-    permit(current);
+    const permitted = permit(current);
     const user_key = readOptionalKey(given.user_key, '/asset/user_key');
     const content = changedContent(given, current);
     if (content) written ??= await writeContent(table, store, { domain, id }, content, now);
@@ -51,9 +56,10 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
     if (next.upload_key) transaction.add(putContentCheck(next.upload_key, now));
     await renameLinks(table, transaction, domain, { from: current, to: next });
     await transaction.commit(table);
-    return next;
+    return { row: next, permitted };
   });
-  return row.upload_key === null ? row : { ...row, upload: await presignUpload(store, row.upload_key, now) };
+  const upload = row.upload_key === null ? {} : { upload: await presignUpload(store, row.upload_key, now) };
+  return { asset: { ...row, ...upload }, permitted };
 }
 
 /** The content sent, unless it is what the asset has already and comes with the checksum that it has. */

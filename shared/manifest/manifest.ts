@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { identifier } from '../text.ts';
+import { identifier } from '../identifier-schemas.ts';
 
 const hash = v.pipe(
   v.array(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(255))),

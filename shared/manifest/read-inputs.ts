@@ -14,14 +14,21 @@ import type { Inputs } from './build-manifest.ts';
  * @param permit called with the computation before more is read; throws to refuse
  * @throws ServiceError `not_found`
  */
+export async function readInputs(table: Table, domain: string, id: string): Promise<Inputs>;
+export async function readInputs<Proof>(
+  table: Table,
+  domain: string,
+  id: string,
+  permit: (computation: StoredComputation) => Proof,
+): Promise<Inputs & { permitted: Proof }>;
 export async function readInputs(
   table: Table,
   domain: string,
   id: string,
-  permit: (computation: StoredComputation) => void = () => undefined,
-): Promise<Inputs> {
+  permit?: (computation: StoredComputation) => unknown,
+): Promise<Inputs & { permitted: unknown }> {
   const computation = await readComputation(table, domain, id);
-  permit(computation);
+  const permitted = permit?.(computation);
   const items = await queryPartition(table, computationKeys.partition(id));
   const isKey = (sk: unknown) => String(sk).startsWith(computationKeys.prefixes.key);
   const { agent_config, algorithm, datasets } = parseDefinition(items.filter((item) => !isKey(item['sk'])));
@@ -32,6 +39,7 @@ export async function readInputs(
   );
   const assets = ids.flatMap((assetId, index) => findAsset(found[index], assetId) ?? []);
   return {
+    permitted,
     computation,
     agent_config,
     algorithm: assets.find((asset) => asset.asset_type === 'algorithm'),

@@ -2,8 +2,8 @@ import { toJsonSchema, type ConversionConfig, type JsonSchema } from '@valibot/t
 import type * as v from 'valibot';
 
 /**
- * A schema as JSON Schema 2020-12: of what is sent (`input`) or of what is answered (`output`). What JSON Schema cannot say is
- * left out; what a schema says in `v.metadata` is taken over.
+ * Converts a schema to JSON Schema 2020-12, as sent (`input`) or as returned (`output`). Leaves out what JSON Schema cannot
+ * express and adds what the schema has in `v.metadata`.
  */
 export function jsonSchemaOf(schema: v.GenericSchema, typeMode: 'input' | 'output'): JsonSchema {
   const config: ConversionConfig = {

@@ -1,25 +1,28 @@
 import type { JsonSchema } from '@valibot/to-json-schema';
 import { roles, type AccessAction } from '../access/roles.ts';
 import { errorTable, type ErrorCode } from '../errors.ts';
-import type { Contract } from '../http/contract.ts';
-import { problemSchema } from '../http/problem.ts';
-import { routes, type Route } from '../routes.ts';
-import { contracts } from './contracts.ts';
-import { examples } from './examples.ts';
+import type { Contract, Examples } from '../http/contract.ts';
+import { endpoints, routes } from '../endpoints/endpoints.ts';
+import type { Route } from '../http/route.ts';
+import { Components } from './components.ts';
 import { jsonSchemaOf } from './json-schema.ts';
 import { pathParameters } from './path-parameters.ts';
+import { problemSchema } from './problem-schema.ts';
 
 type OpenApi = Record<string, unknown> & { openapi: '3.1.0'; paths: Record<string, Record<string, unknown>> };
 
 /**
- * The OpenAPI 3.1 document of the service, made from the route table and from the schemas that the handlers parse with.
+ * Builds the OpenAPI 3.1 document of the service from the list of endpoints, with the schemas that the handlers parse with.
  * @param version the service's version, semver
  */
 export function openapiDocument(version: string): OpenApi {
+  const components = new Components();
   const paths: OpenApi['paths'] = {};
-  for (const route of routes) {
-    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route, contracts[route.name]) };
+  for (const endpoint of endpoints) {
+    const { path, method } = endpoint.route;
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operation(endpoint, components) };
   }
+  components.add(problemSchema, 'output');
   return {
     openapi: '3.1.0',
     info: {
@@ -27,7 +30,7 @@ export function openapiDocument(version: string): OpenApi {
       version,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       description:
-        'Manages confidential computations inside a domain: who takes part, with which files and keys, on which CVM a run takes place, and what happened since.',
+        'Manages confidential computations: their participants, algorithms, datasets and keys, their runs on confidential virtual machines (CVMs), and an event log. Every resource belongs to a domain.',
     },
     tags: [...new Set(routes.map(tagOf))].map((name) => ({ name })),
     security: [{ token: [] }],
@@ -38,15 +41,15 @@ export function openapiDocument(version: string): OpenApi {
           type: 'http',
           scheme: 'bearer',
           bearerFormat: 'JWT',
-          description: "A token of the stage's OpenID Connect issuer.",
+          description: "A JSON Web Token from the stage's OpenID Connect issuer.",
         },
       },
-      schemas: { Problem: jsonSchemaOf(problemSchema, 'output'), Unauthorized: gatewayMessage },
+      schemas: { ...components.schemas, GatewayMessage: gatewayMessage },
     },
   };
 }
 
-/** What API Gateway itself answers, before a function is reached. */
+/** The body of API Gateway's own errors, for requests that do not reach a function. */
 const gatewayMessage = {
   type: 'object',
   properties: { message: { type: 'string' } },
@@ -58,9 +61,14 @@ function tagOf(route: Route): string {
   return route.name.split('/')[0] ?? '';
 }
 
-function operation(route: Route, contract: Contract) {
-  const example = examples[route.name as keyof typeof examples];
-  const text = [contract.description, route.access && `Takes ${accessOf(route)}.`].filter(Boolean).join(' ');
+interface Endpoint {
+  route: Route;
+  contract: Contract;
+  examples: Examples;
+}
+
+function operation({ route, contract, examples }: Endpoint, components: Components) {
+  const text = [contract.description, route.access && `Requires ${accessOf(route)}.`].filter(Boolean).join(' ');
   return {
     operationId: operationIdOf(route),
     tags: [tagOf(route)],
@@ -72,11 +80,11 @@ function operation(route: Route, contract: Contract) {
       ? {
           requestBody: {
             required: true,
-            content: { 'application/json': { schema: jsonSchemaOf(contract.body, 'input'), example: example.request } },
+            content: { 'application/json': { schema: components.add(contract.body, 'input'), example: examples.request } },
           },
         }
       : {}),
-    responses: { [contract.status]: success(contract, example.response), ...failures(route, contract) },
+    responses: { [contract.status]: success(contract, examples.response, components), ...failures(route, contract) },
   };
 }
 
@@ -110,33 +118,33 @@ function queryParameters(route: Route, contract: Contract) {
       name: 'domainID',
       in: 'query',
       required: false,
-      description: "When present, it equals the path's.",
+      description: 'Optional. Must be the same as the domain in the path.',
       schema: { type: 'string' },
     },
   ];
 }
 
-/** A number arrives as text and is checked as text; a reader wants to know that it is a number. */
+/** A number arrives as text and is checked as text, but readers need to know that it is a number. */
 function asQuery(schema: JsonSchema): JsonSchema {
   if (schema.minimum === undefined) return schema;
   const { pattern: _, default: given, ...rest } = schema;
   return { ...rest, type: 'integer', default: Number(given) };
 }
 
-function success(contract: Contract, example: unknown) {
-  const headers = { 'x-request-id': 'Identifies the request.', ...contract.headers };
+function success(contract: Contract, example: unknown, components: Components) {
+  const headers = { 'x-request-id': 'The identifier of the request.', ...contract.headers };
   return {
-    description: contract.response ? 'Done.' : 'Done; no content.',
+    description: contract.response ? 'Success.' : 'Success. The response has no body.',
     headers: Object.fromEntries(
       Object.entries(headers).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
     ),
     ...(contract.response
-      ? { content: { 'application/json': { schema: jsonSchemaOf(contract.response, 'output'), example } } }
+      ? { content: { 'application/json': { schema: components.add(contract.response, 'output'), example } } }
       : {}),
   };
 }
 
-/** What every endpoint behind the authorizer can answer. */
+/** The errors that every endpoint behind the authorizer can return. */
 const everywhere: readonly ErrorCode[] = [
   'invalid_request',
   'unauthenticated',
@@ -157,7 +165,7 @@ function failure(code: ErrorCode) {
     schema: { $ref: '#/components/schemas/Problem' },
     example: { type: 'about:blank', title, status, detail: `${title}.`, code, request_id: 'JKJaXmPLvHcESHA=' },
   };
-  const plain = { schema: { $ref: '#/components/schemas/Unauthorized' } };
+  const plain = { schema: { $ref: '#/components/schemas/GatewayMessage' } };
   const byGateway =
     code === 'unauthenticated' ||
     code === 'too_many_requests' ||
@@ -166,7 +174,10 @@ function failure(code: ErrorCode) {
     code === 'too_large';
   return {
     description: `${title} (\`${code}\`).`,
-    headers: status === 503 ? { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } } : {},
+    headers:
+      status === 503
+        ? { 'Retry-After': { description: 'The number of seconds to wait before the next try.', schema: { type: 'integer' } } }
+        : {},
     content: { 'application/problem+json': problem, ...(byGateway ? { 'application/json': plain } : {}) },
   };
 }

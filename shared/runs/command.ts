@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { agentConfigInput } from '../computations/agent-config.ts';
 import { manifestSchema } from '../manifest/manifest.ts';
-import { identifier, timestamp } from '../text.ts';
+import { identifier } from '../identifier-schemas.ts';
+import { timestamp } from '../timestamp.ts';
 
 /** What a CVM is asked to do (endpoint 25). */
 export const commandSchema = v.object({

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Permitted } from '../access/caller.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import { isActive, type Run } from '../computations/run.ts';
 import { conflict, ServiceError } from '../errors.ts';
@@ -18,6 +19,11 @@ import { startExecution, type Executions } from './executions.ts';
 import type { RunReference } from './run-reference.ts';
 import { addSnapshot } from './snapshot.ts';
 
+interface Started {
+  runId: string;
+  permitted: Permitted;
+}
+
 interface RunRequest {
   domain: string;
   computationId: string;
@@ -26,17 +32,16 @@ interface RunRequest {
   /** RFC 3339, UTC, milliseconds. */
   now: string;
   /** Called with the computation before anything is told of it; throws to refuse. */
-  permit: (computation: StoredComputation) => void;
+  permit: (computation: StoredComputation) => Permitted;
 }
 
 /**
  * Starts a run: run, claim of the CVM, snapshot, status and `started` event in one transaction, then the execution. A caller
  * that dies in between leaves a claim without an execution, which the sweep ends.
- * @returns the run's identifier
  * @throws ServiceError `not_found`; `conflict` where a run is in the way; `incomplete` with what is missing; `unavailable`
  */
-export async function startRun(table: Table, executions: Executions, request: RunRequest): Promise<string> {
-  const reference = await withFreshReads(table, (table) => claimCvm(table, request));
+export async function startRun(table: Table, executions: Executions, request: RunRequest): Promise<Started> {
+  const { reference, permitted } = await withFreshReads(table, (table) => claimCvm(table, request));
   try {
     await startExecution(executions, 'run', reference);
     emitMetric('RunsStarted', 1);
@@ -45,13 +50,13 @@ export async function startRun(table: Table, executions: Executions, request: Ru
     await endRun(withTimeOfItsOwn, reference, { status: 'failed', reason: 'The run could not be started.' }, request.now);
     throw error;
   }
-  return reference.run_id;
+  return { runId: reference.run_id, permitted };
 }
 
-async function claimCvm(table: Table, request: RunRequest): Promise<RunReference> {
+async function claimCvm(table: Table, request: RunRequest): Promise<{ reference: RunReference; permitted: Permitted }> {
   const { domain, computationId, cvmId, by, now, permit } = request;
   const cvm = { domain, cvm_id: cvmId };
-  const [inputs, [headItem, ...claimItems]] = await Promise.all([
+  const [{ permitted, ...inputs }, [headItem, ...claimItems]] = await Promise.all([
     readInputs(table, domain, computationId, permit),
     getItems(table, [journalKeys.head(computationId), ...claimKeys(cvm)]),
   ]);
@@ -92,5 +97,5 @@ async function claimCvm(table: Table, request: RunRequest): Promise<RunReference
     has_server_key: inputs.agent_config.server_key !== '',
   });
   await transaction.commit(table);
-  return reference;
+  return { reference, permitted };
 }

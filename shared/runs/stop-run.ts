@@ -1,3 +1,4 @@
+import type { Permitted } from '../access/caller.ts';
 import { readToChange } from '../computations/change-computation.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import type { Run } from '../computations/run.ts';
@@ -7,6 +8,11 @@ import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { changeRun } from './change-run.ts';
 import { startExecution, type Executions } from './executions.ts';
 
+interface Stopping {
+  run: Run;
+  permitted: Permitted;
+}
+
 interface StopRequest {
   domain: string;
   computationId: string;
@@ -14,7 +20,7 @@ interface StopRequest {
   /** RFC 3339, UTC, milliseconds. */
   now: string;
   /** Called with the computation before anything is told of it; throws to refuse. */
-  permit: (computation: StoredComputation) => void;
+  permit: (computation: StoredComputation) => Permitted;
 }
 
 /**
@@ -22,22 +28,23 @@ interface StopRequest {
  * stop. Repeated while stopping it gives the same answer, and starts an execution that a crash may have left out.
  * @throws ServiceError `not_found`; `conflict` when nothing runs
  */
-export async function stopRun(table: Table, executions: Executions, request: StopRequest): Promise<Run> {
-  const run = await withFreshReads(table, (table) => requestStop(table, request));
+export async function stopRun(table: Table, executions: Executions, request: StopRequest): Promise<Stopping> {
+  const stopping = await withFreshReads(table, (table) => requestStop(table, request));
+  const { run } = stopping;
   await startExecution(executions, 'stop', {
     domain: request.domain,
     computation_id: run.computation_id,
     run_id: run.id,
     cvm_id: run.cvm_id,
   });
-  return run;
+  return stopping;
 }
 
-async function requestStop(table: Table, { domain, computationId, by, now, permit }: StopRequest): Promise<Run> {
+async function requestStop(table: Table, { domain, computationId, by, now, permit }: StopRequest): Promise<Stopping> {
   const computation = await readToChange(table, domain, computationId);
-  permit(computation.row);
+  const permitted = permit(computation.row);
   const { status, run } = computation.row;
-  if (status === 'stopping' && run) return run;
+  if (status === 'stopping' && run) return { run, permitted };
   if (status !== 'running' || !run) throw conflict('nothing_to_stop', 'No run of this computation is active.');
 
   const stopping: Run = { ...run, status: 'stopping' };
@@ -45,5 +52,5 @@ async function requestStop(table: Table, { domain, computationId, by, now, permi
   const entry = { originator: by, details: {}, now };
   await changeRun(table, transaction, computation, { before: run, after: stopping }, entry);
   await transaction.commit(table);
-  return stopping;
+  return { run: stopping, permitted };
 }

@@ -1,4 +1,4 @@
-import type { Uses } from '../routes.ts';
+import type { Uses } from '../uses.ts';
 
 /** Who calls a function that no route calls. */
 export type Trigger = 'state machine' | 'execution status' | 'schedule' | 'upload';

@@ -4,13 +4,13 @@ import { startGateway } from '../../infra/local/gateway/gateway.ts';
 import { startIssuer, type LocalIssuer } from '../../infra/local/issuer.ts';
 import { startStack, type Stack } from '../../infra/local/stack.ts';
 import { roles, type Role } from '../../shared/access/roles.ts';
-import { routes, type Route } from '../../shared/routes.ts';
-import { actionsOf, mayCall, needsOf } from './decisions.ts';
+import { endpoints, routes } from '../../shared/endpoints/endpoints.ts';
+import type { Route } from '../../shared/http/route.ts';
+import { actionsOf, mayCall, nameOf, needsOf } from './decisions.ts';
 
 const rows = routes as readonly Route[];
 const guarded = rows.filter((route) => route.access);
 const allRoles = Object.keys(actionsOf) as Role[];
-const endpointOf = ({ method, path }: Route) => `${method} ${path}`;
 const stranger = 'stranger';
 
 let stack: Stack;
@@ -59,15 +59,10 @@ async function send(route: Route, authorization: string | undefined, path: Recor
   };
 }
 
-/** Bodies that pass, so that nothing but access decides. */
-const bodies: Record<string, unknown> = {
-  'computations/create-computation': { name: 'N' },
-  'computations/update-computation': { name: 'N' },
-  'keys/upload-key': { key: 'MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=' },
-  'assets/create-asset': { asset: { file_name: 'x', asset_type: 'dataset' } },
-  'assets/update-asset': { asset: { file_name: 'x', asset_type: 'dataset' } },
-  'cvms/report': { reports: [{ id: '1', run_id: 'none', type: 'heartbeat' }] },
-};
+/** The examples are bodies that pass, so access alone decides. */
+const bodies = new Map<string, unknown>(
+  endpoints.flatMap(({ route, examples }) => ('request' in examples ? [[route.name, examples.request]] : [])),
+);
 
 /** What the route's path names, made for this one call: a computation of `owner`, an asset of `creator`. */
 async function resources(route: Route, owner: string, creator: string): Promise<Record<string, string>> {
@@ -79,12 +74,12 @@ async function resources(route: Route, owner: string, creator: string): Promise<
   };
   const isAsset = route.path.startsWith('/{domainID}/assets/');
   const names = (parameter: string) => route.path.includes(`{${parameter}}`);
-  const computation = () => make('/{domainID}/computations', owner, bodies['computations/create-computation']);
+  const computation = () => make('/{domainID}/computations', owner, bodies.get('computations/create-computation'));
   return {
     ...{ domainID: 'd1', cvmID: 'cvm-1' },
     ...(names('computationID') ? { computationID: await computation() } : {}),
     ...(names('id')
-      ? { id: isAsset ? await make('/{domainID}/assets', creator, bodies['assets/create-asset']) : await computation() }
+      ? { id: isAsset ? await make('/{domainID}/assets', creator, bodies.get('assets/create-asset')) : await computation() }
       : {}),
   };
 }
@@ -92,7 +87,7 @@ async function resources(route: Route, owner: string, creator: string): Promise<
 /** @returns whether the caller got past access; 403 is the only other answer that is right */
 async function isLetIn(route: Route, someone: Someone, { owner, creator }: { owner: string; creator: string }): Promise<boolean> {
   const path = await resources(route, owner, creator);
-  const { status, body } = await send(route, `Bearer ${await tokenFor(someone)}`, path, bodies[route.name]);
+  const { status, body } = await send(route, `Bearer ${await tokenFor(someone)}`, path, bodies.get(route.name));
   expect([401, 500, 503]).not.toContain(status);
   if (status === 403) expect(body).toMatchObject({ code: 'forbidden', status: 403 });
   return status !== 403;
@@ -105,19 +100,18 @@ describe('the tables of access', () => {
     const ofCode = Object.entries(roles).map(([role, actions]) => [role, [...actions].sort()]);
     const decided = Object.entries(actionsOf).map(([role, actions]) => [role, actions.split(' ').sort()]);
     expect(ofCode).toEqual(decided);
-    expect(rows.map(endpointOf).sort()).toEqual(Object.keys(needsOf).sort());
     for (const route of rows) {
       const { anyOf = [], or = [] } = route.access ?? {};
-      expect([endpointOf(route), [...anyOf, ...or].sort().join(' or ')]).toEqual([
-        endpointOf(route),
-        (needsOf[endpointOf(route)] ?? '').split(' or ').sort().join(' or '),
+      expect([nameOf(route), [...anyOf, ...or].sort().join(' or ')]).toEqual([
+        nameOf(route),
+        needsOf(nameOf(route)).split(' or ').sort().join(' or '),
       ]);
     }
   });
 });
 
 describe.each(guarded)('$method $path', (route) => {
-  const endpoint = endpointOf(route);
+  const endpoint = nameOf(route);
 
   it.each(allRoles)('lets a member in by what the role %s may do', async (role) => {
     const isDataset = route.name !== 'assets/create-asset' || role !== 'algo_provider'; // the body is a dataset's
@@ -158,7 +152,7 @@ describe.each(guarded)('$method $path', (route) => {
     ];
     for (const group of groups) {
       const token = await issuer.mintToken({ sub: stranger, groups: group });
-      const { status } = await send(route, `Bearer ${token}`, path, bodies[route.name]);
+      const { status } = await send(route, `Bearer ${token}`, path, bodies.get(route.name));
       expect([group, status]).toEqual([group, 403]);
     }
   });

@@ -13,42 +13,61 @@ export const actionsOf: Record<Role, string> = {
   cvm: 'operate_cvm',
 };
 
-/** The endpoints and what they need, likewise; `administer` stands for "administrator". Without needs: public. */
-export const needsOf: Record<string, string> = {
-  'POST /{domainID}/computations': 'create_computation',
-  'GET /{domainID}/computations': 'view',
-  'GET /{domainID}/computations/{id}': 'view',
-  'PUT /{domainID}/computations/{id}': 'edit or owner',
-  'DELETE /{domainID}/computations/{id}': 'administer or owner',
-  'POST /{domainID}/computations/{id}/run': 'run or owner',
-  'GET /{domainID}/computations/{id}/run': 'view',
-  'GET /{domainID}/computations/runs': 'view',
-  'GET /{domainID}/computations/statistics': 'view',
-  'POST /{domainID}/computations/{id}/key': 'view',
-  'GET /{domainID}/computations/{id}/key': 'view',
-  'POST /{domainID}/computations/{id}/dryrun': 'view',
-  'GET /{domainID}/computations/{id}/stop': 'run or owner',
-  'POST /{domainID}/computations/{id}/stop': 'run or owner',
-  'GET /{domainID}/computations/{id}/manifest': 'view',
-  'POST /{domainID}/assets': 'provide_algorithm or provide_dataset',
-  'GET /{domainID}/assets': 'view',
-  'GET /{domainID}/assets/{id}': 'view',
-  'PUT /{domainID}/assets/{id}': 'administer or creator',
-  'DELETE /{domainID}/assets/{id}': 'administer or creator',
-  'POST /{domainID}/assets/{id}/{computationID}': 'administer or creator or owner',
-  'GET /{domainID}/assets/{id}/computations': 'view',
-  'PUT /{domainID}/assets/{id}/{computationID}': 'administer or creator or owner',
-  'GET /{domainID}/computations/{id}/events': 'view',
-  'GET /{domainID}/computations/{id}/status': 'view',
-  'GET /{domainID}/cvms/{cvmID}/commands': 'operate_cvm',
-  'POST /{domainID}/cvms/{cvmID}/reports': 'operate_cvm',
-  'GET /health': '',
-  'GET /openapi.json': '',
-};
+/** An endpoint as the contract has it. */
+export interface SpecifiedEndpoint {
+  /** 1 to 26; 0 for a public endpoint. */
+  number: number;
+  method: string;
+  path: string;
+  /** Actions and relations, any of which is enough. `administer` stands for "administrator". Empty: public. */
+  needs: string;
+}
+
+/** The endpoints and their needs, copied by hand too. The path parameter {assetID} is called {id} here. */
+export const specified: readonly SpecifiedEndpoint[] = [
+  { number: 1, method: 'POST', path: '/{domainID}/computations', needs: 'create_computation' },
+  { number: 2, method: 'GET', path: '/{domainID}/computations', needs: 'view' },
+  { number: 3, method: 'GET', path: '/{domainID}/computations/{id}', needs: 'view' },
+  { number: 4, method: 'PUT', path: '/{domainID}/computations/{id}', needs: 'edit or owner' },
+  { number: 5, method: 'DELETE', path: '/{domainID}/computations/{id}', needs: 'administer or owner' },
+  { number: 6, method: 'POST', path: '/{domainID}/computations/{id}/run', needs: 'run or owner' },
+  { number: 7, method: 'GET', path: '/{domainID}/computations/{id}/run', needs: 'view' },
+  { number: 8, method: 'GET', path: '/{domainID}/computations/runs', needs: 'view' },
+  { number: 9, method: 'GET', path: '/{domainID}/computations/statistics', needs: 'view' },
+  { number: 10, method: 'POST', path: '/{domainID}/computations/{id}/key', needs: 'view' },
+  { number: 11, method: 'GET', path: '/{domainID}/computations/{id}/key', needs: 'view' },
+  { number: 12, method: 'POST', path: '/{domainID}/computations/{id}/dryrun', needs: 'view' },
+  { number: 13, method: 'GET', path: '/{domainID}/computations/{id}/stop', needs: 'run or owner' },
+  { number: 13, method: 'POST', path: '/{domainID}/computations/{id}/stop', needs: 'run or owner' },
+  { number: 14, method: 'GET', path: '/{domainID}/computations/{id}/manifest', needs: 'view' },
+  { number: 15, method: 'POST', path: '/{domainID}/assets', needs: 'provide_algorithm or provide_dataset' },
+  { number: 16, method: 'GET', path: '/{domainID}/assets', needs: 'view' },
+  { number: 17, method: 'GET', path: '/{domainID}/assets/{id}', needs: 'view' },
+  { number: 18, method: 'PUT', path: '/{domainID}/assets/{id}', needs: 'administer or creator' },
+  { number: 19, method: 'DELETE', path: '/{domainID}/assets/{id}', needs: 'administer or creator' },
+  { number: 20, method: 'POST', path: '/{domainID}/assets/{id}/{computationID}', needs: 'administer or creator or owner' },
+  { number: 21, method: 'GET', path: '/{domainID}/assets/{id}/computations', needs: 'view' },
+  { number: 22, method: 'PUT', path: '/{domainID}/assets/{id}/{computationID}', needs: 'administer or creator or owner' },
+  { number: 23, method: 'GET', path: '/{domainID}/computations/{id}/events', needs: 'view' },
+  { number: 24, method: 'GET', path: '/{domainID}/computations/{id}/status', needs: 'view' },
+  { number: 25, method: 'GET', path: '/{domainID}/cvms/{cvmID}/commands', needs: 'operate_cvm' },
+  { number: 26, method: 'POST', path: '/{domainID}/cvms/{cvmID}/reports', needs: 'operate_cvm' },
+  { number: 0, method: 'GET', path: '/health', needs: '' },
+  { number: 0, method: 'GET', path: '/openapi.json', needs: '' },
+];
+
+export const nameOf = ({ method, path }: { method: string; path: string }) => `${method} ${path}`;
+
+/** The needs of the endpoint called `GET /health` and the like. */
+export function needsOf(endpoint: string): string {
+  return specified.find((other) => nameOf(other) === endpoint)?.needs ?? '';
+}
 
 /** Whether someone with these roles, and these relations to what the path names, may call the endpoint. */
 export function mayCall(endpoint: string, roles: Role[], relations: ('owner' | 'creator')[]): boolean {
   if (roles.length === 0) return false;
   const has = new Set<string>([...roles.flatMap((role) => actionsOf[role].split(' ')), ...relations]);
-  return (needsOf[endpoint] ?? '').split(' or ').some((need) => has.has(need));
+  return needsOf(endpoint)
+    .split(' or ')
+    .some((need) => has.has(need));
 }

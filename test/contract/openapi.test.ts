@@ -4,76 +4,59 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
 import { parseInput } from '../../shared/http/parse.ts';
 import type { Contract } from '../../shared/http/contract.ts';
-import { contracts } from '../../shared/openapi/contracts.ts';
 import { openapiDocument } from '../../shared/openapi/openapi-document.ts';
-import { routes, type Route } from '../../shared/routes.ts';
+import { endpoints, routes } from '../../shared/endpoints/endpoints.ts';
+import type { Route } from '../../shared/http/route.ts';
+import { nameOf, specified } from '../access/decisions.ts';
 import { newAjv, resolved } from '../support/check-response.ts';
-import { operationOf, type Media, type OpenApiDocument, type Schema } from '../support/openapi-document.ts';
+import { operationOf, type Operation, type Media, type OpenApiDocument, type Schema } from '../support/openapi-document.ts';
 
 const document = JSON.parse(JSON.stringify(openapiDocument('1.2.3'))) as OpenApiDocument;
 
-/** Endpoints 1 to 24 of the specification, 25 and 26 of docs/contract.md, as written there; POST beside GET for 13 by decision. */
-const specified = `
-  1  POST   /{domainID}/computations
-  2  GET    /{domainID}/computations
-  3  GET    /{domainID}/computations/{id}
-  4  PUT    /{domainID}/computations/{id}
-  5  DELETE /{domainID}/computations/{id}
-  6  POST   /{domainID}/computations/{id}/run
-  7  GET    /{domainID}/computations/{id}/run
-  8  GET    /{domainID}/computations/runs
-  9  GET    /{domainID}/computations/statistics
-  10 POST   /{domainID}/computations/{id}/key
-  11 GET    /{domainID}/computations/{id}/key
-  12 POST   /{domainID}/computations/{id}/dryrun
-  13 GET    /{domainID}/computations/{id}/stop
-  13 POST   /{domainID}/computations/{id}/stop
-  14 GET    /{domainID}/computations/{id}/manifest
-  15 POST   /{domainID}/assets
-  16 GET    /{domainID}/assets
-  17 GET    /{domainID}/assets/{id}
-  18 PUT    /{domainID}/assets/{id}
-  19 DELETE /{domainID}/assets/{id}
-  20 POST   /{domainID}/assets/{assetID}/{computationID}
-  21 GET    /{domainID}/assets/{assetID}/computations
-  22 PUT    /{domainID}/assets/{assetID}/{computationID}
-  23 GET    /{domainID}/computations/{id}/events
-  24 GET    /{domainID}/computations/{id}/status
-  25 GET    /{domainID}/cvms/{cvmID}/commands
-  26 POST   /{domainID}/cvms/{cvmID}/reports`;
-
 const rows = routes as readonly Route[];
-const places = (method: string, path: string) => `${method} ${path}`;
-const operations = rows.map((route) => ({ route, operation: operationOf(document, route.method, route.path) }));
+interface Documented {
+  route: Route;
+  contract: Contract;
+  operation: Operation;
+}
 
-describe('the route table', () => {
-  it('has every endpoint of the specification, and health and the document beside them', () => {
-    const written = specified
-      .trim()
-      .split('\n')
-      .map((line) => line.trim().split(/\s+/).join(' ').replace('{assetID}', '{id}'));
-    const numbered = rows.filter((route) => route.endpoint !== undefined);
-    expect(numbered.map(({ endpoint, method, path }) => `${endpoint} ${method} ${path}`)).toEqual(written);
-    const others = rows.filter((route) => route.endpoint === undefined);
-    expect(others.map(({ method, path }) => places(method, path))).toEqual(['GET /health', 'GET /openapi.json']);
+const operations: Documented[] = endpoints.map(({ route, contract }) => ({
+  route,
+  contract,
+  operation: operationOf(document, route.method, route.path),
+}));
+
+describe('the list of endpoints', () => {
+  it('has the endpoints of the contract in their order, then health and the document', () => {
+    expect(rows.map(({ endpoint = 0, method, path }) => `${endpoint} ${method} ${path}`)).toEqual(
+      specified.map(({ number, method, path }) => `${number} ${method} ${path}`),
+    );
+  });
+
+  it('has every endpoint file, and each is named after its route', async () => {
+    const folder = join(import.meta.dirname, '../../shared/endpoints');
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.includes('/'));
+    const declared = new Map<unknown, string>();
+    for (const file of files.filter((other) => other.endsWith('.ts'))) {
+      const { route } = (await import(join(folder, file))) as { route?: unknown };
+      if (route) declared.set(route, file.replace(/\.ts$/, ''));
+    }
+    expect([...declared.values()].sort()).toEqual(rows.map((route) => declared.get(route)).sort());
+    for (const route of rows) expect(declared.get(route)?.replace(/-by-get$/, '')).toBe(route.name);
   });
 
   it('has the same rows as the document has operations', () => {
     const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
-      Object.keys(methods).map((method) => places(method.toUpperCase(), path)),
+      Object.keys(methods).map((method) => nameOf({ method: method.toUpperCase(), path })),
     );
-    expect(documented.sort()).toEqual(rows.map(({ method, path }) => places(method, path)).sort());
+    expect(documented.sort()).toEqual(rows.map(nameOf).sort());
   });
 
-  it('has a function for each row, and no function of an endpoint is without one', () => {
+  it('has a function for each endpoint, and every function of an endpoint is in the list', () => {
     const folder = join(import.meta.dirname, '../../functions');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
     const ofEndpoints = files.map((file) => file.replace(/\.ts$/, '')).filter((name) => !/^(lifecycle|maintenance)\//.test(name));
     expect(ofEndpoints.sort()).toEqual([...new Set(rows.map((route) => route.name))].sort());
-  });
-
-  it('has a contract for each row', () => {
-    expect(Object.keys(contracts).sort()).toEqual([...new Set(rows.map((route) => route.name))].sort());
   });
 });
 
@@ -96,7 +79,7 @@ describe('the OpenAPI document', () => {
 
   it.each(operations)('says of $route.method $route.path what it takes', ({ route, operation }) => {
     expect(operation.summary).not.toBe('');
-    if (route.access) expect(operation.description).toMatch(/Takes `\w+` \(\w+/);
+    if (route.access) expect(operation.description).toMatch(/Requires `\w+` \(\w+/);
     else expect(operation.security).toEqual([]);
     const inPath = operation.parameters.filter((parameter) => parameter.in === 'path');
     expect(inPath.map((parameter) => parameter.name)).toEqual([...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
@@ -115,8 +98,7 @@ describe('the OpenAPI document', () => {
 
   it.each(operations)(
     'has an example of the request that the handler of $route.method $route.path takes',
-    ({ route, operation }) => {
-      const contract: Contract = contracts[route.name as keyof typeof contracts];
+    ({ contract, operation }) => {
       const example = operation.requestBody?.content['application/json']?.example;
       expect(example === undefined).toBe(contract.body === undefined);
       if (contract.body) expect(() => contract.body && parseInput(contract.body, example, '')).not.toThrow();

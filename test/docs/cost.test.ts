@@ -4,7 +4,7 @@ import { costPage } from '../../docs/cost/cost-page.ts';
 import { readMeasured } from '../../docs/cost/measured.ts';
 import { addUp, dollars } from '../../docs/cost/prices.ts';
 import { transitionsOf } from '../../docs/cost/transitions.ts';
-import { routes } from '../../shared/routes.ts';
+import { routes } from '../../shared/endpoints/endpoints.ts';
 import { tasks } from '../../shared/tasks/tasks.ts';
 
 const measured = readMeasured();

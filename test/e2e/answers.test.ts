@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { routes, type Route, type RouteName } from '../../shared/routes.ts';
+import { routes, type RouteName } from '../../shared/endpoints/endpoints.ts';
+import type { Route } from '../../shared/http/route.ts';
 import type { CallRequest } from '../support/client.ts';
 import { operationOf } from '../support/openapi-document.ts';
 import { newCvm, useSession } from '../support/session.ts';

@@ -1,6 +1,6 @@
 import { createPublicKey, randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { RouteName } from '../../shared/routes.ts';
+import type { RouteName } from '../../shared/endpoints/endpoints.ts';
 import { base64, newCvm, useSession } from '../support/session.ts';
 
 const session = useSession();

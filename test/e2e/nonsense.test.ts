@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Contract } from '../../shared/http/contract.ts';
-import { contracts } from '../../shared/openapi/contracts.ts';
-import { routes, type Route } from '../../shared/routes.ts';
+import { endpoints, routes } from '../../shared/endpoints/endpoints.ts';
+import type { Route } from '../../shared/http/route.ts';
 import { responseChecker, type CheckResponse, type HttpAnswer } from '../support/check-response.ts';
 import { openClient, type Client } from '../support/client.ts';
 import { pointersOf, spoilt, withValueAt } from '../support/nonsense.ts';
@@ -13,8 +12,7 @@ import { base64, publicKey } from '../support/session.ts';
 import { isDeployed, openTarget, type Target } from '../support/target.ts';
 
 const rows = routes as readonly Route[];
-const contractOf = (route: Route): Contract => contracts[route.name as keyof typeof contracts];
-const withBody = rows.filter((route) => contractOf(route).body);
+const withBody: Route[] = endpoints.flatMap(({ route, contract }) => ('body' in contract ? [route] : []));
 const requestsPerRoute = 80;
 
 let target: Target;

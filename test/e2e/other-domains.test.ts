@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect } from 'vitest';
-import { routes, type Route, type RouteName } from '../../shared/routes.ts';
+import { routes, type RouteName } from '../../shared/endpoints/endpoints.ts';
+import type { Route } from '../../shared/http/route.ts';
 import type { CallRequest, Refusal } from '../support/client.ts';
 import { itAs, newCvm, useSession } from '../support/session.ts';
 import { isKnown } from '../support/target.ts';

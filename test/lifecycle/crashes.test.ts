@@ -8,6 +8,7 @@ import { executionStatus, startExecution } from '../../shared/runs/executions.ts
 import { sweepRuns } from '../../shared/runs/sweep-runs.ts';
 import { startRun } from '../../shared/runs/start-run.ts';
 import { stopRun } from '../../shared/runs/stop-run.ts';
+import { allowed } from '../support/builders-store.ts';
 import { expectEndedOnce } from '../support/lifecycle-ended.ts';
 import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
 import { startIdleStepFunctions } from '../support/lifecycle-idle-step-functions.ts';
@@ -71,7 +72,7 @@ function completedReport(run_id: string): ParsedReport {
 }
 
 const request = (scenario: Scenario, computationId: string, now = new Date().toISOString()) => ({
-  ...{ domain: scenario.domain, computationId, by: 'alice', now, permit: () => undefined },
+  ...{ domain: scenario.domain, computationId, by: 'alice', now, permit: allowed },
 });
 const twoMinutesAgo = () => new Date(Date.now() - 120_000).toISOString();
 const sweep = () => lifecycle.stack.invoke('lifecycle/sweep-runs', {});
@@ -129,7 +130,7 @@ describe.concurrent('a stop whose caller', () => {
   it('dies before it starts the execution is delivered by the sweep', async () => {
     const { scenario, computation } = await ready();
     const executions = { ...lifecycle.executions, client: dying };
-    const run = await startRun(lifecycle.table, lifecycle.executions, {
+    const { runId: run } = await startRun(lifecycle.table, lifecycle.executions, {
       ...request(scenario, computation, twoMinutesAgo()),
       cvmId: cvm1,
     });

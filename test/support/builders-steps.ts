@@ -11,7 +11,7 @@ import { isActive } from '../../shared/computations/run.ts';
 import { stopRun } from '../../shared/runs/stop-run.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { enters, happens, type Model, type ModelComputation } from './builders-model.ts';
-import { aComputation, aKey, aRun, byAlice, type Stores } from './builders-store.ts';
+import { allowed, aComputation, aKey, aRun, byAlice, type Stores } from './builders-store.ts';
 
 /** One step of a random history: what is done to which of the things there are, by their place. */
 export interface Step {
@@ -35,7 +35,6 @@ export interface Planned {
 type Target = { id: string; it: ModelComputation };
 
 const fields = { description: '', mime_type: '', user_key: '' };
-const nothing = () => undefined;
 
 const nameKey = ({ file_name, asset_type }: { file_name: string; asset_type: AssetType }) =>
   asset_type === 'algorithm' ? 'the algorithm' : file_name;
@@ -65,7 +64,11 @@ const onComputation = {
         id,
         by: 'alice',
         now: byAlice.now,
-        decide: ({ owner }) => ({ fields: { name, description: '', owner }, agent_config: defaultAgentConfig }),
+        decide: ({ owner }) => ({
+          fields: { name, description: '', owner },
+          agent_config: defaultAgentConfig,
+          permitted: allowed(),
+        }),
       }),
     apply: () => {
       if (it.name !== name) happens(it, 'updated');
@@ -73,7 +76,7 @@ const onComputation = {
     },
   }),
   remove: (domain: string, { id, it }: Target): Planned => ({
-    act: (_, table) => deleteComputation(table, { domain, id, permit: nothing }),
+    act: (_, table) => deleteComputation(table, { domain, id, permit: allowed }),
     ...refusedIf(isActive(it.status), 'conflict'),
     apply: (model) => {
       Reflect.deleteProperty(model.computations, id);

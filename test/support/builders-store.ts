@@ -7,6 +7,7 @@ import { Sha256 } from '@smithy/core/checksum';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
 import type { Endpoints } from '../../infra/local/local-environment.ts';
 import { startS3 } from '../../infra/local/s3/s3.ts';
+import { permit, type Permitted } from '../../shared/access/caller.ts';
 import type { AssetType } from '../../shared/assets/asset.ts';
 import type { ContentStore } from '../../shared/assets/content-store.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
@@ -69,7 +70,12 @@ export const publicKey = Buffer.from(generateKeyPairSync('ed25519').publicKey.ex
 );
 
 /** What every change of a test names, beside what it is about. */
-export const byAlice = { by: 'alice', now: clockOfTests, permit: () => undefined };
+export const byAlice = { by: 'alice', now: clockOfTests, permit: allowed };
+
+/** Lets everybody do everything. */
+export function allowed(): Permitted {
+  return permit({ id: 'alice', roles: new Set(), actions: new Set(['view']) }, { anyOf: ['view'] });
+}
 
 export async function aComputation(table: Table, domain: string, name = 'Iris'): Promise<string> {
   const fields = { name, description: '', owner: 'alice' };
@@ -107,7 +113,7 @@ export async function aRun(
   computationId: string,
   cvmId = 'cvm-1',
 ): Promise<string> {
-  return await startRun(table, executions, { domain, computationId, cvmId, ...byAlice });
+  return (await startRun(table, executions, { domain, computationId, cvmId, ...byAlice })).runId;
 }
 
 /** Ends a run as its CVM and its execution do. */

@@ -1,11 +1,11 @@
 import type * as v from 'valibot';
-import type { contracts } from '../../shared/openapi/contracts.ts';
-import { routes, type RouteName } from '../../shared/routes.ts';
+import { routes, type KnownEndpoint, type RouteName } from '../../shared/endpoints/endpoints.ts';
 import { responseChecker } from './check-response.ts';
 import type { OpenApiDocument } from './openapi-document.ts';
 import type { Person, Target } from './target.ts';
 
-type RouteOf<Name extends RouteName> = Extract<(typeof routes)[number], { name: Name }>;
+type EndpointOf<Name extends RouteName> = Extract<KnownEndpoint, { route: { name: Name } }>;
+type RouteOf<Name extends RouteName> = EndpointOf<Name>['route'];
 type ParameterNames<Path extends string> = Path extends `${string}{${infer Parameter}}${infer Rest}`
   ? Parameter | ParameterNames<Rest>
   : never;
@@ -27,7 +27,7 @@ export type CallRequest<Name extends RouteName> = ([OwnParameters<Name>] extends
   as?: Person | null;
 };
 
-export type BodyOf<Name extends RouteName> = (typeof contracts)[Name] extends { response: infer S extends v.GenericSchema }
+export type BodyOf<Name extends RouteName> = EndpointOf<Name>['contract'] extends { response: infer S extends v.GenericSchema }
   ? v.InferOutput<S>
   : undefined;
 

@@ -1,5 +1,5 @@
 import { request as httpRequest } from 'node:http';
-import type { Route } from '../../shared/routes.ts';
+import type { Route } from '../../shared/http/route.ts';
 import type { HttpAnswer } from './check-response.ts';
 
 /** A request before it is written onto the wire as it is: path and query are percent-encoded by whoever makes it, or not. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { functionNames } from '../../../infra/bundles/function-names.ts';
 import { nameIn } from '../../../infra/stages.ts';
-import { routes } from '../../../shared/routes.ts';
+import { routes } from '../../../shared/endpoints/endpoints.ts';
 import { tasks } from '../../../shared/tasks/tasks.ts';
 import { flat, synthesize } from '../../support/synthesized-stages.ts';
 

@@ -3,7 +3,8 @@ import { functionNames, type FunctionName } from '../../../infra/bundles/functio
 import { schedules } from '../../../infra/schedules.ts';
 import { nameIn } from '../../../infra/stages.ts';
 import { lifecycleSteps, stateMachineDefinition } from '../../../shared/runs/state-machine.ts';
-import { routes, type Uses } from '../../../shared/routes.ts';
+import { routes } from '../../../shared/endpoints/endpoints.ts';
+import type { Uses } from '../../../shared/uses.ts';
 import { tasks } from '../../../shared/tasks/tasks.ts';
 import { flat, synthesize, type SynthesizedStage } from '../../support/synthesized-stages.ts';
 

@@ -12,7 +12,7 @@ import { collectContent } from '../../../shared/deletion/collect-content.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { clockOfTests } from '../../support/append-to-journal.ts';
 import { contentKeys, dieAtEveryCall } from '../../support/builders-purge.ts';
-import { anAsset, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
+import { allowed, anAsset, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
 import { scan } from '../../support/lifecycle-inconsistencies.ts';
 
 let stores: Stores;
@@ -31,7 +31,7 @@ const replace = (id: string, asset: string | undefined, table = stores.table) =>
     id,
     given: { ...fields, asset },
     now: clockOfTests,
-    permit: () => undefined,
+    permit: allowed,
   });
 const hoursLater = (hours: number) => new Date(Date.parse(clockOfTests) + hours * 3_600_000).toISOString();
 const collect = (hours = 3) => collectContent(stores.table, stores.content, hoursLater(hours));

@@ -10,6 +10,7 @@ import { unlinkAsset } from '../../../shared/links/unlink-asset.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { contentKeys, dieAtEveryCall, itemsNaming } from '../../support/builders-purge.ts';
 import {
+  allowed,
   aComputation,
   anAsset,
   aReadyComputation,
@@ -82,7 +83,7 @@ describe('the purge of an asset', () => {
     stores.proxy.inject({ kind: 'dropped', share: 1, after: 5 });
     await remove(asset, stores.mortal);
     stores.proxy.inject(undefined);
-    for (const id of computations) await deleteComputation(stores.table, { domain, id, permit: () => undefined });
+    for (const id of computations) await deleteComputation(stores.table, { domain, id, permit: allowed });
     await purgeAll(stores.table, stores.content);
     expect(await itemsNaming(stores.table, [asset, ...computations])).toEqual([]);
   });

@@ -6,6 +6,7 @@ import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
 import { dieAtEveryCall, itemsNaming } from '../../support/builders-purge.ts';
 import {
+  allowed,
   aKey,
   anAsset,
   aReadyComputation,
@@ -43,7 +44,7 @@ async function aLivedComputation() {
   return { id, runs: [first, second], assets: [algorithm, dataset] };
 }
 
-const remove = (id: string, table = stores.table) => deleteComputation(table, { domain, id, permit: () => undefined });
+const remove = (id: string, table = stores.table) => deleteComputation(table, { domain, id, permit: allowed });
 const isGone = (error: unknown) => expect(error).toMatchObject({ code: 'not_found' });
 
 async function expectNothingLeft({ id, runs }: { id: string; runs: string[] }, death: string): Promise<void> {

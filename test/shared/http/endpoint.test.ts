@@ -5,7 +5,7 @@ import { conflict } from '../../../shared/errors.ts';
 import type { Contract } from '../../../shared/http/contract.ts';
 import { endpoint } from '../../../shared/http/endpoint.ts';
 import type { HttpResponse } from '../../../shared/http/problem.ts';
-import type { Route } from '../../../shared/routes.ts';
+import type { Route } from '../../../shared/http/route.ts';
 
 const thing = { method: 'PUT', path: '/{domainID}/things/{id}', summary: '', uses: {}, loses: '' } as const;
 const route = { ...thing, name: 'things/put', access: { anyOf: ['edit'], or: ['owner'] } } as const satisfies Route;
@@ -48,7 +48,7 @@ async function answerOf(handler: Handler, sent: Sent = {}) {
   return { statusCode, headers, body: (body === '' ? undefined : JSON.parse(body)) as Record<string, unknown> | undefined };
 }
 
-const echo = endpoint(route, contract, ({ path, query, body, caller }) => ({
+const echo = endpoint(closed, contract, ({ path, query, body, caller }) => ({
   body: { shown: `${path.domainID} ${path.id} ${query.days} ${body.name} ${caller.id}` },
   headers: { location: '/there' },
 }));
@@ -63,12 +63,12 @@ describe('endpoint', () => {
   });
 
   it('answers with nothing that the contract does not have', async () => {
-    const leaky = endpoint(route, contract, () => ({ body: { shown: 'x', hidden: 'y' } }));
+    const leaky = endpoint(closed, contract, () => ({ body: { shown: 'x', hidden: 'y' } }));
     expect((await answerOf(leaky)).body).toEqual({ shown: 'x' });
   });
 
   it('answers 500 where the work breaks the contract', async () => {
-    const broken = endpoint(route, contract, () => ({ body: { shown: 5 as unknown as string } }));
+    const broken = endpoint(closed, contract, () => ({ body: { shown: 5 as unknown as string } }));
     expect((await answerOf(broken)).statusCode).toBe(500);
   });
 
@@ -100,11 +100,17 @@ describe('endpoint', () => {
   it('refuses by roles before it looks at the body, unless a relation may be enough', async () => {
     const viewer = { claims: { sub: 'alice', 'cognito:groups': '[d1:viewer]' } };
     const byRole = endpoint(closed, contract, () => ({ body: { shown: '' } }));
-    expect((await answerOf(byRole, { ...viewer, body: '{' })).statusCode).toBe(403);
-    const byOwner = endpoint(route, contract, ({ permit, body }) => {
-      permit({ owner: body.name });
-      return { body: { shown: '' } };
-    });
+    const badBodies = [
+      { body: '{' },
+      { body: '' },
+      { body: JSON.stringify({ name: 'x'.repeat(100) }) },
+      { headers: { 'content-type': 'text/plain' } },
+    ];
+    for (const bad of badBodies) expect((await answerOf(byRole, { ...viewer, ...bad })).statusCode).toBe(403);
+    const byOwner = endpoint(route, contract, ({ permit, body }) => ({
+      permitted: permit({ owner: body.name }),
+      body: { shown: '' },
+    }));
     expect((await answerOf(byOwner, { ...viewer, body: '{"name":"alice"}' })).statusCode).toBe(201);
     expect((await answerOf(byOwner, { ...viewer, body: '{"name":"bob"}' })).statusCode).toBe(403);
   });
@@ -125,5 +131,33 @@ describe('endpoint', () => {
     );
     const { statusCode, headers, body } = await answerOf(empty);
     expect([statusCode, headers, body]).toEqual([204, { 'x-request-id': 'r-1', 'cache-control': 'no-store' }, undefined]);
+  });
+});
+
+describe('the type of a reply', () => {
+  const silent = { status: 204 } as const satisfies Contract;
+
+  it('has a body exactly if the contract has a response', () => {
+    // @ts-expect-error The contract has a response, the reply has no body.
+    endpoint(closed, contract, () => ({}));
+    // @ts-expect-error The contract has a response, the reply has no body.
+    endpoint(closed, contract, async () => ({ headers: {} }));
+    // @ts-expect-error The body does not fit the response.
+    endpoint(closed, contract, () => ({ body: { seen: '' } }));
+    // @ts-expect-error The contract has no response, the reply has a body.
+    endpoint(closed, silent, () => ({ body: { shown: '' } }));
+    endpoint(closed, silent, () => ({}));
+  });
+
+  it('has the proof that the caller is permitted exactly if the endpoint is open to an owner or creator', () => {
+    // @ts-expect-error The endpoint is open to the owner, and nothing has checked who the owner is.
+    endpoint(route, contract, () => ({ body: { shown: '' } }));
+    // @ts-expect-error The same without a body.
+    endpoint(route, silent, async () => ({}));
+    // @ts-expect-error Only `permit` makes the proof.
+    endpoint(route, silent, () => ({ permitted: {} }));
+    // @ts-expect-error A promise is no proof.
+    endpoint(route, silent, ({ permit }) => ({ permitted: Promise.resolve(permit({})) }));
+    endpoint(route, silent, ({ permit }) => ({ permitted: permit({ owner: 'alice' }) }));
   });
 });

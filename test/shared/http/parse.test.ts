@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../shared/errors.ts';
 import { parseInput } from '../../../shared/http/parse.ts';
 import { strictObject } from '../../../shared/strict-object.ts';
-import { paging, text } from '../../../shared/text.ts';
+import { paging } from '../../../shared/http/paging.ts';
+import { text } from '../../../shared/text.ts';
 
 const body = strictObject({
   name: text(1, 3),

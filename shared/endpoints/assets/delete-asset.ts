@@ -1,0 +1,22 @@
+import type { Contract, Examples } from '../../http/contract.ts';
+import type { Route } from '../../http/route.ts';
+import { appendsAndDeletes } from '../../uses.ts';
+
+export const route = {
+  name: 'assets/delete-asset',
+  endpoint: 19,
+  method: 'DELETE',
+  path: '/{domainID}/assets/{id}',
+  summary: 'Delete an asset',
+  access: { anyOf: ['administer'], or: ['creator'] },
+  uses: { table: appendsAndDeletes },
+  loses: 'Users cannot delete assets.',
+} as const satisfies Route;
+
+export const contract = {
+  status: 204,
+  errors: ['not_found', 'conflict'],
+  description: 'Also deletes its content and links. Returns 409 while an active run uses the asset.',
+} as const satisfies Contract;
+
+export const examples = {} satisfies Examples<typeof contract>;

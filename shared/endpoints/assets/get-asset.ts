@@ -1,0 +1,24 @@
+import { assetSchema } from '../../assets/asset.ts';
+import type { Contract, Examples } from '../../http/contract.ts';
+import type { Route } from '../../http/route.ts';
+import { assetWithContent } from '../samples.ts';
+
+export const route = {
+  name: 'assets/get-asset',
+  endpoint: 17,
+  method: 'GET',
+  path: '/{domainID}/assets/{id}',
+  summary: 'Get an asset with its content',
+  access: { anyOf: ['view'] },
+  uses: { table: ['GetItem'], content: ['GetObject'] },
+  loses: 'Users cannot open an asset.',
+} as const satisfies Route;
+
+export const contract = {
+  status: 200,
+  response: assetSchema,
+  errors: ['not_found'],
+  description: 'Returns content of up to 4 MiB in `asset`, and a presigned request for larger content in `download`.',
+} as const satisfies Contract;
+
+export const examples = { response: assetWithContent } satisfies Examples<typeof contract>;

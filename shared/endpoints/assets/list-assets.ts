@@ -1,0 +1,28 @@
+import * as v from 'valibot';
+import { assetRow, assetTypes } from '../../assets/asset.ts';
+import type { Contract, Examples } from '../../http/contract.ts';
+import { pageEnvelope, paging } from '../../http/paging.ts';
+import type { Route } from '../../http/route.ts';
+import { assetRow as sampleRow } from '../samples.ts';
+
+export const route = {
+  name: 'assets/list-assets',
+  endpoint: 16,
+  method: 'GET',
+  path: '/{domainID}/assets',
+  summary: 'List assets, newest first',
+  access: { anyOf: ['view'] },
+  uses: { table: ['BatchGetItem', 'Query'] },
+  loses: 'Users cannot list assets.',
+} as const satisfies Route;
+
+export const contract = {
+  query: v.strictObject({
+    ...paging,
+    asset_type: v.optional(v.pipe(v.picklist(assetTypes), v.description('Return only assets of this type.'))),
+  }),
+  status: 200,
+  response: v.pipe(v.object({ assets: v.array(assetRow), ...pageEnvelope }), v.title('AssetPage')),
+} as const satisfies Contract;
+
+export const examples = { response: { assets: [sampleRow], limit: 10, offset: 0, total: 1 } } satisfies Examples<typeof contract>;

@@ -1,0 +1,30 @@
+import { assetReplacement, assetSchema } from '../../assets/asset.ts';
+import type { Contract, Examples } from '../../http/contract.ts';
+import type { Route } from '../../http/route.ts';
+import { appendsAndDeletes } from '../../uses.ts';
+import { asset, assetBody } from '../samples.ts';
+
+export const route = {
+  name: 'assets/update-asset',
+  endpoint: 18,
+  method: 'PUT',
+  path: '/{domainID}/assets/{id}',
+  summary: 'Replace an asset',
+  access: { anyOf: ['administer'], or: ['creator'] },
+  uses: { table: appendsAndDeletes, content: ['PutObject'] },
+  loses: 'Users cannot change assets.',
+} as const satisfies Route;
+
+export const contract = {
+  body: assetReplacement,
+  /** The largest request that Lambda takes. */
+  bodyLimit: 6 * 1024 * 1024,
+  status: 200,
+  response: assetSchema,
+  errors: ['not_found', 'conflict', 'unsupported_media_type', 'too_large'],
+  description:
+    'Replaces all fields. A field that you omit is reset to its default, except `asset`, whose content stays the same. A new ' +
+    '`file_name` or `asset_type` applies to all linked computations at once. Returns 409 if more than 30 are linked.',
+} as const satisfies Contract;
+
+export const examples = { request: assetBody, response: asset } satisfies Examples<typeof contract>;

@@ -1,0 +1,21 @@
+import type { Contract, Examples } from '../../http/contract.ts';
+import type { Route } from '../../http/route.ts';
+
+export const route = {
+  name: 'computations/delete-computation',
+  endpoint: 5,
+  method: 'DELETE',
+  path: '/{domainID}/computations/{id}',
+  summary: 'Delete a computation',
+  access: { anyOf: ['administer'], or: ['owner'] },
+  uses: { table: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'] },
+  loses: 'Users cannot delete computations.',
+} as const satisfies Route;
+
+export const contract = {
+  status: 204,
+  errors: ['not_found', 'conflict'],
+  description: 'Also deletes its events, runs, keys and links. Returns 409 while a run is active.',
+} as const satisfies Contract;
+
+export const examples = {} satisfies Examples<typeof contract>;

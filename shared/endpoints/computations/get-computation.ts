@@ -1,0 +1,29 @@
+import * as v from 'valibot';
+import { computationRow, computationSchema } from '../../computations/computation.ts';
+import type { Contract, Examples } from '../../http/contract.ts';
+import type { Route } from '../../http/route.ts';
+import { computation } from '../samples.ts';
+
+export const route = {
+  name: 'computations/get-computation',
+  endpoint: 3,
+  method: 'GET',
+  path: '/{domainID}/computations/{id}',
+  summary: 'Get a computation',
+  access: { anyOf: ['view'] },
+  uses: { table: ['GetItem', 'Query'] },
+  loses: 'Users cannot open a computation.',
+} as const satisfies Route;
+
+export const contract = {
+  query: v.strictObject({
+    peek: v.optional(
+      v.pipe(v.picklist(['true', 'false']), v.description('If `true`, returns only the row that lists have. Default `false`.')),
+    ),
+  }),
+  status: 200,
+  response: v.union([computationSchema, computationRow]),
+  errors: ['not_found'],
+} as const satisfies Contract;
+
+export const examples = { response: computation } satisfies Examples<typeof contract>;

@@ -1,0 +1,33 @@
+import * as v from 'valibot';
+import type { Contract, Examples } from '../../http/contract.ts';
+import type { Route } from '../../http/route.ts';
+import { strictObject } from '../../strict-object.ts';
+import { text } from '../../text.ts';
+import { appends } from '../../uses.ts';
+import { userKey } from '../samples.ts';
+
+export const route = {
+  name: 'keys/upload-key',
+  endpoint: 10,
+  method: 'POST',
+  path: '/{domainID}/computations/{id}/key',
+  summary: 'Upload your public key',
+  access: { anyOf: ['view'] },
+  uses: { table: appends },
+  loses: 'Users cannot upload their keys, so computations cannot be run.',
+} as const satisfies Route;
+
+export const contract = {
+  body: v.pipe(
+    strictObject({
+      key: v.pipe(text(1, 16 * 1024), v.description('An RSA, ECDSA or Ed25519 public key in OpenSSH, PEM or DER form, base64.')),
+    }),
+    v.title('NewKey'),
+  ),
+  status: 200,
+  response: v.pipe(v.object({ uploaded: v.literal(true) }), v.title('UploadedKey')),
+  errors: ['not_found', 'unsupported_media_type', 'too_large'],
+  description: 'Each user has one key per computation. Uploading again replaces it.',
+} as const satisfies Contract;
+
+export const examples = { request: { key: userKey }, response: { uploaded: true } } satisfies Examples<typeof contract>;

@@ -1,0 +1,27 @@
+import * as v from 'valibot';
+import type { Contract, Examples } from '../../http/contract.ts';
+import type { Route } from '../../http/route.ts';
+import { missingItemsSchema } from '../../manifest/manifest.ts';
+import { reads } from '../../uses.ts';
+
+export const route = {
+  name: 'runs/dry-run',
+  endpoint: 12,
+  method: 'POST',
+  path: '/{domainID}/computations/{id}/dryrun',
+  summary: 'Check what is missing before a run',
+  access: { anyOf: ['view'] },
+  uses: { table: reads },
+  loses: 'Users cannot check whether a computation is ready to run.',
+} as const satisfies Route;
+
+export const contract = {
+  status: 200,
+  response: v.pipe(v.object({ missing_items: missingItemsSchema }), v.title('DryRun')),
+  errors: ['not_found'],
+  description: 'If all three lists are empty, the computation is ready to run.',
+} as const satisfies Contract;
+
+export const examples = {
+  response: { missing_items: { keys: ['alice'], hashes: ['penguins.csv'], info: ['Missing algorithm'] } },
+} satisfies Examples<typeof contract>;

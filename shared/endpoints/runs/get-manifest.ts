@@ -1,0 +1,34 @@
+import * as v from 'valibot';
+import type { Contract, Examples } from '../../http/contract.ts';
+import type { Route } from '../../http/route.ts';
+import { manifestSchema } from '../../manifest/manifest.ts';
+import { reads } from '../../uses.ts';
+import { manifest } from '../samples.ts';
+
+export const route = {
+  name: 'runs/get-manifest',
+  endpoint: 14,
+  method: 'GET',
+  path: '/{domainID}/computations/{id}/manifest',
+  summary: 'Get a manifest',
+  access: { anyOf: ['view'] },
+  uses: { table: reads },
+  loses: 'Users cannot check the manifest that a CVM gets.',
+} as const satisfies Route;
+
+export const contract = {
+  query: v.strictObject({
+    run: v.optional(
+      v.pipe(
+        v.string(),
+        v.description('Return the manifest that this run was started with. Default: the manifest that a run would get now.'),
+      ),
+    ),
+  }),
+  status: 200,
+  response: manifestSchema,
+  errors: ['not_found', 'incomplete'],
+  description: 'If the computation is not ready to run, returns 422 with the missing items.',
+} as const satisfies Contract;
+
+export const examples = { response: manifest } satisfies Examples<typeof contract>;

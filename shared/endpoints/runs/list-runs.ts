@@ -1,0 +1,25 @@
+import * as v from 'valibot';
+import { runSchema } from '../../computations/run.ts';
+import type { Contract, Examples } from '../../http/contract.ts';
+import { pageEnvelope, paging } from '../../http/paging.ts';
+import type { Route } from '../../http/route.ts';
+import { run } from '../samples.ts';
+
+export const route = {
+  name: 'runs/list-runs',
+  endpoint: 8,
+  method: 'GET',
+  path: '/{domainID}/computations/runs',
+  summary: 'List runs, newest first',
+  access: { anyOf: ['view'] },
+  uses: { table: ['BatchGetItem', 'Query'] },
+  loses: 'Users cannot list runs.',
+} as const satisfies Route;
+
+export const contract = {
+  query: v.strictObject(paging),
+  status: 200,
+  response: v.pipe(v.object({ runs: v.array(runSchema), ...pageEnvelope }), v.title('RunPage')),
+} as const satisfies Contract;
+
+export const examples = { response: { runs: [run], limit: 10, offset: 0, total: 1 } } satisfies Examples<typeof contract>;

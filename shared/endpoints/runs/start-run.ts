@@ -1,0 +1,29 @@
+import * as v from 'valibot';
+import type { Contract, Examples } from '../../http/contract.ts';
+import type { Route } from '../../http/route.ts';
+import { cvmId, identifier } from '../../identifier-schemas.ts';
+import { appendsAndDeletes } from '../../uses.ts';
+import { runId } from '../samples.ts';
+
+export const route = {
+  name: 'runs/start-run',
+  endpoint: 6,
+  method: 'POST',
+  path: '/{domainID}/computations/{id}/run',
+  summary: 'Start a run',
+  access: { anyOf: ['run'], or: ['owner'] },
+  uses: { table: appendsAndDeletes, stateMachine: ['StartExecution'] },
+  loses: 'Users cannot start runs.',
+} as const satisfies Route;
+
+export const contract = {
+  query: v.strictObject({ cvm: v.pipe(cvmId, v.description('The CVM to run on.')) }),
+  status: 200,
+  response: v.pipe(identifier, v.description('The identifier of the run, as a JSON string.')),
+  errors: ['not_found', 'conflict', 'incomplete'],
+  description:
+    'Runs the computation on a CVM. A 409 names the run that is in the way in `run_id`. If you lost the response to an earlier ' +
+    'request, use it to find the run that the request started.',
+} as const satisfies Contract;
+
+export const examples = { response: runId } satisfies Examples<typeof contract>;

@@ -1,0 +1,27 @@
+import { runSchema } from '../../computations/run.ts';
+import type { Contract, Examples } from '../../http/contract.ts';
+import type { Route } from '../../http/route.ts';
+import { appends } from '../../uses.ts';
+import { stoppingRun } from '../samples.ts';
+
+export const route = {
+  name: 'runs/stop-run',
+  endpoint: 13,
+  method: 'POST',
+  path: '/{domainID}/computations/{id}/stop',
+  summary: 'Stop a run',
+  access: { anyOf: ['run'], or: ['owner'] },
+  uses: { table: appends, stateMachine: ['StartExecution'] },
+  loses: 'Users cannot stop runs.',
+} as const satisfies Route;
+
+export const contract = {
+  status: 200,
+  response: runSchema,
+  errors: ['not_found', 'conflict'],
+  description:
+    'Stops the active run of the computation. Repeating the request while the run is stopping returns the same response. ' +
+    'If the CVM does not confirm the stop in time, the run ends as `cancelled`.',
+} as const satisfies Contract;
+
+export const examples = { response: stoppingRun } satisfies Examples<typeof contract>;

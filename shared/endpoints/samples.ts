@@ -1,0 +1,127 @@
+/** Sample data that the examples of several endpoints share. */
+
+const at = '2025-07-17T08:00:00.000Z';
+const later = '2025-07-17T08:04:11.302Z';
+export const computationId = '00000000-0007-8c3a-9f0e-2b7d41c5e6a8';
+export const assetId = '00000000-0003-8a51-b6d2-90c1f2e37f44';
+export const runId = '00000000-002a-8b1f-9c3d-6f1a2b3c4d5e';
+const eventId = '9f0c6a52-4a0e-4d6c-8a43-5d0f5f0e7c11';
+const commandId = '3f1d0c2b-7a1e-4b52-9a76-0d9f1e2c3b4a';
+export const userKey = 'MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=';
+const checksum = '4e64fd1cbf1d6e7ab9a2d9b35b8e0a5c3f1f4b9e0f4c6d3a1b2c3d4e5f60718a';
+const hash = [...Buffer.from(checksum, 'hex')];
+const content = 'c3BlY2llcyxpc2xhbmQK';
+
+export const computationBody = {
+  name: 'Body mass by species',
+  description: 'Penguins of the Palmer Archipelago',
+  agent_config: { log_level: 'info' },
+};
+
+export const computationRow = {
+  id: computationId,
+  name: 'Body mass by species',
+  description: 'Penguins of the Palmer Archipelago',
+  owner: 'alice',
+  status: 'completed',
+  created_at: at,
+  updated_at: at,
+};
+
+const agentConfig = { log_level: 'info', cert_file: '', server_ca_file: '', client_ca_file: '', attested_tls: false };
+
+export const run = {
+  id: runId,
+  computation_id: computationId,
+  cvm_id: 'sim-1',
+  status: 'completed',
+  started_at: at,
+  ended_at: later,
+  started_by: 'alice',
+  reason: 'The CVM finished the run.',
+};
+
+export const stoppingRun = { ...run, status: 'stopping', ended_at: null, reason: null };
+
+export const computation = {
+  ...computationRow,
+  agent_config: agentConfig,
+  assets: [{ id: assetId, file_name: 'penguins.csv', asset_type: 'dataset' }],
+  run,
+};
+
+export const newComputation = { ...computation, status: 'created', assets: [], run: null };
+
+export const assetBody = {
+  asset: {
+    file_name: 'penguins.csv',
+    description: '344 penguins',
+    asset_type: 'dataset',
+    mime_type: 'text/csv',
+    asset: content,
+    user_key: userKey,
+  },
+};
+
+export const assetRow = {
+  id: assetId,
+  file_name: 'penguins.csv',
+  description: '344 penguins',
+  asset_type: 'dataset',
+  mime_type: 'text/csv',
+  state: 'ready',
+  size: 15_241,
+  checksum,
+  created_by: 'bob',
+  created_at: at,
+  updated_at: at,
+};
+
+export const asset = { ...assetRow, user_key: userKey };
+
+export const assetWithContent = { ...asset, asset: content };
+
+export const manifest = {
+  id: computationId,
+  name: 'Body mass by species',
+  description: 'Penguins of the Palmer Archipelago',
+  datasets: [{ hash, user_key: userKey, filename: 'penguins.csv' }],
+  algorithm: { hash, user_key: userKey },
+  result_consumers: [{ user_key: userKey }],
+};
+
+export const event = {
+  id: eventId,
+  event_type: 'completed',
+  status: 'success',
+  originator: 'system',
+  timestamp: later,
+  run_id: runId,
+  cvm_id: 'sim-1',
+  details: 'eyJyZWFzb24iOiJUaGUgQ1ZNIGZpbmlzaGVkIHRoZSBydW4uIn0=',
+};
+
+export const command = {
+  id: commandId,
+  type: 'run',
+  run_id: runId,
+  computation_id: computationId,
+  manifest,
+  agent_config: { ...agentConfig, server_key: '' },
+  issued_at: at,
+  expires_at: later,
+};
+
+export const reports = [
+  { id: 'r-1', run_id: runId, type: 'accepted', command_id: commandId },
+  {
+    id: 'r-2',
+    run_id: runId,
+    type: 'event',
+    event_type: 'Running',
+    status: 'InProgress',
+    originator: 'agent',
+    occurred_at: later,
+  },
+  { id: 'r-3', run_id: runId, type: 'heartbeat' },
+];

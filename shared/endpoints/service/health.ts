@@ -1,0 +1,28 @@
+import * as v from 'valibot';
+import type { Contract, Examples } from '../../http/contract.ts';
+import type { Route } from '../../http/route.ts';
+
+export const route = {
+  name: 'service/health',
+  method: 'GET',
+  path: '/health',
+  summary: 'Check the health of the service',
+  uses: {},
+  loses: 'Health checks fail.',
+} as const satisfies Route;
+
+export const contract = {
+  status: 200,
+  response: v.pipe(
+    v.object({
+      status: v.literal('ok'),
+      stage: v.pipe(v.string(), v.description('The deployed stage.')),
+      version: v.pipe(v.string(), v.description('The version of the service.')),
+    }),
+    v.title('Health'),
+  ),
+} as const satisfies Contract;
+
+export const examples = {
+  response: { status: 'ok', stage: 'local', version: '1.0.0' },
+} satisfies Examples<typeof contract>;

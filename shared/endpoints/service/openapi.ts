@@ -1,0 +1,21 @@
+import * as v from 'valibot';
+import type { Contract, Examples } from '../../http/contract.ts';
+import type { Route } from '../../http/route.ts';
+
+export const route = {
+  name: 'service/openapi',
+  method: 'GET',
+  path: '/openapi.json',
+  summary: 'Get this OpenAPI document',
+  uses: {},
+  loses: 'Users cannot read the API document.',
+} as const satisfies Route;
+
+export const contract = {
+  status: 200,
+  response: v.looseObject({ openapi: v.literal('3.1.0') }),
+} as const satisfies Contract;
+
+export const examples = {
+  response: { openapi: '3.1.0', info: { title: 'Computation management', version: '1.0.0' }, paths: {} },
+} satisfies Examples<typeof contract>;

@@ -1,0 +1,38 @@
+import * as v from 'valibot';
+import { statisticsEntry } from '../../computations/statistics-entry.ts';
+import type { Contract, Examples } from '../../http/contract.ts';
+import type { Route } from '../../http/route.ts';
+
+export const route = {
+  name: 'statistics/get-statistics',
+  endpoint: 9,
+  method: 'GET',
+  path: '/{domainID}/computations/statistics',
+  summary: 'Get daily statistics',
+  access: { anyOf: ['view'] },
+  uses: { table: ['Query'] },
+  loses: 'Dashboards show no statistics.',
+} as const satisfies Route;
+
+export const contract = {
+  query: v.strictObject({
+    days: v.optional(
+      v.pipe(
+        v.string(),
+        v.regex(/^(?:[1-9][0-9]?|[12][0-9]{2}|3[0-5][0-9]|36[0-6])$/, 'Expected a whole number from 1 to 366.'),
+        v.description('The number of UTC days to return, including today, from 1 to 366. Default 7.'),
+        v.metadata({ minimum: 1, maximum: 366, default: 7 }),
+        v.transform(Number),
+      ),
+      '7',
+    ),
+  }),
+  status: 200,
+  response: v.pipe(v.object({ comp_stats: v.array(statisticsEntry) }), v.title('Statistics')),
+  description:
+    'Returns how many computations entered each status on each UTC day, sorted by day and status. Omits counts of zero.',
+} as const satisfies Contract;
+
+export const examples = {
+  response: { comp_stats: [{ day: '2025-07-17', status: 'completed', count: 3 }] },
+} satisfies Examples<typeof contract>;

@@ -1,0 +1,32 @@
+import * as v from 'valibot';
+
+/** The query parameters `limit` and `offset` of every list. They arrive as text. */
+export const paging = {
+  limit: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^(?:[1-9][0-9]?|100)$/, 'Expected a whole number from 1 to 100.'),
+      v.description('The maximum number of rows to return, from 1 to 100. Default 10.'),
+      v.metadata({ minimum: 1, maximum: 100, default: 10 }),
+      v.transform(Number),
+    ),
+    '10',
+  ),
+  offset: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^(?:0|[1-9][0-9]{0,14})$/, 'Expected a whole number from 0 to 999999999999999.'),
+      v.description('The number of rows to skip. Default 0.'),
+      v.metadata({ minimum: 0, maximum: 999_999_999_999_999, default: 0 }),
+      v.transform(Number),
+    ),
+    '0',
+  ),
+};
+
+/** `limit`, `offset` and the exact `total` in every page of a list. */
+export const pageEnvelope = {
+  limit: v.pipe(v.number(), v.integer()),
+  offset: v.pipe(v.number(), v.integer()),
+  total: v.pipe(v.number(), v.integer(), v.description('The exact number of rows that match the filter.')),
+};

@@ -1,0 +1,18 @@
+import type { Access } from '../access/caller.ts';
+import type { Uses } from '../uses.ts';
+
+/** Where an endpoint is and who may call it. CDK, the one-machine stack, the OpenAPI document and the tests derive from it. */
+export interface Route {
+  /** File below functions/ and below shared/endpoints/, test, construct id and log dimension. */
+  name: string;
+  /** The number in the contract, 1 to 26. Public endpoints have none. */
+  endpoint?: number;
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  path: string;
+  summary: string;
+  /** Omit for a public endpoint, which takes no token. */
+  access?: Access;
+  uses: Uses;
+  /** The effect on users while the endpoint fails. The alarm includes it. */
+  loses: string;
+}

@@ -1,0 +1,21 @@
+import * as v from 'valibot';
+
+/** The identifier of a computation, an asset or a run; see `numberedId`. */
+export const identifier = v.pipe(
+  v.string(),
+  v.uuid(),
+  v.metadata({ format: 'uuid', examples: ['00000000-0001-8c3a-9f0e-2b7d41c5e6a8'] }),
+);
+
+/** Domains are not created by this service, so their identifiers come from outside. */
+export const domainId = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z0-9_-]{1,64}$/, 'Expected 1 to 64 characters of A-Z a-z 0-9 _ -'),
+  v.examples(['d1']),
+);
+
+export const cvmId = v.pipe(
+  v.string('Expected a CVM identifier.'),
+  v.regex(/^[A-Za-z0-9_.:-]{1,64}$/, 'Expected 1 to 64 characters of A-Z a-z 0-9 _ - . :'),
+  v.examples(['sim-1']),
+);
