@@ -26,7 +26,7 @@ describe('a page read while nothing is written', () => {
   const input = (): QueryCommandInput => {
     const condition = choose('pk = :pk', '#pk = :pk and begins_with(sk, :from)', 'sk between :from and :to and pk = :pk');
     const [from, to] = condition.includes('begins_with') ? ['item-0', undefined] : [sk(), sk()].sort();
-    const projection = choose<string | undefined>(undefined, undefined, 'pk, sk', 'sk, #index', '#index, map.nested');
+    const projection = choose<string | undefined>(undefined, undefined, 'pk, sk', 'sk, #index', '#index, details.nested');
     const filter = choose<string | undefined>(undefined, undefined, undefined, '#index > :zero');
     const names = { '#pk': 'pk', '#index': 'index' };
     const values = { ':pk': 'list', ':from': from, ':to': to, ':zero': 20 };

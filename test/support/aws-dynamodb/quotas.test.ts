@@ -132,7 +132,9 @@ describe('a quota', () => {
 
   it('ends the answer of a batch at 16 MB and returns the other keys in UnprocessedKeys', async () => {
     const keys = keysIn('sixteen', 45);
-    for (const key of keys) await direct.put({ ...key, value: kilobytes(399) });
+    const large = keys.map((key) => ({ ...key, value: kilobytes(399) }));
+    await direct.batchPut(large.slice(0, 25));
+    await direct.batchPut(large.slice(25));
     const { items, unprocessed } = await through.batchGet(keys);
     expect([items.length, unprocessed.length]).toEqual([41, 4]);
   });

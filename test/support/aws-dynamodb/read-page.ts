@@ -43,6 +43,8 @@ async function inPieces(
   schema: KeySchema,
   names: string[] | undefined,
 ): Promise<PageAnswer> {
+  // The engine refuses what is wrong with the projection, which the pieces are read without.
+  if (names) await front.engine.call(operation, { ...request, Limit: 1 });
   const { items, lastKey } = await readPieces(front, operation, withoutProjection(request), (item) => keyOf(schema, item));
   const units = readUnits(items.reduce((sum, item) => sum + itemSize(item), 0)) * (request.ConsistentRead ? 1 : 0.5);
   return {

@@ -133,7 +133,7 @@ describe('the units', () => {
       transactGet: await costOf(() => through.transactGet(keys)),
       query: await costOf(() => through.query('reads')),
       projected: await costOf(() => through.query('reads', { ProjectionExpression: 'pk, sk' })),
-      filtered: await costOf(() => through.query('reads', { FilterExpression: 'attribute_not_exists(pk)' })),
+      filtered: await costOf(() => through.query('reads', { FilterExpression: 'attribute_exists(lacking)' })),
       staleQuery: await costOf(() => document.send(new QueryCommand(stale))),
       emptyQuery: await costOf(() => through.query('reads', { Limit: 1, ExclusiveStartKey: keys.at(-1) })),
     }).toEqual({
