@@ -86,7 +86,6 @@ describe('the service on a table with the isolation of AWS', () => {
         isOver = true;
       };
       const [pages] = await Promise.all([readPages(), change().finally(() => (isOver = true))]);
-      console.log(front.figures, front.units.byPartitionKey().slice(0, 5));
       expect(pages).toEqual([200]);
       expect(await Promise.all([totalOf(), totalOf('created'), totalOf('completed')])).toEqual([count + 16, count, 8]);
       await stack.invoke('maintenance/purge', {});

@@ -13,7 +13,7 @@ import { WireError } from './wire-error.ts';
 export async function batchWriteItem(front: Front, request: BatchWriteRequest): Promise<Json> {
   checkBatchWrite(request);
   const writes = Object.entries(request.RequestItems).flatMap(([TableName, members]) =>
-    members.map((write) => ({ write, request: { TableName, ...itemOrKeyOf(write) } as ItemRequest })),
+    members.map((write) => ({ write, request: { TableName, ...itemOrKeyOf(write) } })),
   );
   const refs = await Promise.all(writes.map((each) => front.keySchemas.refOf(each.request)));
   checkKeysDiffer(refs.map(({ id }) => id));

@@ -17,7 +17,7 @@ afterAll(() => aws.stop());
 const singleWriteConflict = { name: 'TransactionConflictException' };
 const cancelledWith = (...Codes: string[]) => ({
   name: 'TransactionCanceledException',
-  CancellationReasons: Codes.map((Code) => expect.objectContaining({ Code })),
+  CancellationReasons: Codes.map((Code): unknown => expect.objectContaining({ Code })),
 });
 
 /** Does a write whose time passes at once. */

@@ -22,14 +22,14 @@ export interface TableCommands {
   batchGet: (keys: Key[]) => Promise<{ items: Item[]; unprocessed: Item[] }>;
   query: (pk: string, options?: Partial<QueryCommandInput>) => Promise<{ items: Item[]; lastKey: Item | undefined }>;
   transactGet: (keys: Key[]) => Promise<(Item | undefined)[]>;
-  put: (item: Item) => Promise<void>;
+  put: (item: object) => Promise<void>;
   /** Adds one to the attribute `count`. */
   count: (key: Key) => Promise<void>;
   remove: (key: Key) => Promise<void>;
-  batchPut: (items: Item[]) => Promise<{ unprocessed: Item[] }>;
+  batchPut: (items: object[]) => Promise<{ unprocessed: Item[] }>;
   transact: (actions: TransactAction[], token?: string) => Promise<void>;
   /** Actions of a transaction. */
-  putting: (item: Item) => TransactAction;
+  putting: (item: object) => TransactAction;
   counting: (key: Key) => TransactAction;
   removing: (key: Key) => TransactAction;
   checking: (key: Key, condition: 'attribute_exists(pk)' | 'attribute_not_exists(pk)') => TransactAction;
@@ -71,7 +71,7 @@ export function commandsOn({ name: TableName, document }: Table): TableCommands 
       return (Responses ?? []).map(({ Item: item }) => item);
     },
     put: async (item) => {
-      await document.send(new PutCommand({ TableName, Item: item }));
+      await document.send(new PutCommand({ TableName, Item: { ...item } }));
     },
     count: async (key) => {
       await document.send(new UpdateCommand(counting(key)));
@@ -80,14 +80,14 @@ export function commandsOn({ name: TableName, document }: Table): TableCommands 
       await document.send(new DeleteCommand({ TableName, Key }));
     },
     batchPut: async (items) => {
-      const writes = items.map((Item) => ({ PutRequest: { Item } }));
+      const writes = items.map((item) => ({ PutRequest: { Item: { ...item } } }));
       const { UnprocessedItems } = await document.send(new BatchWriteCommand({ RequestItems: { [TableName]: writes } }));
       return { unprocessed: (UnprocessedItems?.[TableName] ?? []).map(({ PutRequest }) => PutRequest?.Item ?? {}) };
     },
     transact: async (TransactItems, ClientRequestToken) => {
       await document.send(new TransactWriteCommand({ TransactItems, ClientRequestToken }));
     },
-    putting: (Item) => ({ Put: { TableName, Item } }),
+    putting: (item) => ({ Put: { TableName, Item: { ...item } } }),
     counting: (key) => ({ Update: counting(key) }),
     removing: (Key) => ({ Delete: { TableName, Key } }),
     checking: (Key, ConditionExpression) => ({ ConditionCheck: { TableName, Key, ConditionExpression } }),
