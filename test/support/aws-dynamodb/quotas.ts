@@ -2,7 +2,7 @@ import { itemSize } from './item-size.ts';
 import type { BatchGetRequest, BatchWriteRequest, ItemRequest, Json, WireItem } from './wire.ts';
 import { validationError } from './wire-error.ts';
 
-export const maxItemBytes = 400 * 1024;
+const maxItemBytes = 400 * 1024;
 export const maxPageBytes = 1024 * 1024;
 export const maxBatchBytes = 16 * 1024 * 1024;
 const maxTransactionBytes = 4 * 1024 * 1024;

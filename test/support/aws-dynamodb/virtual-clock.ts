@@ -7,6 +7,8 @@ export interface VirtualClock extends Clock {
   advance: (milliseconds: number) => Promise<void>;
   /** Moves the time to the next timer and fires it. */
   advanceToNext: () => Promise<void>;
+  /** How many timers are set. */
+  timers: () => number;
   /** Resolves as soon as exactly so many timers are set. */
   untilTimers: (count: number) => Promise<void>;
 }
@@ -57,6 +59,7 @@ export function virtualClock(): VirtualClock {
       if (!due) throw new Error('No timer is set.');
       await fire(due);
     },
+    timers: () => timers.size,
     untilTimers: (count) =>
       new Promise((resolve) => {
         const watch = () => {
