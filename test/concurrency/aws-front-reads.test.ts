@@ -6,7 +6,9 @@ import { startDynamoDb, type LocalDynamoDb } from '../../infra/local/dynamodb.ts
 import { localCredentials } from '../../infra/local/local-credentials.ts';
 import { updateAsset } from '../../shared/links/update-asset.ts';
 import { assetKey, readAsset } from '../../shared/assets/read-asset.ts';
+import { defaultAgentConfig } from '../../shared/computations/agent-config.ts';
 import { readComputation, readDefinition } from '../../shared/computations/read-computation.ts';
+import { updateComputation } from '../../shared/computations/update-computation.ts';
 import { deleteAsset } from '../../shared/deletion/delete-asset.ts';
 import { purgeAll } from '../../shared/deletion/purge-all.ts';
 import { appendEvents } from '../../shared/events/journal.ts';
@@ -127,6 +129,42 @@ describe('beside a transaction that is visible in part', () => {
     throw new Error('No transaction showed the row before the link.');
   });
 
+  it.fails('the later of two replacements of a computation decides its whole configuration', async () => {
+    for (let attempt = 0; attempt < 20; attempt++) {
+      const id = await aComputation(stores.table, domain);
+      const before = await readHead(stores.table, id);
+      const replace = (name: string, log_level: 'debug' | '') =>
+        updateComputation(table, domain, id, 'alice', clockOfTests, ({ description, owner }) => ({
+          name,
+          description,
+          owner,
+          agent_config: { ...defaultAgentConfig, log_level },
+        }));
+      const first = replace('first', 'debug');
+      const isTrap = await lookBetweenReveals(async () => {
+        const [row, head, { agent_config }] = await Promise.all([
+          readComputation(table, domain, id),
+          readHead(table, id),
+          readDefinition(table, id),
+        ]);
+        return row.name === 'first' && head.count > before.count && agent_config.log_level === '';
+      });
+      if (!isTrap) {
+        await finish(first);
+        continue;
+      }
+      const untilConflict = conflictWatch();
+      const second = replace('second', '');
+      await untilConflict();
+      await finish(Promise.all([first, second]));
+      const { name } = await readComputation(table, domain, id);
+      const { agent_config } = await readDefinition(table, id);
+      expect([name, agent_config.log_level]).toEqual(['second', '']);
+      return;
+    }
+    throw new Error('No transaction showed the row before the configuration.');
+  });
+
   it.fails('an asset is renamed in every computation that it is linked to', async () => {
     for (let attempt = 0; attempt < 20; attempt++) {
       const id = await aComputation(stores.table, domain);
@@ -172,6 +210,7 @@ describe('beside a transaction that is visible in part', () => {
       });
       if (!isTrap) {
         await finish(deleting);
+        await purgeAll(stores.table, stores.content);
         continue;
       }
       const untilConflict = conflictWatch();

@@ -49,9 +49,9 @@ describe('a page read while nothing is written', () => {
     };
   };
 
-  it('is the page that the engine gives, for 100 random queries', async () => {
+  it('is the page that the engine gives, for 60 random queries', async () => {
     let items = 0;
-    for (let query = 0; query < 100; query++) {
+    for (let query = 0; query < 60; query++) {
       const command = () => new QueryCommand({ ...next });
       const next = input();
       if (next.KeyConditionExpression?.includes('between')) delete next.ExclusiveStartKey;
@@ -59,7 +59,7 @@ describe('a page read while nothing is written', () => {
       expect({ ...ours, $metadata: null }, JSON.stringify(next)).toEqual({ ...engines, $metadata: null });
       items += ours.Items?.length ?? 0;
     }
-    expect(items).toBeGreaterThan(500);
+    expect(items).toBeGreaterThan(300);
   });
 
   it('counts without items, and scans, as the engine does', async () => {
