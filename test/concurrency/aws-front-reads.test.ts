@@ -1,0 +1,237 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { startDynamoDb, type LocalDynamoDb } from '../../infra/local/dynamodb.ts';
+import { localCredentials } from '../../infra/local/local-credentials.ts';
+import { updateAsset } from '../../shared/links/update-asset.ts';
+import { assetKey, readAsset } from '../../shared/assets/read-asset.ts';
+import { defaultAgentConfig } from '../../shared/computations/agent-config.ts';
+import { computationKey, readComputation, readDefinition } from '../../shared/computations/read-computation.ts';
+import { updateComputation } from '../../shared/computations/update-computation.ts';
+import { deleteAsset } from '../../shared/deletion/delete-asset.ts';
+import { purgeAll } from '../../shared/deletion/purge-all.ts';
+import { appendEvents } from '../../shared/events/journal.ts';
+import { readHead } from '../../shared/events/journal-head.ts';
+import { readEvents } from '../../shared/events/read-events.ts';
+import { linkAsset } from '../../shared/links/link-asset.ts';
+import { readManifest } from '../../shared/manifest/read-manifest.ts';
+import { startRun } from '../../shared/runs/start-run.ts';
+import { computationKeys, journalKeys, lists, purgeKeys } from '../../shared/table/keys.ts';
+import { transact, type Item, type Table } from '../../shared/table/table.ts';
+import { clockOfTests } from '../support/append-to-journal.ts';
+import { startAwsDynamoDb, type AwsDynamoDb } from '../support/aws-dynamodb/aws-dynamodb.ts';
+import { commandsOn } from '../support/aws-dynamodb/table-commands.ts';
+import { virtualClock } from '../support/aws-dynamodb/virtual-clock.ts';
+import { aComputation, aReadyComputation, anAsset, byAlice, startStores, type Stores } from '../support/builders-store.ts';
+import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
+
+const domain = 'd1';
+const clock = virtualClock();
+
+let engine: LocalDynamoDb;
+let front: AwsDynamoDb;
+let stores: Stores;
+/** The table as AWS shows it; `stores.table` is the same one, straight on the engine. */
+let table: Table;
+beforeAll(async () => {
+  engine = await startDynamoDb();
+  process.env['DYNAMODB_ENDPOINT'] = engine.endpoint;
+  stores = await startStores();
+  front = await startAwsDynamoDb(engine.endpoint, { clock });
+  const client = new DynamoDBClient({ endpoint: front.endpoint, region: 'local', credentials: localCredentials });
+  const document = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+  table = { name: stores.table.name, document };
+});
+afterAll(async () => {
+  table.document.destroy();
+  await front.stop();
+  await stores.stop();
+  await engine.stop();
+});
+
+/** Lets the time pass until the work is done. */
+async function finish<T>(work: Promise<T>): Promise<T> {
+  const state = { isOver: false };
+  const watched = work.finally(() => (state.isOver = true));
+  watched.catch(() => undefined);
+  while (!state.isOver) {
+    await clock.advance(5);
+    await turn();
+  }
+  return await watched;
+}
+
+/** Reveals a transaction item by item and looks, through the front, at each step, until a look ends it or all is visible. */
+async function lookBetweenReveals(look: () => Promise<boolean>): Promise<boolean> {
+  const endOfTransaction = 1;
+  await clock.untilTimers(1); // all timers of a transaction are set together
+  while (clock.timers() > endOfTransaction) {
+    await clock.advanceToNext();
+    if (await look()) return true;
+  }
+  return false;
+}
+
+/** Waits until one more call has met a conflict: by then it has read what it decides by. */
+function conflictWatch(): () => Promise<void> {
+  const before = front.figures.conflicts;
+  return () => vi.waitFor(() => expect(front.figures.conflicts).toBeGreaterThan(before), { timeout: 20_000 });
+}
+
+const aDataset = (file_name: string) => anAsset(stores, domain, { file_name, asset_type: 'dataset' });
+
+/** What plain reads see of a computation at this moment. */
+async function seenOf(id: string): Promise<{ row: Item; head: Item; parts: Item[] }> {
+  const [row, head, parts] = await Promise.all([
+    commandsOn(table).get(computationKey(domain, id)),
+    commandsOn(table).get(journalKeys.head(id)),
+    commandsOn(table).query(computationKeys.partition(id)),
+  ]);
+  return { row: row ?? {}, head: head ?? {}, parts: parts.items };
+}
+
+/** What the service does wrong on a table with the isolation of AWS: each becomes an ordinary test with its mend. */
+describe('beside a transaction that is visible in part', () => {
+  it.fails('events are listed while others are appended', async () => {
+    const id = await aComputation(stores.table, domain);
+    const event = { event_type: 'Progress', status: 'Running', originator: 'agent', details: {}, lifecycle: false };
+    const journal = await appendEvents(table, id, await readHead(table, id), [event, event, event], clockOfTests);
+    const appending = transact(table, journal.actions);
+    const answers: Promise<unknown>[] = [];
+    await lookBetweenReveals(async () => {
+      for (const offset of [0, 1]) {
+        const untilConflict = conflictWatch();
+        const listing = readEvents(table, id, {}, { limit: 10, offset });
+        answers.push(listing.catch(String));
+        await Promise.race([listing, untilConflict()]).catch(() => undefined);
+      }
+      return false;
+    });
+    await finish(Promise.all([appending, ...answers]));
+    expect((await Promise.all(answers)).filter((answer) => typeof answer === 'string')).toEqual([]);
+  });
+
+  it.fails('a run starts with every dataset that was linked before', async () => {
+    for (let attempt = 0; attempt < 20; attempt++) {
+      const { id } = await aReadyComputation(stores, domain);
+      const before = await readHead(stores.table, id);
+      const assetId = await aDataset(`run-${attempt}.csv`);
+      const linking = linkAsset(table, { domain, assetId, computationId: id, ...byAlice });
+      const isTrap = await lookBetweenReveals(async () => {
+        const { row, head, parts } = await seenOf(id);
+        return (
+          row['dataset_count'] === 1 &&
+          Number(head['count']) > before.count &&
+          parts.every((part) => part['asset_id'] !== assetId)
+        );
+      });
+      if (!isTrap) {
+        await finish(linking);
+        continue;
+      }
+      const untilConflict = conflictWatch();
+      const starting = startRun(table, stores.executions, { domain, computationId: id, cvmId: `cvm-${attempt}`, ...byAlice });
+      await untilConflict();
+      const [runId] = await finish(Promise.all([starting, linking]));
+      const { dataset_count } = await readComputation(table, domain, id);
+      const manifest = await readManifest(table, domain, id, runId);
+      expect([dataset_count, manifest.datasets.length]).toEqual([1, 1]);
+      return;
+    }
+    throw new Error('No transaction showed the row before the link.');
+  });
+
+  it.fails('the later of two replacements of a computation decides its whole configuration', async () => {
+    for (let attempt = 0; attempt < 20; attempt++) {
+      const id = await aComputation(stores.table, domain);
+      const before = await readHead(stores.table, id);
+      const replace = (name: string, log_level: 'debug' | '') =>
+        updateComputation(table, domain, id, 'alice', clockOfTests, ({ description, owner }) => ({
+          name,
+          description,
+          owner,
+          agent_config: { ...defaultAgentConfig, log_level },
+        }));
+      const first = replace('first', 'debug');
+      const isTrap = await lookBetweenReveals(async () => {
+        const { row, head, parts } = await seenOf(id);
+        return row['name'] === 'first' && Number(head['count']) > before.count && !JSON.stringify(parts).includes('debug');
+      });
+      if (!isTrap) {
+        await finish(first);
+        continue;
+      }
+      const untilConflict = conflictWatch();
+      const second = replace('second', '');
+      await untilConflict();
+      await finish(Promise.all([first, second]));
+      const { name } = await readComputation(table, domain, id);
+      const { agent_config } = await readDefinition(table, id);
+      expect([name, agent_config.log_level]).toEqual(['second', '']);
+      return;
+    }
+    throw new Error('No transaction showed the row before the configuration.');
+  });
+
+  it.fails('an asset is renamed in every computation that it is linked to', async () => {
+    for (let attempt = 0; attempt < 20; attempt++) {
+      const id = await aComputation(stores.table, domain);
+      const assetId = await aDataset(`old-${attempt}.csv`);
+      const before = await readAsset(stores.table, domain, assetId);
+      const linking = linkAsset(table, { domain, assetId, computationId: id, ...byAlice });
+      const isTrap = await lookBetweenReveals(async () => {
+        const asset = await commandsOn(table).get(assetKey(domain, assetId));
+        const { items } = await commandsOn(table).query(lists.linkedComputations(assetId).pk);
+        return Number(asset?.['version']) > before.version && !items.some((item) => item['id'] === id);
+      });
+      if (!isTrap) {
+        await finish(linking);
+        continue;
+      }
+      const given = {
+        file_name: `new-${attempt}.csv`,
+        description: '',
+        asset_type: 'dataset' as const,
+        mime_type: '',
+        user_key: '',
+      };
+      const untilConflict = conflictWatch();
+      const renaming = updateAsset(table, stores.content, domain, assetId, given, clockOfTests, () => undefined);
+      await untilConflict();
+      await finish(Promise.all([renaming, linking]));
+      expect(inconsistencies(await scan(stores.table))).toEqual([]);
+      return;
+    }
+    throw new Error('No transaction showed the asset before its list of computations.');
+  });
+
+  it.fails('a purge of deleted assets passes over a deletion that is still in flight', async () => {
+    for (let attempt = 0; attempt < 20; attempt++) {
+      const id = await aComputation(stores.table, domain);
+      const assetId = await aDataset(`deleted-${attempt}.csv`);
+      await linkAsset(stores.table, { domain, assetId, computationId: id, ...byAlice });
+      const deleting = deleteAsset(table, domain, assetId, 'alice', clockOfTests, () => undefined);
+      const isTrap = await lookBetweenReveals(async () => {
+        const marker = await commandsOn(table).get(purgeKeys.purge('asset', assetId));
+        const asset = await commandsOn(table).get(assetKey(domain, assetId));
+        return marker !== undefined && asset !== undefined;
+      });
+      if (!isTrap) {
+        await finish(deleting);
+        await purgeAll(stores.table, stores.content);
+        continue;
+      }
+      const untilConflict = conflictWatch();
+      const purging = purgeAll(table, stores.content).then(
+        () => 'purged',
+        (error: unknown) => String(error),
+      );
+      await Promise.race([purging, untilConflict()]);
+      const [purged] = await finish(Promise.all([purging, deleting]));
+      expect(purged).toBe('purged');
+      return;
+    }
+    throw new Error('No transaction showed the note of the purge before the deletion.');
+  });
+});

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { startDynamoDb, type LocalDynamoDb } from '../../infra/local/dynamodb.ts';
+import { localCredentials } from '../../infra/local/local-credentials.ts';
+import { startStack, type Stack } from '../../infra/local/stack.ts';
+import type { Table } from '../../shared/table/table.ts';
+import { callAs, type Call } from '../infra/local/ready-computation.ts';
+import { startAwsDynamoDb, type AwsDynamoDb } from '../support/aws-dynamodb/aws-dynamodb.ts';
+import { readyComputations } from '../support/builders-ready-computations.ts';
+import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
+import { agentEvent } from '../support/lifecycle-scenario.ts';
+
+const domain = 'front';
+const count = 24;
+
+let engine: LocalDynamoDb;
+let front: AwsDynamoDb;
+let stack: Stack;
+let direct: Table;
+let call: Call;
+beforeAll(async () => {
+  engine = await startDynamoDb();
+  front = await startAwsDynamoDb(engine.endpoint, { transactionInMilliseconds: 15, betweenReadsInMilliseconds: 1 });
+  process.env['DYNAMODB_ENDPOINT'] = front.endpoint;
+  const times = { acceptInSeconds: 600, silenceInSeconds: 600, runInSeconds: 600, stopInSeconds: 600 };
+  stack = await startStack({ port: 0, simulator: false, times });
+  const client = new DynamoDBClient({ endpoint: engine.endpoint, region: 'local', credentials: localCredentials });
+  direct = { name: stack.tableName, document: DynamoDBDocumentClient.from(client) };
+  call = callAs(stack.baseUrl, await stack.token('alice', [`${domain}:administrator`, `${domain}:cvm`]));
+});
+afterAll(async () => {
+  await stack.stop();
+  direct.document.destroy();
+  await front.stop();
+  await engine.stop();
+});
+
+const times = <T>(many: number, make: (index: number) => T) => Array.from({ length: many }, (_, index) => make(index));
+const statusesOf = (answers: { status: number }[]) => [...new Set(answers.map(({ status }) => status))];
+const totalOf = async (status?: string) => {
+  const filter = status === undefined ? '' : `&status=${status}`;
+  return (await call('GET', `/${domain}/computations?limit=1${filter}`)).body['total'];
+};
+
+describe('the service on a table with the isolation of AWS', () => {
+  it(
+    'answers concurrent creates, deletes, starts, stops and ends rightly and leaves nothing that a recount contradicts',
+    { timeout: 120_000 },
+    async () => {
+      const ready = await readyComputations(direct, call, domain, count);
+      const [deleted, completed, stopped] = [ready.slice(0, 8), ready.slice(8, 16), ready.slice(16)];
+      const at = (id: string) => `/${domain}/computations/${id}`;
+
+      let isOver = false;
+      const readPages = async () => {
+        const statuses = new Set<number>();
+        while (!isOver) {
+          const pages = [`/${domain}/computations?limit=100`, `/${domain}/computations?limit=20&offset=10&status=running`];
+          for (const page of pages) statuses.add((await call('GET', page)).status);
+        }
+        return [...statuses];
+      };
+      const change = async () => {
+        const [creates, deletes, starts] = await Promise.all([
+          Promise.all(times(count, (index) => call('POST', `/${domain}/computations`, { name: `computation ${index}` }))),
+          Promise.all(deleted.map((id) => call('DELETE', at(id)))),
+          Promise.all([...completed, ...stopped].map((id, index) => call('POST', `${at(id)}/run?cvm=cvm-${index}`))),
+        ]);
+        expect([creates, deletes, starts].map(statusesOf)).toEqual([[201], [204], [200]]);
+        expect(new Set(creates.map(({ body }) => body['id'])).size).toBe(count);
+
+        const runs = starts.map(({ body }) => body as unknown as string);
+        const report = (index: number, type: string, status: string) =>
+          call('POST', `/${domain}/cvms/cvm-${index}/reports`, { reports: [agentEvent(runs[index] ?? '', type, status)] });
+        const [ends, stops] = await Promise.all([
+          Promise.all(completed.map((_, index) => report(index, 'Complete', 'Completed'))),
+          Promise.all(stopped.map((id) => call('POST', `${at(id)}/stop`))),
+        ]);
+        expect([ends, stops].map(statusesOf)).toEqual([[200], [200]]);
+        await vi.waitFor(async () => expect(await totalOf('stopping')).toBe(stopped.length), { timeout: 30_000 });
+        await Promise.all(stopped.map((_, index) => report(completed.length + index, 'Stopped', 'Stopped')));
+        await vi.waitFor(async () => expect([await totalOf('running'), await totalOf('stopping')]).toEqual([0, 0]), {
+          timeout: 30_000,
+        });
+        isOver = true;
+      };
+      const [pages] = await Promise.all([readPages(), change().finally(() => (isOver = true))]);
+      expect(pages).toEqual([200]);
+      expect(await Promise.all([totalOf(), totalOf('created'), totalOf('completed')])).toEqual([count + 16, count, 8]);
+      await stack.invoke('maintenance/purge', {});
+      expect(inconsistencies(await scan(direct))).toEqual([]);
+      expect(front.figures.conflicts).toBeGreaterThan(20);
+      expect(front.figures.readsOfPartlyVisible).toBeGreaterThan(5);
+    },
+  );
+});

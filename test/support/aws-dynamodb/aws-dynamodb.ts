@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage } from 'node:http';
+import { batchGetItem } from './batch-get-item.ts';
+import { batchWriteItem } from './batch-write-item.ts';
+import { systemClock, type Clock } from './clock.ts';
+import { connectEngine } from './engine.ts';
+import type { Figures, Front } from './front.ts';
+import { getItem } from './get-item.ts';
+import { createItemLocks } from './item-locks.ts';
+import { readKeySchemas } from './key-schemas.ts';
+import { checkExpressions, checkRequestSize } from './quotas.ts';
+import { readPage } from './read-page.ts';
+import { createRehearsal } from './rehearsal.ts';
+import { createReveals } from './reveals.ts';
+import { seededRandom } from './seeded-random.ts';
+import { writeItem } from './single-writes.ts';
+import { transactGetItems } from './transact-get-items.ts';
+import { transactWriteItems } from './transact-write-items.ts';
+import { createTransactionTokens } from './transaction-tokens.ts';
+import { createUnitMeter, type UnitLimits, type Units } from './unit-meter.ts';
+import type { Json } from './wire.ts';
+import { WireError } from './wire-error.ts';
+
+export interface AwsDynamoDbOptions {
+  /** Default: the system's. */
+  clock?: Clock;
+  /** Of all random moments and orders. Default 1. */
+  seed?: number;
+  /** How long a transaction holds its items after its outcome is decided. Default 15. */
+  transactionInMilliseconds?: number;
+  /** How long a single write is still under way after it has become visible. Default 0. */
+  singleWriteInMilliseconds?: number;
+  /** The longest pause between two pieces of a page, or two items of a batch. Default 0. */
+  betweenReadsInMilliseconds?: number;
+  /** Default: none. `unitLimitsOfAws` has those of AWS. */
+  limits?: UnitLimits;
+}
+
+export interface AwsDynamoDb {
+  endpoint: string;
+  units: Units;
+  figures: Readonly<Figures>;
+  /** Drops the calls that are under way; a transaction among them may stay half written. */
+  stop: () => Promise<void>;
+}
+
+/**
+ * A front for a DynamoDB engine that shows what AWS does and an engine on one machine does not: transactions that take time, are
+ * read item by item meanwhile and conflict with others; units per partition key; quotas.
+ *
+ * It does not show: eventually consistent reads that are stale, indexes (their queries go to the engine as they are, without
+ * being metered by key), streams, TTL, PartiQL, partitions that split, adaptive capacity or the limits of a whole table.
+ * Only calls through the front meet its rules.
+ */
+export async function startAwsDynamoDb(engineEndpoint: string, options: AwsDynamoDbOptions = {}): Promise<AwsDynamoDb> {
+  const front = openFront(engineEndpoint, options);
+  const server = createServer((request, response) => {
+    const send = (status: number, body: Json) => {
+      response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0', 'x-amzn-requestid': randomUUID() });
+      response.end(JSON.stringify(body));
+    };
+    answer(front, request).then(
+      (body) => send(200, body),
+      (error: unknown) => {
+        if (error instanceof WireError) send(error.status, error.body);
+        else send(500, { __type: 'com.amazonaws.dynamodb.v20120810#InternalServerError', message: String(error) });
+      },
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The front got no port.');
+  return {
+    endpoint: `http://127.0.0.1:${address.port}`,
+    units: front.meter,
+    figures: front.figures,
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+function openFront(engineEndpoint: string, options: AwsDynamoDbOptions): Front {
+  const engine = connectEngine(engineEndpoint);
+  const clock = options.clock ?? systemClock;
+  const random = seededRandom(options.seed ?? 1);
+  return {
+    engine,
+    clock,
+    random,
+    keySchemas: readKeySchemas(engine),
+    locks: createItemLocks(),
+    meter: createUnitMeter(clock, options.limits),
+    tokens: createTransactionTokens(clock),
+    rehearsal: createRehearsal(engine),
+    reveals: createReveals(engine, clock, random),
+    durations: {
+      transaction: options.transactionInMilliseconds ?? 15,
+      singleWrite: options.singleWriteInMilliseconds ?? 0,
+      betweenReads: options.betweenReadsInMilliseconds ?? 0,
+    },
+    figures: {
+      transactions: 0,
+      conflicts: 0,
+      readsOfPartlyVisible: 0,
+    },
+  };
+}
+
+type Operation = (front: Front, request: never) => Promise<Json>;
+
+const operations: Record<string, Operation> = {
+  GetItem: async (front, request) => ({ ...(await getItem(front, request)) }),
+  BatchGetItem: batchGetItem,
+  Query: (front, request) => readPage(front, 'Query', request),
+  Scan: (front, request) => readPage(front, 'Scan', request),
+  PutItem: (front, request) => writeItem(front, 'PutItem', request),
+  UpdateItem: (front, request) => writeItem(front, 'UpdateItem', request),
+  DeleteItem: (front, request) => writeItem(front, 'DeleteItem', request),
+  BatchWriteItem: batchWriteItem,
+  TransactWriteItems: transactWriteItems,
+  TransactGetItems: transactGetItems,
+};
+
+async function answer(front: Front, request: IncomingMessage): Promise<Json> {
+  const name = String(request.headers['x-amz-target']).split('.').at(-1) ?? '';
+  const body = await jsonOf(request);
+  checkExpressions(body);
+  const operation = operations[name];
+  if (operation) return await operation(front, body as never);
+  if (/Table$/.test(name)) front.keySchemas.forget();
+  return await front.engine.forward(name, body);
+}
+
+async function jsonOf(request: IncomingMessage): Promise<Json> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const body = Buffer.concat(chunks);
+  checkRequestSize(body.length);
+  return body.length === 0 ? {} : (JSON.parse(body.toString('utf8')) as Json);
+}

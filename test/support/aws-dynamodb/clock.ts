@@ -1,0 +1,20 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** The time that the front lives in, in milliseconds. */
+export interface Clock {
+  now: () => number;
+  wait: (milliseconds: number) => Promise<void>;
+  /** Calls back once, unless the returned function is called before. */
+  setTimer: (milliseconds: number, callback: () => void) => () => void;
+}
+
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  wait: async (milliseconds) => {
+    await delay(milliseconds);
+  },
+  setTimer: (milliseconds, callback) => {
+    const timer = setTimeout(callback, milliseconds);
+    return () => clearTimeout(timer);
+  },
+};

@@ -1,0 +1,41 @@
+import type { Clock } from './clock.ts';
+import type { Engine } from './engine.ts';
+import type { ItemLocks } from './item-locks.ts';
+import type { KeySchemas } from './key-schemas.ts';
+import type { Rehearsal } from './rehearsal.ts';
+import type { Reveals } from './reveals.ts';
+import type { TransactionTokens } from './transaction-tokens.ts';
+import type { UnitMeter } from './unit-meter.ts';
+import type { WrittenTransaction } from './transact-write-items.ts';
+
+/** What the operations of one front share. */
+export interface Front {
+  engine: Engine;
+  clock: Clock;
+  random: () => number;
+  keySchemas: KeySchemas;
+  locks: ItemLocks;
+  meter: UnitMeter;
+  tokens: TransactionTokens<WrittenTransaction>;
+  rehearsal: Rehearsal;
+  reveals: Reveals;
+  durations: Durations;
+  figures: Figures;
+}
+
+/** How long things take, in milliseconds. */
+export interface Durations {
+  transaction: number;
+  singleWrite: number;
+  betweenReads: number;
+}
+
+/** What callers met since the start. */
+export interface Figures {
+  /** Transactions that wrote. */
+  transactions: number;
+  /** Writes, and transactions that read, that were refused because another transaction held an item. */
+  conflicts: number;
+  /** Plain reads in partitions where a transaction was visible in part. */
+  readsOfPartlyVisible: number;
+}

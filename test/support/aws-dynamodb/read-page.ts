@@ -1,0 +1,100 @@
+import type { Front } from './front.ts';
+import { itemSize, readUnits } from './item-size.ts';
+import { keyOf, partitionKeyOf, type KeySchema } from './key-schemas.ts';
+import { readPieces } from './read-pieces.ts';
+import { asksForCapacity, withCapacity } from './single-writes.ts';
+import type { Json, PageAnswer, PageRequest, WireItem } from './wire.ts';
+import { throttlingError } from './wire-error.ts';
+
+const leastReadUnits = 0.5;
+/** Under which the units of scans are metered, since they belong to no partition key. */
+const scanPartitionKey = 'scan';
+
+/**
+ * A page of a Query or Scan. Its items are read piece by piece, in the order of their keys, so that a page may show an earlier
+ * item as it was before a change, and a later item as it was after a later change. What has a filter, an index or a nested
+ * projection is read by the engine in one piece.
+ * @throws WireError ThrottlingException where the partition key has used up its read units.
+ */
+export async function readPage(front: Front, operation: 'Query' | 'Scan', request: PageRequest): Promise<Json> {
+  const schema = await front.keySchemas.of(request.TableName);
+  const partitionKey = operation === 'Scan' ? scanPartitionKey : partitionKeyOfQuery(schema, request);
+  const isLimited = operation === 'Query';
+  if (isLimited && !front.meter.reserve('read', partitionKey, leastReadUnits)) throw throttlingError('read', request.TableName);
+
+  let units = 0;
+  try {
+    await front.reveals.untilSettled();
+    if (front.reveals.isPartlyVisible(partitionKey)) front.figures.readsOfPartlyVisible++;
+    const names = projectedNames(request);
+    const page = isPlain(request) && names !== 'nested' ? await inPieces(front, operation, request, schema, names) : undefined;
+    const { ConsumedCapacity: consumed, ...answer } = page ?? (await front.engine.call(operation, withCapacity(request)));
+    units = consumed?.CapacityUnits ?? leastReadUnits;
+    return asksForCapacity(request) ? { ...answer, ConsumedCapacity: consumed } : { ...answer };
+  } finally {
+    front.meter.settle('read', partitionKey, isLimited ? leastReadUnits : 0, units);
+  }
+}
+
+async function inPieces(
+  front: Front,
+  operation: 'Query' | 'Scan',
+  request: PageRequest,
+  schema: KeySchema,
+  names: string[] | undefined,
+): Promise<PageAnswer> {
+  // The engine refuses what is wrong with the projection, which the pieces are read without.
+  if (names) await front.engine.call(operation, { ...request, Limit: 1 });
+  const { items, lastKey } = await readPieces(front, operation, withoutProjection(request), (item) => keyOf(schema, item));
+  const units = readUnits(items.reduce((sum, item) => sum + itemSize(item), 0)) * (request.ConsistentRead ? 1 : 0.5);
+  return {
+    Items: names ? items.map((item) => project(item, names)) : items,
+    Count: items.length,
+    ScannedCount: items.length,
+    ...(lastKey && { LastEvaluatedKey: lastKey }),
+    ConsumedCapacity: { TableName: request.TableName, CapacityUnits: units },
+  };
+}
+
+const takenAsTheyCome = [
+  'FilterExpression',
+  'IndexName',
+  'Select',
+  'AttributesToGet',
+  'QueryFilter',
+  'ScanFilter',
+  'KeyConditions',
+];
+
+function isPlain(request: PageRequest): boolean {
+  return takenAsTheyCome.every((field) => request[field] === undefined) && request.Limit !== 0;
+}
+
+/** The attributes that a page is to show; undefined for all of them. */
+function projectedNames({ ProjectionExpression, ExpressionAttributeNames }: PageRequest): string[] | 'nested' | undefined {
+  const paths = ProjectionExpression?.split(',').map((path) => path.trim());
+  if (!paths?.every((path) => /^#?\w+$/.test(path))) return paths && 'nested';
+  return paths.map((path) => (path.startsWith('#') ? (ExpressionAttributeNames?.[path] ?? path) : path));
+}
+
+/** The request for whole items, without the names that only its projection used. */
+function withoutProjection({ ProjectionExpression, ExpressionAttributeNames, ...request }: PageRequest): PageRequest {
+  if (!ExpressionAttributeNames) return request;
+  const used = Object.entries(ExpressionAttributeNames).filter(
+    ([alias]) => ProjectionExpression === undefined || (request.KeyConditionExpression ?? '').includes(alias),
+  );
+  return used.length > 0 ? { ...request, ExpressionAttributeNames: Object.fromEntries(used) } : request;
+}
+
+function project(item: WireItem, names: string[]): WireItem {
+  return Object.fromEntries(names.flatMap((name) => (item[name] ? [[name, item[name]]] : [])));
+}
+
+/** The partition key's value in a key condition, which has it as `name = :value`. */
+function partitionKeyOfQuery(schema: KeySchema, request: PageRequest): string {
+  for (const [, name = '', value = ''] of (request.KeyConditionExpression ?? '').matchAll(/([#\w.-]+)\s*=\s*(:\w+)/g)) {
+    if ((request.ExpressionAttributeNames?.[name] ?? name) === schema.partitionKey)
+      return partitionKeyOf(request.ExpressionAttributeValues?.[value]);
+  }
+  return partitionKeyOf(undefined);
+}

@@ -1,0 +1,100 @@
+import {
+  BatchGetCommand,
+  BatchWriteCommand,
+  DeleteCommand,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  TransactGetCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+  type QueryCommandInput,
+  type TransactWriteCommandInput,
+} from '@aws-sdk/lib-dynamodb';
+import type { Key } from '../../../shared/table/keys.ts';
+import type { Item, Table } from '../../../shared/table/table.ts';
+
+export type TransactAction = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
+
+/** The calls of the front's tests, in short. Reads are strongly consistent; refusals are thrown as the SDK has them. */
+export interface TableCommands {
+  get: (key: Key) => Promise<Item | undefined>;
+  batchGet: (keys: Key[]) => Promise<{ items: Item[]; unprocessed: Item[] }>;
+  query: (pk: string, options?: Partial<QueryCommandInput>) => Promise<{ items: Item[]; lastKey: Item | undefined }>;
+  transactGet: (keys: Key[]) => Promise<(Item | undefined)[]>;
+  put: (item: object) => Promise<void>;
+  /** Adds one to the attribute `count`. */
+  count: (key: Key) => Promise<void>;
+  remove: (key: Key) => Promise<void>;
+  batchPut: (items: object[]) => Promise<{ unprocessed: Item[] }>;
+  transact: (actions: TransactAction[], token?: string) => Promise<void>;
+  /** Actions of a transaction. */
+  putting: (item: object) => TransactAction;
+  counting: (key: Key) => TransactAction;
+  removing: (key: Key) => TransactAction;
+  checking: (key: Key, condition: 'attribute_exists(pk)' | 'attribute_not_exists(pk)') => TransactAction;
+}
+
+export function commandsOn({ name: TableName, document }: Table): TableCommands {
+  const counting = (Key: Key) => ({
+    TableName,
+    Key,
+    UpdateExpression: 'ADD #count :one',
+    ExpressionAttributeNames: { '#count': 'count' },
+    ExpressionAttributeValues: { ':one': 1 },
+  });
+  return {
+    get: async (Key) => {
+      const { Item: item } = await document.send(new GetCommand({ TableName, Key, ConsistentRead: true }));
+      return item;
+    },
+    batchGet: async (Keys) => {
+      const request = { [TableName]: { Keys, ConsistentRead: true } };
+      const { Responses, UnprocessedKeys } = await document.send(new BatchGetCommand({ RequestItems: request }));
+      return { items: Responses?.[TableName] ?? [], unprocessed: UnprocessedKeys?.[TableName]?.Keys ?? [] };
+    },
+    query: async (pk, options = {}) => {
+      const { Items, LastEvaluatedKey } = await document.send(
+        new QueryCommand({
+          TableName,
+          ConsistentRead: true,
+          KeyConditionExpression: 'pk = :pk',
+          ...options,
+          ExpressionAttributeValues: { ':pk': pk, ...options.ExpressionAttributeValues },
+        }),
+      );
+      return { items: Items ?? [], lastKey: LastEvaluatedKey };
+    },
+    transactGet: async (keys) => {
+      const TransactItems = keys.map((Key) => ({ Get: { TableName, Key } }));
+      const { Responses } = await document.send(new TransactGetCommand({ TransactItems }));
+      return (Responses ?? []).map(({ Item: item }) => item);
+    },
+    put: async (item) => {
+      await document.send(new PutCommand({ TableName, Item: { ...item } }));
+    },
+    count: async (key) => {
+      await document.send(new UpdateCommand(counting(key)));
+    },
+    remove: async (Key) => {
+      await document.send(new DeleteCommand({ TableName, Key }));
+    },
+    batchPut: async (items) => {
+      const writes = items.map((item) => ({ PutRequest: { Item: { ...item } } }));
+      const { UnprocessedItems } = await document.send(new BatchWriteCommand({ RequestItems: { [TableName]: writes } }));
+      return { unprocessed: (UnprocessedItems?.[TableName] ?? []).map(({ PutRequest }) => PutRequest?.Item ?? {}) };
+    },
+    transact: async (TransactItems, ClientRequestToken) => {
+      await document.send(new TransactWriteCommand({ TransactItems, ClientRequestToken }));
+    },
+    putting: (item) => ({ Put: { TableName, Item: { ...item } } }),
+    counting: (key) => ({ Update: counting(key) }),
+    removing: (Key) => ({ Delete: { TableName, Key } }),
+    checking: (Key, ConditionExpression) => ({ ConditionCheck: { TableName, Key, ConditionExpression } }),
+  };
+}
+
+/** Keys of one partition. */
+export function keysIn(pk: string, count: number): Key[] {
+  return Array.from({ length: count }, (_, index) => ({ pk, sk: `item-${String(index).padStart(3, '0')}` }));
+}
