@@ -120,4 +120,12 @@ describe.each(synthesize())('the operations stack of $stage.name', ({ stage, sta
     const body = flat(dashboard?.DashboardBody);
     for (const name of functionNames) expect(body).toContain(`/aws/lambda/${nameIn(stage, name)}`);
   });
+
+  it('shows failures by the domain that endpoints and tasks log', () => {
+    const [dashboard] = Object.values(operations.ofType<{ DashboardBody: unknown }>('AWS::CloudWatch::Dashboard'));
+    const body = flat(dashboard?.DashboardBody);
+    expect(body).toContain('by domain, name, code');
+    expect(body).toContain('fields @timestamp, domain, ');
+    expect(body).not.toContain('domainID');
+  });
 });
