@@ -232,7 +232,7 @@ export const getAssetRoute = {
   path: '/{domainID}/assets/{id}',
   summary: 'Read an asset with its content, or a presigned download',
   access: view,
-  uses: { table: ['GetItem'], content: ['GetObject'] },
+  uses: { table: ['GetItem'], content: ['GetObject'], bucket: ['ListBucket'] },
   loses: 'Nobody can open an asset.',
 } as const satisfies Route;
 
