@@ -1,5 +1,11 @@
-import { mergeConfig } from 'vitest/config';
+import { defineConfig } from 'vitest/config';
 import config from './vitest.config.ts';
 
 /** The end-to-end suite, with the functions as they are deployed: bundled, with the variables that CDK gives them. */
-export default mergeConfig(config, { test: { globalSetup: ['test/support/build-bundles.ts'] } });
+export default defineConfig({
+  test: {
+    ...config.test,
+    include: ['test/e2e/**/*.test.ts'],
+    globalSetup: ['test/support/build-bundles.ts'],
+  },
+});
