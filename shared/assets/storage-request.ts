@@ -25,8 +25,8 @@ const defaultTimeLimitInMilliseconds = 6_000;
 
 /**
  * Sends a presigned request, up to three times where storage is busy, down or silent. A refusal such as 403 is not repeated, since
- * our rights and requests are at fault then. A missing object is an answer: 404 to GET and DELETE. The body of an answer must be
- * read without a pause longer than the time limit.
+ * our rights or requests are at fault then. A missing object is an answer: 404 to GET and DELETE. The body of an answer must be
+ * read without a pause longer than the time limit; reading throws ServiceError `unavailable` where storage stops within it.
  * @throws StorageError when storage refuses the request, ServiceError `unavailable` when the attempts are used up
  */
 export async function requestStorage(
@@ -39,9 +39,7 @@ export async function requestStorage(
     if (answer instanceof Response && isExpected(answer, init.method, attempt)) return answer;
     const failure = answer instanceof Response ? await refusal(init.method, answer) : answer;
     if (!isPassing(failure)) throw failure;
-    if (attempt === attempts) {
-      throw new ServiceError('unavailable', 'A part of the service is busy or down. Try again in a moment.', {}, failure);
-    }
+    if (attempt === attempts) throw unavailable(failure);
     await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** attempt));
   }
 }
@@ -53,7 +51,9 @@ async function send(url: string, init: { method: Method }, timeLimitInMillisecon
   }, timeLimitInMilliseconds);
   try {
     const response = await fetch(url, { ...init, signal: silence.signal });
-    if (init.method === 'GET' && response.ok && response.body) return new Response(untilSilent(response.body, timer), response);
+    if (init.method === 'GET' && response.ok && response.body) {
+      return new Response(ReadableStream.from(partsOf(response.body, timer)), response);
+    }
     const text = await response.text(); // the connection is free for the next request then
     clearTimeout(timer);
     return new Response(text || null, response);
@@ -63,18 +63,22 @@ async function send(url: string, init: { method: Method }, timeLimitInMillisecon
   }
 }
 
-/** The same body. Each part that arrives gives the next one its full time again. */
-function untilSilent(body: ReadableStream<Uint8Array>, timer: NodeJS.Timeout): ReadableStream<Uint8Array> {
-  return body.pipeThrough(
-    new TransformStream<Uint8Array, Uint8Array>({
-      transform: (part, controller) => {
-        timer.refresh();
-        controller.enqueue(part);
-      },
-      flush: () => clearTimeout(timer),
-      cancel: () => clearTimeout(timer),
-    }),
-  );
+/** The parts of a body. Each that arrives gives the next one its full time again. */
+async function* partsOf(body: AsyncIterable<Uint8Array>, timer: NodeJS.Timeout): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const part of body) {
+      timer.refresh();
+      yield part;
+    }
+  } catch (cause) {
+    throw unavailable(new StorageError('GET', { cause }));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function unavailable(failure: StorageError): ServiceError {
+  return new ServiceError('unavailable', 'A part of the service is busy or down. Try again in a moment.', {}, failure);
 }
 
 function isExpected({ ok, status }: Response, method: Method, attempt: number): boolean {

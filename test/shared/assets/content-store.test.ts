@@ -115,12 +115,16 @@ describe('a request while storage is busy or down', () => {
 });
 
 describe('the body of an answer', () => {
-  it('fails to be read when storage falls silent within it, which is answered as unavailable', async () => {
-    storage.answerWith((_, response) => void response.writeHead(200, { 'content-length': 8 }).write('a,b'));
+  it.each([
+    ['falls silent', silence, 'TimeoutError'],
+    ['closes the connection', hangUp, 'TypeError'],
+  ])('fails to be read when storage %s within it, which is answered as unavailable', async (_what, then, name) => {
+    storage.answerWith((request, response) => {
+      response.writeHead(200, { 'content-length': 8 }).write('a,b', () => then(request, response));
+    });
     const response = await getContent(within(1_500), key);
     const error = await thrownBy(async () => await response?.text());
-    expect(error).toMatchObject({ name: 'TimeoutError' });
-    expect(toServiceError(error).code).toBe('unavailable');
+    expect(error).toMatchObject({ code: 'unavailable', cause: { name: 'StorageError', method: 'GET', cause: { name } } });
   });
 
   it('may take longer than the time limit, as long as each part arrives within it', async () => {
