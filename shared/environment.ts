@@ -1,27 +1,67 @@
-import * as v from 'valibot';
-
-const seconds = v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,7}$/, 'Expected a whole number of seconds.'), v.transform(Number));
-
-const environmentSchema = v.object({
-  STAGE: v.optional(v.string(), 'local'),
-  SERVICE_VERSION: v.optional(v.string(), '0.0.0'),
-  TABLE_NAME: v.optional(v.string(), ''),
-  BUCKET_URL: v.optional(v.string(), ''),
-  STATE_MACHINE_ARN: v.optional(v.string(), ''),
-  MEMBERSHIP_CLAIM: v.optional(v.string(), 'cognito:groups'),
-  METRICS_NAMESPACE: v.optional(v.string(), ''),
-  LOG_LEVEL: v.optional(v.string(), 'INFO'),
-  ACCEPT_TIMEOUT_SECONDS: v.optional(seconds, '300'),
-  STOP_TIMEOUT_SECONDS: v.optional(seconds, '120'),
-  AWS_REGION: v.optional(v.string(), ''),
-});
-
-export type Environment = v.InferOutput<typeof environmentSchema>;
-
-let known: Environment | undefined;
-
-/** The function's configuration, read once, at the first request. @throws ValiError naming a variable that does not fit. */
+/**
+ * The function's configuration. A variable is checked when it is read, so a function needs only those that it uses.
+ * @throws Error that names the variable, when it is missing or does not fit
+ */
 export function environment(): Environment {
-  known ??= v.parse(environmentSchema, process.env);
-  return known;
+  return variables;
+}
+
+export type Environment = typeof variables;
+export type VariableName = keyof Environment;
+
+const variables = {
+  get STAGE() {
+    return text('STAGE');
+  },
+  get SERVICE_VERSION() {
+    return text('SERVICE_VERSION');
+  },
+  get LOG_LEVEL() {
+    return text('LOG_LEVEL');
+  },
+  /** Empty: metrics are not written. */
+  get METRICS_NAMESPACE() {
+    return given('METRICS_NAMESPACE');
+  },
+  get TABLE_NAME() {
+    return text('TABLE_NAME');
+  },
+  get BUCKET_URL() {
+    return text('BUCKET_URL');
+  },
+  get STATE_MACHINE_ARN() {
+    return text('STATE_MACHINE_ARN');
+  },
+  get MEMBERSHIP_CLAIM() {
+    return text('MEMBERSHIP_CLAIM');
+  },
+  get ACCEPT_TIMEOUT_SECONDS() {
+    return seconds('ACCEPT_TIMEOUT_SECONDS');
+  },
+  get STOP_TIMEOUT_SECONDS() {
+    return seconds('STOP_TIMEOUT_SECONDS');
+  },
+  get AWS_REGION() {
+    return text('AWS_REGION');
+  },
+} as const;
+
+function given(name: string): string {
+  const value = process.env[name];
+  if (value === undefined) throw new Error(`The environment variable ${name} is missing.`);
+  return value;
+}
+
+function text(name: string): string {
+  const value = given(name);
+  if (value === '') throw new Error(`The environment variable ${name} is empty.`);
+  return value;
+}
+
+function seconds(name: string): number {
+  const value = given(name);
+  if (!/^[1-9][0-9]{0,7}$/.test(value)) {
+    throw new Error(`The environment variable ${name} is ${JSON.stringify(value)}; expected a whole number of seconds.`);
+  }
+  return Number(value);
 }

@@ -3,7 +3,13 @@ import { mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { CreateTableCommand, DynamoDBClient, ResourceInUseException } from '@aws-sdk/client-dynamodb';
+import {
+  CreateTableCommand,
+  DescribeTimeToLiveCommand,
+  DynamoDBClient,
+  ResourceInUseException,
+  UpdateTimeToLiveCommand,
+} from '@aws-sdk/client-dynamodb';
 import { tableDefinition } from '../table-definition.ts';
 import { freePort } from './free-port.ts';
 import { localCredentials } from './local-credentials.ts';
@@ -57,9 +63,18 @@ code=$?
 kill "$reader" 2> /dev/null
 exit "$code"`;
 
-/** Creates the service's table, unless it is there already. */
+/** Creates the service's table unless it exists, and has its items expire. */
 export async function createTable(endpoint: string, tableName: string): Promise<void> {
   const client = new DynamoDBClient({ endpoint, region: 'local', credentials: localCredentials });
+  try {
+    await createMissingTable(client, tableName);
+    await enableTimeToLive(client, tableName);
+  } finally {
+    client.destroy();
+  }
+}
+
+async function createMissingTable(client: DynamoDBClient, tableName: string): Promise<void> {
   try {
     await client.send(
       new CreateTableCommand({
@@ -77,9 +92,15 @@ export async function createTable(endpoint: string, tableName: string): Promise<
     );
   } catch (error) {
     if (!(error instanceof ResourceInUseException)) throw error;
-  } finally {
-    client.destroy();
   }
+}
+
+/** Also for a table of an earlier version. DynamoDB Local refuses to enable it twice. */
+async function enableTimeToLive(client: DynamoDBClient, tableName: string): Promise<void> {
+  const { TimeToLiveDescription: found } = await client.send(new DescribeTimeToLiveCommand({ TableName: tableName }));
+  if (found?.TimeToLiveStatus === 'ENABLED') return;
+  const specification = { AttributeName: tableDefinition.timeToLive, Enabled: true };
+  await client.send(new UpdateTimeToLiveCommand({ TableName: tableName, TimeToLiveSpecification: specification }));
 }
 
 function engineBinary(): string {

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import type { RunTimes } from '../../shared/runs/state-machine.ts';
+import { serviceVersion } from '../service-version.ts';
 import { localCredentials } from './local-credentials.ts';
 
 /** Names of what a stage consists of, here. */
@@ -28,19 +28,13 @@ export function setEnvironment(endpoints: Endpoints, times: RunTimes, logLevel: 
     STATE_MACHINE_ARN: local.stateMachineArn,
     MEMBERSHIP_CLAIM: local.membershipClaim,
     ACCEPT_TIMEOUT_SECONDS: String(times.acceptInSeconds),
-    SILENCE_TIMEOUT_SECONDS: String(times.silenceInSeconds),
-    RUN_TIMEOUT_SECONDS: String(times.runInSeconds),
     STOP_TIMEOUT_SECONDS: String(times.stopInSeconds),
     LOG_LEVEL: logLevel,
+    METRICS_NAMESPACE: '', // nobody collects metrics here
     AWS_REGION: local.region,
     AWS_ACCESS_KEY_ID: localCredentials.accessKeyId,
     AWS_SECRET_ACCESS_KEY: localCredentials.secretAccessKey,
     AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamoDb,
     AWS_ENDPOINT_URL_SFN: endpoints.stepFunctions,
   });
-}
-
-export function serviceVersion(): string {
-  const description = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
-  return description.version;
 }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { parseOptions, portFromEnvironment, runCommand } from './arguments.ts';
-import { serviceVersion } from './local-environment.ts';
+import { serviceVersion } from '../service-version.ts';
 import { requestLine } from './request-line.ts';
 import { type Stack, startStack } from './stack.ts';
 import { welcome } from './welcome.ts';

@@ -88,8 +88,7 @@ function logs({ stage }: Watched): string[] {
   return functionNames.map((name) => `/aws/lambda/${nameIn(stage, name)}`);
 }
 
-/** A step of the lifecycle says by RunIsOver that there is nothing left to do, which is no failure. */
-const failures = 'filter level = "ERROR" and not (ispresent(error.name) and error.name = "RunIsOver")';
+const failures = 'filter level = "ERROR"';
 
 function failuresByDomain(watched: Watched): IWidget {
   return new LogQueryWidget({
@@ -98,7 +97,7 @@ function failuresByDomain(watched: Watched): IWidget {
     queryLines: [
       failures,
       'fields coalesce(endpoint, task) as name',
-      'stats count(*) as failures, min(@timestamp) as since, max(@timestamp) as latest by domainID, name, code',
+      'stats count(*) as failures, min(@timestamp) as since, max(@timestamp) as latest by domain, name, code',
       'sort failures desc',
     ],
     view: LogQueryVisualizationType.TABLE,
@@ -113,7 +112,7 @@ function latestFailures(watched: Watched): IWidget {
     logGroupNames: logs(watched),
     queryLines: [
       failures,
-      'fields @timestamp, domainID, coalesce(endpoint, task) as name, request_id, message, error.name, error.message',
+      'fields @timestamp, domain, coalesce(endpoint, task) as name, request_id, message, error.name, error.message',
       'sort @timestamp desc',
       'limit 20',
     ],

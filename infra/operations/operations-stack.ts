@@ -1,3 +1,4 @@
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Construct } from 'constructs';
@@ -20,6 +21,7 @@ export class OperationsStack extends StageStack {
   constructor(scope: Construct, id: string, { stage, state, service }: OperationsStackProps) {
     super(scope, id, stage, 'Computation management: alarms and dashboard');
     const topic = new Topic(this, 'Topic', { topicName: nameIn(stage, 'alarms'), enforceSSL: true });
+    topic.addToResourcePolicy(publishedByAlarmsOf(this.account, topic.topicArn));
     if (stage.alarmEmail) {
       const subscription = topic.addSubscription(new EmailSubscription(stage.alarmEmail));
       acknowledge(
@@ -34,4 +36,15 @@ export class OperationsStack extends StageStack {
     const alarms = new Alarms(this, 'Alarms', watched, topic);
     new ServiceDashboard(this, 'Dashboard', watched, alarms);
   }
+}
+
+/** A topic with any policy of its own, such as the one that enforces TLS, loses the default that lets the account's alarms publish. */
+function publishedByAlarmsOf(account: string, topicArn: string): PolicyStatement {
+  return new PolicyStatement({
+    sid: 'AllowAlarms',
+    principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+    actions: ['sns:Publish'],
+    resources: [topicArn],
+    conditions: { StringEquals: { 'aws:SourceAccount': account } },
+  });
 }

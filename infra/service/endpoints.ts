@@ -45,9 +45,12 @@ export class Endpoints extends Construct {
   private integrationOf(route: Route & { name: FunctionName }, props: EndpointsProps): HttpLambdaIntegration {
     const { stage, issuer, resources, codeOf } = props;
     const { lambda } = new ServiceFunction(this, route.name, {
-      ...{ stage, resources, codeOf, timeout },
+      stage,
+      issuer,
+      resources,
+      codeOf,
+      timeout,
       uses: route.uses,
-      environment: route.access ? { MEMBERSHIP_CLAIM: issuer.membershipClaim } : {},
     });
     return new HttpLambdaIntegration(route.name, lambda);
   }

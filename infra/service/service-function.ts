@@ -16,21 +16,22 @@ import type { Uses } from '../../shared/uses.ts';
 import { acknowledge } from '../acknowledge.ts';
 import type { FunctionName } from '../bundles/function-names.ts';
 import { metricsNamespace } from '../metrics-namespace.ts';
-import { nameIn, type Stage } from '../stages.ts';
+import { serviceVersion } from '../service-version.ts';
+import { nameIn, type Issuer, type Stage } from '../stages.ts';
 import { FunctionRole } from './function-role.ts';
+import { variablesOf, type DeployedVariable } from './function-variables.ts';
 import type { Resources } from './permissions.ts';
-import { serviceVersion } from './service-version.ts';
 
 /** Finds a function's code: its bundle, or a stand-in where only the template matters. */
 export type CodeOf = (name: FunctionName) => Code;
 
 export interface ServiceFunctionProps {
   stage: Stage;
+  issuer: Issuer;
   resources: Resources;
   codeOf: CodeOf;
   uses: Uses;
   timeout: Duration;
-  environment?: Record<string, string>;
   /** Takes the events of a function that is called without waiting for it, when it keeps failing. */
   deadLetterQueue?: IQueue;
 }
@@ -63,7 +64,7 @@ export class ServiceFunction extends Construct {
       architecture: Architecture.ARM_64,
       memorySize: memoryInMegabytes,
       timeout: props.timeout,
-      environment: environmentOf(props),
+      environment: environmentOf(name, props),
       role: role.withoutPolicyUpdates(),
       tracing: Tracing.ACTIVE,
       logGroup: log,
@@ -76,15 +77,18 @@ export class ServiceFunction extends Construct {
   }
 }
 
-function environmentOf({ stage, uses, resources, environment }: ServiceFunctionProps): Record<string, string> {
-  return {
+function environmentOf(name: FunctionName, { stage, issuer, resources }: ServiceFunctionProps): Record<string, string> {
+  const values: Record<DeployedVariable, string> = {
     STAGE: stage.name,
-    SERVICE_VERSION: serviceVersion,
+    SERVICE_VERSION: serviceVersion(),
     LOG_LEVEL: stage.logLevel,
     METRICS_NAMESPACE: metricsNamespace,
-    ...(uses.table ? { TABLE_NAME: resources.tableName } : {}),
-    ...(uses.content ? { BUCKET_URL: resources.contentUrl } : {}),
-    ...(uses.stateMachine ? { STATE_MACHINE_ARN: resources.stateMachineArn } : {}),
-    ...environment,
+    TABLE_NAME: resources.tableName,
+    BUCKET_URL: resources.contentUrl,
+    STATE_MACHINE_ARN: resources.stateMachineArn,
+    MEMBERSHIP_CLAIM: issuer.membershipClaim,
+    ACCEPT_TIMEOUT_SECONDS: String(stage.runTimes.acceptInSeconds),
+    STOP_TIMEOUT_SECONDS: String(stage.runTimes.stopInSeconds),
   };
+  return Object.fromEntries(variablesOf(name).map((variable) => [variable, values[variable]]));
 }

@@ -39,7 +39,7 @@ export class ServiceStack extends StageStack {
     new Endpoints(this, 'Endpoints', { stage, api, issuer, resources, codeOf });
 
     const undelivered = new Undelivered(this, 'Undelivered', stage);
-    const tasks = new Tasks(this, 'Tasks', { stage, resources, codeOf, undelivered });
+    const tasks = new Tasks(this, 'Tasks', { stage, issuer, resources, codeOf, undelivered });
     new RunLifecycle(this, 'RunLifecycle', { stage, stepFunction: (step) => tasks.named(`lifecycle/${step}`) });
     new Triggers(this, 'Triggers', { tasks, contentBucketName, stateMachineArn, undelivered });
   }

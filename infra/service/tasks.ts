@@ -3,12 +3,13 @@ import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { tasks, type Task, type TaskName } from '../../shared/tasks/tasks.ts';
-import type { Stage } from '../stages.ts';
+import type { Issuer, Stage } from '../stages.ts';
 import type { Resources } from './permissions.ts';
 import { ServiceFunction, type CodeOf } from './service-function.ts';
 
 export interface TasksProps {
   stage: Stage;
+  issuer: Issuer;
   resources: Resources;
   codeOf: CodeOf;
   undelivered: IQueue;
@@ -35,18 +36,8 @@ export class Tasks extends Construct {
       ...props,
       uses: task.uses,
       timeout: Duration.seconds(task.timeoutInSeconds),
-      environment: Object.fromEntries((task.times ?? []).map((time) => [time, String(secondsOf(time, props.stage))])),
       ...(isAwaited ? {} : { deadLetterQueue: undelivered }),
     });
     return lambda;
-  }
-}
-
-function secondsOf(time: NonNullable<Task['times']>[number], { runTimes }: Stage): number {
-  switch (time) {
-    case 'ACCEPT_TIMEOUT_SECONDS':
-      return runTimes.acceptInSeconds;
-    case 'STOP_TIMEOUT_SECONDS':
-      return runTimes.stopInSeconds;
   }
 }

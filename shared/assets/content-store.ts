@@ -5,15 +5,18 @@ import { Sha256 } from '@smithy/core/checksum';
 import { HttpRequest } from '@smithy/core/transport';
 import { environment } from '../environment.ts';
 import type { Asset } from './asset.ts';
+import { requestStorage, type Method } from './storage-request.ts';
 
 /**
  * The bucket that holds the assets' content. Objects are written once, under names that no other write gets. Every request is
- * presigned, for ourselves as for users, and sent by `fetch`: the S3 client would double each bundle that touches content.
+ * presigned, for ourselves as for users, and sent by `fetch`: loading the S3 client would take longer (docs/adr/0005-bundles.md).
  */
 export interface ContentStore {
   /** Where the bucket is, without a slash at the end. */
   url: string;
   presigner: S3RequestPresigner;
+  /** For an attempt to get an answer, and for each further part of its body. Default 6,000. */
+  timeLimitInMilliseconds?: number;
 }
 
 let known: ContentStore | undefined;
@@ -48,18 +51,18 @@ export function ownerOfContent(key: string): { domain: string; assetId: string }
   return root === 'content' && way && domain && assetId && name && more.length === 0 ? { domain, assetId } : undefined;
 }
 
-/** @throws StorageError */
+/** @throws StorageError, ServiceError `unavailable` */
 export async function putContent(store: ContentStore, key: string, content: Buffer): Promise<void> {
   await request(store, 'PUT', key, { body: new Uint8Array(content), headers: { 'if-none-match': '*' } });
 }
 
-/** The answer whose body is the content; undefined where there is none. @throws StorageError */
+/** The answer whose body is the content; undefined where there is none. @throws StorageError, ServiceError `unavailable` */
 export async function getContent(store: ContentStore, key: string): Promise<Response | undefined> {
   const response = await request(store, 'GET', key);
   return response.status === 404 ? undefined : response;
 }
 
-/** A key without an object is no error. @throws StorageError */
+/** A key without an object is no error. @throws StorageError, ServiceError `unavailable` */
 export async function deleteContent(store: ContentStore, key: string): Promise<void> {
   await request(store, 'DELETE', key);
 }
@@ -95,8 +98,6 @@ function extendedValue(text: string): string {
   return encodeURIComponent(text).replace(/['()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-type Method = 'GET' | 'PUT' | 'DELETE';
-
 async function presign(
   store: ContentStore,
   method: Method,
@@ -115,13 +116,6 @@ async function presign(
   return `${store.url}/${key}?${query.join('&')}`;
 }
 
-/** Storage does not do what it should; a caller hears that it is unavailable. */
-class StorageError extends Error {
-  override readonly name = 'ServiceUnavailable';
-}
-
-const attempts = 3;
-
 async function request(
   store: ContentStore,
   method: Method,
@@ -129,19 +123,5 @@ async function request(
   options: { headers?: Record<string, string>; body?: Uint8Array<ArrayBuffer> } = {},
 ): Promise<Response> {
   const url = await presign(store, method, key, options);
-  for (let attempt = 1; ; attempt++) {
-    const failure = await fetch(url, { method, ...options }).then(
-      (response) =>
-        response.ok || (response.status === 404 && method !== 'PUT') || isWritten(response, attempt) ? response : response.status,
-      (error: unknown) => error,
-    );
-    if (failure instanceof Response) return failure;
-    if (attempt === attempts) throw new StorageError(`Storage refused ${method}.`, { cause: failure });
-    await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** attempt));
-  }
-}
-
-/** An earlier attempt whose answer got lost has written it: nobody else knows the name. */
-function isWritten(response: Response, attempt: number): boolean {
-  return response.status === 412 && attempt > 1;
+  return await requestStorage(url, { method, ...options }, store.timeLimitInMilliseconds);
 }

@@ -13,6 +13,7 @@ import type { Route } from './route.ts';
 import { cvmId, domainId } from '../identifier-schemas.ts';
 import type { Contract } from './contract.ts';
 import { log, startLog } from '../logger.ts';
+import { logFieldsOf } from './log-fields.ts';
 import { parseInput } from './parse.ts';
 import { problemResponse, toServiceError, type HttpResponse } from './problem.ts';
 
@@ -77,7 +78,10 @@ export function endpoint<const R extends Route, const C extends Contract>(
   const { access, name }: Route = route;
   const layers: Layer[] = [
     eventNormalizer() as unknown as Layer,
-    { before: ({ event }) => startLog({ endpoint: name, request_id: event.requestContext.requestId, ...event.pathParameters }) },
+    {
+      before: ({ event }) =>
+        startLog({ endpoint: name, request_id: event.requestContext.requestId, ...logFieldsOf(route, event.pathParameters) }),
+    },
     ...(access ? [{ before: ({ event }) => identify(access, event) } satisfies Layer] : []),
     ...(contract.body ? [{ before: ({ event }) => checkBody(contract, event) } satisfies Layer, bodyParser()] : []),
     {

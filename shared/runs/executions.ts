@@ -12,6 +12,7 @@ import {
   TaskTimedOut,
   type ExecutionStatus,
 } from '@aws-sdk/client-sfn';
+import { clientLimits } from '../client-limits.ts';
 import { environment } from '../environment.ts';
 import { runOverErrorName } from './run-over.ts';
 import type { RunReference } from './run-reference.ts';
@@ -25,7 +26,7 @@ export interface Executions {
 let known: Executions | undefined;
 
 export function openExecutions(): Executions {
-  known ??= { client: new SFNClient({}), stateMachineArn: environment().STATE_MACHINE_ARN };
+  known ??= { client: new SFNClient({ requestHandler: clientLimits }), stateMachineArn: environment().STATE_MACHINE_ARN };
   return known;
 }
 

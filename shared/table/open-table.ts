@@ -1,6 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { ConfiguredRetryStrategy } from '@smithy/core/retry';
+import { clientLimits } from '../client-limits.ts';
 import type { DeadlineSource } from '../deadline.ts';
 import { environment } from '../environment.ts';
 import { emitMetric } from '../metrics.ts';
@@ -14,13 +15,10 @@ const maxAttempts = 6;
 /** Milliseconds before attempt 2, 3, ... of one call: DynamoDB answers in milliseconds, and the SDK's seconds would use up the deadline. */
 const pauseBefore = (attempt: number) => Math.random() * Math.min(1_000, 25 * 2 ** attempt);
 
-/** A socket that hangs is given up early enough for another attempt before the deadline. */
-const requestHandler = { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true };
-
 /** The stage's table. Its client is made at the first use. */
 export function openTable(deadline: DeadlineSource): Table {
   known ??= DynamoDBDocumentClient.from(
-    new DynamoDBClient({ retryStrategy: new ConfiguredRetryStrategy(maxAttempts, pauseBefore), requestHandler }),
+    new DynamoDBClient({ retryStrategy: new ConfiguredRetryStrategy(maxAttempts, pauseBefore), requestHandler: clientLimits }),
     {
       marshallOptions: { removeUndefinedValues: true },
     },

@@ -1,7 +1,7 @@
 import type { Uses } from '../uses.ts';
 
 /** Who calls a function that no route calls. */
-export type Trigger = 'state machine' | 'execution status' | 'schedule' | 'upload';
+export type Trigger = 'state machine' | 'execution status' | 'upload' | { everyMinutes: number };
 
 /** One row per function that AWS calls itself: what CDK and its tests derive from. */
 export interface Task {
@@ -68,21 +68,21 @@ export const tasks = [
   },
   {
     name: 'lifecycle/sweep-runs',
-    trigger: 'schedule',
+    trigger: { everyMinutes: 1 },
     uses: { table: endRun, stateMachine: ['StartExecution', 'DescribeExecution', 'SendTaskSuccess'] },
     timeoutInSeconds: 300,
     loses: 'Orphaned runs look active, and their CVMs stay taken.',
   },
   {
     name: 'maintenance/purge',
-    trigger: 'schedule',
+    trigger: { everyMinutes: 1 },
     uses: { table: [...endRun, 'BatchWriteItem'], content: ['DeleteObject'] },
     timeoutInSeconds: 900,
     loses: 'Nothing at once; what was deleted is still stored.',
   },
   {
     name: 'maintenance/collect-content',
-    trigger: 'schedule',
+    trigger: { everyMinutes: 15 },
     uses: {
       table: ['GetItem', 'Query', 'UpdateItem', 'DeleteItem'],
       content: ['GetObject', 'DeleteObject'],

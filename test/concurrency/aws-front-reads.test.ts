@@ -7,7 +7,8 @@ import { localCredentials } from '../../infra/local/local-credentials.ts';
 import { updateAsset } from '../../shared/links/update-asset.ts';
 import { assetKey, readAsset } from '../../shared/assets/read-asset.ts';
 import { defaultAgentConfig } from '../../shared/computations/agent-config.ts';
-import { computationKey, readComputation, readDefinition } from '../../shared/computations/read-computation.ts';
+import { readDefinition } from '../../shared/computations/definition.ts';
+import { computationKey, readComputation } from '../../shared/computations/find-computation.ts';
 import { updateComputation } from '../../shared/computations/update-computation.ts';
 import { deleteAsset } from '../../shared/deletion/delete-asset.ts';
 import { purgeAll } from '../../shared/deletion/purge-all.ts';
@@ -18,12 +19,21 @@ import { linkAsset } from '../../shared/links/link-asset.ts';
 import { readManifest } from '../../shared/manifest/read-manifest.ts';
 import { startRun } from '../../shared/runs/start-run.ts';
 import { computationKeys, journalKeys, lists, purgeKeys } from '../../shared/table/keys.ts';
-import { transact, type Item, type Table } from '../../shared/table/table.ts';
+import { type Item, type Table } from '../../shared/table/table.ts';
+import { transact } from '../../shared/table/transaction.ts';
 import { clockOfTests } from '../support/append-to-journal.ts';
 import { startAwsDynamoDb, type AwsDynamoDb } from '../support/aws-dynamodb/aws-dynamodb.ts';
 import { commandsOn } from '../support/aws-dynamodb/table-commands.ts';
 import { virtualClock } from '../support/aws-dynamodb/virtual-clock.ts';
-import { aComputation, aReadyComputation, anAsset, byAlice, startStores, type Stores } from '../support/builders-store.ts';
+import {
+  allowed,
+  aComputation,
+  aReadyComputation,
+  anAsset,
+  byAlice,
+  startStores,
+  type Stores,
+} from '../support/builders-store.ts';
 import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
 
 const domain = 'd1';
@@ -133,7 +143,7 @@ describe('beside a transaction that is visible in part', () => {
       const untilConflict = conflictWatch();
       const starting = startRun(table, stores.executions, { domain, computationId: id, cvmId: `cvm-${attempt}`, ...byAlice });
       await untilConflict();
-      const [runId] = await finish(Promise.all([starting, linking]));
+      const [{ runId }] = await finish(Promise.all([starting, linking]));
       const { dataset_count } = await readComputation(table, domain, id);
       const manifest = await readManifest(table, domain, id, runId);
       expect([dataset_count, manifest.datasets.length]).toEqual([1, 1]);
@@ -147,12 +157,17 @@ describe('beside a transaction that is visible in part', () => {
       const id = await aComputation(stores.table, domain);
       const before = await readHead(stores.table, id);
       const replace = (name: string, log_level: 'debug' | '') =>
-        updateComputation(table, domain, id, 'alice', clockOfTests, ({ description, owner }) => ({
-          name,
-          description,
-          owner,
-          agent_config: { ...defaultAgentConfig, log_level },
-        }));
+        updateComputation(table, {
+          domain,
+          id,
+          by: 'alice',
+          now: clockOfTests,
+          decide: ({ description, owner }) => ({
+            fields: { name, description, owner },
+            agent_config: { ...defaultAgentConfig, log_level },
+            permitted: allowed(),
+          }),
+        });
       const first = replace('first', 'debug');
       const isTrap = await lookBetweenReveals(async () => {
         const { row, head, parts } = await seenOf(id);
@@ -197,7 +212,7 @@ describe('beside a transaction that is visible in part', () => {
         user_key: '',
       };
       const untilConflict = conflictWatch();
-      const renaming = updateAsset(table, stores.content, domain, assetId, given, clockOfTests, () => undefined);
+      const renaming = updateAsset(table, stores.content, { domain, id: assetId, given, ...byAlice });
       await untilConflict();
       await finish(Promise.all([renaming, linking]));
       expect(inconsistencies(await scan(stores.table))).toEqual([]);
@@ -211,7 +226,7 @@ describe('beside a transaction that is visible in part', () => {
       const id = await aComputation(stores.table, domain);
       const assetId = await aDataset(`deleted-${attempt}.csv`);
       await linkAsset(stores.table, { domain, assetId, computationId: id, ...byAlice });
-      const deleting = deleteAsset(table, domain, assetId, 'alice', clockOfTests, () => undefined);
+      const deleting = deleteAsset(table, { domain, id: assetId, ...byAlice });
       const isTrap = await lookBetweenReveals(async () => {
         const marker = await commandsOn(table).get(purgeKeys.purge('asset', assetId));
         const asset = await commandsOn(table).get(assetKey(domain, assetId));

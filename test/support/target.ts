@@ -1,4 +1,5 @@
 import { roles, type Role } from '../../shared/access/roles.ts';
+import { loadBundled } from './bundled-functions.ts';
 
 /** Whom the end-to-end suite acts as: a member with one role, or a member of another domain with every role there. */
 export type Person = Role | 'outsider';
@@ -44,7 +45,8 @@ function deployedTarget(baseUrl: string): Target {
 async function startTarget(): Promise<Target> {
   const { startStack } = await import('../../infra/local/stack.ts');
   const [domain, otherDomain] = ['d1', 'd2'];
-  const stack = await startStack({ port: 0, simulator: false });
+  const bundles = process.env['TARGET_BUNDLES'];
+  const stack = await startStack({ port: 0, simulator: false, ...(bundles ? { load: loadBundled(bundles) } : {}) });
   const idOf = (person: Person) => `user-${person}`;
   const tokens = new Map<Person, string>();
   for (const role of Object.keys(roles) as Role[]) tokens.set(role, await stack.token(idOf(role), [`${domain}:${role}`]));

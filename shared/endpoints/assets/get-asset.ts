@@ -10,7 +10,7 @@ export const route = {
   path: '/{domainID}/assets/{id}',
   summary: 'Get an asset with its content',
   access: { anyOf: ['view'] },
-  uses: { table: ['GetItem'], content: ['GetObject'] },
+  uses: { table: ['GetItem'], content: ['GetObject'], bucket: ['ListBucket'] },
   loses: 'Users cannot open an asset.',
 } as const satisfies Route;
 

@@ -91,9 +91,41 @@ describe.each(synthesize())('the operations stack of $stage.name', ({ stage, sta
     expect(subscriptions.map(({ Endpoint }) => Endpoint)).toEqual(stage.alarmEmail ? [stage.alarmEmail] : []);
   });
 
+  it('lets the alarms of this account publish to the topic, and nobody without TLS', () => {
+    const policies = Object.values(
+      operations.ofType<{ Topics: unknown[]; PolicyDocument: { Statement: object[] } }>('AWS::SNS::TopicPolicy'),
+    );
+    const [topic] = Object.keys(operations.ofType('AWS::SNS::Topic'));
+    expect(policies).toHaveLength(1);
+    expect(policies[0]?.Topics).toEqual([{ Ref: topic }]);
+    expect(policies[0]?.PolicyDocument.Statement).toEqual([
+      expect.objectContaining({
+        Effect: 'Deny',
+        Principal: '*',
+        Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+      }),
+      {
+        Sid: 'AllowAlarms',
+        Effect: 'Allow',
+        Principal: { Service: 'cloudwatch.amazonaws.com' },
+        Action: 'sns:Publish',
+        Resource: { Ref: topic },
+        Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+      },
+    ]);
+  });
+
   it('has a dashboard that reads the log of every function', () => {
     const [dashboard] = Object.values(operations.ofType<{ DashboardBody: unknown }>('AWS::CloudWatch::Dashboard'));
     const body = flat(dashboard?.DashboardBody);
     for (const name of functionNames) expect(body).toContain(`/aws/lambda/${nameIn(stage, name)}`);
+  });
+
+  it('shows failures by the domain that endpoints and tasks log', () => {
+    const [dashboard] = Object.values(operations.ofType<{ DashboardBody: unknown }>('AWS::CloudWatch::Dashboard'));
+    const body = flat(dashboard?.DashboardBody);
+    expect(body).toContain('by domain, name, code');
+    expect(body).toContain('fields @timestamp, domain, ');
+    expect(body).not.toContain('domainID');
   });
 });

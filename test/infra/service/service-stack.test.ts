@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { functionNames, type FunctionName } from '../../../infra/bundles/function-names.ts';
+import { variablesOf } from '../../../infra/service/function-variables.ts';
 import { schedules } from '../../../infra/schedules.ts';
 import { nameIn } from '../../../infra/stages.ts';
+import { environment } from '../../../shared/environment.ts';
 import { lifecycleSteps, stateMachineDefinition } from '../../../shared/runs/state-machine.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
 import type { Uses } from '../../../shared/uses.ts';
@@ -54,20 +56,6 @@ function referenced(reference: unknown): string {
 }
 
 const listed = (actions: string | string[]) => [actions].flat();
-
-function environmentOf(name: FunctionName): string[] {
-  const uses = usesOf.get(name) ?? {};
-  const isProtected = routes.some((route) => route.name === name && 'access' in route);
-  const task = tasks.find((row) => row.name === name);
-  return [
-    ...['STAGE', 'SERVICE_VERSION', 'LOG_LEVEL', 'METRICS_NAMESPACE'],
-    ...(uses.table ? ['TABLE_NAME'] : []),
-    ...(uses.content ? ['BUCKET_URL'] : []),
-    ...(uses.stateMachine ? ['STATE_MACHINE_ARN'] : []),
-    ...(isProtected ? ['MEMBERSHIP_CLAIM'] : []),
-    ...(task && 'times' in task ? task.times : []),
-  ].sort();
-}
 
 describe.each(synthesize())('the service stack of $stage.name', (synthesized) => {
   const { stage, stacks } = synthesized;
@@ -201,9 +189,16 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
       }
     });
 
-    it('has the environment that it uses, and no more', () => {
-      expect(Object.keys(properties.Environment.Variables).sort()).toEqual(environmentOf(name));
+    it('has a value for every variable that its row asks for, and no other variable', () => {
+      expect(Object.keys(properties.Environment.Variables).sort()).toEqual(variablesOf(name).sort());
+      expect(Object.values(properties.Environment.Variables)).not.toContain('');
     });
+  });
+
+  it('sets every variable that functions can read for one of them at least', () => {
+    const given = new Set<string>(functionNames.flatMap(variablesOf));
+    const setByLambda = ['AWS_REGION'];
+    expect([...given, ...setByLambda].sort()).toEqual(Object.keys(environment()).sort());
   });
 
   describe('the run lifecycle', () => {

@@ -24,6 +24,7 @@ describe.each(synthesize())('the state stack of $stage.name', ({ stage, stacks: 
         { AttributeName: tableDefinition.partitionKey, KeyType: 'HASH' },
         { AttributeName: tableDefinition.sortKey, KeyType: 'RANGE' },
       ],
+      TimeToLiveSpecification: { AttributeName: tableDefinition.timeToLive, Enabled: true },
       Replicas: [
         {
           Region: stage.region,

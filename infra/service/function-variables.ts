@@ -1,0 +1,21 @@
+import type { VariableName } from '../../shared/environment.ts';
+import { routes } from '../../shared/endpoints/endpoints.ts';
+import type { Route } from '../../shared/http/route.ts';
+import { tasks, type Task } from '../../shared/tasks/tasks.ts';
+import type { FunctionName } from '../bundles/function-names.ts';
+
+/** The variables that a deployment sets. Lambda sets the region itself. */
+export type DeployedVariable = Exclude<VariableName, 'AWS_REGION'>;
+
+/** The variables that a function is given: what every function has, and what follows from its row in the route or task table. */
+export function variablesOf(name: FunctionName): DeployedVariable[] {
+  const task = (tasks as readonly Task[]).find((row) => row.name === name);
+  const route = (routes as readonly Route[]).find((row) => row.name === name);
+  const uses = task?.uses ?? route?.uses ?? {};
+  const variables: DeployedVariable[] = ['STAGE', 'SERVICE_VERSION', 'LOG_LEVEL', 'METRICS_NAMESPACE'];
+  if (uses.table) variables.push('TABLE_NAME');
+  if (uses.content) variables.push('BUCKET_URL');
+  if (uses.stateMachine) variables.push('STATE_MACHINE_ARN');
+  if (route?.access) variables.push('MEMBERSHIP_CLAIM');
+  return [...variables, ...(task?.times ?? [])];
+}

@@ -1,0 +1,99 @@
+import { ServiceError } from '../errors.ts';
+
+export type Method = 'GET' | 'PUT' | 'DELETE';
+
+/** Storage refused a request, or did not answer it. The cause says why no answer came. */
+export class StorageError extends Error {
+  override readonly name = 'StorageError';
+  readonly method: Method;
+  /** The HTTP status of the answer; undefined where none came. */
+  readonly status: number | undefined;
+  /** S3's code for the error, such as `AccessDenied`; undefined where it gave none. */
+  readonly code: string | undefined;
+
+  constructor(method: Method, answer: { status?: number; code?: string | undefined; cause?: unknown }) {
+    const { status, code, cause } = answer;
+    super(status === undefined ? `Storage did not answer ${method}.` : `Storage answered ${method} with ${status}.`, { cause });
+    this.method = method;
+    this.status = status;
+    this.code = code;
+  }
+}
+
+const attempts = 3;
+const defaultTimeLimitInMilliseconds = 6_000;
+
+/**
+ * Sends a presigned request, up to three times where storage is busy, down or silent. A refusal such as 403 is not repeated, since
+ * our rights or requests are at fault then. A missing object is an answer: 404 to GET and DELETE. The body of an answer must be
+ * read without a pause longer than the time limit; reading throws ServiceError `unavailable` where storage stops within it.
+ * @throws StorageError when storage refuses the request, ServiceError `unavailable` when the attempts are used up
+ */
+export async function requestStorage(
+  url: string,
+  init: { method: Method; headers?: Record<string, string>; body?: Uint8Array<ArrayBuffer> },
+  timeLimitInMilliseconds = defaultTimeLimitInMilliseconds,
+): Promise<Response> {
+  for (let attempt = 1; ; attempt++) {
+    const answer = await send(url, init, timeLimitInMilliseconds);
+    if (answer instanceof Response && isExpected(answer, init.method, attempt)) return answer;
+    const failure = answer instanceof Response ? await refusal(init.method, answer) : answer;
+    if (!isPassing(failure)) throw failure;
+    if (attempt === attempts) throw unavailable(failure);
+    await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** attempt));
+  }
+}
+
+async function send(url: string, init: { method: Method }, timeLimitInMilliseconds: number): Promise<Response | StorageError> {
+  const silence = new AbortController();
+  const timer = setTimeout(() => {
+    silence.abort(new DOMException(`Storage was silent for ${timeLimitInMilliseconds} ms.`, 'TimeoutError'));
+  }, timeLimitInMilliseconds);
+  try {
+    const response = await fetch(url, { ...init, signal: silence.signal });
+    if (init.method === 'GET' && response.ok && response.body) {
+      return new Response(ReadableStream.from(partsOf(response.body, timer)), response);
+    }
+    const text = await response.text(); // the connection is free for the next request then
+    clearTimeout(timer);
+    return new Response(text || null, response);
+  } catch (cause) {
+    clearTimeout(timer);
+    return new StorageError(init.method, { cause });
+  }
+}
+
+/** The parts of a body. Each that arrives gives the next one its full time again. */
+async function* partsOf(body: AsyncIterable<Uint8Array>, timer: NodeJS.Timeout): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const part of body) {
+      timer.refresh();
+      yield part;
+    }
+  } catch (cause) {
+    throw unavailable(new StorageError('GET', { cause }));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function unavailable(failure: StorageError): ServiceError {
+  return new ServiceError('unavailable', 'A part of the service is busy or down. Try again in a moment.', {}, failure);
+}
+
+function isExpected({ ok, status }: Response, method: Method, attempt: number): boolean {
+  // 412: an earlier attempt whose answer got lost has written it, since nobody else knows the name.
+  return ok || (status === 404 && method !== 'PUT') || (status === 412 && attempt > 1);
+}
+
+async function refusal(method: Method, response: Response): Promise<StorageError> {
+  const [, code] = /<Code>(\w+)<\/Code>/.exec(await response.text()) ?? [];
+  return new StorageError(method, { status: response.status, code });
+}
+
+const passingStatuses = new Set([408, 409, 429]);
+
+/** Whether another attempt may succeed. S3 answers 400 where a request arrived too slowly, 409 where another one is under way. */
+function isPassing({ status, code }: StorageError): boolean {
+  return status === undefined || status >= 500 || passingStatuses.has(status) || code === 'RequestTimeout';
+}

@@ -1,0 +1,14 @@
+import type { Route } from './route.ts';
+
+const stableNames: Record<string, string> = { domainID: 'domain', computationID: 'computation_id', cvmID: 'cvm_id' };
+
+/** What a request's path names, under the names that tasks log the same things by: `domain`, `computation_id`, `asset_id`, `cvm_id`. */
+export function logFieldsOf(
+  route: Route,
+  parameters: Record<string, string | undefined> | null | undefined,
+): Record<string, unknown> {
+  const id = route.path.startsWith('/{domainID}/assets/') ? 'asset_id' : 'computation_id';
+  return Object.fromEntries(
+    Object.entries(parameters ?? {}).map(([name, value]) => [name === 'id' ? id : (stableNames[name] ?? name), value]),
+  );
+}

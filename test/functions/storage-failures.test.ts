@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { setEnvironment } from '../../infra/local/local-environment.ts';
+import { localFunctions } from '../../infra/local/local-functions.ts';
+import { startAnsweringServer, status, type AnsweringServer } from '../support/answering-server.ts';
+import { startStores, type Stores } from '../support/builders-store.ts';
+
+const invoke = localFunctions();
+let stores: Stores;
+let storage: AnsweringServer;
+
+beforeAll(async () => {
+  stores = await startStores();
+  storage = await startAnsweringServer();
+  const times = { acceptInSeconds: 300, silenceInSeconds: 120, runInSeconds: 86_400, stopInSeconds: 120 };
+  setEnvironment({ ...stores.endpoints, s3: storage.endpoint }, times, 'ERROR');
+  process.env['TABLE_NAME'] = stores.table.name;
+});
+afterAll(async () => {
+  await storage.stop();
+  await stores.stop();
+});
+
+const creation = {
+  version: '2.0',
+  rawPath: '/d1/assets',
+  headers: { 'content-type': 'application/json' },
+  isBase64Encoded: false,
+  body: JSON.stringify({ asset: { file_name: 'a.csv', asset_type: 'dataset', asset: btoa('a,b') } }),
+  pathParameters: { domainID: 'd1' },
+  requestContext: {
+    requestId: 'r-1',
+    http: { method: 'POST', path: '/d1/assets', protocol: 'HTTP/1.1', sourceIp: '::1', userAgent: '' },
+    authorizer: { jwt: { claims: { sub: 'alice', 'cognito:groups': '[d1:administrator]' }, scopes: [] } },
+  },
+};
+
+/** What creating an asset with content answers, and what it logs. */
+async function createAsset() {
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  try {
+    const answer = await invoke('assets/create-asset', creation);
+    const entries = write.mock.calls.map(([line]) => JSON.parse(String(line)) as unknown);
+    return { answer, entries };
+  } finally {
+    write.mockRestore();
+  }
+}
+
+describe('creating an asset while storage fails', () => {
+  it('answers 500 where storage denies access, and logs status, method and code', async () => {
+    storage.answerWith(status(403, '<Error><Code>AccessDenied</Code></Error>'));
+    const { answer, entries } = await createAsset();
+    expect(answer).toMatchObject({ statusCode: 500 });
+    expect(entries).toEqual([
+      expect.objectContaining({
+        level: 'ERROR',
+        code: 'internal',
+        domain: 'd1',
+        error: expect.objectContaining({ name: 'StorageError', method: 'PUT', status: 403, code: 'AccessDenied' }),
+      }),
+    ]);
+  });
+
+  it('answers 503 with Retry-After where storage is down, and logs its last answer', async () => {
+    storage.answerWith(status(503));
+    const { answer, entries } = await createAsset();
+    expect(answer).toMatchObject({ statusCode: 503, headers: { 'retry-after': expect.any(String) } });
+    expect(entries).toEqual([
+      expect.objectContaining({
+        level: 'ERROR',
+        code: 'unavailable',
+        error: expect.objectContaining({ name: 'StorageError', method: 'PUT', status: 503 }),
+      }),
+    ]);
+  });
+});

@@ -1,0 +1,26 @@
+import { DescribeTimeToLiveCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTable, startDynamoDb, type LocalDynamoDb } from '../../../infra/local/dynamodb.ts';
+import { localCredentials } from '../../../infra/local/local-credentials.ts';
+import { tableDefinition } from '../../../infra/table-definition.ts';
+
+let engine: LocalDynamoDb;
+let client: DynamoDBClient;
+
+beforeAll(async () => {
+  engine = await startDynamoDb();
+  client = new DynamoDBClient({ endpoint: engine.endpoint, region: 'local', credentials: localCredentials });
+});
+afterAll(async () => {
+  client.destroy();
+  await engine.stop();
+});
+
+describe('createTable', () => {
+  it('enables expiry by the attribute that AWS has, and may be called again for the same table', async () => {
+    await createTable(engine.endpoint, 'service');
+    await createTable(engine.endpoint, 'service');
+    const { TimeToLiveDescription } = await client.send(new DescribeTimeToLiveCommand({ TableName: 'service' }));
+    expect(TimeToLiveDescription).toEqual({ AttributeName: tableDefinition.timeToLive, TimeToLiveStatus: 'ENABLED' });
+  });
+});

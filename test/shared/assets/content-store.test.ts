@@ -1,0 +1,153 @@
+import { S3RequestPresigner } from '@aws-sdk/s3-request-presigner';
+import { Sha256 } from '@smithy/core/checksum';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { localCredentials } from '../../../infra/local/local-credentials.ts';
+import { deleteContent, getContent, putContent, type ContentStore } from '../../../shared/assets/content-store.ts';
+import { StorageError } from '../../../shared/assets/storage-request.ts';
+import { ServiceError } from '../../../shared/errors.ts';
+import { toServiceError } from '../../../shared/http/problem.ts';
+import { hangUp, silence, startAnsweringServer, status, type AnsweringServer } from '../../support/answering-server.ts';
+
+let storage: AnsweringServer;
+let store: ContentStore;
+
+beforeAll(async () => {
+  storage = await startAnsweringServer();
+  store = {
+    url: `${storage.endpoint}/content`,
+    presigner: new S3RequestPresigner({ region: 'local', credentials: localCredentials, sha256: Sha256 }),
+  };
+});
+afterAll(() => storage.stop());
+
+const key = 'content/inline/d1/a/1';
+const put = () => putContent(store, key, Buffer.from('a,b'));
+const get = () => getContent(store, key);
+const remove = () => deleteContent(store, key);
+const within = (timeLimitInMilliseconds: number): ContentStore => ({ ...store, timeLimitInMilliseconds });
+
+async function thrownBy(work: () => Promise<unknown>): Promise<unknown> {
+  try {
+    await work();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('Nothing was thrown.');
+}
+
+const xml = (code: string) => `<?xml version="1.0"?><Error><Code>${code}</Code><Message>No.</Message></Error>`;
+
+describe('a request that storage refuses', () => {
+  it.each([
+    ['PUT', put, 403, 'AccessDenied'],
+    ['GET', get, 403, 'AccessDenied'],
+    ['DELETE', remove, 403, 'AccessDenied'],
+    ['PUT', put, 400, 'InvalidArgument'],
+    ['PUT', put, 404, 'NoSuchBucket'],
+    ['PUT', put, 412, 'PreconditionFailed'],
+    ['GET', get, 301, 'PermanentRedirect'],
+  ])('is not repeated, and names method, status and code: %s %s %s', async (method, work, code, name) => {
+    storage.answerWith(status(code, xml(name)));
+    const error = await thrownBy(work);
+    expect(error).toBeInstanceOf(StorageError);
+    expect(error).toMatchObject({ method, status: code, code: name, message: `Storage answered ${method} with ${code}.` });
+    expect(storage.received).toEqual([method]);
+  });
+
+  it('is answered as an internal error, since our rights or requests are at fault', async () => {
+    storage.answerWith(status(403, xml('AccessDenied')));
+    expect(toServiceError(await thrownBy(put)).code).toBe('internal');
+  });
+});
+
+describe('a request while storage is busy or down', () => {
+  it.each([
+    ['answers 500', status(500)],
+    ['answers 503 SlowDown', status(503, xml('SlowDown'))],
+    ['answers 429', status(429)],
+    ['answers 409, since another request for the name is under way', status(409, xml('ConditionalRequestConflict'))],
+    ['answers 400 RequestTimeout', status(400, xml('RequestTimeout'))],
+    ['closes the connection', hangUp],
+  ])('is sent three times and then answered as unavailable, if storage %s', async (_what, answer) => {
+    storage.answerWith(answer);
+    const error = await thrownBy(put);
+    expect(error).toBeInstanceOf(ServiceError);
+    expect(error).toMatchObject({ code: 'unavailable', cause: expect.any(StorageError) });
+    expect(storage.received).toEqual(['PUT', 'PUT', 'PUT']);
+  });
+
+  it('is given up when storage is silent for the time limit, sent again, and then answered as unavailable', async () => {
+    storage.answerWith(silence);
+    const error = await thrownBy(() => getContent(within(500), key));
+    expect(error).toMatchObject({
+      code: 'unavailable',
+      cause: { method: 'GET', cause: { name: 'TimeoutError', message: 'Storage was silent for 500 ms.' } },
+    });
+    await vi.waitFor(() => expect(storage.received).toEqual(['GET', 'GET', 'GET']));
+  });
+
+  it.each([
+    ['503', status(503)],
+    ['silence', silence],
+    ['a closed connection', hangUp],
+  ])('succeeds where an attempt succeeds after %s', async (_what, answer) => {
+    storage.answerWith(answer, status(200, 'a,b'));
+    const response = await getContent(within(1_500), key);
+    expect(await response?.text()).toBe('a,b');
+    expect(storage.received).toEqual(['GET', 'GET']);
+  });
+
+  it('succeeds where an earlier attempt has written, though its answer got lost', async () => {
+    storage.answerWith(hangUp, status(412, xml('PreconditionFailed')));
+    await put();
+    expect(storage.received).toEqual(['PUT', 'PUT']);
+  });
+
+  it('keeps the cause of a missing answer', async () => {
+    storage.answerWith(hangUp);
+    const { cause } = (await thrownBy(put)) as ServiceError;
+    expect(cause).toMatchObject({
+      method: 'PUT',
+      status: undefined,
+      cause: { message: 'fetch failed', cause: expect.any(Error) },
+    });
+  });
+});
+
+describe('the body of an answer', () => {
+  it.each([
+    ['falls silent', silence, 'TimeoutError'],
+    ['closes the connection', hangUp, 'TypeError'],
+  ])('fails to be read when storage %s within it, which is answered as unavailable', async (_what, then, name) => {
+    storage.answerWith((request, response) => {
+      response.writeHead(200, { 'content-length': 8 }).write('a,b', () => then(request, response));
+    });
+    const response = await getContent(within(1_500), key);
+    const error = await thrownBy(async () => await response?.text());
+    expect(error).toMatchObject({ code: 'unavailable', cause: { name: 'StorageError', method: 'GET', cause: { name } } });
+  });
+
+  it('may take longer than the time limit, as long as each part arrives within it', async () => {
+    const parts = Array.from({ length: 5 }, (_, index) => `${index},`);
+    storage.answerWith((_, response) => {
+      response.writeHead(200);
+      const timer = setInterval(() => {
+        const part = parts.shift();
+        if (part !== undefined) return void response.write(part);
+        clearInterval(timer);
+        response.end();
+      }, 400);
+    });
+    const response = await getContent(within(1_500), key);
+    expect(await response?.text()).toBe('0,1,2,3,4,');
+  });
+});
+
+describe('an object that is not there', () => {
+  it('is no error to read or to delete', async () => {
+    storage.answerWith(status(404, xml('NoSuchKey')));
+    expect(await get()).toBeUndefined();
+    await remove();
+    expect(storage.received).toEqual(['GET', 'DELETE']);
+  });
+});

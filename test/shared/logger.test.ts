@@ -1,0 +1,76 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { StorageError } from '../../shared/assets/storage-request.ts';
+import { log, startLog } from '../../shared/logger.ts';
+
+interface Described {
+  name: string;
+  message: string;
+  cause?: Described;
+  errors?: Described[];
+}
+
+function errorIn(cause: unknown): Described {
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  try {
+    log('ERROR', 'It failed.', {}, cause);
+    const [[line] = []] = write.mock.calls;
+    return (JSON.parse(String(line)) as { error: Described }).error;
+  } finally {
+    write.mockRestore();
+  }
+}
+
+function count({ cause, errors = [] }: Described): number {
+  return 1 + [cause, ...errors].reduce((sum, each) => sum + (each === undefined ? 0 : count(each)), 0);
+}
+
+describe('the log entry of an error', () => {
+  beforeEach(() => {
+    vi.stubEnv('LOG_LEVEL', 'ERROR');
+    startLog({});
+  });
+  afterEach(() => vi.unstubAllEnvs());
+
+  it('has its name, message and stack', () => {
+    expect(errorIn(new TypeError('Wrong.'))).toEqual({ name: 'TypeError', message: 'Wrong.', stack: expect.any(String) });
+  });
+
+  it('has what caused it, cause by cause', () => {
+    const socket = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+    const error = new StorageError('PUT', { cause: new TypeError('fetch failed', { cause: socket }) });
+    expect(errorIn(error)).toMatchObject({
+      name: 'StorageError',
+      method: 'PUT',
+      cause: { name: 'TypeError', message: 'fetch failed', cause: { name: 'Error', code: 'ECONNREFUSED' } },
+    });
+  });
+
+  it('has the status and code of an answer of storage, and the status of one of the SDK', () => {
+    expect(errorIn(new StorageError('GET', { status: 403, code: 'AccessDenied' }))).toMatchObject({
+      method: 'GET',
+      status: 403,
+      code: 'AccessDenied',
+    });
+    expect(errorIn(Object.assign(new Error('Slow.'), { $metadata: { httpStatusCode: 503 } }))).toMatchObject({ status: 503 });
+  });
+
+  it('has each part of an aggregate with its own cause', () => {
+    const parts = [new Error('one', { cause: new Error('why one') }), 'two'];
+    expect(errorIn(new AggregateError(parts, '2 of 3 failed.'))).toMatchObject({
+      message: '2 of 3 failed.',
+      errors: [{ message: 'one', cause: { message: 'why one' } }, 'two'],
+    });
+  });
+
+  it('has a cause that is no error as text', () => {
+    expect(errorIn(new Error('It failed.', { cause: 'a reason' }))).toMatchObject({ cause: 'a reason' });
+  });
+
+  it('stays small: of circular causes and large aggregates it has 20 errors', () => {
+    const circular = new Error('again');
+    circular.cause = circular;
+    expect(count(errorIn(circular))).toBe(20);
+    const many = Array.from({ length: 1000 }, (_, index) => new Error(`part ${index}`));
+    expect(count(errorIn(new AggregateError(many)))).toBe(20);
+  });
+});

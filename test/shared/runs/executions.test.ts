@@ -1,0 +1,29 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { localCredentials } from '../../../infra/local/local-credentials.ts';
+import { local } from '../../../infra/local/local-environment.ts';
+import { openExecutions, startExecution } from '../../../shared/runs/executions.ts';
+import { silence, startAnsweringServer, status, type AnsweringServer } from '../../support/answering-server.ts';
+
+let stepFunctions: AnsweringServer;
+
+beforeAll(async () => {
+  stepFunctions = await startAnsweringServer();
+  vi.stubEnv('AWS_ENDPOINT_URL_SFN', stepFunctions.endpoint);
+  vi.stubEnv('AWS_REGION', local.region);
+  vi.stubEnv('AWS_ACCESS_KEY_ID', localCredentials.accessKeyId);
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', localCredentials.secretAccessKey);
+  vi.stubEnv('STATE_MACHINE_ARN', local.stateMachineArn);
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await stepFunctions.stop();
+});
+
+describe('the client of Step Functions', () => {
+  it('gives up a request without an answer after 4 seconds, and sends it again', async () => {
+    stepFunctions.answerWith(silence, status(200, JSON.stringify({ executionArn: 'arn', startDate: 1 })));
+    const run = { domain: 'd1', computation_id: 'c-1', run_id: 'r-1', cvm_id: 'cvm-1' };
+    await startExecution(openExecutions(), 'run', run);
+    expect(stepFunctions.received).toEqual(['POST', 'POST']);
+  });
+});

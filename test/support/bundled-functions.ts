@@ -1,0 +1,33 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { join } from 'node:path';
+import type { FunctionName } from '../../infra/bundles/function-names.ts';
+import type { LoadHandler } from '../../infra/local/local-functions.ts';
+import { variablesOf } from '../../infra/service/function-variables.ts';
+import { environment } from '../../shared/environment.ts';
+
+type Handler = Awaited<ReturnType<LoadHandler>>;
+
+/** Loads functions from their bundles. Of the service's variables each sees those that its deployment gives it. */
+export function loadBundled(folder: string): LoadHandler {
+  const running = new AsyncLocalStorage<string>();
+  hideVariables((variable) => {
+    const name = running.getStore();
+    return name !== undefined && isOfService(variable) && !variablesOf(name as FunctionName).some((given) => given === variable);
+  });
+  return async (name) => {
+    const { handler } = (await import(/* @vite-ignore */ join(folder, name, 'index.mjs'))) as { handler: Handler };
+    return (event, context) => running.run(name, () => handler(event, context));
+  };
+}
+
+function isOfService(variable: string): boolean {
+  return Object.hasOwn(environment(), variable) && variable !== 'AWS_REGION'; // Lambda sets the region
+}
+
+function hideVariables(isHidden: (variable: string) => boolean): void {
+  // A copy, since the real one refuses what Reflect does through a proxy.
+  process.env = new Proxy<NodeJS.ProcessEnv>(
+    { ...process.env },
+    { get: (variables, name) => (typeof name === 'string' && !isHidden(name) ? variables[name] : undefined) },
+  );
+}

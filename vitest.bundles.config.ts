@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config';
+import config from './vitest.config.ts';
+
+/** The end-to-end suite, with the functions as they are deployed: bundled, with the variables that CDK gives them. */
+export default defineConfig({
+  test: {
+    ...config.test,
+    include: ['test/e2e/**/*.test.ts'],
+    globalSetup: ['test/support/build-bundles.ts'],
+  },
+});
