@@ -7,10 +7,10 @@ import { timestamp } from '../timestamp.ts';
 export const assetTypes = ['algorithm', 'dataset'] as const;
 export type AssetType = (typeof assetTypes)[number];
 
-/** Content up to this many bytes is sent and returned inline (docs/contract.md, section 7). */
+/** The largest content that is sent and returned inline (docs/contract.md, section 7). */
 export const inlineLimitInBytes = 4 * 1024 * 1024;
 
-/** A plain name, since the agent joins it into a path: no `/`, no control characters, neither `.` nor `..`. */
+/** A plain name without `/` or control characters, and not `.` or `..`, because the agent uses it in a path. */
 const fileName = v.pipe(
   text(1, 255),
   v.regex(
@@ -70,13 +70,19 @@ const returned = v.optional(v.pipe(v.unknown(), v.description('Ignored: written 
 export const assetInput = strictObject({ asset: strictObject(inputEntries) });
 export type AssetInput = v.InferOutput<typeof assetInput>['asset'];
 
-/** Body of endpoint 18: a full replacement, but for content left out, which stays. */
+/** Body of endpoint 18: a full replacement. Without `asset`, the content stays the same. */
 export const assetReplacement = strictObject({
   asset: strictObject({
     ...inputEntries,
     checksum: v.optional(v.nullable(checksum)),
-    ...{ id: returned, state: returned, size: returned, created_by: returned, created_at: returned, updated_at: returned },
-    ...{ upload: returned, download: returned },
+    id: returned,
+    state: returned,
+    size: returned,
+    created_by: returned,
+    created_at: returned,
+    updated_at: returned,
+    upload: returned,
+    download: returned,
   }),
 });
 
@@ -97,7 +103,7 @@ export const assetRow = v.object({
 
 const link = { url: v.pipe(v.string(), v.url()), expires_at: timestamp };
 
-/** An asset, whole. */
+/** An asset with all its fields. */
 export const assetSchema = v.object({
   ...assetRow.entries,
   user_key: v.pipe(
@@ -118,13 +124,13 @@ export type Asset = v.InferOutput<typeof assetSchema>;
 export const storedAsset = v.object({
   ...assetRow.entries,
   user_key: v.string(),
-  /** Where the content is; null while it is pending. */
+  /** The content's key in storage; null while it is pending. */
   content_key: v.nullable(v.string()),
-  /** SHA3-256 of what is stored, hex; not `checksum` where the content is a sample. */
+  /** SHA3-256 of the stored content, hex. Differs from `checksum` if the content is a sample. */
   content_checksum: v.nullable(v.string()),
-  /** Where the awaited upload goes; null when none is awaited. */
+  /** The storage key of the expected upload; null if none is expected. */
   upload_key: v.nullable(v.string()),
-  /** Changes with every change of the asset or its links. */
+  /** Incremented by every change of the asset or its links. */
   version: v.number(),
 });
 export type StoredAsset = v.InferOutput<typeof storedAsset>;

@@ -5,30 +5,31 @@ import { listKeys, lists, type RowKey } from '../table/keys.ts';
 import { getItem, type Item, type Table } from '../table/table.ts';
 import { storedAsset, type StoredAsset } from './asset.ts';
 
+/** @throws ServiceError `not_found` if this service cannot have issued the identifier */
 export function assetNumber(id: string): number {
   const number = numberOf(id);
   if (number === undefined) throw notFound('asset');
   return number;
 }
 
-/** Where an asset's row is. @throws ServiceError `not_found` for an identifier that this service cannot have issued */
+/** Returns the key of an asset's row. @throws ServiceError `not_found` if this service cannot have issued the identifier */
 export function assetKey(domain: string, id: string): RowKey {
   return listKeys.row(lists.assets(domain), assetNumber(id));
 }
 
-/** The row read from `assetKey`, undefined where there is none with this identifier. */
+/** Parses the row read at `assetKey`. Returns undefined if it is missing or belongs to another asset. */
 export function findAsset(item: Item | undefined, id: string): StoredAsset | undefined {
   return item?.['id'] === id ? parseStored(storedAsset, item, 'asset') : undefined;
 }
 
-/** @throws ServiceError `not_found` */
+/** Like findAsset, but throws. @throws ServiceError `not_found` */
 export function parseAsset(item: Item | undefined, id: string): StoredAsset {
   const asset = findAsset(item, id);
   if (!asset) throw notFound('asset');
   return asset;
 }
 
-/** One round trip. @throws ServiceError `not_found` */
+/** Reads an asset's row in one round trip. @throws ServiceError `not_found` */
 export async function readAsset(table: Table, domain: string, id: string): Promise<StoredAsset> {
   return parseAsset(await getItem(table, assetKey(domain, id)), id);
 }

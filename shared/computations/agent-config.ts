@@ -37,7 +37,7 @@ export type AgentConfig = v.InferOutput<typeof agentConfigInput>;
 
 export const defaultAgentConfig: AgentConfig = v.parse(agentConfigInput, {});
 
-/** @throws Error when the stored item is not an agent configuration. */
+/** @throws Error if the stored item is not an agent configuration */
 export function parseAgentConfig(stored: unknown): AgentConfig {
   return stored === undefined ? defaultAgentConfig : v.parse(v.object(agentConfigInput.entries), stored);
 }
@@ -47,7 +47,7 @@ export function withoutServerKey(config: AgentConfig): Omit<AgentConfig, 'server
   return rest;
 }
 
-/** The names of the fields that differ. */
+/** Returns the names of the fields that differ. */
 export function changedConfigFields(before: AgentConfig, after: AgentConfig): (keyof AgentConfig)[] {
   return (Object.keys(after) as (keyof AgentConfig)[]).filter((field) => before[field] !== after[field]);
 }

@@ -11,7 +11,7 @@ export type ComputationStatus = (typeof computationStatuses)[number];
 
 const userId = v.pipe(text(1, 255), v.description("A user: the token's `sub`."));
 
-/** The fields of the row that users give; `owner` apart, since its default depends on the caller. */
+/** The fields of the row that users set. Without `owner`, because its default depends on the caller. */
 const givenFields = {
   name: v.pipe(text(1, 200), v.description('1 to 200 characters.'), v.examples(['Average income by region'])),
   description: v.optional(v.pipe(text(0, 4000), v.description('At most 4,000 characters.')), ''),
@@ -26,10 +26,10 @@ const inputEntries = {
 /** Body of endpoint 1. */
 export const computationInput = strictObject(inputEntries);
 
-/** What the service itself returns is taken and ignored in a PUT, so that read-change-write works. */
+/** A field that the service returns. A PUT accepts and ignores it, so that clients can send back what they read. */
 const returned = v.optional(v.pipe(v.unknown(), v.description('Ignored: written by the service.')));
 
-/** Body of endpoint 4: a full replacement. `owner` left out keeps the owner. */
+/** Body of endpoint 4: a full replacement. Without `owner`, the owner stays the same. */
 export const computationReplacement = strictObject({
   ...inputEntries,
   id: returned,
@@ -51,13 +51,13 @@ export const computationRow = v.object({
   updated_at: timestamp,
 });
 
-/** What is stored of a computation beside its definition: the row, its latest run, and guards for changes. */
+/** A computation's stored row: its fields, its latest run, and the versions that guard changes. */
 export const storedComputation = v.object({
   ...computationRow.entries,
   run: v.nullable(runSchema),
-  /** Changes with every change of the row. */
+  /** Incremented by every change of the row. */
   version: v.number(),
-  /** Changes with every link and key, so that a run is started with the inputs it has checked. */
+  /** Incremented by every change of links or keys, so that a run starts with the inputs that were checked. */
   inputs_version: v.number(),
   dataset_count: v.number(),
 });
@@ -65,10 +65,10 @@ export type StoredComputation = v.InferOutput<typeof storedComputation>;
 
 const givenSchema = v.object(givenFields);
 
-/** The fields of the row that users give, on create and on replace. */
+/** The fields of the row that users set when they create or replace a computation. */
 export type ComputationFields = v.InferOutput<typeof givenSchema> & Pick<StoredComputation, 'owner'>;
 
-/** Picks these fields out of the body of endpoint 1 or 4. */
+/** Picks these fields from the body of endpoint 1 or 4. */
 export function fieldsOf(body: v.InferOutput<typeof givenSchema>, owner: string): ComputationFields {
   return { ...v.parse(givenSchema, body), owner };
 }
@@ -79,7 +79,7 @@ const linkedAsset = v.object({
   asset_type: v.picklist(['algorithm', 'dataset']),
 });
 
-/** A computation, whole. */
+/** A computation with all its fields. */
 export const computationSchema = v.object({
   ...computationRow.entries,
   agent_config: agentConfigOutput,

@@ -3,7 +3,7 @@ import { withoutServerKey } from './agent-config.ts';
 import type { Computation, StoredComputation } from './computation.ts';
 import { type Definition } from './definition.ts';
 
-/** A computation as its caller may see it: `server_key` only for who may edit it (docs/contract.md, section 2). */
+/** Builds the computation that the caller may see. Only editors see `server_key` (docs/contract.md, section 2). */
 export function describeComputation(row: StoredComputation, definition: Definition, caller: Caller): Computation {
   const mayEdit = caller.actions.has('edit') || caller.id === row.owner;
   const { agent_config, algorithm, datasets } = definition;
