@@ -34,7 +34,7 @@ export function parseToChange(domain: string, id: string, [row, head]: (Item | u
   return { domain, row: parseComputation(row, id), head: parseHead(head) };
 }
 
-/** One round trip. @throws ServiceError `not_found` */
+/** Reads a computation in order to change it, in one round trip. @throws ServiceError `not_found` */
 export async function readToChange(table: Table, domain: string, id: string): Promise<ComputationToChange> {
   return parseToChange(domain, id, await getItems(table, keysToChange(domain, id)));
 }

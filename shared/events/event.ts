@@ -47,15 +47,15 @@ export const eventSchema = v.object({
 
 export type Event = v.InferOutput<typeof eventSchema>;
 
-/** An event to be recorded. The service gives it its identifier, number and timestamp. */
+/** An event to record. The service assigns its identifier, number and timestamp. */
 export interface NewEvent {
   event_type: string;
   status: string;
   originator: string;
   run_id?: string;
   cvm_id?: string;
-  /** A JSON object, or the bytes as an agent sent them. */
+  /** A JSON object, or the bytes that an agent sent. */
   details: Record<string, unknown> | Uint8Array;
-  /** False for administrative events, which endpoint 24 does not answer with. */
+  /** False for administrative events, which endpoint 24 never returns. */
   lifecycle: boolean;
 }

@@ -4,16 +4,16 @@ import { getItems, queryBetween, type Table } from '../table/table.ts';
 import { readHead } from './journal-head.ts';
 import { parseStoredEvent, type StoredEvent } from './stored-event.ts';
 
-/** Event numbers, both inclusive; none where `from` is above `to`. */
+/** A range of event numbers, both inclusive. Empty if `from` is greater than `to`. */
 export interface NumberRange {
   from: number;
   to: number;
 }
 
 /**
- * The events of a range that the journal's head says is there, oldest first.
- * @throws ServiceError `not_found` when the journal has been deleted meanwhile.
- * @throws Error when one is missing or damaged.
+ * Reads a range of events, oldest first. The range must exist according to the journal's head.
+ * @throws ServiceError `not_found` if the journal was deleted in the meantime
+ * @throws Error if an event is missing or damaged
  */
 export async function readNumberRange(table: Table, computationId: string, range: NumberRange): Promise<StoredEvent[]> {
   if (range.from > range.to) return [];
@@ -28,7 +28,7 @@ export async function readNumberRange(table: Table, computationId: string, range
   return isWhole ? events : gapOrDeleted(table, computationId);
 }
 
-/** The events of ascending numbers, in their order. Errors as with readNumberRange. */
+/** Reads the events with these ascending numbers, in this order. Throws as readNumberRange does. */
 export async function readNumbers(table: Table, computationId: string, numbers: number[]): Promise<StoredEvent[]> {
   const [from, to] = [numbers[0], numbers.at(-1)];
   if (from === undefined || to === undefined) return [];
@@ -40,7 +40,7 @@ export async function readNumbers(table: Table, computationId: string, numbers: 
   return items.includes(undefined) ? gapOrDeleted(table, computationId) : items.map(parseStoredEvent);
 }
 
-/** What stands where the journal should have been whole: a deleted journal loses its head first, so a head means damage. */
+/** Throws `not_found` if the journal was deleted, otherwise an Error. A deletion removes the head, so a head means damage. */
 export async function gapOrDeleted(table: Table, computationId: string): Promise<never> {
   const head = await readHead(table, computationId);
   if (head.count === 0) throw notFound('computation');

@@ -4,7 +4,7 @@ import { manifestSchema } from '../manifest/manifest.ts';
 import { identifier } from '../identifier-schemas.ts';
 import { timestamp } from '../timestamp.ts';
 
-/** What a CVM is asked to do (endpoint 25). */
+/** A command for a CVM (endpoint 25). */
 export const commandSchema = v.object({
   id: v.pipe(v.string(), v.uuid()),
   type: v.picklist(['run', 'stop']),

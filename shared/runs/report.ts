@@ -9,7 +9,7 @@ const base = {
 const reason = v.optional(v.pipe(text(0, 1000), v.description('Why, for people.')), '');
 const word = text(1, 60);
 
-/** The parts of a CVM that events come from; a report cannot speak for the service or a user. */
+/** The parts of a CVM that report events. A report cannot name the service or a user as originator. */
 const reporters = ['agent', 'computation-runner'] as const;
 
 /** The service's own events say what the service knows. */
