@@ -8,10 +8,10 @@ import { getItems, queryPartition, type Table } from '../table/table.ts';
 import type { Inputs } from './build-manifest.ts';
 
 /**
- * What a computation's manifest is made of, as it is now. Three round trips: the computation, its links and keys, the assets.
- * The computation comes first, so that a change of its inputs while they are read changes the version that was read. An asset
- * that is deleted counts as not linked.
- * @param permit called with the computation before more is read; throws to refuse
+ * Reads what a computation's manifest is built from, in three round trips: the computation, its links and keys, the assets. The
+ * computation is read first. So if its inputs change while they are read, its `inputs_version` differs from the one read. A
+ * deleted asset counts as not linked.
+ * @param permit called with the computation before anything else is read; throws to refuse the request
  * @throws ServiceError `not_found`
  */
 export async function readInputs(table: Table, domain: string, id: string): Promise<Inputs>;

@@ -9,8 +9,8 @@ import { manifestSchema, type Manifest } from './manifest.ts';
 import { readInputs } from './read-inputs.ts';
 
 /**
- * The manifest that a run was started with, or, without `runId`, the one that a run would be started with now.
- * @throws ServiceError `not_found`; `incomplete` with what is missing, since an incomplete manifest would end an agent
+ * Reads the manifest that a run was started with. Without `runId`, builds the manifest that a run would get now.
+ * @throws ServiceError `not_found`; `incomplete` with what is missing, because an incomplete manifest would crash an agent
  */
 export async function readManifest(table: Table, domain: string, id: string, runId: string | undefined): Promise<Manifest> {
   if (runId !== undefined) {

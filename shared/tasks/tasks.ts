@@ -1,18 +1,18 @@
 import type { Uses } from '../uses.ts';
 
-/** Who calls a function that no route calls. */
+/** What calls a task. */
 export type Trigger = 'state machine' | 'execution status' | 'upload' | { everyMinutes: number };
 
-/** One row per function that AWS calls itself: what CDK and its tests derive from. */
+/** A function that AWS calls, rather than a route. CDK and its tests are derived from this table. */
 export interface Task {
-  /** File below functions/, test, construct id and log dimension. */
+  /** File in functions/, test, construct id and log dimension. */
   name: string;
   trigger: Trigger;
   uses: Uses;
-  /** The run times of the stage that it reads. */
+  /** The time limits of the stage that it reads. */
   times?: readonly ('ACCEPT_TIMEOUT_SECONDS' | 'STOP_TIMEOUT_SECONDS')[];
   timeoutInSeconds: number;
-  /** What a user loses while it fails; the alarm says it. */
+  /** What users lose while it fails. Part of the alarm's text. */
   loses: string;
 }
 
