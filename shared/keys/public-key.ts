@@ -93,7 +93,7 @@ function isPrivateKey(der: Buffer): boolean {
   });
 }
 
-/** Converts a key through its JSON Web Key, which has only one form, so that compressed points become uncompressed, as Go needs. */
+/** Converts a key through its JSON Web Key, which has only one form. Compressed points become uncompressed, as Go needs. */
 function fromKeyObject(given: KeyObject): { publicKey: PublicKey; wire: Buffer } {
   const algorithm = algorithmOf(given);
   const jwk = given.export({ format: 'jwk' });
