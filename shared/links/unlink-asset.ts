@@ -51,7 +51,8 @@ export async function unlinkDeletedAsset(table: Table, request: DeletedAssetRequ
   await withFreshReads(table, async (table) => {
     const keys = [assetKey(domain, asset.id), ...keysToChange(domain, computationId)];
     const [assetItem, ...computationItems] = await getItems(table, keys);
-    if (findAsset(assetItem, asset.id)) throw new Error('The asset is not deleted.');
+    if (findAsset(assetItem, asset.id))
+      throw new StaleReadError('The transaction that deletes the asset is still visible in part.');
     if (!findComputation(computationItems[0], computationId)) return;
     const computation = parseToChange(domain, computationId, computationItems);
     const transaction = new Transaction();
