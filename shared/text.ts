@@ -69,9 +69,9 @@ export const paging = {
   offset: v.optional(
     v.pipe(
       v.string(),
-      v.regex(/^(?:0|[1-9][0-9]{0,14})$/, 'Expected a whole number from 0.'),
-      v.description('How many rows to pass over; 0 unless told.'),
-      v.metadata({ minimum: 0, default: 0 }),
+      v.regex(/^(?:0|[1-9][0-9]{0,14})$/, 'Expected a whole number from 0 to 999999999999999.'),
+      v.description('Number of rows to skip, 0 to 999999999999999. Default 0.'),
+      v.metadata({ minimum: 0, maximum: 999_999_999_999_999, default: 0 }),
       v.transform(Number),
     ),
     '0',
