@@ -51,6 +51,14 @@ describe('startStack', () => {
     await expect.poll(content).toBe(btoa('5.1,3.5'));
   });
 
+  it('has browsers run only its own scripts on the reference page, and guess no content types', async () => {
+    for (const path of ['/docs', '/docs/docs.js', '/favicon.ico']) {
+      const { headers } = await fetch(stack.baseUrl + path);
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self';/);
+    }
+  });
+
   it('serves the reference page and all that it loads', async () => {
     const page = await (await fetch(`${stack.baseUrl}/docs`)).text();
     const loaded = [...page.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, address]) => address ?? '');
