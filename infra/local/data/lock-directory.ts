@@ -20,7 +20,8 @@ export function lockDirectory(directory: string): () => Promise<void> {
     writeKeptFile(holder, `${process.pid}\n`);
   } catch (error) {
     lock.close();
-    if ((error as { errcode?: number }).errcode !== busyInSqlite) throw error;
+    const { errcode, message } = error as Error & { errcode?: number };
+    if (errcode !== busyInSqlite) throw new Error(`Cannot lock ${directory}: ${message}`, { cause: error });
     throw new Error(
       `${directory} is in use by another service (process ${processIn(holder)}). End that one, or choose another directory.`,
     );
