@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'vitest';
 import { freePort } from '../../../infra/local/free-port.ts';
 import { childrenOf } from '../../support/processes.ts';
 import { callAs, type Call } from './ready-computation.ts';
@@ -34,9 +33,16 @@ export async function startService(args: string[], limits = ':'): Promise<Servic
   });
   running.add(child);
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
   const exited = new Promise<number | null>((resolve) => child.once('close', resolve)).finally(() => running.delete(child));
-  await expect.poll(() => output.includes('Ctrl-C') || !running.has(child), { timeout: 20_000 }).toBe(true);
+  const answers = new Promise<void>((resolve) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk) => {
+        output += String(chunk);
+        if (output.includes('Ctrl-C')) resolve();
+      });
+    }
+  });
+  await Promise.race([answers, exited]);
   const baseUrl = `http://localhost:${port}`;
   return {
     pid: child.pid ?? 0,
