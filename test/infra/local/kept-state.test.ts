@@ -132,6 +132,21 @@ describe('a limit on the size of files', () => {
   );
 });
 
+describe('a purge that a kill has cut off', () => {
+  it('is finished before the next start answers', async () => {
+    const first = await onData();
+    const asset = { file_name: 'iris.csv', asset_type: 'dataset', asset: btoa('5.1,3.5') };
+    const { body } = await first.call('POST', '/d1/assets', { asset });
+    expect((await first.call('DELETE', `/d1/assets/${String(body['id'])}`)).status).toBe(204);
+    await first.end('SIGKILL');
+    const contents = () => keptFiles().filter((file) => file.endsWith('.data'));
+    expect(contents()).toHaveLength(1);
+    const second = await onData();
+    expect(contents()).toEqual([]);
+    await second.end('SIGTERM');
+  }, 60_000);
+});
+
 describe('a second service on the same directory', () => {
   it('is refused by name of the directory and process, and the first one keeps its run', async () => {
     const first = await onData();
