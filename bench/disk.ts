@@ -147,7 +147,11 @@ if (values.help) {
     const held = await prepare(directory);
     const rows: Row[] = [];
     for (let pages = Number(values.from); pages <= Number(values.to); pages += Number(values.step)) {
-      rows.push(await check(undefined, pages), await check({ directory, held }, pages));
+      for (const state of [undefined, { directory, held }]) {
+        const row = await check(state, pages);
+        process.stderr.write(`${JSON.stringify(row)}\n`);
+        rows.push(row);
+      }
     }
     printTable(rows);
     process.exitCode = rows.some((row) => row.wrong !== '') ? 1 : 0;
