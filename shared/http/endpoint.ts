@@ -14,6 +14,7 @@ import { cvmId, domainId } from '../identifier-schemas.ts';
 import type { Contract } from './contract.ts';
 import { log, startLog } from '../logger.ts';
 import { logFieldsOf } from './log-fields.ts';
+import { isNestedDeeperThan } from './nesting.ts';
 import { parseInput } from './parse.ts';
 import { problemResponse, toServiceError, type HttpResponse } from './problem.ts';
 
@@ -65,6 +66,7 @@ interface Answer {
 }
 
 const defaultBodyLimit = 256 * 1024;
+const deepestBody = 64;
 
 /**
  * Wraps the work of an endpoint into the one middleware stack: request id and log, identity and access, body, input and
@@ -133,6 +135,26 @@ function checkBody(contract: Contract, event: AcceptedEvent): void {
   const size = event.isBase64Encoded ? Buffer.byteLength(body, 'base64') : Buffer.byteLength(body);
   if (size > limit) throw new ServiceError('too_large', `The body has ${size} bytes; at most ${limit} are taken.`);
   if (!type) throw notJson();
+  const encoding = headers['content-encoding'];
+  if (encoding && encoding.trim().toLowerCase() !== 'identity') {
+    throw new ServiceError('unsupported_media_type', 'Expected a body without content-encoding.');
+  }
+  if (event.isBase64Encoded) {
+    event.body = decoded(body);
+    event.isBase64Encoded = false;
+  }
+  if (isNestedDeeperThan(deepestBody, event.body as string)) {
+    throw invalid('', `Expected JSON of at most ${deepestBody} levels.`);
+  }
+}
+
+/** The text of a body that is not text as it came. */
+function decoded(body: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(body, 'base64'));
+  } catch {
+    throw invalid('', 'Expected JSON in UTF-8.');
+  }
 }
 
 function notJson(cause?: unknown): ServiceError {

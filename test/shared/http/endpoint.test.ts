@@ -22,6 +22,8 @@ const contract = {
 
 interface Sent {
   body?: string;
+  /** The body as API Gateway passes what is no text. */
+  base64?: Buffer;
   query?: Record<string, string>;
   headers?: Record<string, string>;
   claims?: Record<string, string>;
@@ -33,7 +35,8 @@ function eventOf(sent: Sent): APIGatewayProxyEventV2WithJWTAuthorizer {
   const http = { method: 'PUT', path: '/', protocol: 'HTTP/1.1', sourceIp: '::1', userAgent: '' };
   const context = { requestId: 'r-1', http, authorizer: { jwt: { claims, scopes: [] } } };
   return {
-    ...{ version: '2.0', routeKey: '', rawPath: '/', rawQueryString: '', isBase64Encoded: false, body },
+    ...{ version: '2.0', routeKey: '', rawPath: '/', rawQueryString: '', isBase64Encoded: sent.base64 !== undefined },
+    body: sent.base64?.toString('base64') ?? body,
     headers: sent.headers ?? { 'content-type': 'application/json' },
     pathParameters: { domainID, id: 'x' },
     ...(query ? { queryStringParameters: query } : {}),
@@ -62,6 +65,17 @@ describe('endpoint', () => {
     });
   });
 
+  it('takes a body as base64 and with content-encoding identity', async () => {
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'identity' };
+    expect((await answerOf(echo, { base64: Buffer.from('{"name":"é"}'), headers })).body).toEqual({ shown: 'd1 x 7 é alice' });
+  });
+
+  it('parses 64 levels of nesting, and refuses more before it parses', async () => {
+    const detailOf = async (levels: number) => (await answerOf(echo, { body: '['.repeat(levels) })).body?.['detail'];
+    expect(await detailOf(64)).toBe('Expected well-formed JSON.');
+    expect(await detailOf(65)).toBe('Expected JSON of at most 64 levels.');
+  });
+
   it('answers with nothing that the contract does not have', async () => {
     const leaky = endpoint(closed, contract, () => ({ body: { shown: 'x', hidden: 'y' } }));
     expect((await answerOf(leaky)).body).toEqual({ shown: 'x' });
@@ -77,6 +91,7 @@ describe('endpoint', () => {
     ['no body', { body: '' }, 400, ''],
     ['a body that does not fit', { body: '{"name":1}' }, 400, '/name'],
     ['an unknown parameter', { query: { day: '1' } }, 400, 'query/day'],
+    ['a body that is not UTF-8', { base64: Buffer.from('{"name":"\xff"}', 'latin1') }, 400, ''],
     ['another domain in the query', { query: { domainID: 'd2' } }, 400, 'query/domainID'],
     ['a domain that is none', { domainID: 'd 1' }, 400, 'path/domainID'],
   ])('answers 400 to %s, naming the place', async (_what, sent, status, pointer) => {
@@ -89,6 +104,12 @@ describe('endpoint', () => {
     ['a body over the limit', { body: JSON.stringify({ name: 'x'.repeat(100) }) }, 413, 'too_large'],
     ['another content type', { headers: { 'content-type': 'text/plain' } }, 415, 'unsupported_media_type'],
     ['another content type of no body', { body: '', headers: { 'content-type': 'text/plain' } }, 415, 'unsupported_media_type'],
+    [
+      'a compressed body',
+      { headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' } },
+      415,
+      'unsupported_media_type',
+    ],
     ['no content type', { headers: {} }, 415, 'unsupported_media_type'],
     ['no role in the domain', { claims: { sub: 'a', 'cognito:groups': '[d2:editor]' } }, 403, 'forbidden'],
     ['claims without a subject', { claims: { 'cognito:groups': '[d1:editor]' } }, 401, 'unauthenticated'],
