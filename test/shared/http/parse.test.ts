@@ -58,6 +58,13 @@ describe('parseInput', () => {
     expect(violations(v.array(v.number()), Array(30).fill('x'))?.errors).toHaveLength(20);
   });
 
+  it('cuts the unknown name of a field after 100 characters', () => {
+    const { detail, errors } = violations(body, { name: 'x', [`~${'x'.repeat(3_000_000)}`]: 1 }) ?? {};
+    const pointer = `/~0${'x'.repeat(99)}…`;
+    expect(errors).toEqual([{ pointer, detail: 'Unknown field.' }]);
+    expect(detail).toBe(`${pointer}: Unknown field.`);
+  });
+
   it('never repeats the input', () => {
     expect(JSON.stringify(violations(body, { name: 'SECRET', kind: 'SECRET', inner: 'SECRET' }))).not.toContain('SECRET');
   });
