@@ -1,9 +1,10 @@
 import type { Caller } from '../access/caller.ts';
 import { withoutServerKey } from './agent-config.ts';
 import type { Computation, StoredComputation } from './computation.ts';
-import type { Definition } from './read-computation.ts';
+import { readComputation, readDefinition, type Definition } from './read-computation.ts';
+import type { Table } from '../table/table.ts';
 
-/** A computation as its caller may see it: `server_key` only for who may edit it (decisions, section 2). */
+/** The computation as its caller may see it: `server_key` is only for callers who may edit the computation. */
 export function describeComputation(row: StoredComputation, definition: Definition, caller: Caller): Computation {
   const mayEdit = caller.actions.has('edit') || caller.id === row.owner;
   const { agent_config, algorithm, datasets } = definition;
@@ -16,4 +17,13 @@ export function describeComputation(row: StoredComputation, definition: Definiti
       asset_type,
     })),
   };
+}
+
+/**
+ * Reads a computation as its caller may see it. One round trip.
+ * @throws ServiceError `not_found`
+ */
+export async function readDescribed(table: Table, domain: string, id: string, caller: Caller): Promise<Computation> {
+  const [row, definition] = await Promise.all([readComputation(table, domain, id), readDefinition(table, id)]);
+  return describeComputation(row, definition, caller);
 }
