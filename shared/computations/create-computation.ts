@@ -1,3 +1,4 @@
+import type { NewEvent } from '../events/event.ts';
 import { appendEvents } from '../events/journal.ts';
 import { parseHead } from '../events/journal-head.ts';
 import { numberedId } from '../identifiers.ts';
@@ -29,7 +30,13 @@ export async function createComputation(table: Table, given: NewComputation): Pr
     ...{ id, name, description, owner, status: 'created', created_at: now, updated_at: now },
     ...{ run: null, version: 1, inputs_version: 1, dataset_count: 0 },
   };
-  const created = { event_type: 'created', status: 'success', originator: createdBy, details: { name, owner }, lifecycle: true };
+  const created: NewEvent = {
+    event_type: 'created',
+    status: 'success',
+    originator: createdBy,
+    details: { name, owner },
+    lifecycle: true,
+  };
   const journal = await appendEvents(table, id, parseHead(undefined), [created], now);
   const hasConfig = JSON.stringify(agent_config) !== JSON.stringify(defaultAgentConfig);
   await transact(table, [

@@ -76,13 +76,13 @@ function changeEvents(current: StoredComputation, config: AgentConfig, next: Rep
     ...(['name', 'description'] as const).filter((field) => current[field] !== next[field]),
     ...changedFields(config, next.agent_config).map((field) => `agent_config.${field}`),
   ];
-  const event = { status: 'success', originator: by, lifecycle: false };
-  return [
-    ...(fields.length > 0 ? [{ ...event, event_type: 'updated', details: { fields } }] : []),
-    ...(current.owner === next.owner
-      ? []
-      : [{ ...event, event_type: 'owner_changed', details: { from: current.owner, to: next.owner } }]),
-  ];
+  const event = { status: 'success', originator: by, lifecycle: false } as const;
+  const events: NewEvent[] = [];
+  if (fields.length > 0) events.push({ ...event, event_type: 'updated', details: { fields } });
+  if (current.owner !== next.owner) {
+    events.push({ ...event, event_type: 'owner_changed', details: { from: current.owner, to: next.owner } });
+  }
+  return events;
 }
 
 function changedFields(before: AgentConfig, after: AgentConfig): (keyof AgentConfig)[] {

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { computationKey, parseComputation } from '../computations/read-computation.ts';
+import type { NewEvent } from '../events/event.ts';
 import { appendEvents } from '../events/journal.ts';
 import { parseHead } from '../events/journal-head.ts';
 import { parseStored } from '../table/parse-stored.ts';
@@ -35,8 +36,11 @@ export async function uploadKey(table: Table, domain: string, computationId: str
     const computation = parseComputation(row, computationId);
     const before = existing && parseParticipantKey(existing);
     if (before?.user_key === key.user_key && before.is_consumer === key.is_consumer) return;
-    const event = {
-      ...{ event_type: 'key_uploaded', status: 'success', originator: key.user_id, lifecycle: false },
+    const event: NewEvent = {
+      event_type: 'key_uploaded',
+      status: 'success',
+      originator: key.user_id,
+      lifecycle: false,
       details: { fingerprint: key.fingerprint },
     };
     const journal = await appendEvents(table, computationId, parseHead(head), [event], key.uploaded_at);

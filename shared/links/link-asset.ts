@@ -4,6 +4,7 @@ import type { StoredAsset } from '../assets/asset.ts';
 import { computationKey, computationNumber, parseComputation } from '../computations/read-computation.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import { conflict, ServiceError } from '../errors.ts';
+import type { NewEvent } from '../events/event.ts';
 import { appendEvents } from '../events/journal.ts';
 import { parseHead } from '../events/journal-head.ts';
 import { journalKeys, listKeys, lists } from '../table/keys.ts';
@@ -46,7 +47,7 @@ export async function linkAsset(table: Table, request: LinkRequest): Promise<Per
 
     const { file_name, asset_type } = asset;
     const details = { asset_id: assetId, file_name, asset_type };
-    const event = { event_type: 'asset_linked', status: 'success', originator: by, details, lifecycle: false };
+    const event: NewEvent = { event_type: 'asset_linked', status: 'success', originator: by, details, lifecycle: false };
     const journal = await appendEvents(table, computationId, parseHead(headItem), [event], now);
     const member = computationNumber(computationId);
     const list = lists.linkedComputations(assetId);

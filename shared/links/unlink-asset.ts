@@ -3,6 +3,7 @@ import { findAsset, assetKey, parseAsset } from '../assets/read-asset.ts';
 import type { AssetType } from '../assets/asset.ts';
 import { computationKey, computationNumber, parseComputation } from '../computations/read-computation.ts';
 import type { StoredComputation } from '../computations/computation.ts';
+import type { NewEvent } from '../events/event.ts';
 import { appendEvents } from '../events/journal.ts';
 import { parseHead } from '../events/journal-head.ts';
 import { isActive } from '../computations/run.ts';
@@ -68,7 +69,7 @@ async function removeLink(
 
   const { id: asset_id, file_name, asset_type } = asset;
   const details = { asset_id, file_name, asset_type };
-  const event = { event_type: 'asset_unlinked', status: 'success', originator: by, details, lifecycle: false };
+  const event: NewEvent = { event_type: 'asset_unlinked', status: 'success', originator: by, details, lifecycle: false };
   const journal = await appendEvents(table, computation.id, parseHead(headItem), [event], now);
   const list = lists.linkedComputations(asset.id);
   const member = computationNumber(computation.id);

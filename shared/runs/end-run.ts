@@ -1,4 +1,5 @@
 import { computationKey, computationNumber, parseComputation } from '../computations/read-computation.ts';
+import type { NewEvent } from '../events/event.ts';
 import { appendEvents } from '../events/journal.ts';
 import { parseHead } from '../events/journal-head.ts';
 import { parseClaim, type Ending } from './claim.ts';
@@ -32,7 +33,7 @@ export async function endRun(table: Table, reference: RunReference, otherwise: E
     const { status, reason, is_confirmed } = claim?.outcome ?? whileStopping(run, otherwise);
 
     const ended: Run = { ...run, status, ended_at: now, reason };
-    const event = {
+    const event: NewEvent = {
       ...{ event_type: status, status: status === 'failed' ? 'failure' : 'success', originator: 'system', run_id, cvm_id },
       details: { reason, ...(is_confirmed === undefined ? {} : { confirmed: is_confirmed }) },
       lifecycle: true,

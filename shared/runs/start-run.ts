@@ -3,6 +3,7 @@ import type { Permitted } from '../access/caller.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import { computationKey, computationNumber } from '../computations/read-computation.ts';
 import { conflict, ServiceError } from '../errors.ts';
+import type { NewEvent } from '../events/event.ts';
 import { appendEvents } from '../events/journal.ts';
 import { parseHead } from '../events/journal-head.ts';
 import { numberedId } from '../identifiers.ts';
@@ -73,7 +74,7 @@ async function claimCvm(table: Table, request: RunRequest): Promise<{ reference:
     ...{ started_at: now, ended_at: null, reason: null },
   };
   const claim: Claim = { ...reference, claimed_at: now, run_command_id: randomUUID(), stop_command_id: randomUUID() };
-  const started = {
+  const started: NewEvent = {
     event_type: 'started',
     status: 'success',
     originator: by,

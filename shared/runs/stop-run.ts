@@ -2,6 +2,7 @@ import type { Permitted } from '../access/caller.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import { computationKey, computationNumber, parseComputation } from '../computations/read-computation.ts';
 import { conflict } from '../errors.ts';
+import type { NewEvent } from '../events/event.ts';
 import { appendEvents } from '../events/journal.ts';
 import { parseHead } from '../events/journal-head.ts';
 import { startExecution, type Executions } from './executions.ts';
@@ -52,7 +53,7 @@ async function requestStop(
   if (!rowKey) throw new Error('A computation names a run that this service cannot have started.');
 
   const stopping: Run = { ...run, status: 'stopping' };
-  const event = {
+  const event: NewEvent = {
     event_type: 'stop_requested',
     status: 'success',
     originator: by,
