@@ -1,3 +1,4 @@
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
@@ -30,6 +31,51 @@ const keyLiterals = [
   ':matches(Literal[value=/^[a-z][a-z-]*#/], TemplateElement[value.raw=/^([a-z][a-z-]*)?#$/])',
 ].map((selector) => ({ selector, message: 'Key literals of the table stand in shared/table/keys.ts only.' }));
 
+/**
+ * The rooms of shared/ in order: a file imports from its own room and from rooms before it, so no rooms import each other.
+ * `root` are the files directly in shared/. A new folder must be added here.
+ */
+const rooms = [
+  'root',
+  'access',
+  'table',
+  'events',
+  'computations',
+  'keys',
+  'assets',
+  'links',
+  'manifest',
+  'runs',
+  'deletion',
+  'http',
+  'endpoints',
+  'openapi',
+  'tasks',
+];
+
+/** @param {string} path a file below shared/ */
+const roomOf = (path) => {
+  const [first, ...rest] = relative(shared, path).split(sep);
+  return rest.length === 0 ? 'root' : first;
+};
+const shared = join(import.meta.dirname, 'shared');
+
+const roomOrder = {
+  create: (context) => {
+    const place = rooms.indexOf(roomOf(context.filename));
+    const check = ({ source }) => {
+      if (!source || !String(source.value).startsWith('.')) return;
+      const imported = roomOf(resolve(dirname(context.filename), source.value));
+      const importedPlace = rooms.indexOf(imported);
+      if (place < 0 || importedPlace < 0 || importedPlace > place) {
+        const message = `${roomOf(context.filename)} may not import ${imported}: see the order of rooms in eslint.config.js.`;
+        context.report({ node: source, message });
+      }
+    };
+    return { ImportDeclaration: check, ExportNamedDeclaration: check, ExportAllDeclaration: check, TSImportType: check };
+  },
+};
+
 export default defineConfig(
   globalIgnores(['cdk.out/', 'dist/', 'coverage/']),
   {
@@ -52,7 +98,9 @@ export default defineConfig(
   },
   {
     files: ['shared/**/*.ts'],
+    plugins: { rooms: { rules: { order: roomOrder } } },
     rules: {
+      'rooms/order': 'error',
       ...boundary('^\\..*/(functions|infra|test|bench)/', 'shared/ imports only shared/ and packages.'),
       'no-restricted-syntax': ['error', dynamicImports, ...keyLiterals],
     },
