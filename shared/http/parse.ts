@@ -32,5 +32,20 @@ function detailOf(issue: v.BaseIssue<unknown>, place: string): string {
   if (issue.type === 'strict_object' && issue.expected === 'never')
     return `Unknown ${place === 'query' ? 'parameter' : 'field'}.`;
   if (issue.received === 'undefined' && issue.path) return 'Required.';
-  return issue.message.startsWith('Invalid ') ? `Expected ${issue.expected ?? 'another value'}.` : issue.message;
+  return issue.message.startsWith('Invalid ') ? `Expected ${described(issue.expected)}.` : issue.message;
+}
+
+const typeNames: Record<string, string> = {
+  Array: 'an array',
+  boolean: 'true or false',
+  number: 'a number',
+  Object: 'an object',
+  string: 'text',
+};
+
+/** What valibot expected, in words: `("a" | "b")` is a choice. */
+function described(expected: string | null): string {
+  if (expected === null) return 'another value';
+  const choice = /^\((.*)\)$/.exec(expected)?.[1];
+  return choice === undefined ? (typeNames[expected] ?? expected) : `one of ${choice.replaceAll(' | ', ', ')}`;
 }
