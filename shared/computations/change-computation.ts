@@ -96,7 +96,7 @@ async function recordEntry(
 ): Promise<void> {
   transaction.add(countTransition(domain, row.status, now));
   const ofRun = row.run ? { run_id: row.run.id, cvm_id: row.run.cvm_id } : {};
-  const event = { ...entryEvents[row.status], ...ofRun, originator, details, lifecycle: true };
+  const event = { ...entryEvents[row.status], ...ofRun, originator, details, lifecycle: true } as const;
   const { actions } = await appendEvents(table, row.id, head, [event], now);
   transaction.add(...actions);
 }

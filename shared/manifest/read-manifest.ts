@@ -9,8 +9,8 @@ import { manifestSchema, type Manifest, type MissingItems } from './manifest.ts'
 import { readInputs } from './read-inputs.ts';
 
 /**
- * The manifest that a run was started with, or, without `runId`, the one that a run would be started with now.
- * @throws ServiceError `not_found`; `incomplete` with what is missing, since an incomplete manifest would end an agent
+ * Reads the manifest that a run was started with, or, without `runId`, the manifest that a run would get now.
+ * @throws ServiceError `not_found`; `incomplete` with the missing items, since an incomplete manifest would end an agent
  */
 export async function readManifest(table: Table, domain: string, id: string, runId: string | undefined): Promise<Manifest> {
   if (runId !== undefined) {
@@ -22,13 +22,16 @@ export async function readManifest(table: Table, domain: string, id: string, run
   }
   const { manifest, missing } = buildManifest(await readInputs(table, domain, await readComputation(table, domain, id)));
   if (missing)
-    throw new ServiceError('incomplete', 'The computation is not ready to run, so it has no manifest yet.', {
+    throw new ServiceError('incomplete', 'The computation is not ready to run and has no manifest yet.', {
       missing_items: missing,
     });
   return manifest;
 }
 
-/** What is missing for a run; three empty lists if nothing is. @throws ServiceError `not_found` */
+/**
+ * Reads the items that are missing before a run.
+ * @throws ServiceError `not_found`
+ */
 export async function readMissingItems(table: Table, domain: string, id: string): Promise<MissingItems> {
   const { missing } = buildManifest(await readInputs(table, domain, await readComputation(table, domain, id)));
   return missing ?? { keys: [], hashes: [], info: [] };

@@ -118,7 +118,7 @@ async function seenOf(id: string): Promise<{ row: Item; head: Item; parts: Item[
 describe('beside a transaction that is visible in part', () => {
   it('events are listed while others are appended', async () => {
     const id = await aComputation(stores.table, domain);
-    const event = { event_type: 'Progress', status: 'Running', originator: 'agent', details: {}, lifecycle: false };
+    const event = { event_type: 'Progress', status: 'Running', originator: 'agent' as const, details: {}, lifecycle: false };
     const journal = await appendEvents(table, id, await readHead(table, id), [event, event, event], clockOfTests);
     const appending = transact(table, journal.actions);
     const answers: Promise<unknown>[] = [];

@@ -28,6 +28,7 @@ interface Sent {
   headers?: Record<string, string>;
   claims?: Record<string, string>;
   domainID?: string;
+  isBase64Encoded?: boolean;
 }
 
 function eventOf(sent: Sent): APIGatewayProxyEventV2WithJWTAuthorizer {
@@ -35,8 +36,7 @@ function eventOf(sent: Sent): APIGatewayProxyEventV2WithJWTAuthorizer {
   const http = { method: 'PUT', path: '/', protocol: 'HTTP/1.1', sourceIp: '::1', userAgent: '' };
   const context = { requestId: 'r-1', http, authorizer: { jwt: { claims, scopes: [] } } };
   return {
-    ...{ version: '2.0', routeKey: '', rawPath: '/', rawQueryString: '', isBase64Encoded: sent.base64 !== undefined },
-    body: sent.base64?.toString('base64') ?? body,
+    ...{ version: '2.0', routeKey: '', rawPath: '/', rawQueryString: '', isBase64Encoded: sent.isBase64Encoded ?? false, body },
     headers: sent.headers ?? { 'content-type': 'application/json' },
     pathParameters: { domainID, id: 'x' },
     ...(query ? { queryStringParameters: query } : {}),
@@ -65,15 +65,22 @@ describe('endpoint', () => {
     });
   });
 
-  it('takes a body as base64 and with content-encoding identity', async () => {
-    const headers = { 'content-type': 'application/json', 'content-encoding': 'identity' };
-    expect((await answerOf(echo, { base64: Buffer.from('{"name":"é"}'), headers })).body).toEqual({ shown: 'd1 x 7 é alice' });
+  it('takes brackets inside of text, and a body that API Gateway has encoded', async () => {
+    const name = `${'['.repeat(40)}"{{\\`;
+    const body = JSON.stringify({ name });
+    const inBase64 = { body: Buffer.from(body).toString('base64'), isBase64Encoded: true };
+    for (const sent of [{ body }, inBase64]) {
+      expect((await answerOf(echo, sent)).body).toEqual({ shown: `d1 x 7 ${name} alice` });
+    }
   });
 
-  it('parses 64 levels of nesting, and refuses more before it parses', async () => {
-    const detailOf = async (levels: number) => (await answerOf(echo, { body: '['.repeat(levels) })).body?.['detail'];
-    expect(await detailOf(64)).toBe('Expected well-formed JSON.');
-    expect(await detailOf(65)).toBe('Expected JSON of at most 64 levels.');
+  it('refuses megabytes of brackets without parsing them', async () => {
+    const large = { ...contract, bodyLimit: 6_000_000 } as const;
+    const { statusCode, body } = await answerOf(
+      endpoint(closed, large, () => ({ body: { shown: '' } })),
+      { body: `${'['.repeat(2_500_000)}${']'.repeat(2_500_000)}` },
+    );
+    expect([statusCode, body?.['detail']]).toEqual([400, 'Expected at most 32 levels of nesting.']);
   });
 
   it('answers with nothing that the contract does not have', async () => {
@@ -90,8 +97,14 @@ describe('endpoint', () => {
     ['malformed JSON', { body: '{' }, 400, ''],
     ['no body', { body: '' }, 400, ''],
     ['a body that does not fit', { body: '{"name":1}' }, 400, '/name'],
+    ['33 levels of nesting', { body: `{"name":${'['.repeat(32)}${']'.repeat(32)}}` }, 400, ''],
+    [
+      'base64 of invalid UTF-8',
+      { body: Buffer.from('{"name":"\xff"}', 'latin1').toString('base64'), isBase64Encoded: true },
+      400,
+      '',
+    ],
     ['an unknown parameter', { query: { day: '1' } }, 400, 'query/day'],
-    ['a body that is not UTF-8', { base64: Buffer.from('{"name":"\xff"}', 'latin1') }, 400, ''],
     ['another domain in the query', { query: { domainID: 'd2' } }, 400, 'query/domainID'],
     ['a domain that is none', { domainID: 'd 1' }, 400, 'path/domainID'],
   ])('answers 400 to %s, naming the place', async (_what, sent, status, pointer) => {
@@ -105,7 +118,7 @@ describe('endpoint', () => {
     ['another content type', { headers: { 'content-type': 'text/plain' } }, 415, 'unsupported_media_type'],
     ['another content type of no body', { body: '', headers: { 'content-type': 'text/plain' } }, 415, 'unsupported_media_type'],
     [
-      'a compressed body',
+      'a content encoding',
       { headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' } },
       415,
       'unsupported_media_type',
