@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'aws-lambda';
 import type { Clock } from '../../shared/clock.ts';
-import { tasks } from '../../shared/tasks/tasks.ts';
+import { limitsOf } from './function-limits.ts';
 import { takeTurns, type TakeTurn } from './take-turns.ts';
 import { systemTimerClock, type TimerClock } from './timer-clock.ts';
 
@@ -33,19 +33,13 @@ export interface LocalFunctionsOptions {
 const largestPayloadInBytes = 6 * 1024 * 1024;
 
 /**
- * How many invocations of one function run at the same time, as with reserved concurrency. It bounds how many changes contend
- * for one item, so that each comes through before its deadline even on a busy machine.
- */
-const atOnceOfEach = 8;
-
-/**
  * Calls handlers as Lambda does: events and results go through JSON and are at most 6 MiB, the context is Lambda's, and a
- * function ends after its timeout. Invocations beyond `atOnceOfEach` of one function wait their turn; their time begins with it.
+ * function ends after its timeout. Invocations beyond the function's limit wait their turn; their time begins with it.
  */
 export function localFunctions({ load = importHandler, clock = systemTimerClock }: LocalFunctionsOptions = {}): InvokeFunction {
   const turns = new Map<string, TakeTurn>();
   const turnOf = (name: string): TakeTurn => {
-    const known = turns.get(name) ?? takeTurns(atOnceOfEach);
+    const known = turns.get(name) ?? takeTurns(limitsOf(name).atOnce);
     turns.set(name, known);
     return known;
   };
@@ -69,7 +63,7 @@ export async function importHandler(name: string): Promise<Handler> {
 }
 
 async function run(name: string, handler: Handler, event: unknown, clock: TimerClock): Promise<unknown> {
-  const milliseconds = timeoutInSecondsOf(name) * 1_000;
+  const milliseconds = limitsOf(name).timeoutInSeconds * 1_000;
   const late = Promise.withResolvers<never>();
   const cancel = clock.setTimer(milliseconds, () =>
     late.reject(new FunctionTimeoutError(`${name} took longer than ${milliseconds / 1_000} s.`)),
@@ -79,14 +73,6 @@ async function run(name: string, handler: Handler, event: unknown, clock: TimerC
   } finally {
     cancel();
   }
-}
-
-/** API Gateway waits for an endpoint's function this long. */
-const endpointTimeoutInSeconds = 30;
-const taskTimeouts = new Map<string, number>(tasks.map((task) => [task.name, task.timeoutInSeconds]));
-
-function timeoutInSecondsOf(name: string): number {
-  return taskTimeouts.get(name) ?? endpointTimeoutInSeconds;
 }
 
 function contextOf(functionName: string, timeoutInMilliseconds: number, clock: Clock): FunctionContext {
