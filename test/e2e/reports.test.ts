@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { base64, newCvm, soon, useSession } from '../support/session.ts';
+import { base64, newCvm, useSession } from '../support/session.ts';
 
 const session = useSession();
 const running = { type: 'event', event_type: 'Running', status: 'InProgress' };
@@ -140,7 +140,7 @@ describe('the manifest of a sample', () => {
     const { method, url, headers } = upload ?? { method: '', url: '', headers: {} };
     await fetch(url, { method, headers, body: 'a sample' });
     const ready = async () => (await session.done('runs/dry-run', { path: { id } })).missing_items.hashes;
-    await expect.poll(ready, soon).toEqual([]);
+    await expect.poll(ready).toEqual([]);
     const { datasets } = await session.done('runs/get-manifest', { path: { id } });
     expect(datasets).toMatchObject([{ hash: [...Buffer.from(checksum, 'hex')], filename: 'real.csv' }]);
   });
