@@ -94,8 +94,12 @@ function engineBinary(): string {
   }
 }
 
+/** It takes a tenth of a second, or many seconds on a busy machine. */
+const startPatienceInMilliseconds = 60_000;
+
 async function untilItAnswers(endpoint: string, hasEnded: () => boolean): Promise<void> {
-  for (let attempt = 0; attempt < 200; attempt++) {
+  const givesUpAt = performance.now() + startPatienceInMilliseconds;
+  while (performance.now() < givesUpAt) {
     if (hasEnded()) throw new Error('The embedded DynamoDB engine ended at its start.');
     try {
       await fetch(endpoint, { signal: AbortSignal.timeout(1_000) });

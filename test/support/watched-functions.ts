@@ -11,7 +11,8 @@ export interface WatchedFunctions {
   untilIdle: (folder?: string) => Promise<void>;
 }
 
-export function watchFunctions(): WatchedFunctions {
+/** @param load finds the functions. Default: the ones that their files export */
+export function watchFunctions(load: LoadHandler = importHandler): WatchedFunctions {
   const watched = new Map<string, { begun: number; ended: number }>();
   const invocationsOf = (name: string) => {
     const invocations = watched.get(name) ?? { begun: 0, ended: 0 };
@@ -22,7 +23,7 @@ export function watchFunctions(): WatchedFunctions {
     [...watched].filter(([name, { begun, ended }]) => name.startsWith(folder) && begun > ended).map(([name]) => name);
   return {
     load: async (name) => {
-      const handler = await importHandler(name);
+      const handler = await load(name);
       return async (event, context) => {
         const invocations = invocationsOf(name);
         invocations.begun++;

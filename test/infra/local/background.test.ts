@@ -68,7 +68,7 @@ describe('startBackground', () => {
     const stopped = background.stop();
     clock.move(5 * minute);
     background.invoke('receive', {});
-    expect(await Promise.race([stopped, 'still running'])).toBe('still running');
+    expect(await Promise.race([stopped, Promise.resolve('still running')])).toBe('still running');
     end();
     await stopped;
     expect(invoked).toBe(1);

@@ -75,7 +75,7 @@ describe('localFunctions', () => {
     const next = invoke(name, 'next');
     await expect.poll(() => held.started.length).toBe(2);
     clock.move((timeoutInSeconds - 15) * 1_000);
-    expect(await Promise.race([...hanging, 'nothing has ended'])).toBe('nothing has ended');
+    expect(await Promise.race([...hanging, Promise.resolve('nothing has ended')])).toBe('nothing has ended');
     clock.move(15_000);
     const error = { name: 'Sandbox.Timedout', message: `${name} took longer than ${timeoutInSeconds} s.` };
     for (const each of hanging) expect(await each).toMatchObject(error);

@@ -101,7 +101,7 @@ describe('the deletion of an asset', () => {
     expect((await itemsNaming(stores.table, [algorithm])).filter((key) => key.startsWith('uses#'))).toEqual([]);
   });
 
-  it('takes away the links of more computations than fit into its transaction', { timeout: 60_000 }, async () => {
+  it('takes away the links of more computations than fit into its transaction', async () => {
     const asset = await anAsset(stores, domain, { file_name: 'wide.csv', asset_type: 'dataset' });
     for (let count = 0; count < 93; count++) {
       const computationId = await aComputation(stores.table, domain);
