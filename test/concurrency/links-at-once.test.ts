@@ -15,7 +15,7 @@ async function createDataset(index: number): Promise<string> {
   return String((await call('POST', '/d1/assets', { asset })).body['id']);
 }
 
-describe('105 links at once to one computation over HTTP', () => {
+describe('105 links to one computation at the same time over HTTP', () => {
   it('link 100 datasets and refuse five with 413, while other requests are answered', async () => {
     const id = String((await call('POST', '/d1/computations', { name: 'Iris' })).body['id']);
     const datasets = await Promise.all(Array.from({ length: 105 }, (_, index) => createDataset(index)));
