@@ -5,16 +5,19 @@ import { type RunTimes, stateMachineDefinition } from '../../shared/runs/state-m
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { schedules } from '../schedules.ts';
-import { startBackground } from './background.ts';
+import { type Background, startBackground } from './background.ts';
+import { lockDirectory } from './data/lock-directory.ts';
 import { createTable, startDynamoDb } from './dynamodb.ts';
 import { type GatewayOptions, startGateway } from './gateway/gateway.ts';
 import { startIssuer } from './issuer.ts';
 import { type Endpoints, local, setEnvironment } from './local-environment.ts';
 import { type InvokeFunction, type LoadHandler, localFunctions } from './local-functions.ts';
+import { withHealthOfEngine } from './local-health.ts';
 import { localPages } from './local-pages.ts';
 import { startS3 } from './s3/s3.ts';
 import { startSimulatedCvms } from './simulated-cvms.ts';
 import { startStepFunctions } from './step-functions/step-functions.ts';
+import { systemTimerClock, type TimerClock } from './timer-clock.ts';
 
 export interface StackOptions {
   /** 0 takes any free port. */
@@ -27,8 +30,19 @@ export interface StackOptions {
   /** What the functions log: SILENT (default), ERROR, WARN, INFO, DEBUG. */
   logLevel?: string;
   onResponse?: NonNullable<GatewayOptions['onResponse']>;
-  /** Finds a function's handler; the file's own unless told. */
+  /** Called once where a part has ended for good, so that the service can only end; the message is for whoever watches. */
+  onLost?: (error: Error) => void;
+  /** Finds a function's handler. Default: the one that its file exports. */
   load?: LoadHandler;
+  /**
+   * The time of functions, executions, schedules and simulated CVMs. Default: the system's. Tokens, presigned links, requests
+   * and the intervals of the state machine's retries stay in real time.
+   */
+  clock?: TimerClock;
+  /** Whether the scheduled functions run by themselves. Default true. */
+  schedules?: boolean;
+  /** Puts proxies before the parts that the functions call; answers with the endpoints that the functions are given. */
+  intercept?: (endpoints: Endpoints) => Promise<Endpoints>;
 }
 
 /** The whole service on this machine. One per process: the functions read their environment once. */
@@ -63,10 +77,12 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 }
 
 async function startParts(options: StackOptions, onStop: (stop: () => Promise<void>) => void): Promise<Omit<Stack, 'stop'>> {
+  if (options.dataDirectory !== undefined) onStop(lockDirectory(options.dataDirectory));
   const kept = options.dataDirectory === undefined ? {} : { dataDirectory: options.dataDirectory };
   const times = { ...localTimes, ...options.times };
-  const invoke = localFunctions(options.load);
-  const background = startBackground(invoke);
+  const clock = options.clock ?? systemTimerClock;
+  const invoke = localFunctions({ clock, ...(options.load ? { load: options.load } : {}) });
+  const background = startBackground(invoke, clock);
 
   const started = async <Part extends { stop: () => Promise<void> }>(part: Promise<Part>): Promise<Part> => {
     const { stop } = await part;
@@ -74,7 +90,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
     return await part;
   };
   const parts = [
-    started(startDynamoDb(kept)),
+    started(startDynamoDb({ ...kept, ...(options.onLost ? { onLost: options.onLost } : {}) })),
     started(
       startS3({
         bucket: local.bucketName,
@@ -88,6 +104,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
         definition: stateMachineDefinition((step) => `lifecycle/${step}`, times),
         stateMachineArn: local.stateMachineArn,
         invoke,
+        clock,
         onStatusChange: (event) => background.invoke('lifecycle/execution-ended', event),
       }),
     ),
@@ -99,15 +116,16 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
   await createTable(dynamoDb.endpoint, local.tableName);
 
   const endpoints = { dynamoDb: dynamoDb.endpoint, s3: s3.endpoint, stepFunctions: stepFunctions.endpoint };
-  setEnvironment(endpoints, times, options.logLevel ?? 'SILENT');
-  if (options.dataDirectory !== undefined) await invoke('lifecycle/sweep-runs', { grace_in_seconds: 0 });
-  for (const { name, everyMinutes } of schedules) background.every(everyMinutes, name);
+  setEnvironment((await options.intercept?.(endpoints)) ?? endpoints, times, options.logLevel ?? 'SILENT');
+  if (options.dataDirectory !== undefined) await finishWhatWasCutOff(invoke, background);
+  if (options.schedules !== false) for (const { name, everyMinutes } of schedules) background.every(everyMinutes, name);
 
   const gateway = await started(
     startGateway({
       routes,
       authorizer: { issuer: issuer.url, audience: issuer.audience, keys: issuer.keys },
-      invoke,
+      invoke: withHealthOfEngine(invoke, endpoints.dynamoDb),
+      clock,
       port: options.port,
       localPages: localPages(issuer.mintToken),
       ...(options.onResponse ? { onResponse: options.onResponse } : {}),
@@ -117,6 +135,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
     const cvms = startSimulatedCvms({
       baseUrl: gateway.endpoint,
       token: (domain) => issuer.mintToken({ sub: 'simulated-cvm', groups: [`${domain}:cvm`] }),
+      clock,
       listClaimedCvms: () => readClaims(openTable(() => new Deadline())),
     });
     onStop(cvms.stop);
@@ -131,4 +150,20 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
       issuer.mintToken({ sub, groups, ...(expiresInSeconds === undefined ? {} : { expiresInSeconds }) }),
     invoke,
   };
+}
+
+/**
+ * Ends the runs that the last end of the service cut off, and goes on with its purges, so that an instance that keeps dying gets
+ * to them. A purge that fails does not keep the service from starting: it is tried again in the background.
+ */
+async function finishWhatWasCutOff(invoke: InvokeFunction, background: Background): Promise<void> {
+  try {
+    await invoke('lifecycle/sweep-runs', { grace_in_seconds: 0 });
+  } catch (error) {
+    const reasons = error instanceof AggregateError ? error.errors.map(String).join(' ') : String(error);
+    throw new Error(`The runs that were cut off cannot be ended: ${reasons}`, { cause: error });
+  }
+  for (const name of ['maintenance/purge', 'maintenance/collect-content']) {
+    await invoke(name, {}).catch(() => background.invoke(name, {}));
+  }
 }

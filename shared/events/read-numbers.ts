@@ -1,6 +1,7 @@
 import { notFound } from '../errors.ts';
 import { journalKeys } from '../table/keys.ts';
 import { getItems, queryBetween, type Table } from '../table/table.ts';
+import { StaleReadError } from '../table/transaction.ts';
 import { readHead } from './journal-head.ts';
 import { parseStoredEvent, type StoredEvent } from './stored-event.ts';
 
@@ -11,9 +12,10 @@ export interface NumberRange {
 }
 
 /**
- * Reads a range of events, oldest first. The range must exist according to the journal's head.
- * @throws ServiceError `not_found` if the journal was deleted in the meantime
- * @throws Error if an event is missing or damaged
+ * The events of a range that the journal's head says is there, oldest first.
+ * @throws ServiceError `not_found` when the journal has been deleted meanwhile.
+ * @throws JournalGapError if one is missing
+ * @throws Error if one is damaged
  */
 export async function readNumberRange(table: Table, computationId: string, range: NumberRange): Promise<StoredEvent[]> {
   if (range.from > range.to) return [];
@@ -40,9 +42,17 @@ export async function readNumbers(table: Table, computationId: string, numbers: 
   return items.includes(undefined) ? gapOrDeleted(table, computationId) : items.map(parseStoredEvent);
 }
 
-/** Throws `not_found` if the journal was deleted, otherwise an Error. A deletion removes the head, so a head means damage. */
+/** An append that is visible in part leaves a gap for some milliseconds; one that stays is damage. */
+export class JournalGapError extends StaleReadError {
+  override readonly name = 'JournalGapError';
+}
+
+/**
+ * @throws ServiceError `not_found` if the journal has been deleted: it loses its head first
+ * @throws JournalGapError if it has a head
+ */
 export async function gapOrDeleted(table: Table, computationId: string): Promise<never> {
   const head = await readHead(table, computationId);
   if (head.count === 0) throw notFound('computation');
-  throw new Error(`The stored journal of computation ${computationId} has a gap.`);
+  throw new JournalGapError(`The stored journal of computation ${computationId} has a gap.`);
 }

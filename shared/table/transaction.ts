@@ -26,7 +26,7 @@ export interface Action {
 
 /** Thrown if an item has changed since it was read. withFreshReads repeats the read and the write. */
 export class StaleReadError extends Error {
-  override readonly name = 'StaleReadError';
+  override readonly name: string = 'StaleReadError';
 }
 
 /** Thrown if the condition of an action without `otherwise` does not hold. */
@@ -34,8 +34,8 @@ export class ConditionFailedError extends Error {
   override readonly name = 'ConditionFailedError';
 }
 
-/** DynamoDB's limits for one transaction. */
-export const actionsPerTransaction = 100;
+/** DynamoDB's limits of one transaction. */
+const actionsPerTransaction = 100;
 const bytesPerTransaction = 4 * 1024 * 1024;
 
 /** Collects the actions of one transaction within DynamoDB's limits: 100 actions, 4 MB, one action per item. */
