@@ -7,10 +7,10 @@ import { timestamp } from '../timestamp.ts';
 export const assetTypes = ['algorithm', 'dataset'] as const;
 export type AssetType = (typeof assetTypes)[number];
 
-/** Content up to this size is sent and returned inline. */
+/** Content up to this size is sent and returned inline (docs/contract.md, section 7). */
 export const inlineLimitInBytes = 4 * 1024 * 1024;
 
-/** A plain name, since the agent joins it into a path. */
+/** A plain name, because the agent uses it in a path. */
 const fileName = v.pipe(
   text(1, 255),
   v.regex(
@@ -74,7 +74,7 @@ const returned = v.optional(v.pipe(v.unknown(), v.description('Ignored. The serv
 export const assetInput = v.pipe(strictObject({ asset: strictObject(inputEntries) }), v.title('NewAsset'));
 export type AssetInput = v.InferOutput<typeof assetInput>['asset'];
 
-/** The body of endpoint 18: a full replacement. If `asset` is omitted, the content stays the same. */
+/** The body of endpoint 18: a full replacement. Without `asset.asset`, the content stays the same. */
 export const assetReplacement = v.pipe(
   strictObject({
     asset: strictObject({

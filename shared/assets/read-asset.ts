@@ -31,7 +31,7 @@ export function parseAsset(item: Item | undefined, id: string): StoredAsset {
 }
 
 /**
- * Reads an asset by readSettled: items that are read afterwards are not older than its row. One round trip.
+ * Reads an asset with readSettled, so that no item read afterwards is older than its row. One round trip.
  * @throws ServiceError `not_found`
  */
 export async function readAssetToChange(table: Table, domain: string, id: string): Promise<StoredAsset> {
@@ -39,7 +39,7 @@ export async function readAssetToChange(table: Table, domain: string, id: string
   return parseAsset(item, id);
 }
 
-/** One round trip. @throws ServiceError `not_found` */
+/** Reads an asset's row in one round trip. @throws ServiceError `not_found` */
 export async function readAsset(table: Table, domain: string, id: string): Promise<StoredAsset> {
   return parseAsset(await getItem(table, assetKey(domain, id)), id);
 }

@@ -36,7 +36,7 @@ export function parseToChange(domain: string, id: string, [row, head]: (Item | u
 }
 
 /**
- * Reads a computation by readSettled: items that are read afterwards are not older than its row. One round trip.
+ * Reads a computation with readSettled, so that no item read afterwards is older than its row. One round trip.
  * @throws ServiceError `not_found`
  */
 export async function readToChange(table: Table, domain: string, id: string): Promise<ComputationToChange> {

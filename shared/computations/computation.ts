@@ -9,7 +9,7 @@ import { runSchema } from './run.ts';
 export const computationStatuses = ['created', 'running', 'stopping', 'completed', 'failed', 'cancelled'] as const;
 export type ComputationStatus = (typeof computationStatuses)[number];
 
-/** The fields of the row that users give. `owner` is apart, because its default depends on the caller. */
+/** The fields of the row that users set. Without `owner`, because its default depends on the caller. */
 const givenFields = {
   name: v.pipe(text(1, 200), v.description('The name. 1 to 200 characters.'), v.examples(['Average income by region'])),
   description: v.optional(v.pipe(text(0, 4000), v.description('A description. Up to 4,000 characters.')), ''),
@@ -29,7 +29,7 @@ const inputEntries = {
 /** The body of endpoint 1. */
 export const computationInput = v.pipe(strictObject(inputEntries), v.title('NewComputation'));
 
-/** A PUT accepts the fields that the service itself returns, so that clients can read, change and write. */
+/** A field that the service returns. A PUT accepts and ignores it, so that clients can send back what they read. */
 const returned = v.optional(v.pipe(v.unknown(), v.description('Ignored. The service sets this field.')));
 
 /** The body of endpoint 4: a full replacement. If `owner` is omitted, the owner stays the same. */
@@ -65,7 +65,7 @@ const rowEntries = {
 /** A computation in a list. */
 export const computationRow = v.pipe(v.object(rowEntries), v.title('ComputationRow'));
 
-/** The stored row of a computation: its latest run and guards for changes too. Its configuration is an item of its own. */
+/** The stored row of a computation, with its latest run and the versions that guard changes. Without its configuration. */
 export const storedComputation = v.object({
   ...rowEntries,
   run: v.nullable(runSchema),

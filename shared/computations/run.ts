@@ -11,7 +11,7 @@ export function isActive(status: string): boolean {
   return status === 'running' || status === 'stopping';
 }
 
-/** A run of a computation. */
+/** A run of a computation, as endpoints 3, 7, 8 and 13 return it (docs/contract.md, section 4). */
 export const runSchema = v.pipe(
   v.object({
     id: identifier,

@@ -24,9 +24,9 @@ export interface Paging {
  * Reads a page of the events that match, newest first. Page and total show the same moment, the strongly consistent read of the
  * journal's head. Events appended later are not included.
  *
- * Sequential round trips: 1 for the newest events, 2 for any other page without a filter, 3 with one (2 where the page lies in
- * the newest events, which no index segment covers yet).
- * @throws ServiceError `not_found` if the journal has been deleted meanwhile
+ * Sequential round trips: 1 for the newest events, 2 for any other page without a filter, 3 with a filter (2 if all events of
+ * the page are newer than the index segments). Retries if an append is only partly visible.
+ * @throws ServiceError `not_found` if the journal was deleted in the meantime
  * @throws Error if the journal is damaged
  */
 export async function readEvents(table: Table, computationId: string, filter: EventFilter, paging: Paging): Promise<EventPage> {
@@ -36,14 +36,14 @@ export async function readEvents(table: Table, computationId: string, filter: Ev
       return await readOnce(table, computationId, filter, paging);
     } catch (error) {
       if (!(error instanceof JournalGapError)) throw error;
-      if (attempt === mostAttempts) throw new Error(error.message, { cause: error });
+      if (attempt === maxAttempts) throw new Error(error.message, { cause: error });
       await deadline.pause(attempt);
     }
   }
 }
 
-/** Beside appends that are visible in part. Together the pauses last far longer than a transaction does. */
-const mostAttempts = 8;
+/** Attempts while an append is only partly visible. Their pauses take far longer in total than a transaction. */
+const maxAttempts = 8;
 
 async function readOnce(table: Table, computationId: string, filter: EventFilter, paging: Paging): Promise<EventPage> {
   const { from, to } = filter;

@@ -16,7 +16,7 @@ const maxCharacters = 16_384;
 
 const expected =
   'Expected the base64 of one public key file: OpenSSH (a line such as "ssh-ed25519 AAAA..."), PEM ("BEGIN PUBLIC KEY") or DER; ' +
-  `RSA (${leastRsaBits} to ${mostRsaBits} bits), ECDSA (P-256, P-384, P-521) or Ed25519.`;
+  `RSA (${minRsaBits} to ${maxRsaBits} bits), ECDSA (P-256, P-384, P-521) or Ed25519.`;
 const privateKeySent = 'This is a private key. Never share it. Send its public key. ';
 const certificateSent = 'This is a certificate. Send the public key in it. ';
 

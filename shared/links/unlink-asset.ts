@@ -53,7 +53,7 @@ export async function unlinkDeletedAsset(table: Table, request: DeletedAssetRequ
     const keys = [assetKey(domain, asset.id), ...keysToChange(domain, computationId)];
     const [assetItem, ...computationItems] = await getItems(table, keys);
     if (findAsset(assetItem, asset.id))
-      throw new StaleReadError('The transaction that deletes the asset is still visible in part.');
+      throw new StaleReadError('The transaction that deletes the asset is only partly visible.');
     if (!findComputation(computationItems[0], computationId)) return;
     const computation = parseToChange(domain, computationId, computationItems);
     const transaction = new Transaction();

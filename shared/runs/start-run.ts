@@ -57,7 +57,7 @@ export async function startRun(table: Table, executions: Executions, request: Ru
 async function claimCvm(table: Table, request: RunRequest): Promise<{ reference: RunReference; permitted: Permitted }> {
   const { domain, computationId, cvmId, by, now, permit } = request;
   const cvm = { domain, cvm_id: cvmId };
-  const computation = await readToChange(table, domain, computationId); // first: its version then guards the inputs
+  const computation = await readToChange(table, domain, computationId); // read first, so that its version guards the inputs
   const permitted = permit(computation.row);
   const [inputs, claimItems] = await Promise.all([readInputs(table, domain, computation.row), getItems(table, claimKeys(cvm))]);
   if (isActive(computation.row.status)) {

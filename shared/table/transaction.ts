@@ -34,7 +34,7 @@ export class ConditionFailedError extends Error {
   override readonly name = 'ConditionFailedError';
 }
 
-/** DynamoDB's limits of one transaction. */
+/** DynamoDB's limits for one transaction. */
 const actionsPerTransaction = 100;
 const bytesPerTransaction = 4 * 1024 * 1024;
 
