@@ -4,15 +4,14 @@ import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { text } from 'node:stream/consumers';
 
+/** Where the emulator listens, the file with the certificate that it made for itself, and the region that it stands for. */
 export interface EmulatorAddress {
   endpoint: string;
-  /** The file with the emulator's self-signed certificate. */
   certificate: string;
-  /** The region that it emulates. */
   region: string;
 }
 
-/** Sends a request to the emulator. Uses node:https, because `fetch` accepts no further certificates at run time. */
+/** One request to the emulator; by node:https, since `fetch` cannot be told of a certificate while it runs. */
 export async function askEmulator(
   { endpoint, certificate }: EmulatorAddress,
   { path, headers = {}, body }: { path: string; headers?: Record<string, string>; body?: string },
@@ -27,7 +26,7 @@ export async function askEmulator(
   return { status: response.statusCode ?? 0, text: await text(response) };
 }
 
-/** Calls an AWS service with a JSON protocol as root of the emulator's account. The emulator does not check the signature. */
+/** One call of an AWS service that speaks JSON, as the root of the emulator's account, whose signature it does not check. */
 export async function askService(
   emulator: EmulatorAddress,
   { service, target, input }: { service: string; target: string; input: unknown },

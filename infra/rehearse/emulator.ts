@@ -8,14 +8,14 @@ import { askEmulator, type EmulatorAddress } from './emulator-client.ts';
 import { startKeyRelay } from './key-relay.ts';
 import { tailOf } from './run-command.ts';
 
-/** The version that docs/rehearsal.md describes. */
+/** The version that docs/rehearsal.md speaks of. */
 const knownVersion = '1.5.33';
 
 export interface Emulator {
   address: EmulatorAddress;
-  /** For commands that use the emulator in place of AWS, as root of its account. */
+  /** For commands that are to take the emulator for AWS, as the root of its account. */
   awsEnvironment: NodeJS.ProcessEnv;
-  /** For programs that send requests for content to the emulator. The emulated functions have it too. */
+  /** For programs that are to find the bucket's address there; the functions have it too. */
   contentEnvironment: NodeJS.ProcessEnv;
   stop: () => Promise<void>;
 }
@@ -24,17 +24,17 @@ export interface EmulatorOptions {
   /** A Python with the packages ministack and cryptography. */
   python: string;
   region: string;
-  /** For its certificate, its log and the unpacked functions. */
+  /** Takes its certificate, its log and the unpacked functions. */
   folder: string;
 }
 
-/** Returns the emulator's version. @throws Error that says how to install it if it is missing */
+/** The emulator's version. @throws Error saying how to get it, where it is missing */
 export function versionOfEmulator(python: string): string {
   const program = 'import importlib.metadata as m; import cryptography; print(m.version("ministack"))';
   try {
     return execFileSync(python, ['-c', program], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
   } catch {
-    throw new Error(`${python} does not exist, or lacks the packages ministack and cryptography. Install them with Python 3.10 or newer:
+    throw new Error(`${python} is not there, or lacks the packages ministack and cryptography. With Python 3.10 or newer:
 
   python3 -m venv ~/.cache/ministack
   ~/.cache/ministack/bin/pip install ministack==${knownVersion} cryptography
@@ -43,8 +43,8 @@ export function versionOfEmulator(python: string): string {
 }
 
 /**
- * Starts MiniStack on the loopback interface, with TLS and with IAM enforced. Functions have only the permissions of their roles.
- * The bucket refuses requests without TLS.
+ * Starts MiniStack on the loopback interface, over TLS and with IAM enforced: a function has the rights of its role and no
+ * other, and the bucket refuses what does not come over TLS.
  */
 export async function startEmulator({ python, region, folder }: EmulatorOptions): Promise<Emulator> {
   const port = await freePort();
@@ -60,15 +60,8 @@ export async function startEmulator({ python, region, folder }: EmulatorOptions)
   const log = openSync(logFile, 'w');
   const child = spawn(python, ['-m', 'ministack'], {
     env: {
-      ...contentEnvironment,
-      TMPDIR: folder,
-      GATEWAY_PORT: String(port),
-      BIND_HOST: '127.0.0.1',
-      MINISTACK_REGION: region,
-      USE_SSL: '1',
-      AUTH: 'true',
-      IOT_MTLS_ENABLED: '0',
-      http_proxy: relay.endpoint,
+      ...{ ...contentEnvironment, TMPDIR: folder, GATEWAY_PORT: String(port), BIND_HOST: '127.0.0.1' },
+      ...{ MINISTACK_REGION: region, USE_SSL: '1', AUTH: 'true', IOT_MTLS_ENABLED: '0', http_proxy: relay.endpoint },
     },
     stdio: ['ignore', log, log],
   });
@@ -81,13 +74,8 @@ export async function startEmulator({ python, region, folder }: EmulatorOptions)
     address,
     contentEnvironment,
     awsEnvironment: {
-      ...withoutAws(process.env),
-      NODE_EXTRA_CA_CERTS: address.certificate,
-      AWS_CA_BUNDLE: address.certificate,
-      AWS_ENDPOINT_URL: address.endpoint,
-      AWS_REGION: region,
-      AWS_ACCESS_KEY_ID: 'test',
-      AWS_SECRET_ACCESS_KEY: 'test',
+      ...{ ...withoutAws(process.env), NODE_EXTRA_CA_CERTS: address.certificate, AWS_CA_BUNDLE: address.certificate },
+      ...{ AWS_ENDPOINT_URL: address.endpoint, AWS_REGION: region, AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' },
     },
     stop: async () => {
       process.off('exit', kill);
@@ -98,14 +86,14 @@ export async function startEmulator({ python, region, folder }: EmulatorOptions)
   };
 }
 
-/** Removes AWS variables, so that the rehearsal never uses the caller's own account. */
+/** Keeps an account of the caller's own out of the rehearsal. */
 function withoutAws(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('AWS_')));
 }
 
 async function untilItAnswers(address: EmulatorAddress, hasEnded: () => boolean, logFile: string): Promise<void> {
   for (let attempt = 0; attempt < 300; attempt++) {
-    if (hasEnded()) throw new Error(`The emulator ended during its start:\n\n${tailOf(logFile)}`);
+    if (hasEnded()) throw new Error(`The emulator ended at its start:\n\n${tailOf(logFile)}`);
     const answers = await askEmulator(address, { path: '/_ministack/health' }).then(
       () => true,
       () => false,
@@ -113,5 +101,5 @@ async function untilItAnswers(address: EmulatorAddress, hasEnded: () => boolean,
     if (answers) return;
     await delay(100);
   }
-  throw new Error(`The emulator does not respond at ${address.endpoint}:\n\n${tailOf(logFile)}`);
+  throw new Error(`The emulator does not answer at ${address.endpoint}:\n\n${tailOf(logFile)}`);
 }

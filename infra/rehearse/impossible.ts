@@ -1,4 +1,4 @@
-/** Tests of the end-to-end suite that the emulator cannot pass, by full title, and what was observed instead. */
+/** Cases of the end-to-end suite that the emulator cannot pass, by their full titles, and what was seen instead. */
 export interface Impossibility {
   title: RegExp;
   reason: string;
@@ -16,6 +16,6 @@ export const impossible: Impossibility[] = [
         'a run (is ended by the first outcome|goes on after words of the agent)',
       ].join('|'),
     ),
-    reason: 'The run ends before its offer, so its step fails with RunIsOver. The emulator continues to wait and does not catch it.',
+    reason: 'The run ends before its offer, whose step throws RunIsOver; the emulator goes on waiting instead of catching it.',
   },
 ];

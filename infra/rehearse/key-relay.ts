@@ -3,8 +3,8 @@ import { listen, type Listening } from '../local/listen.ts';
 import { askEmulator, type EmulatorAddress } from './emulator-client.ts';
 
 /**
- * With TLS, MiniStack's JWT authorizer still requests the signing keys of its own Cognito by plain HTTP, and fails. This HTTP
- * proxy of the emulator's process receives that request and forwards it with TLS.
+ * Started with TLS, MiniStack's JWT authorizer still asks its own Cognito for the signing keys by plain HTTP, and gets none.
+ * As the HTTP proxy of its process this takes that one question, and asks by TLS.
  */
 export async function startKeyRelay(emulator: EmulatorAddress): Promise<Listening> {
   const server = createServer((request, response) => {

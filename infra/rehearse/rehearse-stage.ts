@@ -12,14 +12,11 @@ import { describeVerdict } from './verdict.ts';
 export interface Place {
   /** A Python with the emulator in it. */
   python: string;
-  /** For logs, templates and results. */
+  /** Takes logs, templates and results. */
   folder: string;
 }
 
-/**
- * Runs the rehearsal from synthesis to removal and prints a line for each step.
- * @throws Error if a step fails, or the suite fails in a way that docs/rehearsal.md does not list
- */
+/** From synthesis to removal, a line for each step. @throws Error where a step fails, or the suite as docs/rehearsal.md does not know it */
 export async function rehearseStage(stage: Stage, { python, folder }: Place): Promise<void> {
   const assembly = join(folder, 'cdk.out');
   const cdk = (words: string[], environment: NodeJS.ProcessEnv) =>
@@ -50,7 +47,7 @@ export async function rehearseStage(stage: Stage, { python, folder }: Place): Pr
     writeFileSync(join(folder, 'function-errors.log'), (await errorsOfFunctions(emulator.address)).join('\n'));
     await step('cdk destroy', () => cdk(['destroy', ...stacks, '--force'], awsEnvironment));
     console.log(describeVerdict(verdict));
-    if (verdict.failed.length > 0) throw new Error('The suite failed in a way that docs/rehearsal.md does not list.');
+    if (verdict.failed.length > 0) throw new Error('The suite found what docs/rehearsal.md does not know.');
   } finally {
     await emulator.stop();
   }
@@ -75,7 +72,7 @@ function readOutputs(file: string): Outputs {
   return JSON.parse(readFileSync(file, 'utf8')) as Outputs;
 }
 
-/** Returns the stack's output whose name starts with `prefix`. @throws Error if there is none */
+/** The value of the one output of the stack whose name begins so. @throws Error where there is none */
 function output(outputs: Outputs, stack: string, prefix: string): string {
   const [, value] = Object.entries(outputs[stack] ?? {}).find(([name]) => name.startsWith(prefix)) ?? [];
   if (value === undefined) throw new Error(`The stack ${stack} has no output ${prefix}….`);
@@ -87,7 +84,7 @@ function poolOf(stage: Stage, outputs: Outputs) {
   return { id: output(outputs, stack, 'UsersPoolId'), clientId: output(outputs, stack, 'UsersClientId') };
 }
 
-/** Returns the path of the API on the emulator, because the API's host name would lead to AWS. */
+/** The name of the API leads to AWS; the emulator serves it under a path. */
 function urlOf({ address }: Emulator, stage: Stage, outputs: Outputs): string {
   const { hostname } = new URL(output(outputs, nameIn(stage, 'service'), 'ApiUrl'));
   return `${address.endpoint}/_aws/execute-api/${hostname.split('.')[0] ?? ''}/$default`;

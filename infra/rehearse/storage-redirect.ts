@@ -4,19 +4,19 @@ import { request as httpsRequest } from 'node:https';
 import { Readable } from 'node:stream';
 
 /**
- * `node --import` loads this first in the emulated functions and in the suite. Requests for content are presigned for the
- * bucket's address on AWS. This sends them to the emulator instead, otherwise unchanged.
+ * Loaded before everything else by `node --import`, in the emulated functions and in the suite. Content is presigned for the
+ * bucket's own address, as on AWS, and that address leads to AWS; what is sent there goes to the emulator, otherwise unchanged.
  */
 const emulator = process.env['REHEARSAL_ENDPOINT'];
-const originalFetch = globalThis.fetch;
+const fetchAsBefore = globalThis.fetch;
 
 globalThis.fetch = async (input, init) => {
   const request = new Request(input, init);
   const { hostname } = new URL(request.url);
-  return emulator && hostname.endsWith('.amazonaws.com') ? sendTo(emulator, request) : originalFetch(request);
+  return emulator && hostname.endsWith('.amazonaws.com') ? sendTo(emulator, request) : fetchAsBefore(request);
 };
 
-/** Uses node:https, because `fetch` does not allow setting the Host header, which the signature covers. */
+/** By node:https, since `fetch` lets nobody choose the Host header, which the signature covers. */
 async function sendTo(origin: string, request: Request): Promise<Response> {
   const { host, pathname, search } = new URL(request.url);
   const body = Buffer.from(await request.arrayBuffer());

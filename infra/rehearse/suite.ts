@@ -7,12 +7,12 @@ import { judge, type Verdict } from './verdict.ts';
 export interface SuiteRun {
   emulator: Emulator;
   url: string;
-  /** By the suite's name of the user. */
+  /** By the name that the suite has for who carries it. */
   tokens: Record<string, string>;
   folder: string;
 }
 
-/** Runs the end-to-end suite in the same way as against any deployed stage. */
+/** The end-to-end suite as it runs against any deployed stage. */
 export async function runSuite({ emulator, url, tokens, folder }: SuiteRun): Promise<Verdict> {
   const results = join(folder, 'suite.json');
   const logFile = join(folder, 'suite.log');
