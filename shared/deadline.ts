@@ -2,17 +2,17 @@ import { systemClock, type Clock } from './clock.ts';
 import { ServiceError } from './errors.ts';
 
 /** The longest time that a request, or one operation of a task, retries before it fails with `unavailable`. */
-export const longestInMilliseconds = 5_000;
+export const maxTimeInMilliseconds = 5_000;
 
 const firstPauseInMilliseconds = 15;
-const longestPauseInMilliseconds = 1_000;
+const maxPauseInMilliseconds = 1_000;
 
 /** The time when retries stop. All retries of a request share one deadline. */
 export class Deadline {
   private readonly clock: Clock;
   private readonly endsAt: number;
 
-  constructor(milliseconds: number = longestInMilliseconds, clock: Clock = systemClock) {
+  constructor(milliseconds: number = maxTimeInMilliseconds, clock: Clock = systemClock) {
     this.clock = clock;
     this.endsAt = clock.now() + milliseconds;
   }
@@ -27,7 +27,7 @@ export class Deadline {
    * @throws ServiceError `unavailable` if the time left is too short for another attempt
    */
   async pause(attempt: number): Promise<void> {
-    const bound = Math.min(longestPauseInMilliseconds, firstPauseInMilliseconds * 2 ** attempt);
+    const bound = Math.min(maxPauseInMilliseconds, firstPauseInMilliseconds * 2 ** attempt);
     const pause = Math.random() * bound;
     if (pause >= this.remaining) throw new ServiceError('unavailable', 'Too many changes at once. Try again in a moment.');
     await this.clock.wait(pause);

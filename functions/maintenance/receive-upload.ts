@@ -1,8 +1,8 @@
+import * as v from 'valibot';
 import { openContentStore } from '../../shared/assets/content-store.ts';
 import { receiveUpload } from '../../shared/assets/receive-upload.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';
-import * as v from 'valibot';
 
 const objectCreated = v.object({ Records: v.array(v.object({ s3: v.object({ object: v.object({ key: v.string() }) }) })) });
 

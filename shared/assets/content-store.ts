@@ -19,15 +19,15 @@ export interface ContentStore {
   timeLimitInMilliseconds?: number;
 }
 
-let known: ContentStore | undefined;
+let opened: ContentStore | undefined;
 
 export function openContentStore(): ContentStore {
   const { BUCKET_URL, AWS_REGION } = environment();
-  known ??= {
+  opened ??= {
     url: BUCKET_URL,
     presigner: new S3RequestPresigner({ region: AWS_REGION, credentials: fromEnv(), sha256: Sha256 }),
   };
-  return known;
+  return opened;
 }
 
 const inlinePrefix = 'content/inline/';

@@ -46,8 +46,16 @@ export async function deleteAsset(table: Table, request: DeleteRequest): Promise
       }
       throw new StaleReadError();
     }
-    const { file_name, asset_type, content_key, upload_key } = asset;
-    const purge: AssetPurge = { domain, id, file_name, asset_type, content_key, upload_key, by, at: now };
+    const purge: AssetPurge = {
+      domain,
+      id,
+      file_name: asset.file_name,
+      asset_type: asset.asset_type,
+      content_key: asset.content_key,
+      upload_key: asset.upload_key,
+      by,
+      at: now,
+    };
     const transaction = new Transaction();
     removeAsset(transaction, domain, asset);
     transaction.add({ put: { Item: { ...purgeKeys.purge('asset', id), ...purge } } });

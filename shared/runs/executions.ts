@@ -23,11 +23,11 @@ export interface Executions {
   stateMachineArn: string;
 }
 
-let known: Executions | undefined;
+let opened: Executions | undefined;
 
 export function openExecutions(): Executions {
-  known ??= { client: new SFNClient({ requestHandler: clientLimits }), stateMachineArn: environment().STATE_MACHINE_ARN };
-  return known;
+  opened ??= { client: new SFNClient({ requestHandler: clientLimits }), stateMachineArn: environment().STATE_MACHINE_ARN };
+  return opened;
 }
 
 export type ExecutionAction = 'run' | 'stop';

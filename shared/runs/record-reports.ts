@@ -42,7 +42,7 @@ export async function recordReports(
     const reports = batch.reports.filter((report) => report.run_id === run.id);
     for (let start = 0; start < reports.length; start += reportsPerTransaction) {
       const chunk = reports.slice(start, start + reportsPerTransaction);
-      const recorded = await withFreshReads(table, (fresh) => recordChunk(fresh, batch, run, chunk));
+      const recorded = await withFreshReads(table, (table) => recordChunk(table, batch, run, chunk));
       if (recorded.claim) await notifyExecution(executions, recorded.claim);
       accepted += recorded.accepted;
     }
@@ -83,24 +83,24 @@ async function recordChunk(table: Table, { domain, cvmId, now }: Batch, run: Run
   if (!findComputation(row, computation_id)) throw notFound('run');
 
   const claim = parseClaimOf(reference, claimItems);
-  const fresh = withoutMarker(reports, reference, items.slice(keys.length));
-  if (fresh.length === 0) return { accepted: 0, claim };
+  const newReports = withoutMarker(reports, reference, items.slice(keys.length));
+  if (newReports.length === 0) return { accepted: 0, claim };
 
   const transaction = new Transaction();
-  for (const report of fresh) transaction.add(marker(report, reference, now));
-  const events = eventsOf(fresh, run, claim !== undefined);
+  for (const report of newReports) transaction.add(marker(report, reference, now));
+  const events = eventsOf(newReports, run, claim !== undefined);
   const computation = parseToChange(domain, computation_id, [row, head]);
   if (events.length > 0) await recordEvents(table, transaction, computation, events, now);
   else assertExists(transaction, domain, computation_id);
-  const change = claim && claimChangeOf(fresh, claim, now);
+  const change = claim && claimChangeOf(newReports, claim, now);
   if (claim && change) changeClaim(transaction, claim, change);
   else if (claim && events.length > 0) assertClaimed(transaction, claim); // no event is recorded as the run's after the run's end
-  for (const type of claim ? answeredCommands(fresh, claim) : []) removeCommand(transaction, reference, type);
+  for (const type of claim ? answeredCommands(newReports, claim) : []) removeCommand(transaction, reference, type);
   await transaction.commit(table);
 
-  emitMetrics(fresh, claim, change, now);
+  emitMetrics(newReports, claim, change, now);
   // Read again: before the execution could see this outcome, it may have stored another token in the claim.
-  return { accepted: fresh.length, claim: change ? await readClaim(table, reference) : claim };
+  return { accepted: newReports.length, claim: change ? await readClaim(table, reference) : claim };
 }
 
 /** Marks a report as recorded. Fails with StaleReadError if a report with this identifier was recorded since the last read. */

@@ -7,7 +7,7 @@ import { environment } from '../environment.ts';
 import { emitMetric } from '../metrics.ts';
 import type { Table } from './table.ts';
 
-let known: DynamoDBDocumentClient | undefined;
+let client: DynamoDBDocumentClient | undefined;
 
 /** With the SDK's default of 3, about one caller in a hundred would get a 503 if every fifth call failed. */
 const maxAttempts = 6;
@@ -17,7 +17,7 @@ const pauseBefore = (attempt: number) => Math.random() * Math.min(1_000, 25 * 2 
 
 /** Opens the stage's table. The client is created at the first use. */
 export function openTable(deadline: DeadlineSource): Table {
-  known ??= DynamoDBDocumentClient.from(
+  client ??= DynamoDBDocumentClient.from(
     new DynamoDBClient({ retryStrategy: new ConfiguredRetryStrategy(maxAttempts, pauseBefore), requestHandler: clientLimits }),
     {
       marshallOptions: { removeUndefinedValues: true },
@@ -25,7 +25,7 @@ export function openTable(deadline: DeadlineSource): Table {
   );
   return {
     name: environment().TABLE_NAME,
-    document: known,
+    document: client,
     deadline,
     onConflictRetry: () => emitMetric('ConflictsRetried', 1),
   };

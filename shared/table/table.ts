@@ -58,15 +58,15 @@ export async function getItems(table: Table, keys: Key[]): Promise<(Item | undef
   for (let start = 0; start < distinct.length; start += keysPerBatch) batches.push(distinct.slice(start, start + keysPerBatch));
   await Promise.all(
     batches.map(async (batch) => {
-      let open = batch;
-      for (let attempt = 0; open.length > 0; attempt++) {
+      let unprocessed = batch;
+      for (let attempt = 0; unprocessed.length > 0; attempt++) {
         if (attempt > 0) await deadline.pause(attempt);
         const { Responses, UnprocessedKeys } = await table.document.send(
-          new BatchGetCommand({ RequestItems: { [table.name]: { Keys: open, ConsistentRead: true } } }),
+          new BatchGetCommand({ RequestItems: { [table.name]: { Keys: unprocessed, ConsistentRead: true } } }),
           until(deadline),
         );
         for (const item of Responses?.[table.name] ?? []) found.set(`${item['pk']}\n${item['sk']}`, item);
-        open = (UnprocessedKeys?.[table.name]?.Keys ?? []) as Key[];
+        unprocessed = (UnprocessedKeys?.[table.name]?.Keys ?? []) as Key[];
       }
     }),
   );
@@ -134,12 +134,12 @@ const deletesPerBatch = 25;
 export async function deleteItems(table: Table, keys: Key[]): Promise<void> {
   for (let start = 0; start < keys.length; start += deletesPerBatch) {
     const deadline = deadlineOf(table);
-    let open = keys.slice(start, start + deletesPerBatch).map(({ pk, sk }) => ({ DeleteRequest: { Key: { pk, sk } } }));
-    for (let attempt = 0; open.length > 0; attempt++) {
+    let unprocessed = keys.slice(start, start + deletesPerBatch).map(({ pk, sk }) => ({ DeleteRequest: { Key: { pk, sk } } }));
+    for (let attempt = 0; unprocessed.length > 0; attempt++) {
       if (attempt > 0) await deadline.pause(attempt);
-      const command = new BatchWriteCommand({ RequestItems: { [table.name]: open } });
+      const command = new BatchWriteCommand({ RequestItems: { [table.name]: unprocessed } });
       const { UnprocessedItems } = await table.document.send(command, until(deadline));
-      open = (UnprocessedItems?.[table.name] ?? []) as typeof open;
+      unprocessed = (UnprocessedItems?.[table.name] ?? []) as typeof unprocessed;
     }
   }
 }
