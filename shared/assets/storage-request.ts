@@ -1,3 +1,4 @@
+import type { Deadline } from '../deadline.ts';
 import { ServiceError } from '../errors.ts';
 
 export type Method = 'GET' | 'PUT' | 'DELETE';
@@ -22,9 +23,11 @@ export class StorageError extends Error {
 
 const attempts = 3;
 const defaultTimeLimitInMilliseconds = 6_000;
+/** Storage that is busy needs longer pauses than a conflict in the table: up to 240 ms, then up to 480. */
+const pausesBegin = 3;
 
 /**
- * Sends a presigned request, up to three times where storage is busy, down or silent. A refusal such as 403 is not repeated, since
+ * Sends a presigned request, up to three times until the deadline if storage is busy, down or silent. A refusal such as 403 is not repeated, since
  * our rights or requests are at fault then. A missing object is an answer: 404 to GET and DELETE. The body of an answer must be
  * read without a pause longer than the time limit; reading throws ServiceError `unavailable` where storage stops within it.
  * @throws StorageError when storage refuses the request, ServiceError `unavailable` when the attempts are used up
@@ -32,15 +35,16 @@ const defaultTimeLimitInMilliseconds = 6_000;
 export async function requestStorage(
   url: string,
   init: { method: Method; headers?: Record<string, string>; body?: Uint8Array<ArrayBuffer> },
+  deadline: Deadline,
   timeLimitInMilliseconds = defaultTimeLimitInMilliseconds,
 ): Promise<Response> {
   for (let attempt = 1; ; attempt++) {
-    const answer = await send(url, init, timeLimitInMilliseconds);
+    const answer = await send(url, init, Math.min(timeLimitInMilliseconds, deadline.remaining));
     if (answer instanceof Response && isExpected(answer, init.method, attempt)) return answer;
     const failure = answer instanceof Response ? await refusal(init.method, answer) : answer;
     if (!isPassing(failure)) throw failure;
     if (attempt === attempts) throw unavailable(failure);
-    await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** attempt));
+    await deadline.pause(attempt + pausesBegin);
   }
 }
 
