@@ -6,7 +6,7 @@ import * as v from 'valibot';
 
 const objectCreated = v.object({ Records: v.array(v.object({ s3: v.object({ object: v.object({ key: v.string() }) }) })) });
 
-/** S3 encodes keys in its notifications as in a form. */
+/** Decodes a key, which S3 notifications encode like form data. */
 function objectKey(encoded: string): string {
   return decodeURIComponent(encoded.replaceAll('+', ' '));
 }

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 /** A binary attribute. */
 export const storedBytes = v.custom<Uint8Array>((input) => input instanceof Uint8Array, 'Expected bytes.');
 
-/** What a stored item holds. One that does not fit its schema is an internal error: a plain Error that names the place. */
+/** Parses a stored item. @throws Error that names the invalid field if the item does not match its schema, an internal error */
 export function parseStored<Schema extends v.GenericSchema>(
   schema: Schema,
   stored: unknown,
