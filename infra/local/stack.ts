@@ -101,6 +101,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
   const endpoints = { dynamoDb: dynamoDb.endpoint, s3: s3.endpoint, stepFunctions: stepFunctions.endpoint };
   setEnvironment(endpoints, times, options.logLevel ?? 'SILENT');
   if (options.dataDirectory !== undefined) await invoke('lifecycle/sweep-runs', { grace_in_seconds: 0 });
+  if (options.dataDirectory !== undefined) background.invoke('maintenance/migrate', { grace_in_seconds: 0 });
   for (const { name, everyMinutes } of schedules) background.every(everyMinutes, name);
 
   const gateway = await started(

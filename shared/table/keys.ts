@@ -206,6 +206,12 @@ export const contentCheckKeys = {
   ],
 };
 
+/** How far each migration has come, by its name. */
+export const migrationKeys = {
+  partition: 'migrations',
+  state: (name: string): Key => ({ pk: migrationKeys.partition, sk: name }),
+};
+
 /** Deleted things whose remains are still to be removed. */
 export const purgeKeys = {
   shards: shardsOf('purges'),

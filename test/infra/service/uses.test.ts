@@ -17,6 +17,7 @@ const onlyInRaces: Partial<Record<FunctionName, string[]>> = {
   'maintenance/purge': ['dynamodb:BatchGetItem', 'dynamodb:PutItem'],
   'maintenance/receive-upload': ['s3:DeleteObject'],
   'maintenance/collect-content': ['dynamodb:UpdateItem', 's3:GetObject'],
+  'maintenance/migrate': ['dynamodb:UpdateItem'], // only items of earlier versions
 };
 /** Read where a journal has a gap, to tell damage from a deletion that happens at the same time. */
 const gapCheck = 'dynamodb:GetItem';
@@ -109,7 +110,7 @@ async function liveThroughIt(): Promise<void> {
   });
   await withoutExecution(id, 'cvm-4', async (run) => {
     await grow();
-    await stack.invoke('lifecycle/end-wait', run);
+    await stack.invoke('lifecycle/complete-stop', run);
   });
   await withoutExecution(id, 'cvm-5', async (run) => {
     await grow();
@@ -201,6 +202,7 @@ async function remove(id: string): Promise<void> {
   await done('PUT', `/d1/assets/${replaced}`, asset({ asset: btoa('c,d') }));
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3 * 3_600_000 });
   await stack.invoke('maintenance/collect-content', {});
+  await stack.invoke('maintenance/migrate', { grace_in_seconds: 0 });
   vi.useRealTimers();
 }
 
