@@ -1,3 +1,4 @@
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
@@ -30,6 +31,64 @@ const keyLiterals = [
   ':matches(Literal[value=/^[a-z][a-z-]*#/], TemplateElement[value.raw=/^([a-z][a-z-]*)?#$/])',
 ].map((selector) => ({ selector, message: 'Key literals of the table stand in shared/table/keys.ts only.' }));
 
+/**
+ * The rooms of shared/ in order: a file imports from its own room and from rooms before it, so no rooms import each other.
+ * `root` are the files directly in shared/. A new folder must be added here.
+ */
+const rooms = [
+  'root',
+  'access',
+  'table',
+  'events',
+  'computations',
+  'keys',
+  'assets',
+  'links',
+  'manifest',
+  'runs',
+  'deletion',
+  'http',
+  'endpoints',
+  'openapi',
+  'tasks',
+];
+
+/** @param {string} path a file below shared/ */
+const roomOf = (path) => {
+  const [first, ...rest] = relative(shared, path).split(sep);
+  return rest.length === 0 ? 'root' : first;
+};
+const shared = join(import.meta.dirname, 'shared');
+
+const roomOrder = {
+  create: (context) => {
+    const place = rooms.indexOf(roomOf(context.filename));
+    const check = ({ source }) => {
+      if (!source || !String(source.value).startsWith('.')) return;
+      const imported = roomOf(resolve(dirname(context.filename), source.value));
+      const importedPlace = rooms.indexOf(imported);
+      if (place < 0 || importedPlace < 0 || importedPlace > place) {
+        const message = `${roomOf(context.filename)} may not import ${imported}: see the order of rooms in eslint.config.js.`;
+        context.report({ node: source, message });
+      }
+    };
+    return { ImportDeclaration: check, ExportNamedDeclaration: check, ExportAllDeclaration: check, TSImportType: check };
+  },
+};
+
+/** Each row has one writer: the type of its key keeps others from writing it, and this keeps them from taking the type off. */
+const rowWriters = [
+  'shared/table/keys.ts',
+  'shared/computations/change-computation.ts',
+  'shared/runs/change-run.ts',
+  'shared/runs/claim.ts',
+  'shared/assets/change-asset.ts',
+];
+const rowWriting = {
+  selector: 'ImportSpecifier[imported.name="keyToWrite"]',
+  message: `Only the one writer of each row imports keyToWrite: ${rowWriters.slice(1).join(', ')}.`,
+};
+
 export default defineConfig(
   globalIgnores(['cdk.out/', 'dist/', 'coverage/']),
   {
@@ -52,16 +111,18 @@ export default defineConfig(
   },
   {
     files: ['shared/**/*.ts'],
+    plugins: { rooms: { rules: { order: roomOrder } } },
     rules: {
+      'rooms/order': 'error',
       ...boundary('^\\..*/(functions|infra|test|bench)/', 'shared/ imports only shared/ and packages.'),
-      'no-restricted-syntax': ['error', dynamicImports, ...keyLiterals],
+      'no-restricted-syntax': ['error', dynamicImports, rowWriting, ...keyLiterals],
     },
   },
   {
     files: ['functions/**/*.ts'],
     rules: {
       ...boundary('^\\.(?!\\./(\\.\\./)*shared/)', 'functions/ import shared/ and packages only, never each other.'),
-      'no-restricted-syntax': ['error', dynamicImports, ...keyLiterals],
+      'no-restricted-syntax': ['error', dynamicImports, rowWriting, ...keyLiterals],
     },
   },
   {
@@ -71,6 +132,10 @@ export default defineConfig(
   {
     files: ['infra/local/**/*.ts'],
     rules: boundary('^\\..*/(test|bench)/', 'infra/local/ imports only infra/, functions/, shared/ and packages.'),
+  },
+  {
+    files: rowWriters,
+    rules: { 'no-restricted-syntax': ['error', dynamicImports, ...keyLiterals] },
   },
   { files: ['shared/table/keys.ts'], rules: { 'no-restricted-syntax': ['error', dynamicImports] } },
   {

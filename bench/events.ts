@@ -44,7 +44,15 @@ function realistic(size: number): Journal {
       const [event_type, status, originator] = lifecycle[number % lifecycle.length] ?? lifecycle[0];
       const run = Math.floor(number / lifecycle.length);
       const details = { occurred_at: new Date(start + number).toISOString() };
-      return { event_type, status, originator, run_id: runs[run] ?? '', cvm_id: `cvm-${run % 40}`, details, lifecycle: true };
+      return {
+        event_type,
+        status,
+        originator,
+        run_id: runs[run] ?? '',
+        cvm_id: `cvm-${run % 40}`,
+        details,
+        lifecycle: true,
+      } as NewEvent;
     },
     eventsPerAppend: 3,
   };
@@ -56,15 +64,16 @@ function distinct(size: number): Journal {
     name: 'nothing repeats',
     size,
     eventsPerAppend: 1,
-    event: (number) => ({
-      event_type: 'Running',
-      status: 'InProgress',
-      originator: digest(`originator ${number}`),
-      run_id: digest(`run ${number}`),
-      cvm_id: digest(`cvm ${number}`),
-      details: {},
-      lifecycle: true,
-    }),
+    event: (number) =>
+      ({
+        event_type: 'Running',
+        status: 'InProgress',
+        originator: digest(`originator ${number}`),
+        run_id: digest(`run ${number}`),
+        cvm_id: digest(`cvm ${number}`),
+        details: {},
+        lifecycle: true,
+      }) as NewEvent,
   };
 }
 

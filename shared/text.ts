@@ -21,7 +21,7 @@ export function text(minimum: number, maximum: number) {
       if (length < minimum || length > maximum) {
         addIssue({ message: `Expected text of ${minimum} to ${maximum} characters, not ${length}.` });
       } else if (!dataset.value.isWellFormed()) {
-        addIssue({ message: 'Expected well-formed Unicode; the text has a lone surrogate.' });
+        addIssue({ message: 'Expected well-formed Unicode without lone surrogates.' });
       }
     }),
     v.metadata({ minLength: minimum, maxLength: maximum }),

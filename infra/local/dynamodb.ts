@@ -1,7 +1,5 @@
-import { spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   CreateTableCommand,
@@ -11,6 +9,7 @@ import {
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
 import { tableDefinition } from '../table-definition.ts';
+import { spawnDynamoDbEngine } from './dynamodb-engine.ts';
 import { freePort } from './free-port.ts';
 import { localCredentials } from './local-credentials.ts';
 
@@ -20,48 +19,74 @@ export interface LocalDynamoDb {
   stop: () => Promise<void>;
 }
 
+export interface LocalDynamoDbOptions {
+  dataDirectory?: string;
+  /** Called once where the engine has ended for good, with a message for whoever watches. */
+  onLost?: (error: Error) => void;
+}
+
+const mostRestartsInARow = 5;
+const steadyAfterInMilliseconds = 60_000;
+const shortestPauseInMilliseconds = 100;
+
 /**
- * Starts the embedded DynamoDB engine, in memory or on a file under `dataDirectory`. Where `DYNAMODB_ENDPOINT` names an
- * engine that is already running (DynamoDB Local in Docker, say), that one is used and never stopped.
- * @throws Error where no engine exists for the platform and none is named, saying what to do.
+ * Starts the embedded DynamoDB engine, in memory or on a file under `dataDirectory`. An engine on a file that ends is started
+ * again, on the same port. Where `DYNAMODB_ENDPOINT` names an engine that is already running (DynamoDB Local in Docker, say),
+ * that one is used and never stopped.
+ * @throws Error where no engine exists for the platform and none is named, or where it ends at its start, saying what to do.
  */
-export async function startDynamoDb(options: { dataDirectory?: string } = {}): Promise<LocalDynamoDb> {
+export async function startDynamoDb({ dataDirectory, onLost }: LocalDynamoDbOptions = {}): Promise<LocalDynamoDb> {
   const given = process.env['DYNAMODB_ENDPOINT'];
   if (given) return { endpoint: given, stop: () => Promise.resolve() };
 
   const port = await freePort();
   const endpoint = `http://127.0.0.1:${port}`;
-  const file = options.dataDirectory && join(options.dataDirectory, 'dynamodb.sqlite');
-  if (options.dataDirectory) mkdirSync(options.dataDirectory, { recursive: true });
-  const engine = spawn(
-    'sh',
-    ['-c', whileParentLives, engineBinary(), '--port', String(port), ...(file ? ['--db-path', file] : [])],
-    {
-      stdio: ['pipe', 'ignore', 'ignore'],
-      detached: true, // a Ctrl-C is for the service, which ends the engine when it has ended itself
-    },
-  );
-  const ended = new Promise<void>((resolve) => engine.once('exit', () => resolve()));
+  const file = dataDirectory === undefined ? undefined : join(dataDirectory, 'dynamodb.sqlite');
+  if (dataDirectory !== undefined) mkdirSync(dataDirectory, { recursive: true });
+  let engine = spawnDynamoDbEngine(port, file);
+  const failure = await Promise.race([untilItAnswers(endpoint), engine.ended]);
+  if (failure !== undefined) {
+    await engine.stop();
+    throw new Error(`The embedded DynamoDB engine ended at its start: ${failure}${file === undefined ? '' : adviceOn(file)}`);
+  }
 
-  await untilItAnswers(endpoint, () => engine.exitCode !== null);
+  const stopping = new AbortController();
+  const watch = async () => {
+    for (let restarts = 0; ;) {
+      const startedAt = performance.now();
+      const reason = await engine.ended;
+      if (stopping.signal.aborted) return;
+      if (performance.now() - startedAt > steadyAfterInMilliseconds) restarts = 0;
+      if (file === undefined) {
+        onLost?.(new Error(`The embedded DynamoDB engine has ended (${reason}). The state was in memory and is lost.`));
+        return;
+      }
+      if (restarts === mostRestartsInARow) {
+        onLost?.(new Error(`The embedded DynamoDB engine ends again and again: ${reason}${adviceOn(file)}`));
+        return;
+      }
+      process.stderr.write(`The embedded DynamoDB engine has ended (${reason}). It is started again.\n`);
+      const pause = shortestPauseInMilliseconds * 2 ** restarts;
+      const goesOn = await delay(pause, true, { signal: stopping.signal }).catch(() => false);
+      if (!goesOn) return;
+      restarts += 1;
+      engine = spawnDynamoDbEngine(port, file);
+    }
+  };
+  const watching = watch();
   return {
     endpoint,
     stop: async () => {
-      engine.stdin.end();
-      await ended;
+      stopping.abort();
+      await engine.stop();
+      await watching;
     },
   };
 }
 
-/** Runs a program until its standard input ends, so that it never outlives its parent, however that ends. */
-const whileParentLives = `
-exec 3<&0
-"$0" "$@" 3<&- < /dev/null & program=$!
-(read -r _ <&3; kill "$program") & reader=$!
-wait "$program"
-code=$?
-kill "$reader" 2> /dev/null
-exit "$code"`;
+function adviceOn(file: string): string {
+  return `\nIts state is in ${file}. If the disk is full, free some space and start again; otherwise restore the file from a backup.`;
+}
 
 /** Creates the service's table unless it exists, and has its items expire. */
 export async function createTable(endpoint: string, tableName: string): Promise<void> {
@@ -91,7 +116,8 @@ async function createMissingTable(client: DynamoDBClient, tableName: string): Pr
       }),
     );
   } catch (error) {
-    if (!(error instanceof ResourceInUseException)) throw error;
+    if (error instanceof ResourceInUseException) return;
+    throw new Error(`The table cannot be created: ${String(error)}`, { cause: error });
   }
 }
 
@@ -103,27 +129,15 @@ async function enableTimeToLive(client: DynamoDBClient, tableName: string): Prom
   await client.send(new UpdateTimeToLiveCommand({ TableName: tableName, TimeToLiveSpecification: specification }));
 }
 
-function engineBinary(): string {
-  const name = `@dynoxide/${process.platform}-${process.arch}`;
-  try {
-    return join(dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), 'dynoxide');
-  } catch {
-    throw new Error(
-      `There is no embedded DynamoDB engine for ${process.platform}-${process.arch} (package ${name}). ` +
-        'Start DynamoDB Local (docker run -p 8000:8000 amazon/dynamodb-local) and set DYNAMODB_ENDPOINT=http://localhost:8000.',
-    );
-  }
-}
-
-async function untilItAnswers(endpoint: string, hasEnded: () => boolean): Promise<void> {
+/** @returns what is wrong where it never answers */
+async function untilItAnswers(endpoint: string): Promise<string | undefined> {
   for (let attempt = 0; attempt < 200; attempt++) {
-    if (hasEnded()) throw new Error('The embedded DynamoDB engine ended at its start.');
     try {
       await fetch(endpoint, { signal: AbortSignal.timeout(1_000) });
-      return;
+      return undefined;
     } catch {
       await delay(25);
     }
   }
-  throw new Error(`The embedded DynamoDB engine does not answer at ${endpoint}.`);
+  return `it does not answer at ${endpoint}`;
 }

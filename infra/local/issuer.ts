@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createRemoteJWKSet, type JWTVerifyGetKey } from 'jose';
 import { OAuth2Server } from 'oauth2-mock-server';
+import * as v from 'valibot';
+import { BrokenFilesError } from './data/broken-files-error.ts';
+import { readKeptJson } from './data/read-kept-json.ts';
+import { writeKeptFile } from './data/write-kept-file.ts';
 
 /** Whom a token is for, with what standing. */
 export interface TokenRequest {
@@ -21,10 +24,11 @@ export interface LocalIssuer {
   stop: () => Promise<void>;
 }
 
-interface Kept {
-  url: string;
-  keys: Record<string, unknown>[];
-}
+const keptIssuer = v.object({
+  url: v.string(),
+  keys: v.pipe(v.array(v.record(v.string(), v.unknown())), v.nonEmpty()),
+});
+type KeptIssuer = v.InferOutput<typeof keptIssuer>;
 
 const defaultLifetimeInSeconds = 12 * 60 * 60;
 
@@ -42,7 +46,10 @@ export async function startIssuer({ claim, dataDirectory }: { claim: string; dat
   const origin = `http://127.0.0.1:${server.address().port}`;
   const url = kept?.url ?? origin;
   server.issuer.url = url;
-  if (dataDirectory !== undefined && !kept) keep(dataDirectory, { url, keys: server.issuer.keys.toJSON(true) });
+  if (dataDirectory !== undefined && !kept) {
+    const created: KeptIssuer = { url, keys: server.issuer.keys.toJSON(true) };
+    writeKeptFile(keptFile(dataDirectory), JSON.stringify(created));
+  }
 
   return {
     url,
@@ -67,18 +74,14 @@ export async function startIssuer({ claim, dataDirectory }: { claim: string; dat
   };
 }
 
-function readKept(dataDirectory: string): Kept | undefined {
-  try {
-    return JSON.parse(readFileSync(keptFile(dataDirectory), 'utf8')) as Kept;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
-function keep(dataDirectory: string, kept: Kept): void {
-  mkdirSync(dataDirectory, { recursive: true });
-  writeFileSync(keptFile(dataDirectory), JSON.stringify(kept), { mode: 0o600 });
+function readKept(dataDirectory: string): KeptIssuer | undefined {
+  const file = keptFile(dataDirectory);
+  const kept = readKeptJson(file, keptIssuer);
+  if (kept === undefined) return undefined;
+  if ('content' in kept) return kept.content;
+  throw new BrokenFilesError([
+    { file, problem: kept.problem, withoutIt: 'Without it tokens printed earlier are no longer valid.' },
+  ]);
 }
 
 function keptFile(dataDirectory: string): string {

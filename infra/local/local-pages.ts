@@ -28,6 +28,15 @@ const files: Record<string, string> = {
   '/favicon.ico': join(swaggerUi, 'favicon-32x32.png'),
 };
 
+/** Swagger UI sets styles in its elements and has its pictures in `data:` addresses. */
+const securityHeaders = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+};
+
 const membership = v.pipe(
   v.string(),
   v.check((text) => {
@@ -47,12 +56,14 @@ export function localPages(mintToken: LocalIssuer['mintToken']) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
     const [path = ''] = (request.url ?? '').split('?');
     if (request.method === 'POST' && path === '/local/token') {
+      response.setHeaders(new Map(Object.entries(securityHeaders)));
       await sendToken(request, response, mintToken);
       return true;
     }
     const file = request.method === 'GET' ? files[path] : undefined;
     if (file === undefined) return false;
     response.writeHead(200, {
+      ...securityHeaders,
       'content-type': contentTypes[extname(file)] ?? 'application/octet-stream',
       'cache-control': 'no-cache',
     });

@@ -5,12 +5,14 @@ import { type RunTimes, stateMachineDefinition } from '../../shared/runs/state-m
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { schedules } from '../schedules.ts';
-import { startBackground } from './background.ts';
+import { type Background, startBackground } from './background.ts';
+import { lockDirectory } from './data/lock-directory.ts';
 import { createTable, startDynamoDb } from './dynamodb.ts';
 import { type GatewayOptions, startGateway } from './gateway/gateway.ts';
 import { startIssuer } from './issuer.ts';
 import { type Endpoints, local, setEnvironment } from './local-environment.ts';
 import { type InvokeFunction, type LoadHandler, localFunctions } from './local-functions.ts';
+import { withHealthOfEngine } from './local-health.ts';
 import { localPages } from './local-pages.ts';
 import { startS3 } from './s3/s3.ts';
 import { startSimulatedCvms } from './simulated-cvms.ts';
@@ -27,6 +29,8 @@ export interface StackOptions {
   /** What the functions log: SILENT (default), ERROR, WARN, INFO, DEBUG. */
   logLevel?: string;
   onResponse?: NonNullable<GatewayOptions['onResponse']>;
+  /** Called once where a part has ended for good, so that the service can only end; the message is for whoever watches. */
+  onLost?: (error: Error) => void;
   /** Finds a function's handler; the file's own unless told. */
   load?: LoadHandler;
 }
@@ -63,6 +67,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 }
 
 async function startParts(options: StackOptions, onStop: (stop: () => Promise<void>) => void): Promise<Omit<Stack, 'stop'>> {
+  if (options.dataDirectory !== undefined) onStop(lockDirectory(options.dataDirectory));
   const kept = options.dataDirectory === undefined ? {} : { dataDirectory: options.dataDirectory };
   const times = { ...localTimes, ...options.times };
   const invoke = localFunctions(options.load);
@@ -74,7 +79,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
     return await part;
   };
   const parts = [
-    started(startDynamoDb(kept)),
+    started(startDynamoDb({ ...kept, ...(options.onLost ? { onLost: options.onLost } : {}) })),
     started(
       startS3({
         bucket: local.bucketName,
@@ -100,15 +105,17 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
 
   const endpoints = { dynamoDb: dynamoDb.endpoint, s3: s3.endpoint, stepFunctions: stepFunctions.endpoint };
   setEnvironment(endpoints, times, options.logLevel ?? 'SILENT');
-  if (options.dataDirectory !== undefined) await invoke('lifecycle/sweep-runs', { grace_in_seconds: 0 });
-  if (options.dataDirectory !== undefined) background.invoke('maintenance/migrate', { grace_in_seconds: 0 });
+  if (options.dataDirectory !== undefined) {
+    await finishWhatWasCutOff(invoke, background);
+    background.invoke('maintenance/migrate', { grace_in_seconds: 0 });
+  }
   for (const { name, everyMinutes } of schedules) background.every(everyMinutes, name);
 
   const gateway = await started(
     startGateway({
       routes,
       authorizer: { issuer: issuer.url, audience: issuer.audience, keys: issuer.keys },
-      invoke,
+      invoke: withHealthOfEngine(invoke, endpoints.dynamoDb),
       port: options.port,
       localPages: localPages(issuer.mintToken),
       ...(options.onResponse ? { onResponse: options.onResponse } : {}),
@@ -132,4 +139,20 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
       issuer.mintToken({ sub, groups, ...(expiresInSeconds === undefined ? {} : { expiresInSeconds }) }),
     invoke,
   };
+}
+
+/**
+ * Ends the runs that the last end of the service cut off, and goes on with its purges, so that an instance that keeps dying gets
+ * to them. A purge that fails does not keep the service from starting: it is tried again in the background.
+ */
+async function finishWhatWasCutOff(invoke: InvokeFunction, background: Background): Promise<void> {
+  try {
+    await invoke('lifecycle/sweep-runs', { grace_in_seconds: 0 });
+  } catch (error) {
+    const reasons = error instanceof AggregateError ? error.errors.map(String).join(' ') : String(error);
+    throw new Error(`The runs that were cut off cannot be ended: ${reasons}`, { cause: error });
+  }
+  for (const name of ['maintenance/purge', 'maintenance/collect-content']) {
+    await invoke(name, {}).catch(() => background.invoke(name, {}));
+  }
 }

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { parseOptions, portFromEnvironment, runCommand } from './arguments.ts';
 import { serviceVersion } from '../service-version.ts';
 import { requestLine } from './request-line.ts';
-import { type Stack, startStack } from './stack.ts';
+import { type Stack, type StackOptions, startStack } from './stack.ts';
 import { welcome } from './welcome.ts';
 
 const usage = `Usage: npm start -- [--data DIR] [--no-simulator]
@@ -30,13 +30,19 @@ await runCommand(usage, async () => {
   endOnSignal(async () => {
     for (const stop of stops) await stop();
   });
-  const stack = await startOn(port, { simulator, ...(dataDirectory === undefined ? {} : { dataDirectory }) });
+  const onLost = (error: Error) => {
+    process.stderr.write(`${error.message}\nThe service ends.\n`);
+    const exit = () => process.exit(1);
+    setTimeout(exit, 5_000);
+    void Promise.all(stops.map((stop) => stop())).then(exit, exit);
+  };
+  const stack = await startOn(port, { simulator, onLost, ...(dataDirectory === undefined ? {} : { dataDirectory }) });
   stops.push(stack.stop);
   const token = await stack.token('alice', ['d1:administrator']);
   process.stdout.write(welcome({ baseUrl: stack.baseUrl, version: serviceVersion(), token, simulator, dataDirectory }));
 });
 
-async function startOn(port: number, options: { simulator: boolean; dataDirectory?: string }): Promise<Stack> {
+async function startOn(port: number, options: Pick<StackOptions, 'simulator' | 'dataDirectory' | 'onLost'>): Promise<Stack> {
   try {
     return await startStack({
       port,

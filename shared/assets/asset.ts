@@ -7,29 +7,29 @@ import { timestamp } from '../timestamp.ts';
 export const assetTypes = ['algorithm', 'dataset'] as const;
 export type AssetType = (typeof assetTypes)[number];
 
-/** Content up to this many bytes is sent and returned inline (docs/contract.md, section 7). */
+/** Content up to this size is sent and returned inline. */
 export const inlineLimitInBytes = 4 * 1024 * 1024;
 
-/** A plain name, since the agent joins it into a path: no `/`, no control characters, neither `.` nor `..`. */
+/** A plain name, since the agent joins it into a path. */
 const fileName = v.pipe(
   text(1, 255),
   v.regex(
     /^(?!\.{1,2}$)[^/\\\u0000-\u001f\u007f-\u009f]+$/,
-    'Expected a plain file name: no slash, no control characters, not . or ..',
+    'Expected a file name without slashes and control characters that is not . or ..',
   ),
   v.examples(['titanic.csv']),
 );
 
 const checksum = v.pipe(
   v.string(),
-  v.regex(/^[0-9a-fA-F]{64}$/, 'Expected a SHA3-256 in hex: 64 digits.'),
+  v.regex(/^[0-9a-fA-F]{64}$/, 'Expected a SHA3-256 in hex, 64 digits.'),
   v.toLowerCase(),
-  v.description('SHA3-256 of the content, hex: what the agent verifies.'),
+  v.description('The SHA3-256 of the content in hex. The agent verifies it.'),
 );
 
 const inputEntries = {
   file_name: fileName,
-  description: v.optional(v.pipe(text(0, 4000), v.description('At most 4,000 characters.')), ''),
+  description: v.optional(v.pipe(text(0, 4000), v.description('A description. Up to 4,000 characters.')), ''),
   asset_type: v.picklist(assetTypes),
   mime_type: v.optional(
     v.pipe(
@@ -45,78 +45,96 @@ const inputEntries = {
   asset: v.optional(
     v.pipe(
       v.string('Expected base64 text.'),
-      v.description('Base64 of the content, at most 4 MiB decoded. Left out: upload it with the answered presigned request.'),
+      v.description(
+        'The content in base64, up to 4 MiB decoded. If omitted, upload the content with the presigned request in the response.',
+      ),
       v.metadata({ contentEncoding: 'base64' }),
     ),
   ),
   user_key: v.optional(
     v.pipe(
       text(0, 16 * 1024),
-      v.description("Base64 of the provider's public key: OpenSSH, PEM or DER; RSA, ECDSA or Ed25519. Empty: none."),
+      v.description("The provider's RSA, ECDSA or Ed25519 public key in OpenSSH, PEM or DER form, base64. Empty for none."),
     ),
     '',
   ),
   checksum: v.optional(
     v.pipe(
       checksum,
-      v.description('SHA3-256, hex. With content: it must match. Without: the hash of the real file, whose sample is uploaded.'),
+      v.description(
+        'The SHA3-256 in hex. With content, it must be the hash of that content. Without content, it is the hash of the real file, and you may upload a sample.',
+      ),
     ),
   ),
 };
 
-const returned = v.optional(v.pipe(v.unknown(), v.description('Ignored: written by the service.')));
+const returned = v.optional(v.pipe(v.unknown(), v.description('Ignored. The service sets this field.')));
 
-/** Body of endpoint 15. */
-export const assetInput = strictObject({ asset: strictObject(inputEntries) });
+/** The body of endpoint 15. */
+export const assetInput = v.pipe(strictObject({ asset: strictObject(inputEntries) }), v.title('NewAsset'));
 export type AssetInput = v.InferOutput<typeof assetInput>['asset'];
 
-/** Body of endpoint 18: a full replacement, but for content left out, which stays. */
-export const assetReplacement = strictObject({
-  asset: strictObject({
-    ...inputEntries,
-    checksum: v.optional(v.nullable(checksum)),
-    ...{ id: returned, state: returned, size: returned, created_by: returned, created_at: returned, updated_at: returned },
-    ...{ upload: returned, download: returned },
+/** The body of endpoint 18: a full replacement. If `asset` is omitted, the content stays the same. */
+export const assetReplacement = v.pipe(
+  strictObject({
+    asset: strictObject({
+      ...inputEntries,
+      checksum: v.optional(v.nullable(checksum)),
+      id: returned,
+      state: returned,
+      size: returned,
+      created_by: returned,
+      created_at: returned,
+      updated_at: returned,
+      upload: returned,
+      download: returned,
+    }),
   }),
-});
+  v.title('AssetReplacement'),
+);
 
-/** An asset in a listing. */
-export const assetRow = v.object({
+const rowEntries = {
   id: identifier,
   file_name: v.string(),
   description: v.string(),
   asset_type: v.picklist(assetTypes),
   mime_type: v.string(),
-  state: v.pipe(v.picklist(['pending', 'ready']), v.description('`pending` until the content has arrived.')),
-  size: v.pipe(v.number(), v.integer(), v.description('Bytes of the content; 0 while it is pending.')),
-  checksum: v.pipe(v.nullable(v.string()), v.description('SHA3-256, hex: what the agent verifies; null while it is not known.')),
+  state: v.pipe(v.picklist(['pending', 'ready']), v.description('`pending` until the content is uploaded.')),
+  size: v.pipe(v.number(), v.integer(), v.description('The size of the content in bytes. 0 while the asset is pending.')),
+  checksum: v.pipe(v.nullable(v.string()), v.description('The SHA3-256 in hex. The agent verifies it. null until it is known.')),
   created_by: v.string(),
   created_at: timestamp,
   updated_at: timestamp,
-});
+};
+
+/** An asset in a list. */
+export const assetRow = v.pipe(v.object(rowEntries), v.title('AssetRow'));
 
 const link = { url: v.pipe(v.string(), v.url()), expires_at: timestamp };
 
-/** An asset, whole. */
-export const assetSchema = v.object({
-  ...assetRow.entries,
-  user_key: v.pipe(
-    v.string(),
-    v.description("Base64 of the provider's public key as DER SubjectPublicKeyInfo; empty when none."),
-  ),
-  asset: v.optional(v.pipe(v.string(), v.description('Base64 of the content, up to 4 MiB decoded.'))),
-  download: v.optional(v.pipe(v.object(link), v.description('Where the content is when it is larger.'))),
-  upload: v.optional(
-    v.pipe(
-      v.object({ method: v.literal('PUT'), headers: v.record(v.string(), v.string()), ...link }),
-      v.description('How to send the content of a pending asset, once: this method to this URL with these headers.'),
+/** An asset with its key, and its content or a link to it. */
+export const assetSchema = v.pipe(
+  v.object({
+    ...rowEntries,
+    user_key: v.pipe(
+      v.string(),
+      v.description("The provider's public key as DER SubjectPublicKeyInfo, base64. Empty if there is none."),
     ),
-  ),
-});
+    asset: v.optional(v.pipe(v.string(), v.description('The content in base64, up to 4 MiB decoded.'))),
+    download: v.optional(v.pipe(v.object(link), v.description('A presigned request for content of more than 4 MiB.'))),
+    upload: v.optional(
+      v.pipe(
+        v.object({ method: v.literal('PUT'), headers: v.record(v.string(), v.string()), ...link }),
+        v.description('A presigned request that uploads the content of a pending asset. Send exactly these headers.'),
+      ),
+    ),
+  }),
+  v.title('Asset'),
+);
 export type Asset = v.InferOutput<typeof assetSchema>;
 
 export const storedAsset = v.object({
-  ...assetRow.entries,
+  ...rowEntries,
   user_key: v.string(),
   /** Where the content is; null while it is pending. */
   content_key: v.nullable(v.string()),

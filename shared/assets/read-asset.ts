@@ -2,6 +2,7 @@ import { notFound } from '../errors.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { numberOf } from '../identifiers.ts';
 import { listKeys, lists, type RowKey } from '../table/keys.ts';
+import { readSettled } from '../table/read-settled.ts';
 import { getItem, type Item, type Table } from '../table/table.ts';
 import { storedAsset, type StoredAsset } from './asset.ts';
 
@@ -26,6 +27,15 @@ export function parseAsset(item: Item | undefined, id: string): StoredAsset {
   const asset = findAsset(item, id);
   if (!asset) throw notFound('asset');
   return asset;
+}
+
+/**
+ * Reads an asset by readSettled: items that are read afterwards are not older than its row. One round trip.
+ * @throws ServiceError `not_found`
+ */
+export async function readAssetToChange(table: Table, domain: string, id: string): Promise<StoredAsset> {
+  const [item] = await readSettled(table, [assetKey(domain, id)]);
+  return parseAsset(item, id);
 }
 
 /** One round trip. @throws ServiceError `not_found` */

@@ -9,37 +9,48 @@ const certificate = v.pipe(
 );
 
 const certificateField = (what: string) =>
-  v.optional(v.pipe(certificate, v.description(`${what}: PEM text, or a path inside the CVM. At most 16 KiB.`)), '');
+  v.optional(v.pipe(certificate, v.description(`${what}, as PEM text or as a path inside the CVM. Up to 16 KiB.`)), '');
 
 const entries = {
   log_level: v.optional(
-    v.pipe(v.picklist(['', 'debug', 'info', 'warn', 'error']), v.description('The log level the agent is asked for.')),
+    v.pipe(
+      v.picklist(['', 'debug', 'info', 'warn', 'error']),
+      v.description('The log level of the agent. Empty: the default of the agent.'),
+    ),
     '',
   ),
-  cert_file: certificateField("The agent's certificate"),
-  server_ca_file: certificateField('The CA that the agent trusts for servers'),
-  client_ca_file: certificateField('The CA that the agent trusts for clients'),
-  attested_tls: v.optional(v.pipe(v.boolean(), v.description('Whether the agent serves attested TLS.')), false),
+  cert_file: certificateField('The certificate of the agent'),
+  server_ca_file: certificateField('The CA certificate that the agent trusts for servers'),
+  client_ca_file: certificateField('The CA certificate that the agent trusts for clients'),
+  attested_tls: v.optional(v.pipe(v.boolean(), v.description('Whether the agent uses attested TLS. Default `false`.')), false),
 };
 
-/** How the agent inside the CVM serves its users; every field has a default, so none is required. */
-export const agentConfigInput = strictObject({ ...entries, server_key: certificateField("The certificate's private key") });
+const inputEntries = { ...entries, server_key: certificateField('The private key of the certificate') };
 
-/** As answered: `server_key` only to those who may edit the computation, and to its CVM. */
-export const agentConfigOutput = v.object({
-  ...entries,
-  server_key: v.optional(
-    v.pipe(certificate, v.description('A private key: left out unless the caller may edit the computation.')),
-  ),
-});
+/** The configuration of the agent inside the CVM. All fields are optional. */
+export const agentConfigInput = v.pipe(strictObject(inputEntries), v.title('NewAgentConfig'));
+
+/** The configuration with every field, as a CVM gets it. */
+export const agentConfigForCvm = v.pipe(v.object(inputEntries), v.title('AgentConfigForCvm'));
+
+/** The configuration as users get it. */
+export const agentConfigOutput = v.pipe(
+  v.object({
+    ...entries,
+    server_key: v.optional(
+      v.pipe(certificate, v.description('The private key of the certificate. Only callers who may edit the computation get it.')),
+    ),
+  }),
+  v.title('AgentConfig'),
+);
 
 export type AgentConfig = v.InferOutput<typeof agentConfigInput>;
 
 export const defaultAgentConfig: AgentConfig = v.parse(agentConfigInput, {});
 
-/** @throws Error when the stored item is not an agent configuration. */
+/** @throws Error if the stored item is not an agent configuration */
 export function parseAgentConfig(stored: unknown): AgentConfig {
-  return stored === undefined ? defaultAgentConfig : v.parse(v.object(agentConfigInput.entries), stored);
+  return stored === undefined ? defaultAgentConfig : v.parse(agentConfigForCvm, stored);
 }
 
 export function withoutServerKey(config: AgentConfig): Omit<AgentConfig, 'server_key'> {

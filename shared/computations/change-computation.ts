@@ -5,7 +5,8 @@ import { journalKeys, keyToWrite, lists, type Key } from '../table/keys.ts';
 import { addToList, moveInList, removeFromList } from '../table/listing.ts';
 import { schemaVersion } from '../table/schema-version.ts';
 import { setAttributes } from '../table/set-attributes.ts';
-import { getItems, type Item, type Table } from '../table/table.ts';
+import { readSettled } from '../table/read-settled.ts';
+import type { Item, Table } from '../table/table.ts';
 import { StaleReadError, type Transaction } from '../table/transaction.ts';
 import type { ComputationFields, ComputationStatus, StoredComputation } from './computation.ts';
 import { computationKey, computationNumber, parseComputation } from './find-computation.ts';
@@ -32,9 +33,12 @@ export function parseToChange(domain: string, id: string, [row, head]: (Item | u
   return { domain, row: parseComputation(row, id), head: parseHead(head) };
 }
 
-/** One round trip. @throws ServiceError `not_found` */
+/**
+ * Reads a computation by readSettled: items that are read afterwards are not older than its row. One round trip.
+ * @throws ServiceError `not_found`
+ */
 export async function readToChange(table: Table, domain: string, id: string): Promise<ComputationToChange> {
-  return parseToChange(domain, id, await getItems(table, keysToChange(domain, id)));
+  return parseToChange(domain, id, await readSettled(table, keysToChange(domain, id)));
 }
 
 /** The event that says that a computation entered a status. */
@@ -93,7 +97,7 @@ async function recordEntry(
 ): Promise<void> {
   transaction.add(countTransition(domain, row.status, now));
   const ofRun = row.run ? { run_id: row.run.id, cvm_id: row.run.cvm_id } : {};
-  const event = { ...entryEvents[row.status], ...ofRun, originator, details, lifecycle: true };
+  const event = { ...entryEvents[row.status], ...ofRun, originator, details, lifecycle: true } as const;
   const { actions } = await appendEvents(table, row.id, head, [event], now);
   transaction.add(...actions);
 }

@@ -1,59 +1,73 @@
 import * as v from 'valibot';
-import { runSchema } from './run.ts';
 import { identifier } from '../identifier-schemas.ts';
+import { strictObject } from '../strict-object.ts';
 import { text } from '../text.ts';
 import { timestamp } from '../timestamp.ts';
 import { agentConfigInput, agentConfigOutput } from './agent-config.ts';
-import { strictObject } from '../strict-object.ts';
+import { runSchema } from './run.ts';
 
 export const computationStatuses = ['created', 'running', 'stopping', 'completed', 'failed', 'cancelled'] as const;
 export type ComputationStatus = (typeof computationStatuses)[number];
 
-const userId = v.pipe(text(1, 255), v.description("A user: the token's `sub`."));
-
-/** The fields of the row that users give; `owner` apart, since its default depends on the caller. */
+/** The fields of the row that users give. `owner` is apart, because its default depends on the caller. */
 const givenFields = {
-  name: v.pipe(text(1, 200), v.description('1 to 200 characters.'), v.examples(['Average income by region'])),
-  description: v.optional(v.pipe(text(0, 4000), v.description('At most 4,000 characters.')), ''),
+  name: v.pipe(text(1, 200), v.description('The name. 1 to 200 characters.'), v.examples(['Average income by region'])),
+  description: v.optional(v.pipe(text(0, 4000), v.description('A description. Up to 4,000 characters.')), ''),
 };
 
 const inputEntries = {
   ...givenFields,
-  owner: v.optional(v.pipe(userId, v.description('The caller unless told; naming someone else takes administrator.'))),
+  owner: v.optional(
+    v.pipe(
+      text(1, 255),
+      v.description("The owner, a user's `sub`. Default: the caller. Only administrators can set another user."),
+    ),
+  ),
   agent_config: v.optional(agentConfigInput, {}),
 };
 
-/** Body of endpoint 1. */
-export const computationInput = strictObject(inputEntries);
+/** The body of endpoint 1. */
+export const computationInput = v.pipe(strictObject(inputEntries), v.title('NewComputation'));
 
-/** What the service itself returns is taken and ignored in a PUT, so that read-change-write works. */
-const returned = v.optional(v.pipe(v.unknown(), v.description('Ignored: written by the service.')));
+/** A PUT accepts the fields that the service itself returns, so that clients can read, change and write. */
+const returned = v.optional(v.pipe(v.unknown(), v.description('Ignored. The service sets this field.')));
 
-/** Body of endpoint 4: a full replacement. `owner` left out keeps the owner. */
-export const computationReplacement = strictObject({
-  ...inputEntries,
-  id: returned,
-  status: returned,
-  created_at: returned,
-  updated_at: returned,
-  assets: returned,
-  run: returned,
-});
+/** The body of endpoint 4: a full replacement. If `owner` is omitted, the owner stays the same. */
+export const computationReplacement = v.pipe(
+  strictObject({
+    ...inputEntries,
+    owner: v.optional(
+      v.pipe(
+        text(1, 255),
+        v.description("The owner, a user's `sub`. If omitted, stays the same. Only administrators can set another user."),
+      ),
+    ),
+    id: returned,
+    status: returned,
+    created_at: returned,
+    updated_at: returned,
+    assets: returned,
+    run: returned,
+  }),
+  v.title('ComputationReplacement'),
+);
 
-/** A computation in a listing. */
-export const computationRow = v.object({
+const rowEntries = {
   id: identifier,
   name: v.string(),
   description: v.string(),
-  owner: v.string(),
+  owner: v.pipe(v.string(), v.description("The owner, a user's `sub`.")),
   status: v.picklist(computationStatuses),
   created_at: timestamp,
   updated_at: timestamp,
-});
+};
 
-/** What is stored of a computation beside its definition: the row, its latest run, and guards for changes. */
+/** A computation in a list. */
+export const computationRow = v.pipe(v.object(rowEntries), v.title('ComputationRow'));
+
+/** The stored row of a computation: its latest run and guards for changes too. Its configuration is an item of its own. */
 export const storedComputation = v.object({
-  ...computationRow.entries,
+  ...rowEntries,
   run: v.nullable(runSchema),
   /** Changes with every change of the row. */
   version: v.number(),
@@ -73,17 +87,26 @@ export function fieldsOf(body: v.InferOutput<typeof givenSchema>, owner: string)
   return { ...v.parse(givenSchema, body), owner };
 }
 
-const linkedAsset = v.object({
-  id: identifier,
-  file_name: v.string(),
-  asset_type: v.picklist(['algorithm', 'dataset']),
-});
+const linkedAsset = v.pipe(
+  v.object({
+    id: identifier,
+    file_name: v.string(),
+    asset_type: v.picklist(['algorithm', 'dataset']),
+  }),
+  v.title('AssetOfComputation'),
+);
 
-/** A computation, whole. */
-export const computationSchema = v.object({
-  ...computationRow.entries,
-  agent_config: agentConfigOutput,
-  assets: v.pipe(v.array(linkedAsset), v.description('The algorithm first, then the datasets in the order they were linked.')),
-  run: v.pipe(v.nullable(runSchema), v.description('The latest run; null when never run.')),
-});
+/** A computation with its configuration, assets and latest run. */
+export const computationSchema = v.pipe(
+  v.object({
+    ...rowEntries,
+    agent_config: agentConfigOutput,
+    assets: v.pipe(
+      v.array(linkedAsset),
+      v.description('The linked assets: the algorithm, then the datasets in the order in which they were linked.'),
+    ),
+    run: v.pipe(v.nullable(runSchema), v.description('The latest run. null if the computation was never run.')),
+  }),
+  v.title('Computation'),
+);
 export type Computation = v.InferOutput<typeof computationSchema>;

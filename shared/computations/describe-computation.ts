@@ -1,9 +1,11 @@
 import type { Caller } from '../access/caller.ts';
 import { withoutServerKey } from './agent-config.ts';
 import type { Computation, StoredComputation } from './computation.ts';
-import { type Definition } from './definition.ts';
+import { readDefinition, type Definition } from './definition.ts';
+import { readComputation } from './find-computation.ts';
+import type { Table } from '../table/table.ts';
 
-/** A computation as its caller may see it: `server_key` only for who may edit it (docs/contract.md, section 2). */
+/** The computation as its caller may see it: `server_key` is only for callers who may edit it (docs/contract.md, section 2). */
 export function describeComputation(row: StoredComputation, definition: Definition, caller: Caller): Computation {
   const mayEdit = caller.actions.has('edit') || caller.id === row.owner;
   const { agent_config, algorithm, datasets } = definition;
@@ -16,4 +18,13 @@ export function describeComputation(row: StoredComputation, definition: Definiti
       asset_type,
     })),
   };
+}
+
+/**
+ * Reads a computation as its caller may see it. One round trip.
+ * @throws ServiceError `not_found`
+ */
+export async function readDescribed(table: Table, domain: string, id: string, caller: Caller): Promise<Computation> {
+  const [row, definition] = await Promise.all([readComputation(table, domain, id), readDefinition(table, id)]);
+  return describeComputation(row, definition, caller);
 }

@@ -11,15 +11,18 @@ export function isActive(status: string): boolean {
   return status === 'running' || status === 'stopping';
 }
 
-/** A run, as endpoints 3, 7, 8 and 13 give it (docs/contract.md, section 4). */
-export const runSchema = v.object({
-  id: identifier,
-  computation_id: identifier,
-  cvm_id: cvmId,
-  status: v.picklist(runStatuses),
-  started_at: timestamp,
-  ended_at: v.pipe(v.nullable(timestamp), v.description('null while the run is active.')),
-  started_by: v.pipe(v.string(), v.description('The user who started it.')),
-  reason: v.pipe(v.nullable(v.string()), v.description('Why it ended as it did; null while the run is active.')),
-});
+/** A run of a computation. */
+export const runSchema = v.pipe(
+  v.object({
+    id: identifier,
+    computation_id: identifier,
+    cvm_id: cvmId,
+    status: v.picklist(runStatuses),
+    started_at: timestamp,
+    ended_at: v.pipe(v.nullable(timestamp), v.description('The end of the run. null while the run is active.')),
+    started_by: v.pipe(v.string(), v.description('The user who started the run.')),
+    reason: v.pipe(v.nullable(v.string()), v.description('The reason for the end of the run. null while the run is active.')),
+  }),
+  v.title('Run'),
+);
 export type Run = v.InferOutput<typeof runSchema>;

@@ -2,9 +2,12 @@ import * as v from 'valibot';
 import { computationStatuses } from './computation.ts';
 
 /** How many computations entered a status on a UTC day. */
-export const statisticsEntry = v.object({
-  day: v.pipe(v.string(), v.description('A UTC day.'), v.metadata({ format: 'date', examples: ['2025-07-17'] })),
-  status: v.picklist(computationStatuses),
-  count: v.pipe(v.number(), v.integer()),
-});
+export const statisticsEntry = v.pipe(
+  v.object({
+    day: v.pipe(v.string(), v.description('A UTC day.'), v.metadata({ format: 'date', examples: ['2025-07-17'] })),
+    status: v.picklist(computationStatuses),
+    count: v.pipe(v.number(), v.integer(), v.description('The number of times that a computation entered the status.')),
+  }),
+  v.title('StatisticsEntry'),
+);
 export type StatisticsEntry = v.InferOutput<typeof statisticsEntry>;

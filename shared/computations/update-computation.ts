@@ -64,7 +64,7 @@ function changeEvents(
     ...changedConfig.map((name) => `agent_config.${name}`),
   ];
   const events: NewEvent[] = [];
-  const event = { status: 'success', originator: by, lifecycle: false };
+  const event = { status: 'success', originator: by, lifecycle: false } as const;
   if (changed.length > 0) events.push({ ...event, event_type: 'updated', details: { fields: changed } });
   if (current.owner !== owner) {
     events.push({ ...event, event_type: 'owner_changed', details: { from: current.owner, to: owner } });

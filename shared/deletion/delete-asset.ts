@@ -1,7 +1,7 @@
 import type { Permitted } from '../access/caller.ts';
 import type { StoredAsset } from '../assets/asset.ts';
 import { removeAsset } from '../assets/change-asset.ts';
-import { readAsset } from '../assets/read-asset.ts';
+import { readAssetToChange } from '../assets/read-asset.ts';
 import { changeInputs } from '../computations/change-computation.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import { computationKey, findComputation } from '../computations/find-computation.ts';
@@ -35,7 +35,7 @@ const mostLinksAtOnce = 90;
 export async function deleteAsset(table: Table, request: DeleteRequest): Promise<Permitted> {
   const { domain, id, by, now, permit } = request;
   const { purge, permitted } = await withFreshReads(table, async (table) => {
-    const asset = await readAsset(table, domain, id);
+    const asset = await readAssetToChange(table, domain, id);
     const permitted = permit(asset);
     await refuseWhileUsed(table, domain, id);
     const computations = await readLinkedComputations(table, domain, id);

@@ -1,61 +1,97 @@
 import * as v from 'valibot';
 import { timestamp } from '../timestamp.ts';
 
-/** An event as the API returns it (the specification's Event; endpoints 23 and 24). */
-export const eventSchema = v.object({
-  id: v.pipe(
-    v.string(),
-    v.uuid(),
-    v.description('Event identifier, a UUID.'),
-    v.examples(['9f0c6a52-4a0e-4d6c-8a43-5d0f5f0e7c11']),
-  ),
-  event_type: v.pipe(
-    v.string(),
-    v.description(
-      'What happened: `created`, `started`, `stop_requested`, `completed`, `failed`, `cancelled`; an administrative change ' +
-        '(`updated`, `owner_changed`, `asset_linked`, `asset_unlinked`, `key_uploaded`); or the event of an agent, by its own name.',
+/** The service's own events on the lifecycle of a computation. */
+export const lifecycleEvents = ['created', 'started', 'stop_requested', 'completed', 'failed', 'cancelled'] as const;
+export type LifecycleEvent = (typeof lifecycleEvents)[number];
+
+/** The service's own events on changes that are not part of the lifecycle. */
+export const administrativeEvents = ['updated', 'owner_changed', 'asset_linked', 'asset_unlinked', 'key_uploaded'] as const;
+export type AdministrativeEvent = (typeof administrativeEvents)[number];
+
+/** The parts of a CVM that report events. They cannot speak for the service or for a user. */
+export const reporters = ['agent', 'computation-runner'] as const;
+export type Reporter = (typeof reporters)[number];
+
+const ownEvents = new Set<string>([...lifecycleEvents, ...administrativeEvents]);
+
+/** Whether only the service records events of this type. */
+export function isOwnEvent(eventType: string): boolean {
+  return ownEvents.has(eventType);
+}
+
+const inCode = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ');
+
+/** An event as the API returns it. */
+export const eventSchema = v.pipe(
+  v.object({
+    id: v.pipe(
+      v.string(),
+      v.uuid(),
+      v.description('The identifier of the event, a UUID.'),
+      v.examples(['9f0c6a52-4a0e-4d6c-8a43-5d0f5f0e7c11']),
     ),
-    v.examples(['started', 'completed']),
-  ),
-  details: v.pipe(
-    v.string(),
-    v.base64(),
-    v.description('Base64 of a UTF-8 JSON object, or of the bytes as an agent sent them.'),
-    v.examples(['e30=']),
-  ),
-  run_id: v.pipe(
-    v.string(),
-    v.description('The run that the event belongs to; empty where there is none.'),
-    v.examples(['00000000-002a-8b1f-9c3d-6f1a2b3c4d5e']),
-  ),
-  timestamp: v.pipe(
-    timestamp,
-    v.description('When the service recorded the event, UTC. Never goes backwards within a computation.'),
-  ),
-  originator: v.pipe(
-    v.string(),
-    v.description('Who caused the event: a user identifier, `system`, or the part of the CVM that reported it.'),
-    v.examples(['system', 'agent']),
-  ),
-  cvm_id: v.pipe(v.string(), v.description('The CVM it happened on; empty where there is none.'), v.examples(['cvm-1'])),
-  status: v.pipe(
-    v.string(),
-    v.description("`success` or `failure`; the agent's own word on its events."),
-    v.examples(['success']),
-  ),
-});
+    event_type: v.pipe(
+      v.string(),
+      v.description(
+        `The type of the event. Lifecycle: ${inCode(lifecycleEvents)}. Administrative changes: ` +
+          `${inCode(administrativeEvents)}. Any other type is the name of an event that the agent in the CVM reported.`,
+      ),
+      v.examples(['started', 'completed']),
+    ),
+    details: v.pipe(
+      v.string(),
+      v.base64(),
+      v.description('The details in base64: a JSON object in UTF-8, or the bytes that an agent sent.'),
+      v.examples(['e30=']),
+    ),
+    run_id: v.pipe(
+      v.string(),
+      v.description('The run that the event belongs to. Empty if it belongs to none.'),
+      v.examples(['00000000-002a-8b1f-9c3d-6f1a2b3c4d5e']),
+    ),
+    timestamp: v.pipe(timestamp, v.description('The time when the service recorded the event, UTC. Never decreases.')),
+    originator: v.pipe(
+      v.string(),
+      v.description('The originator of the event: a user, `system`, or the part of the CVM that reported it.'),
+      v.examples(['system', 'agent']),
+    ),
+    cvm_id: v.pipe(
+      v.string(),
+      v.description('The CVM on which the event happened. Empty if there was none.'),
+      v.examples(['cvm-1']),
+    ),
+    status: v.pipe(
+      v.string(),
+      v.description("`success` or `failure`. Events of an agent have the agent's own status."),
+      v.examples(['success']),
+    ),
+  }),
+  v.title('Event'),
+);
 
 export type Event = v.InferOutput<typeof eventSchema>;
 
-/** An event to be recorded. The service gives it its identifier, number and timestamp. */
-export interface NewEvent {
-  event_type: string;
+interface EventFields {
   status: string;
-  originator: string;
   run_id?: string;
   cvm_id?: string;
   /** A JSON object, or the bytes as an agent sent them. */
   details: Record<string, unknown> | Uint8Array;
-  /** False for administrative events, which endpoint 24 does not answer with. */
+}
+
+/** An event that a CVM reported, with the agent's own name for it. */
+export interface ReportedEvent extends EventFields {
+  event_type: string;
+  originator: Reporter;
+  /** False for events that arrive after the end of the run. */
   lifecycle: boolean;
 }
+
+/** The service's own event. Its originator is a user or `system`. */
+export type OwnEvent = EventFields & { originator: string } & (
+    { event_type: LifecycleEvent; lifecycle: true } | { event_type: AdministrativeEvent; lifecycle: false }
+  );
+
+/** An event to record. The service gives it its identifier, number and timestamp. */
+export type NewEvent = OwnEvent | ReportedEvent;

@@ -1,9 +1,9 @@
 import { journalKeys } from '../table/keys.ts';
-import { queryPrefix, type Table } from '../table/table.ts';
+import { deadlineOf, queryPrefix, type Table } from '../table/table.ts';
 import { filtersFacets, matches, matchingNumbers, type EventFilter } from './event-filter.ts';
 import type { Event } from './event.ts';
 import { readHead, type JournalHead } from './journal-head.ts';
-import { gapOrDeleted, readNumberRange, readNumbers, type NumberRange } from './read-numbers.ts';
+import { gapOrDeleted, JournalGapError, readNumberRange, readNumbers, type NumberRange } from './read-numbers.ts';
 import { readSegments } from './read-segments.ts';
 import { parseStoredEvent, publicEvent, type StoredEvent } from './stored-event.ts';
 import { numbersBetween } from './time-range.ts';
@@ -26,9 +26,25 @@ export interface Paging {
  *
  * Sequential round trips: 1 for the newest events, 2 for any other page without a filter, 3 with one (2 where the page lies in
  * the newest events, which no index segment covers yet).
- * @throws ServiceError `not_found` when the journal has been deleted meanwhile.
+ * @throws ServiceError `not_found` if the journal has been deleted meanwhile
+ * @throws Error if the journal is damaged
  */
 export async function readEvents(table: Table, computationId: string, filter: EventFilter, paging: Paging): Promise<EventPage> {
+  const deadline = deadlineOf(table);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await readOnce(table, computationId, filter, paging);
+    } catch (error) {
+      if (!(error instanceof JournalGapError) || attempt === mostAttempts) throw error;
+      await deadline.pause(attempt);
+    }
+  }
+}
+
+/** Beside appends that are visible in part. Together the pauses last far longer than a transaction does. */
+const mostAttempts = 8;
+
+async function readOnce(table: Table, computationId: string, filter: EventFilter, paging: Paging): Promise<EventPage> {
   const { from, to } = filter;
   const isTimed = from !== undefined || to !== undefined;
   if (!isTimed && !filtersFacets(filter) && paging.offset === 0) return newestEvents(table, computationId, paging.limit);

@@ -1,6 +1,7 @@
 import { notFound } from '../errors.ts';
 import { journalKeys } from '../table/keys.ts';
 import { getItems, queryBetween, type Table } from '../table/table.ts';
+import { StaleReadError } from '../table/transaction.ts';
 import { readHead } from './journal-head.ts';
 import { parseStoredEvent, type StoredEvent } from './stored-event.ts';
 
@@ -13,7 +14,8 @@ export interface NumberRange {
 /**
  * The events of a range that the journal's head says is there, oldest first.
  * @throws ServiceError `not_found` when the journal has been deleted meanwhile.
- * @throws Error when one is missing or damaged.
+ * @throws JournalGapError if one is missing
+ * @throws Error if one is damaged
  */
 export async function readNumberRange(table: Table, computationId: string, range: NumberRange): Promise<StoredEvent[]> {
   if (range.from > range.to) return [];
@@ -40,9 +42,15 @@ export async function readNumbers(table: Table, computationId: string, numbers: 
   return items.includes(undefined) ? gapOrDeleted(table, computationId) : items.map(parseStoredEvent);
 }
 
-/** What stands where the journal should have been whole: a deleted journal loses its head first, so a head means damage. */
+/** An append that is visible in part leaves a gap for some milliseconds; one that stays is damage. */
+export class JournalGapError extends StaleReadError {}
+
+/**
+ * @throws ServiceError `not_found` if the journal has been deleted: it loses its head first
+ * @throws JournalGapError if it has a head
+ */
 export async function gapOrDeleted(table: Table, computationId: string): Promise<never> {
   const head = await readHead(table, computationId);
   if (head.count === 0) throw notFound('computation');
-  throw new Error(`The stored journal of computation ${computationId} has a gap.`);
+  throw new JournalGapError(`The stored journal of computation ${computationId} has a gap.`);
 }

@@ -7,7 +7,7 @@ import { callerOf, permit, type Access, type Caller, type Permitted, type Relati
 import { timestampOf } from '../clock.ts';
 import type { DeadlineSource } from '../deadline.ts';
 import { environment } from '../environment.ts';
-import { invalid, ServiceError } from '../errors.ts';
+import { invalid } from '../errors.ts';
 import { clockOf, deadlineOf, type Invocation } from '../invocation.ts';
 import type { Route } from './route.ts';
 import { cvmId, domainId } from '../identifier-schemas.ts';
@@ -16,6 +16,7 @@ import { log, startLog } from '../logger.ts';
 import { logFieldsOf } from './log-fields.ts';
 import { parseInput } from './parse.ts';
 import { problemResponse, toServiceError, type HttpResponse } from './problem.ts';
+import { notJson, readBody } from './read-body.ts';
 
 type ParameterNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParameterNames<Rest>
@@ -64,11 +65,9 @@ interface Answer {
   headers?: Record<string, string>;
 }
 
-const defaultBodyLimit = 256 * 1024;
-
 /**
  * Wraps the work of an endpoint into the one middleware stack: request id and log, identity and access, body, input and
- * output schemas, problem+json. Nothing happens until the first request.
+ * output schemas, problem+json. Access is checked before the body is read. Nothing happens until the first request.
  */
 export function endpoint<const R extends Route, const C extends Contract>(
   route: R,
@@ -83,7 +82,7 @@ export function endpoint<const R extends Route, const C extends Contract>(
         startLog({ endpoint: name, request_id: event.requestContext.requestId, ...logFieldsOf(route, event.pathParameters) }),
     },
     ...(access ? [{ before: ({ event }) => identify(access, event) } satisfies Layer] : []),
-    ...(contract.body ? [{ before: ({ event }) => checkBody(contract, event) } satisfies Layer, bodyParser()] : []),
+    ...(contract.body ? [bodyReader(contract), bodyParser()] : []),
     {
       onError: (request) => {
         request.response = failure(request.error, request.event);
@@ -113,33 +112,27 @@ const noQuery = v.strictObject({});
 const pathSchema = v.object({ domainID: domainId, cvmID: v.optional(cvmId) });
 const nobody: Caller = { id: '', roles: new Set(), actions: new Set() };
 
-/** Who calls, and whether their roles alone allow or rule out the call. */
+/** Reads the caller, and checks the access where it depends on the caller's roles alone. */
 function identify(access: Access, event: AcceptedEvent): void {
   const { domainID } = parseInput(pathSchema, event.pathParameters, 'path');
   const caller = callerOf(event.requestContext.authorizer.jwt.claims, environment().MEMBERSHIP_CLAIM, domainID);
   if (!access.or) permit(caller, access);
   const repeated = event.queryStringParameters?.['domainID'];
   if (repeated !== undefined && repeated !== domainID)
-    throw invalid('query/domainID', `Expected the path's domain, ${domainID}.`);
+    throw invalid('query/domainID', `Expected ${domainID}, the domain in the path.`);
   event.caller = caller;
 }
 
-function checkBody(contract: Contract, event: AcceptedEvent): void {
-  const { body, headers } = event;
-  const type = headers['content-type'];
-  if (type && !/^application\/([\w.+-]*\+)?json\b/i.test(type)) throw notJson();
-  if (typeof body !== 'string' || body === '') throw invalid('', 'Expected a JSON body.');
-  const limit = contract.bodyLimit ?? defaultBodyLimit;
-  const size = event.isBase64Encoded ? Buffer.byteLength(body, 'base64') : Buffer.byteLength(body);
-  if (size > limit) throw new ServiceError('too_large', `The body has ${size} bytes; at most ${limit} are taken.`);
-  if (!type) throw notJson();
+function bodyReader({ bodyLimit }: Contract): Layer {
+  return {
+    before: ({ event }) => {
+      event.body = readBody(event, bodyLimit);
+      event.isBase64Encoded = false;
+    },
+  };
 }
 
-function notJson(cause?: unknown): ServiceError {
-  return new ServiceError('unsupported_media_type', 'Expected content-type: application/json.', {}, cause);
-}
-
-/** The library's parser, its failures said in this service's terms. */
+/** The library's parser, with this service's errors. */
 function bodyParser(): Layer {
   const { before } = jsonBodyParser() as unknown as Layer;
   return {

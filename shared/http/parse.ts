@@ -1,12 +1,13 @@
 import * as v from 'valibot';
 import { ServiceError, type Violation } from '../errors.ts';
+import { cut } from './cut.ts';
 
 const mostViolations = 20;
 
 /**
  * Parses input by its schema.
- * @param place where the input came from: `` for the body (violations are JSON Pointers), `query`, `path`
- * @throws ServiceError `invalid_request` naming each place that does not fit and what was expected there; never the input
+ * @param place the part of the request: '' for the body, whose violations are JSON Pointers
+ * @throws ServiceError `invalid_request` with up to 20 invalid places and what was expected there, never the input
  */
 export function parseInput<S extends v.GenericSchema>(schema: S, input: unknown, place: '' | 'query' | 'path'): v.InferOutput<S> {
   const result = v.safeParse(schema, input);
@@ -19,7 +20,7 @@ export function parseInput<S extends v.GenericSchema>(schema: S, input: unknown,
 }
 
 function violationOf(issue: v.BaseIssue<unknown>, place: '' | 'query' | 'path'): Violation {
-  const pointer = place + (issue.path ?? []).map((item) => `/${escaped(String(item.key))}`).join('');
+  const pointer = place + (issue.path ?? []).map((item) => `/${escaped(cut(String(item.key)))}`).join('');
   return { pointer, detail: detailOf(issue, place) };
 }
 
@@ -31,5 +32,20 @@ function detailOf(issue: v.BaseIssue<unknown>, place: string): string {
   if (issue.type === 'strict_object' && issue.expected === 'never')
     return `Unknown ${place === 'query' ? 'parameter' : 'field'}.`;
   if (issue.received === 'undefined' && issue.path) return 'Required.';
-  return issue.message.startsWith('Invalid ') ? `Expected ${issue.expected ?? 'another value'}.` : issue.message;
+  return issue.message.startsWith('Invalid ') ? `Expected ${described(issue.expected)}.` : issue.message;
+}
+
+const typeNames: Record<string, string> = {
+  Array: 'an array',
+  boolean: 'true or false',
+  number: 'a number',
+  Object: 'an object',
+  string: 'text',
+};
+
+/** What valibot expected, in words: `("a" | "b")` is a choice. */
+function described(expected: string | null): string {
+  if (expected === null) return 'another value';
+  const choice = /^\((.*)\)$/.exec(expected)?.[1];
+  return choice === undefined ? (typeNames[expected] ?? expected) : `one of ${choice.replaceAll(' | ', ', ')}`;
 }

@@ -1,4 +1,5 @@
-import { errorTable, ServiceError } from '../errors.ts';
+import { errorTable, ServiceError, type ErrorExtras } from '../errors.ts';
+import { cut } from './cut.ts';
 
 export interface HttpResponse {
   statusCode: number;
@@ -8,11 +9,23 @@ export interface HttpResponse {
 
 const retryAfterInSeconds = '2';
 
-/** The one place where an error becomes a response. Server errors never say more than their title. */
+const longestDetail = 1_000;
+const longestPointer = 1_000;
+
+/** The one place where an error becomes a response. Internal errors do not tell the caller more than their title. */
 export function problemResponse(error: ServiceError, requestId: string): HttpResponse {
   const { status, title } = errorTable[error.code];
-  const detail = error.code === 'internal' ? 'Something went wrong on our side. The request id leads to it.' : error.message;
-  const body = { type: 'about:blank', title, status, detail, code: error.code, request_id: requestId, ...error.extras };
+  const detail =
+    error.code === 'internal' ? 'Something went wrong in the service. The log has it under the request id.' : error.message;
+  const body = {
+    type: 'about:blank',
+    title,
+    status,
+    detail: cut(detail, longestDetail),
+    code: error.code,
+    request_id: requestId,
+    ...bounded(error.extras),
+  };
   return {
     statusCode: status,
     headers: {
@@ -23,6 +36,15 @@ export function problemResponse(error: ServiceError, requestId: string): HttpRes
     },
     body: JSON.stringify(body),
   };
+}
+
+function bounded({ errors, ...rest }: ErrorExtras): ErrorExtras {
+  if (!errors) return rest;
+  const places = errors.map(({ pointer, detail }) => ({
+    pointer: cut(pointer, longestPointer),
+    detail: cut(detail, longestDetail),
+  }));
+  return { ...rest, errors: places };
 }
 
 const busyNames = new Set([
@@ -40,14 +62,14 @@ const busyNames = new Set([
 
 const networkCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
 
-/** What a caller is told of anything that was thrown: a dependency that throttles or is down is `unavailable`. */
+/** The error to show to the caller for anything thrown. A dependency that throttles or is down becomes `unavailable`. */
 export function toServiceError(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown;
   if (thrown instanceof Error) {
     const { $metadata, code } = thrown as { $metadata?: { httpStatusCode?: number }; code?: unknown };
     const isBusy = busyNames.has(thrown.name) || ($metadata?.httpStatusCode ?? 0) >= 500;
     if (isBusy || (typeof code === 'string' && networkCodes.has(code))) {
-      return new ServiceError('unavailable', 'A part of the service is busy or down. Try again in a moment.', {}, thrown);
+      return new ServiceError('unavailable', 'A dependency of the service is busy or down. Try again later.', {}, thrown);
     }
   }
   return new ServiceError('internal', 'Internal error', {}, thrown);

@@ -1,3 +1,4 @@
+import type { NewEvent } from '../events/event.ts';
 import * as v from 'valibot';
 import { changeInputsWithEvent, keysToChange, parseToChange } from '../computations/change-computation.ts';
 import { computationKey, parseComputation } from '../computations/find-computation.ts';
@@ -33,7 +34,7 @@ export async function uploadKey(table: Table, domain: string, computationId: str
     const computation = parseToChange(domain, computationId, items);
     const before = existing && parseParticipantKey(existing);
     if (before?.user_key === key.user_key && before.is_consumer === key.is_consumer) return;
-    const event = {
+    const event: NewEvent = {
       event_type: 'key_uploaded',
       status: 'success',
       originator: key.user_id,

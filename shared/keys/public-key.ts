@@ -17,7 +17,7 @@ const mostCharacters = 16_384;
 const expected =
   'Expected the base64 of one public key file: OpenSSH (a line such as "ssh-ed25519 AAAA..."), PEM ("BEGIN PUBLIC KEY") or DER; ' +
   `RSA (${leastRsaBits} to ${mostRsaBits} bits), ECDSA (P-256, P-384, P-521) or Ed25519.`;
-const privateKeySent = 'This is a private key. Never share it: send its public half. ';
+const privateKeySent = 'This is a private key. Never share it. Send its public key. ';
 const certificateSent = 'This is a certificate. Send the public key in it. ';
 
 /**
@@ -58,7 +58,7 @@ function unarmoured(pem: string): Buffer {
 function fromSshLine(type: string, base64: string): PublicKey {
   const blob = decode(base64);
   const named = blob.toString('latin1', 4).startsWith(`${type}\0`);
-  if (!named) throw new InvalidKeyError('The OpenSSH key is not of the type that its line begins with.');
+  if (!named) throw new InvalidKeyError('The type at the start of the line differs from the type of the OpenSSH key.');
   return fromSshWire(blob);
 }
 
@@ -67,7 +67,8 @@ function fromSshWire(blob: Buffer): PublicKey {
   const key = attempt(() => createPublicKey({ key: jwk, format: 'jwk' }));
   if (!key) throw new InvalidKeyError('The OpenSSH key is not a valid key of its type.');
   const { publicKey, wire } = fromKeyObject(key);
-  if (!wire.equals(blob)) throw new InvalidKeyError('The OpenSSH key is not written as RFC 4253 asks, or something follows it.');
+  if (!wire.equals(blob))
+    throw new InvalidKeyError('The OpenSSH key is not encoded as in RFC 4253, or has extra bytes at its end.');
   return publicKey;
 }
 
@@ -111,7 +112,9 @@ function algorithmOf(key: KeyObject): PublicKey['algorithm'] {
   if (modulusLength < leastRsaBits || modulusLength > mostRsaBits) throw new InvalidKeyError(expected);
   // Go's crypto/rsa verifies with odd exponents of up to 31 bits; with an exponent of 1 anyone could sign.
   if (publicExponent < 3n || publicExponent % 2n === 0n || publicExponent >= 2n ** 31n) {
-    throw new InvalidKeyError('The RSA key has an unusual public exponent; 65537 is the usual one.');
+    throw new InvalidKeyError(
+      'The RSA key has an unusual public exponent. Expected an odd exponent of up to 31 bits, usually 65537.',
+    );
   }
   return 'rsa';
 }

@@ -1,3 +1,4 @@
+import type { NewEvent } from '../events/event.ts';
 import type { Permitted } from '../access/caller.ts';
 import type { StoredAsset } from '../assets/asset.ts';
 import { changeAsset } from '../assets/change-asset.ts';
@@ -48,7 +49,7 @@ export async function linkAsset(table: Table, request: LinkRequest): Promise<Per
 
     const { file_name, asset_type } = asset;
     const details = { asset_id: assetId, file_name, asset_type };
-    const event = { event_type: 'asset_linked', status: 'success', originator: by, details, lifecycle: false };
+    const event: NewEvent = { event_type: 'asset_linked', status: 'success', originator: by, details, lifecycle: false };
     const transaction = new Transaction();
     const linked_as = await changeInputsWithEvent(table, transaction, computation, { addedDatasets, event, now });
     changeAsset(transaction, domain, asset, {});

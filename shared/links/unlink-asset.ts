@@ -1,3 +1,4 @@
+import type { NewEvent } from '../events/event.ts';
 import type { Permitted } from '../access/caller.ts';
 import type { StoredAsset } from '../assets/asset.ts';
 import { changeAsset } from '../assets/change-asset.ts';
@@ -51,7 +52,8 @@ export async function unlinkDeletedAsset(table: Table, request: DeletedAssetRequ
   await withFreshReads(table, async (table) => {
     const keys = [assetKey(domain, asset.id), ...keysToChange(domain, computationId)];
     const [assetItem, ...computationItems] = await getItems(table, keys);
-    if (findAsset(assetItem, asset.id)) throw new Error('The asset is not deleted.');
+    if (findAsset(assetItem, asset.id))
+      throw new StaleReadError('The transaction that deletes the asset is still visible in part.');
     if (!findComputation(computationItems[0], computationId)) return;
     const computation = parseToChange(domain, computationId, computationItems);
     const transaction = new Transaction();
@@ -74,7 +76,7 @@ async function removeLink(
   if (existing?.['asset_id'] !== asset_id) return false;
 
   const details = { asset_id, file_name, asset_type };
-  const event = { event_type: 'asset_unlinked', status: 'success', originator: by, details, lifecycle: false };
+  const event: NewEvent = { event_type: 'asset_unlinked', status: 'success', originator: by, details, lifecycle: false };
   const addedDatasets = asset_type === 'dataset' ? -1 : 0;
   await changeInputsWithEvent(table, transaction, computation, { addedDatasets, event, now });
   const list = lists.linkedComputations(asset_id);

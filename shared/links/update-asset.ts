@@ -4,7 +4,7 @@ import { changeAsset } from '../assets/change-asset.ts';
 import { dropContentCheck, putContentCheck } from '../assets/content-check.ts';
 import { decodeContent, matchChecksum, type InlineContent } from '../assets/content-input.ts';
 import { presignUpload, type ContentStore } from '../assets/content-store.ts';
-import { readAsset } from '../assets/read-asset.ts';
+import { readAssetToChange } from '../assets/read-asset.ts';
 import { writeContent, type WrittenContent } from '../assets/write-content.ts';
 import { readOptionalKey } from '../keys/read-public-key.ts';
 import type { Table } from '../table/table.ts';
@@ -34,7 +34,7 @@ export async function updateAsset(
   const { domain, id, given, now, permit } = request;
   let written: WrittenContent | undefined;
   const { row, permitted } = await withFreshReads(table, async (table) => {
-    const current = await readAsset(table, domain, id);
+    const current = await readAssetToChange(table, domain, id);
     const permitted = permit(current);
     const user_key = readOptionalKey(given.user_key, '/asset/user_key');
     const content = changedContent(given, current);

@@ -1,6 +1,5 @@
 import { assetKey, findAsset } from '../assets/read-asset.ts';
 import { parseDefinition } from '../computations/definition.ts';
-import { readComputation } from '../computations/find-computation.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import { parseParticipantKey } from '../keys/participant-key.ts';
 import { computationKeys } from '../table/keys.ts';
@@ -8,28 +7,12 @@ import { getItems, queryPartition, type Table } from '../table/table.ts';
 import type { Inputs } from './build-manifest.ts';
 
 /**
- * What a computation's manifest is made of, as it is now. Three round trips: the computation, its links and keys, the assets.
- * The computation comes first, so that a change of its inputs while they are read changes the version that was read. An asset
+ * What the manifest of a computation is made of, as it is now. Two round trips: its links and keys, then their assets. An asset
  * that is deleted counts as not linked.
- * @param permit called with the computation before more is read; throws to refuse
- * @throws ServiceError `not_found`
+ * @param computation the row, read before: a change of its inputs since then changes the version that was read
  */
-export async function readInputs(table: Table, domain: string, id: string): Promise<Inputs>;
-export async function readInputs<Proof>(
-  table: Table,
-  domain: string,
-  id: string,
-  permit: (computation: StoredComputation) => Proof,
-): Promise<Inputs & { permitted: Proof }>;
-export async function readInputs(
-  table: Table,
-  domain: string,
-  id: string,
-  permit?: (computation: StoredComputation) => unknown,
-): Promise<Inputs & { permitted: unknown }> {
-  const computation = await readComputation(table, domain, id);
-  const permitted = permit?.(computation);
-  const items = await queryPartition(table, computationKeys.partition(id));
+export async function readInputs(table: Table, domain: string, computation: StoredComputation): Promise<Inputs> {
+  const items = await queryPartition(table, computationKeys.partition(computation.id));
   const isKey = (sk: unknown) => String(sk).startsWith(computationKeys.prefixes.key);
   const { agent_config, algorithm, datasets } = parseDefinition(items.filter((item) => !isKey(item['sk'])));
   const ids = [...(algorithm ? [algorithm] : []), ...datasets].map((link) => link.asset_id);
@@ -39,7 +22,6 @@ export async function readInputs(
   );
   const assets = ids.flatMap((assetId, index) => findAsset(found[index], assetId) ?? []);
   return {
-    permitted,
     computation,
     agent_config,
     algorithm: assets.find((asset) => asset.asset_type === 'algorithm'),

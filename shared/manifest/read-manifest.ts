@@ -2,16 +2,16 @@ import * as v from 'valibot';
 import { notFound, ServiceError } from '../errors.ts';
 import { numberOf } from '../identifiers.ts';
 import { parseStored } from '../table/parse-stored.ts';
-import { computationKey, parseComputation } from '../computations/find-computation.ts';
+import { computationKey, parseComputation, readComputation } from '../computations/find-computation.ts';
 import { runKeys } from '../table/keys.ts';
 import { getItems, type Table } from '../table/table.ts';
 import { buildManifest } from './build-manifest.ts';
-import { manifestSchema, type Manifest } from './manifest.ts';
+import { manifestSchema, type Manifest, type MissingItems } from './manifest.ts';
 import { readInputs } from './read-inputs.ts';
 
 /**
- * The manifest that a run was started with, or, without `runId`, the one that a run would be started with now.
- * @throws ServiceError `not_found`; `incomplete` with what is missing, since an incomplete manifest would end an agent
+ * Reads the manifest that a run was started with, or, without `runId`, the manifest that a run would get now.
+ * @throws ServiceError `not_found`; `incomplete` with the missing items, since an incomplete manifest would end an agent
  */
 export async function readManifest(table: Table, domain: string, id: string, runId: string | undefined): Promise<Manifest> {
   if (runId !== undefined) {
@@ -21,10 +21,19 @@ export async function readManifest(table: Table, domain: string, id: string, run
     if (!snapshot) throw notFound('run of this computation');
     return parseStored(v.object({ manifest: manifestSchema }), snapshot, 'snapshot of a run').manifest;
   }
-  const { manifest, missing } = buildManifest(await readInputs(table, domain, id));
+  const { manifest, missing } = buildManifest(await readInputs(table, domain, await readComputation(table, domain, id)));
   if (missing)
-    throw new ServiceError('incomplete', 'The computation is not ready to run, so it has no manifest yet.', {
+    throw new ServiceError('incomplete', 'The computation is not ready to run and has no manifest yet.', {
       missing_items: missing,
     });
   return manifest;
+}
+
+/**
+ * Reads the items that are missing before a run.
+ * @throws ServiceError `not_found`
+ */
+export async function readMissingItems(table: Table, domain: string, id: string): Promise<MissingItems> {
+  const { missing } = buildManifest(await readInputs(table, domain, await readComputation(table, domain, id)));
+  return missing ?? { keys: [], hashes: [], info: [] };
 }

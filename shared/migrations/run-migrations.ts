@@ -59,7 +59,8 @@ async function isDoneAfter(
   let state = known ?? { seen_at: now, steps: 0, changed: 0 };
   try {
     if (!known) await record(table, migration, undefined, state);
-    if (Date.parse(now) - Date.parse(state.seen_at) < graceInSeconds * 1000) return false;
+    const waitsUntil = Date.parse(state.seen_at) + graceInSeconds * 1000;
+    if (state.steps === 0 && Date.parse(now) < waitsUntil) return false;
     while (state.done_at === undefined && deadlineOf(table).remaining >= timeForAStep) {
       const { next: cursor, changed } = await migration.step(table, state.cursor);
       const after = { ...state, cursor, steps: state.steps + 1, changed: state.changed + changed };

@@ -1,18 +1,24 @@
 import * as v from 'valibot';
-import { agentConfigInput } from '../computations/agent-config.ts';
+import { agentConfigForCvm } from '../computations/agent-config.ts';
 import { manifestSchema } from '../manifest/manifest.ts';
 import { identifier } from '../identifier-schemas.ts';
 import { timestamp } from '../timestamp.ts';
 
-/** What a CVM is asked to do (endpoint 25). */
-export const commandSchema = v.object({
-  id: v.pipe(v.string(), v.uuid()),
-  type: v.picklist(['run', 'stop']),
-  run_id: identifier,
-  computation_id: identifier,
-  manifest: v.optional(manifestSchema),
-  agent_config: v.optional(v.object(agentConfigInput.entries)),
-  issued_at: timestamp,
-  expires_at: v.pipe(timestamp, v.description('It comes back until it is accepted or rejected, or until then.')),
-});
+/** A command for a CVM. */
+export const commandSchema = v.pipe(
+  v.object({
+    id: v.pipe(v.string(), v.uuid()),
+    type: v.picklist(['run', 'stop']),
+    run_id: identifier,
+    computation_id: identifier,
+    manifest: v.optional(manifestSchema),
+    agent_config: v.optional(agentConfigForCvm),
+    issued_at: timestamp,
+    expires_at: v.pipe(
+      timestamp,
+      v.description('The service returns the command until this time, or until the CVM accepts or rejects it.'),
+    ),
+  }),
+  v.title('Command'),
+);
 export type Command = v.InferOutput<typeof commandSchema>;

@@ -1,78 +1,82 @@
 import * as v from 'valibot';
+import { isOwnEvent, reporters } from '../events/event.ts';
 import { strictObject } from '../strict-object.ts';
 import { text } from '../text.ts';
 
 const base = {
-  id: v.pipe(text(1, 128), v.description("Of the reporter's choosing; one seen before on the same run is counted and ignored.")),
+  id: v.pipe(
+    text(1, 128),
+    v.description('An identifier that the reporter chooses. A second report with it on the same run is counted and ignored.'),
+  ),
   run_id: v.pipe(v.string('Expected a run identifier.'), v.description('The run that the report is about.')),
 };
-const reason = v.optional(v.pipe(text(0, 1000), v.description('Why, for people.')), '');
+const commandId = v.pipe(v.string(), v.description('The command that this report answers.'));
+const reason = v.optional(v.pipe(text(0, 1000), v.description('The reason, for people. Up to 1,000 characters.')), '');
 const word = text(1, 60);
 
-/** The parts of a CVM that events come from; a report cannot speak for the service or a user. */
-const reporters = ['agent', 'computation-runner'] as const;
-
-/** The service's own events say what the service knows. */
-const ownEvents = ['created', 'started', 'stop_requested', 'completed', 'failed', 'cancelled'];
-const ownChanges = ['updated', 'owner_changed', 'asset_linked', 'asset_unlinked', 'key_uploaded'];
 const agentsEvent = v.pipe(
   word,
-  v.check(
-    (type) => !ownEvents.includes(type) && !ownChanges.includes(type),
-    "Expected an agent's event, not one of the service's own.",
-  ),
+  v.check((type) => !isOwnEvent(type), "Expected an event of the agent. This name is reserved for the service's own events."),
 );
 
-/** 32 KiB in base64: a page of a hundred events stays within what a function may answer. */
+/** 32 KiB in base64: a page of a hundred events fits into what a function may return. */
 const detailsLimit = Math.ceil((32 * 1024) / 3) * 4;
 
-/** What a CVM, or the gateway that speaks for it, reports (endpoint 26). */
-export const reportSchema = v.variant(
-  'type',
-  [
-    v.strictObject({ ...base, type: v.literal('accepted'), command_id: v.string(), reason }),
-    v.strictObject({ ...base, type: v.literal('rejected'), command_id: v.string(), reason }),
-    v.strictObject({
-      ...base,
-      type: v.literal('event'),
-      event_type: v.pipe(agentsEvent, v.description("The agent's own name of the event."), v.examples(['Running'])),
-      status: v.pipe(word, v.description("The agent's own status."), v.examples(['InProgress'])),
-      details: v.optional(
-        v.pipe(
-          v.string(),
-          v.base64('Expected base64.'),
-          v.maxLength(detailsLimit, 'Expected at most 32 KiB.'),
-          v.description('Kept as given; at most 32 KiB.'),
+/** A report of a CVM, or of the gateway that speaks for it. */
+export const reportSchema = v.pipe(
+  v.variant(
+    'type',
+    [
+      v.strictObject({ ...base, type: v.literal('accepted'), command_id: commandId, reason }),
+      v.strictObject({ ...base, type: v.literal('rejected'), command_id: commandId, reason }),
+      v.strictObject({
+        ...base,
+        type: v.literal('event'),
+        event_type: v.pipe(agentsEvent, v.description("The agent's name for the event."), v.examples(['Running'])),
+        status: v.pipe(word, v.description("The agent's status."), v.examples(['InProgress'])),
+        details: v.optional(
+          v.pipe(
+            v.string(),
+            v.base64('Expected base64.'),
+            v.maxLength(detailsLimit, 'Expected at most 32 KiB.'),
+            v.description('Details in base64, stored unchanged. Up to 32 KiB.'),
+          ),
         ),
-      ),
-      originator: v.optional(
-        v.pipe(
-          v.picklist(reporters, 'Expected agent or computation-runner.'),
-          v.description('The part of the CVM that saw it: `agent`, `computation-runner`.'),
+        originator: v.optional(
+          v.pipe(
+            v.picklist(reporters, 'Expected agent or computation-runner.'),
+            v.description('The part of the CVM that the event comes from. Default `agent`.'),
+          ),
+          'agent',
         ),
-        'agent',
-      ),
-      occurred_at: v.optional(
-        v.pipe(
-          v.string(),
-          v.isoTimestamp('Expected an RFC 3339 timestamp.'),
-          v.description("The reporter's own clock. Goes into the details where none are given; never orders events."),
+        occurred_at: v.optional(
+          v.pipe(
+            v.string(),
+            v.isoTimestamp('Expected an RFC 3339 timestamp.'),
+            v.description(
+              "The time by the reporter's clock. It becomes the details if `details` is omitted, and does not affect the order of events.",
+            ),
+          ),
         ),
-      ),
-    }),
-    v.strictObject({ ...base, type: v.literal('heartbeat') }),
-  ],
-  'Expected type accepted, rejected, event or heartbeat.',
+      }),
+      v.strictObject({ ...base, type: v.literal('heartbeat') }),
+    ],
+    'Expected type accepted, rejected, event or heartbeat.',
+  ),
+  v.title('Report'),
 );
 export type Report = v.InferOutput<typeof reportSchema>;
 
 const reportsPerBatch = 50;
 
-/** Body of endpoint 26. */
-export const reportBatch = strictObject({
-  reports: v.pipe(
-    v.array(reportSchema),
-    v.minLength(1, 'Expected 1 to 50 reports.'),
-    v.maxLength(reportsPerBatch, 'Expected 1 to 50 reports.'),
-  ),
-});
+/** The body of endpoint 26. */
+export const reportBatch = v.pipe(
+  strictObject({
+    reports: v.pipe(
+      v.array(reportSchema),
+      v.minLength(1, 'Expected 1 to 50 reports.'),
+      v.maxLength(reportsPerBatch, 'Expected 1 to 50 reports.'),
+    ),
+  }),
+  v.title('ReportBatch'),
+);

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Permitted } from '../access/caller.ts';
+import { readToChange } from '../computations/change-computation.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import { isActive, type Run } from '../computations/run.ts';
 import { conflict, ServiceError } from '../errors.ts';
-import { parseHead } from '../events/journal-head.ts';
 import { numberedId } from '../identifiers.ts';
 import { buildManifest } from '../manifest/build-manifest.ts';
 import { readInputs } from '../manifest/read-inputs.ts';
 import { emitMetric } from '../metrics.ts';
-import { journalKeys, lists } from '../table/keys.ts';
+import { lists } from '../table/keys.ts';
 import { nextNumber } from '../table/listing.ts';
 import { getItems, type Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
@@ -56,12 +56,9 @@ export async function startRun(table: Table, executions: Executions, request: Ru
 async function claimCvm(table: Table, request: RunRequest): Promise<{ reference: RunReference; permitted: Permitted }> {
   const { domain, computationId, cvmId, by, now, permit } = request;
   const cvm = { domain, cvm_id: cvmId };
-  const [{ permitted, ...inputs }, [headItem, ...claimItems]] = await Promise.all([
-    readInputs(table, domain, computationId, permit),
-    getItems(table, [journalKeys.head(computationId), ...claimKeys(cvm)]),
-  ]);
-  // The row that the inputs were read with: the transaction asserts that it is still so, and with it the inputs.
-  const computation = { domain, row: inputs.computation, head: parseHead(headItem) };
+  const computation = await readToChange(table, domain, computationId); // first: its version then guards the inputs
+  const permitted = permit(computation.row);
+  const [inputs, claimItems] = await Promise.all([readInputs(table, domain, computation.row), getItems(table, claimKeys(cvm))]);
   if (isActive(computation.row.status)) {
     throw conflict('run_active', 'A run of this computation is active.', computation.row.run?.id);
   }

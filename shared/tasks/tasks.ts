@@ -3,16 +3,16 @@ import type { Uses } from '../uses.ts';
 /** Who calls a function that no route calls. */
 export type Trigger = 'state machine' | 'execution status' | 'upload' | { everyMinutes: number };
 
-/** One row per function that AWS calls itself: what CDK and its tests derive from. */
+/** A function that AWS calls itself. CDK and its tests derive from it. */
 export interface Task {
   /** File below functions/, test, construct id and log dimension. */
   name: string;
   trigger: Trigger;
   uses: Uses;
-  /** The run times of the stage that it reads. */
+  /** The run times of the stage that the function reads. */
   times?: readonly ('ACCEPT_TIMEOUT_SECONDS' | 'STOP_TIMEOUT_SECONDS')[];
   timeoutInSeconds: number;
-  /** What a user loses while it fails; the alarm says it. */
+  /** The effect on users while the task fails. The alarm includes it. */
   loses: string;
 }
 
@@ -25,14 +25,14 @@ export const tasks = [
     uses: { table: ['BatchGetItem', 'PutItem', 'UpdateItem'], stateMachine: ['SendTaskSuccess', 'SendTaskFailure'] },
     times: ['ACCEPT_TIMEOUT_SECONDS'],
     timeoutInSeconds: 30,
-    loses: 'Runs are not offered to their CVMs and fail.',
+    loses: 'CVMs are not offered new runs, so these runs fail.',
   },
   {
     name: 'lifecycle/await-cvm',
     trigger: 'state machine',
     uses: { table: ['BatchGetItem', 'UpdateItem'], stateMachine: ['SendTaskSuccess', 'SendTaskFailure'] },
     timeoutInSeconds: 30,
-    loses: 'Runs that a CVM has accepted fail.',
+    loses: 'Runs fail after their CVM has accepted them.',
   },
   {
     name: 'lifecycle/deliver-stop',
@@ -43,42 +43,42 @@ export const tasks = [
     },
     times: ['STOP_TIMEOUT_SECONDS'],
     timeoutInSeconds: 30,
-    loses: 'CVMs are not told to stop: runs end as cancelled while the CVM still computes.',
+    loses: 'CVMs get no stop commands. Stopped runs end as cancelled while their CVM still computes.',
   },
   {
     name: 'lifecycle/complete-stop',
     trigger: 'state machine',
     uses: { table: endRun, stateMachine: ['SendTaskSuccess'] },
     timeoutInSeconds: 30,
-    loses: 'Runs stay in stopping.',
+    loses: 'Stopped runs stay in stopping.',
   },
   {
     name: 'lifecycle/record-outcome',
     trigger: 'state machine',
     uses: { table: endRun, stateMachine: ['SendTaskSuccess'] },
     timeoutInSeconds: 30,
-    loses: 'Runs that are over still look active, and their CVMs stay taken.',
+    loses: 'Finished runs still look active, and their CVMs stay busy.',
   },
   {
     name: 'lifecycle/execution-ended',
     trigger: 'execution status',
     uses: { table: endRun, stateMachine: ['SendTaskSuccess'] },
     timeoutInSeconds: 30,
-    loses: 'Runs whose execution died look active until the sweep ends them.',
+    loses: 'Runs whose execution failed look active until the sweep ends them.',
   },
   {
     name: 'lifecycle/sweep-runs',
     trigger: { everyMinutes: 1 },
     uses: { table: endRun, stateMachine: ['StartExecution', 'DescribeExecution', 'SendTaskSuccess'] },
     timeoutInSeconds: 300,
-    loses: 'Orphaned runs look active, and their CVMs stay taken.',
+    loses: 'Orphaned runs look active, and their CVMs stay busy.',
   },
   {
     name: 'maintenance/purge',
     trigger: { everyMinutes: 1 },
     uses: { table: [...endRun, 'BatchWriteItem'], content: ['DeleteObject'] },
     timeoutInSeconds: 900,
-    loses: 'Nothing at once; what was deleted is still stored.',
+    loses: 'No immediate effect. Deleted data is still stored.',
   },
   {
     name: 'maintenance/collect-content',
@@ -89,7 +89,7 @@ export const tasks = [
       bucket: ['ListBucket'],
     },
     timeoutInSeconds: 900,
-    loses: 'Nothing at once; replaced and abandoned content is still stored.',
+    loses: 'No immediate effect. Replaced and abandoned content is still stored.',
   },
   {
     name: 'maintenance/migrate',
@@ -103,7 +103,7 @@ export const tasks = [
     trigger: 'upload',
     uses: { table: ['GetItem', 'UpdateItem'], content: ['GetObject', 'DeleteObject'], bucket: ['ListBucket'] },
     timeoutInSeconds: 900,
-    loses: 'Uploaded assets stay pending, so runs stay incomplete.',
+    loses: 'Uploaded assets stay pending, so computations cannot be run.',
   },
 ] as const satisfies readonly Task[];
 

@@ -72,6 +72,30 @@ describe('the OpenAPI document', () => {
     expect(openapiDocument('1.2.3')).toStrictEqual(document);
   });
 
+  it('names the schema of every JSON body, but for an identifier, a choice and this document', () => {
+    const unnamed = operations.flatMap(({ route, operation }) => {
+      const bodies = [operation.requestBody?.content, operation.responses[200]?.content, operation.responses[201]?.content];
+      const schemas = bodies.flatMap((content): Schema[] =>
+        content?.['application/json'] ? [content['application/json'].schema] : [],
+      );
+      return schemas.every((schema) => '$ref' in schema) ? [] : [route.name];
+    });
+    expect(unnamed).toEqual(['computations/get-computation', 'runs/start-run', 'service/openapi']);
+    expect(Object.keys(document.components.schemas)).toEqual(
+      expect.arrayContaining([
+        'Asset',
+        'Command',
+        'Computation',
+        'Event',
+        'Manifest',
+        'MissingItems',
+        'Problem',
+        'Report',
+        'Run',
+      ]),
+    );
+  });
+
   it('gives every operation another identifier', () => {
     const ids = operations.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(rows.length);

@@ -153,7 +153,14 @@ describe.skipIf(isDeployed)('nonsense', () => {
   });
 
   it.each(withBody)('of 5 MB is answered: $method $path', async (route) => {
-    for (const body of [JSON.stringify({ name: 'x'.repeat(5e6) }), 'x'.repeat(5e6)]) {
+    const bodies = [
+      JSON.stringify({ name: 'x'.repeat(5e6) }),
+      JSON.stringify({ ['x'.repeat(3e6)]: 1 }),
+      JSON.stringify({ asset: { ['é'.repeat(1.5e6)]: 1 } }),
+      '['.repeat(2.5e6) + ']'.repeat(2.5e6),
+      'x'.repeat(5e6),
+    ];
+    for (const body of bodies) {
       await expectAnAnswer(route, { ...goodRequest(route), body });
     }
   });

@@ -6,8 +6,12 @@ import { transact, withFreshReads } from '../../shared/table/transaction.ts';
 
 export const clockOfTests = '2025-07-17T08:00:00.000Z';
 
-export function anEvent(fields: Partial<NewEvent> = {}): NewEvent {
-  return { event_type: 'Running', status: 'InProgress', originator: 'agent', details: {}, lifecycle: true, ...fields };
+type Fields = { [field in keyof NewEvent]?: string | boolean | NewEvent['details'] };
+
+/** An event of the agent, or any other event as far as `fields` say so. */
+export function anEvent(fields: Fields = {}): NewEvent {
+  const event = { event_type: 'Running', status: 'InProgress', originator: 'agent', details: {}, lifecycle: true };
+  return { ...event, ...fields } as NewEvent;
 }
 
 /** Appends as a handler does: with fresh reads, in a transaction of its own, 50 events at a time. */

@@ -97,6 +97,7 @@ const itemActions: Record<string, string> = {
   Update: 'UpdateItem',
   Delete: 'DeleteItem',
   ConditionCheck: 'ConditionCheckItem',
+  Get: 'GetItem',
 };
 
 /** A transaction takes the permissions of what is in it. */

@@ -1,4 +1,5 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { GatewayRoute, Match } from './match-route.ts';
 
@@ -24,7 +25,8 @@ export function httpEvent(request: GatewayRequest): APIGatewayProxyEventV2 {
   const host = message.headers.host ?? '';
   const now = new Date();
   const query = queryStringParameters(rawQueryString);
-  const isBase64Encoded = body.length > 0 && !textTypes.test(message.headers['content-type'] ?? '');
+  const isText = textTypes.test(message.headers['content-type'] ?? '') && isUtf8(body);
+  const isBase64Encoded = body.length > 0 && !isText;
   return {
     version: '2.0',
     routeKey,

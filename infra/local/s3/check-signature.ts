@@ -10,35 +10,88 @@ interface SignedRequest {
   headers: IncomingHttpHeaders;
 }
 
+/** A signature and what it was made from. */
+interface Signature {
+  given: string;
+  credential: string;
+  signedAt: string;
+  signedHeaders: string[];
+  /** The hash of the body, as the signer gave it. */
+  payload: string;
+  /** In milliseconds since the epoch: when it is first too old, and until when it is too new. */
+  validUntil: number;
+  validFrom: number;
+}
+
+const clockToleranceInMilliseconds = 15 * 60_000;
+
 /**
- * Lets a presigned request (Signature Version 4 in the query) through only unchanged, with every header it was signed with,
- * and in time. Requests signed in a header come from the SDK's clients and are taken as they are.
+ * Lets a request signed with Signature Version 4, in its query or in a header, through only unchanged, with every header it was
+ * signed with, with no other `x-amz-` header, and in time.
  * @throws S3Error 403
  */
 export function checkSignature(request: SignedRequest, now = Date.now()): void {
   const query = new URLSearchParams(request.rawQueryString);
-  const given = query.get('X-Amz-Signature');
-  if (given === null) {
-    if (request.headers.authorization?.startsWith('AWS4-HMAC-SHA256 ')) return;
-    throw new S3Error(403, 'AccessDenied', 'Access Denied');
-  }
-  const [accessKeyId, ...scope] = (query.get('X-Amz-Credential') ?? '').split('/');
+  const signature = inQuery(query) ?? inHeader(request.headers);
+  if (signature === undefined) throw new S3Error(403, 'AccessDenied', 'Access Denied');
+  const [accessKeyId, ...scope] = signature.credential.split('/');
   if (accessKeyId !== localCredentials.accessKeyId) {
     throw new S3Error(403, 'InvalidAccessKeyId', 'The AWS Access Key Id you provided does not exist in our records.');
   }
-  const signedAt = query.get('X-Amz-Date') ?? '';
-  if (signature(request, query, signedAt, scope) !== given) {
+  const unsigned = Object.keys(request.headers).filter(
+    (name) => name.startsWith('x-amz-') && !signature.signedHeaders.includes(name),
+  );
+  if (unsigned.length > 0 || !signature.signedHeaders.includes('host')) {
+    throw new S3Error(403, 'AccessDenied', 'There were headers present in the request which were not signed');
+  }
+  if (expected(request, query, signature, scope) !== signature.given) {
     const message = 'The request signature we calculated does not match the signature you provided.';
     throw new S3Error(403, 'SignatureDoesNotMatch', message);
   }
-  const expires = Date.parse(signedAt.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
-  if (!(now < expires + Number(query.get('X-Amz-Expires')) * 1_000))
-    throw new S3Error(403, 'AccessDenied', 'Request has expired');
+  if (!(now < signature.validUntil)) throw new S3Error(403, 'AccessDenied', 'Request has expired');
+  if (!(now > signature.validFrom)) throw new S3Error(403, 'AccessDenied', 'Request is not valid yet');
 }
 
-function signature(request: SignedRequest, query: URLSearchParams, signedAt: string, scope: string[]): string {
-  const signedHeaders = query.get('X-Amz-SignedHeaders') ?? '';
-  const headers = signedHeaders.split(';').map((name) => {
+function inQuery(query: URLSearchParams): Signature | undefined {
+  const given = query.get('X-Amz-Signature');
+  if (given === null) return undefined;
+  const signedAt = query.get('X-Amz-Date') ?? '';
+  return {
+    given,
+    credential: query.get('X-Amz-Credential') ?? '',
+    signedAt,
+    signedHeaders: (query.get('X-Amz-SignedHeaders') ?? '').split(';'),
+    payload: query.get('X-Amz-Content-Sha256') ?? 'UNSIGNED-PAYLOAD',
+    validUntil: timeOf(signedAt) + Number(query.get('X-Amz-Expires')) * 1_000,
+    validFrom: timeOf(signedAt) - clockToleranceInMilliseconds,
+  };
+}
+
+function inHeader(headers: IncomingHttpHeaders): Signature | undefined {
+  const parts = /^AWS4-HMAC-SHA256 +Credential=([^, ]+), *SignedHeaders=([^, ]+), *Signature=([0-9a-f]+)$/.exec(
+    headers.authorization ?? '',
+  );
+  if (!parts) return undefined;
+  const [, credential = '', signedHeaders = '', given = ''] = parts;
+  const signedAt = String(headers['x-amz-date'] ?? '');
+  return {
+    given,
+    credential,
+    signedAt,
+    signedHeaders: signedHeaders.split(';'),
+    payload: String(headers['x-amz-content-sha256'] ?? ''),
+    validUntil: timeOf(signedAt) + clockToleranceInMilliseconds,
+    validFrom: timeOf(signedAt) - clockToleranceInMilliseconds,
+  };
+}
+
+function timeOf(signedAt: string): number {
+  return Date.parse(signedAt.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
+}
+
+function expected(request: SignedRequest, query: URLSearchParams, signature: Signature, scope: string[]): string {
+  const { signedAt, signedHeaders, payload } = signature;
+  const headers = signedHeaders.map((name) => {
     const value = [request.headers[name] ?? ''].flat().join(',');
     return `${name}:${value.trim().replaceAll(/ +/g, ' ')}\n`;
   });
@@ -47,9 +100,9 @@ function signature(request: SignedRequest, query: URLSearchParams, signedAt: str
     .map(([name, value]) => `${percentEncoded(name)}=${percentEncoded(value)}`)
     .sort()
     .join('&');
-  const payload = query.get('X-Amz-Content-Sha256') ?? 'UNSIGNED-PAYLOAD';
-  const canonical = [request.method, request.rawPath, canonicalQuery, headers.join(''), signedHeaders, payload].join('\n');
-  const toSign = ['AWS4-HMAC-SHA256', signedAt, scope.join('/'), createHash('sha256').update(canonical).digest('hex')].join('\n');
+  const lines = [request.method, request.rawPath, canonicalQuery, headers.join(''), signedHeaders.join(';'), payload];
+  const digest = createHash('sha256').update(lines.join('\n')).digest('hex');
+  const toSign = ['AWS4-HMAC-SHA256', signedAt, scope.join('/'), digest].join('\n');
   const key = scope.reduce<Buffer | string>((secret, part) => hmac(secret, part), `AWS4${localCredentials.secretAccessKey}`);
   return hmac(key, toSign).toString('hex');
 }

@@ -1,8 +1,8 @@
 import { buildApp, type BuildAppOptions } from 'fauxqs';
 import { join } from 'node:path';
+import { ObjectFiles, type S3Store } from './object-files.ts';
 
 type Stores = NonNullable<BuildAppOptions['stores']>;
-type S3Store = Stores['s3Store'];
 
 export interface S3Engine {
   endpoint: string;
@@ -20,20 +20,12 @@ export async function startS3Engine(dataDirectory: string | undefined): Promise<
   return { endpoint, stop: () => app.close() };
 }
 
-/** What `startFauxqs({ s3StorageDir })` does; the package exports neither class. */
+/** The package does not export its store. */
 async function storeOnFiles(directory: string): Promise<S3Store> {
-  const { S3Store } = await internal<{ S3Store: new () => S3Store }>('s3/s3Store.js');
-  const { FileS3Persistence } = await internal<{ FileS3Persistence: new (directory: string) => FilePersistence }>(
-    's3/fileS3Persistence.js',
-  );
-  const files = new FileS3Persistence(directory);
+  const module = new URL('s3/s3Store.js', import.meta.resolve('fauxqs')).href;
+  const { S3Store } = (await import(/* @vite-ignore */ module)) as { S3Store: new () => S3Store };
+  const files = new ObjectFiles(directory);
   const store = new S3Store();
   files.loadS3(store);
   return Object.assign(store, { persistence: files });
-}
-
-type FilePersistence = NonNullable<S3Store['persistence']> & { loadS3: (store: S3Store) => void };
-
-async function internal<Module>(file: string): Promise<Module> {
-  return (await import(/* @vite-ignore */ new URL(file, import.meta.resolve('fauxqs')).href)) as Module;
 }

@@ -139,7 +139,7 @@ describe('the event', () => {
     });
   });
 
-  it('has a text body as it came and any other as base64', async () => {
+  it('has a text body as it came, and any other or broken UTF-8 as base64', async () => {
     const json = await call('/echo', {
       method: 'POST',
       body: '{"é":1}',
@@ -152,6 +152,12 @@ describe('the event', () => {
       headers: { 'content-type': 'application/zip' },
     });
     expect(binary.event).toMatchObject({ body: 'AP8=', isBase64Encoded: true });
+    const broken = await call('/echo', {
+      method: 'POST',
+      body: new Uint8Array([0x22, 0xff, 0x22]),
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(broken.event).toMatchObject({ body: 'Iv8i', isBase64Encoded: true });
   });
 
   it('comes with a Lambda context', async () => {
@@ -176,6 +182,8 @@ describe('routing', () => {
     ['DELETE', '/d1/things'],
     ['HEAD', '/d1/things'],
     ['OPTIONS', '/d1/things'],
+    ['TRACE', '/d1/things'],
+    ['TRACE', '/bare'],
     ['GET', '/d1/things/a/b/c'],
   ])('answers %s %s with 404, with or without a token', async (method, path) => {
     for (const headers of [{ authorization }, {}] as Record<string, string>[]) {

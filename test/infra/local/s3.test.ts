@@ -59,7 +59,63 @@ describe('an SDK client', () => {
   });
 });
 
+describe('a request signed in a header', () => {
+  /** What an SDK client would send, changed by `change` after it was signed. */
+  const changed = (
+    change: (request: { method: string; headers: Record<string, string>; path: string }) => void,
+    secret = 'local',
+  ) => {
+    const other = new S3Client({
+      endpoint: s3.endpoint,
+      region: 'local',
+      credentials: { accessKeyId: 'local', secretAccessKey: secret },
+    });
+    other.middlewareStack.add(
+      (next) => (args) => {
+        change(args.request as never);
+        return next(args);
+      },
+      { step: 'finalizeRequest', priority: 'low' },
+    );
+    return other.send(new PutObjectCommand({ Bucket, Key: 'h/object', Body: Buffer.from('1') })).finally(() => other.destroy());
+  };
+
+  it('is taken as it was signed', async () => {
+    await changed(() => undefined);
+    expect(String(await content('h/object'))).toBe('1');
+  });
+
+  it.each([
+    ['with another secret', () => undefined, 'wrong', 'SignatureDoesNotMatch'],
+    ['to another key', (request) => (request.path = request.path.replace('object', 'other')), 'local', 'SignatureDoesNotMatch'],
+    ['with a changed header', (request) => (request.headers['x-amz-content-sha256'] = '0'), 'local', 'SignatureDoesNotMatch'],
+    ['with an unsigned x-amz- header', (request) => (request.headers['x-amz-acl'] = 'public-read'), 'local', 'AccessDenied'],
+    ['with a made-up signature', (request) => (request.headers['authorization'] = 'AWS4-HMAC-SHA256 x'), 'local', 'AccessDenied'],
+  ] satisfies [string, Parameters<typeof changed>[0], string, string][])('is refused %s', async (_, change, secret, name) => {
+    await expect(changed(change, secret)).rejects.toMatchObject({ name, $metadata: { httpStatusCode: 403 } });
+  });
+
+  it('is refused a quarter of an hour after it was signed', async () => {
+    const late = new S3Client({
+      endpoint: s3.endpoint,
+      region: 'local',
+      credentials: localCredentials,
+      systemClockOffset: -901_000,
+    });
+    await expect(late.send(new GetObjectCommand({ Bucket, Key: 'h/object' }))).rejects.toMatchObject({ name: 'AccessDenied' });
+    late.destroy();
+  });
+});
+
 describe('a presigned upload', () => {
+  it('copies no other object by an unsigned header', async () => {
+    await client.send(new PutObjectCommand({ Bucket, Key: 'p/other-domain', Body: Buffer.from('confidential') }));
+    const headers = { 'if-none-match': '*', 'x-amz-copy-source': `/${Bucket}/p/other-domain` };
+    const response = await put(await presignedPut('p/copy'), '', headers);
+    expect([response.status, await response.text()]).toEqual([403, expect.stringContaining('not signed')]);
+    await expect(content('p/copy')).rejects.toMatchObject({ name: 'NoSuchKey' });
+  });
+
   it('stores the body once', async () => {
     const url = await presignedPut('p/once');
     expect((await put(url, '{"a":1}', { 'if-none-match': '*', 'content-type': 'application/json' })).status).toBe(200);
@@ -100,7 +156,7 @@ describe('a presigned upload', () => {
     setTimeout(() => sending.abort(), 100);
     const init = { method: 'PUT', body, headers: { 'if-none-match': '*' }, duplex: 'half', signal: sending.signal };
     await expect(fetch(url, init as RequestInit)).rejects.toThrow();
-    await expect.poll(async () => (await put(url, 'again')).status).toBe(200);
+    await expect.poll(async () => (await put(url, 'again')).status, { timeout: 10_000 }).toBe(200);
     expect(String(await content('p/broken'))).toBe('again');
   });
 

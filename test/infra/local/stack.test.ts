@@ -51,6 +51,35 @@ describe('startStack', () => {
     await expect.poll(content).toBe(btoa('5.1,3.5'));
   });
 
+  it.each(['PUT', 'POST'])('answers %s on the list of linked computations with 404: it names no computation', async (method) => {
+    const asset = { file_name: 'a.csv', asset_type: 'dataset', asset: btoa('1') };
+    const { body } = await call('POST', '/d1/assets', { asset });
+    expect(await call(method, `/d1/assets/${String(body['id'])}/computations`)).toMatchObject({
+      status: 404,
+      body: { code: 'not_found' },
+    });
+  });
+
+  it('answers 400 to 5 MB of brackets and to broken UTF-8', async () => {
+    const token = await stack.token('alice', ['d1:administrator']);
+    for (const body of ['['.repeat(5_000_000), Buffer.from('{"asset":{"file_name":"\xff"}}', 'latin1')]) {
+      const response = await fetch(`${stack.baseUrl}/d1/assets`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body,
+      });
+      expect([response.status, await response.json()]).toEqual([400, expect.objectContaining({ code: 'invalid_request' })]);
+    }
+  });
+
+  it('has browsers run only its own scripts on the reference page, and guess no content types', async () => {
+    for (const path of ['/docs', '/docs/docs.js', '/favicon.ico']) {
+      const { headers } = await fetch(stack.baseUrl + path);
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self';/);
+    }
+  });
+
   it('serves the reference page and all that it loads', async () => {
     const page = await (await fetch(`${stack.baseUrl}/docs`)).text();
     const loaded = [...page.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, address]) => address ?? '');

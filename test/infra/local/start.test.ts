@@ -25,7 +25,7 @@ async function start(port: number, ...args: string[]) {
   let output = '';
   child.stdout.on('data', (chunk) => (output += String(chunk)));
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve)).finally(() => running.delete(child));
-  await expect.poll(() => output, { timeout: 10_000 }).toContain('Ctrl-C');
+  await expect.poll(() => output, { timeout: 60_000 }).toContain('Ctrl-C');
   return {
     output,
     pid: child.pid ?? 0,
@@ -40,7 +40,7 @@ function run(command: string, port: number | string, ...args: string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [join(commands, command), ...args], {
     env: environment(port),
     encoding: 'utf8',
-    timeout: 20_000,
+    timeout: 60_000,
   });
   return { status, stdout, stderr };
 }
@@ -67,7 +67,7 @@ function stateOf(pid: number): { parent: number } | undefined {
 
 const isAlive = (pid: number) => stateOf(pid) !== undefined;
 
-describe('npm start', () => {
+describe('npm start', { timeout: 120_000 }, () => {
   it.each(['SIGINT', 'SIGTERM'] as const)('prints a token that works, and leaves nothing behind after %s', async (signal) => {
     const port = await freePort();
     const service = await start(port);
@@ -138,7 +138,7 @@ describe('npm start', () => {
   });
 });
 
-describe('npm run token', () => {
+describe('npm run token', { timeout: 120_000 }, () => {
   it('prints a token of the running service, and nothing else', async () => {
     const port = await freePort();
     const service = await start(port);

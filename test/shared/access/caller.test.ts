@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { callerOf, permit, type Caller } from '../../../shared/access/caller.ts';
+import { callerOf, permit, providing, requireAction, type Caller } from '../../../shared/access/caller.ts';
 
 const rolesIn = (groups: unknown, domain = 'd1') => [...callerOf({ sub: 'a', groups }, 'groups', domain).roles].sort();
 
@@ -11,6 +11,32 @@ describe('callerOf', () => {
   ])('takes memberships as %s', (_what, claim) => {
     expect(rolesIn(claim)).toEqual(['editor', 'viewer']);
     expect(rolesIn(claim, 'd2')).toEqual(['creator']);
+  });
+
+  it('keeps domains apart whose names begin alike', () => {
+    expect(rolesIn('[d:administrator d1:viewer]')).toEqual(['viewer']);
+    expect(rolesIn('[d:administrator d1:viewer]', 'd')).toEqual(['administrator']);
+    for (const [claim, domain] of [
+      ['[d:administrator]', 'd1'],
+      ['[d1:administrator]', 'd'],
+      ['[d1:administrator]', '1'],
+      ['[:administrator]', ''],
+    ] as const) {
+      expect(() => rolesIn(claim, domain)).toThrow(expect.objectContaining({ code: 'forbidden' }));
+    }
+  });
+
+  it.each(['\t', '\n', '\r', '\v', '\f', '\u00a0', '\u2028'])('does not split a group at %j', (character) => {
+    expect(rolesIn(`[d1:viewer d2:x${character}d1:administrator]`)).toEqual(['viewer']);
+    expect(() => rolesIn(`[x${character}d1:administrator]`)).toThrow(expect.objectContaining({ code: 'forbidden' }));
+  });
+
+  it('takes a user identifier of 255 bytes, and none of 256', () => {
+    const callerNamed = (sub: string) => callerOf({ sub, groups: '[d1:viewer]' }, 'groups', 'd1').id;
+    for (const sub of ['x', 'x'.repeat(255), 'é'.repeat(127)]) expect(callerNamed(sub)).toBe(sub);
+    for (const sub of ['x'.repeat(256), 'é'.repeat(128), '', 'system', 'agent', 'computation-runner']) {
+      expect(() => callerNamed(sub)).toThrow(expect.objectContaining({ code: 'unauthenticated' }));
+    }
   });
 
   it('gives a caller the actions of all its roles', () => {
@@ -61,7 +87,18 @@ describe('permit', () => {
 
   it('says what it takes, and which roles there are', () => {
     expect(() => permit(caller, { anyOf: ['administer'], or: ['owner'] })).toThrow(
-      'This takes administer or being its owner; your roles here: editor, viewer.',
+      'Requires administer or being its owner. Your roles in this domain: editor, viewer.',
+    );
+  });
+});
+
+describe('requireAction', () => {
+  const caller: Caller = { id: 'alice', roles: new Set(['dataset_provider']), actions: new Set(['view', 'provide_dataset']) };
+
+  it('lets a caller with the action through, and names the action to others', () => {
+    expect(() => requireAction(caller, providing('dataset'))).not.toThrow();
+    expect(() => requireAction(caller, providing('algorithm'))).toThrow(
+      'Requires provide_algorithm. Your roles in this domain: dataset_provider.',
     );
   });
 });

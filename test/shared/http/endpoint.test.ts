@@ -22,10 +22,13 @@ const contract = {
 
 interface Sent {
   body?: string;
+  /** The body as API Gateway passes what is no text. */
+  base64?: Buffer;
   query?: Record<string, string>;
   headers?: Record<string, string>;
   claims?: Record<string, string>;
   domainID?: string;
+  isBase64Encoded?: boolean;
 }
 
 function eventOf(sent: Sent): APIGatewayProxyEventV2WithJWTAuthorizer {
@@ -33,7 +36,7 @@ function eventOf(sent: Sent): APIGatewayProxyEventV2WithJWTAuthorizer {
   const http = { method: 'PUT', path: '/', protocol: 'HTTP/1.1', sourceIp: '::1', userAgent: '' };
   const context = { requestId: 'r-1', http, authorizer: { jwt: { claims, scopes: [] } } };
   return {
-    ...{ version: '2.0', routeKey: '', rawPath: '/', rawQueryString: '', isBase64Encoded: false, body },
+    ...{ version: '2.0', routeKey: '', rawPath: '/', rawQueryString: '', isBase64Encoded: sent.isBase64Encoded ?? false, body },
     headers: sent.headers ?? { 'content-type': 'application/json' },
     pathParameters: { domainID, id: 'x' },
     ...(query ? { queryStringParameters: query } : {}),
@@ -62,6 +65,24 @@ describe('endpoint', () => {
     });
   });
 
+  it('takes brackets inside of text, and a body that API Gateway has encoded', async () => {
+    const name = `${'['.repeat(40)}"{{\\`;
+    const body = JSON.stringify({ name });
+    const inBase64 = { body: Buffer.from(body).toString('base64'), isBase64Encoded: true };
+    for (const sent of [{ body }, inBase64]) {
+      expect((await answerOf(echo, sent)).body).toEqual({ shown: `d1 x 7 ${name} alice` });
+    }
+  });
+
+  it('refuses megabytes of brackets without parsing them', async () => {
+    const large = { ...contract, bodyLimit: 6_000_000 } as const;
+    const { statusCode, body } = await answerOf(
+      endpoint(closed, large, () => ({ body: { shown: '' } })),
+      { body: `${'['.repeat(2_500_000)}${']'.repeat(2_500_000)}` },
+    );
+    expect([statusCode, body?.['detail']]).toEqual([400, 'Expected at most 32 levels of nesting.']);
+  });
+
   it('answers with nothing that the contract does not have', async () => {
     const leaky = endpoint(closed, contract, () => ({ body: { shown: 'x', hidden: 'y' } }));
     expect((await answerOf(leaky)).body).toEqual({ shown: 'x' });
@@ -76,6 +97,13 @@ describe('endpoint', () => {
     ['malformed JSON', { body: '{' }, 400, ''],
     ['no body', { body: '' }, 400, ''],
     ['a body that does not fit', { body: '{"name":1}' }, 400, '/name'],
+    ['33 levels of nesting', { body: `{"name":${'['.repeat(32)}${']'.repeat(32)}}` }, 400, ''],
+    [
+      'base64 of invalid UTF-8',
+      { body: Buffer.from('{"name":"\xff"}', 'latin1').toString('base64'), isBase64Encoded: true },
+      400,
+      '',
+    ],
     ['an unknown parameter', { query: { day: '1' } }, 400, 'query/day'],
     ['another domain in the query', { query: { domainID: 'd2' } }, 400, 'query/domainID'],
     ['a domain that is none', { domainID: 'd 1' }, 400, 'path/domainID'],
@@ -89,6 +117,12 @@ describe('endpoint', () => {
     ['a body over the limit', { body: JSON.stringify({ name: 'x'.repeat(100) }) }, 413, 'too_large'],
     ['another content type', { headers: { 'content-type': 'text/plain' } }, 415, 'unsupported_media_type'],
     ['another content type of no body', { body: '', headers: { 'content-type': 'text/plain' } }, 415, 'unsupported_media_type'],
+    [
+      'a content encoding',
+      { headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' } },
+      415,
+      'unsupported_media_type',
+    ],
     ['no content type', { headers: {} }, 415, 'unsupported_media_type'],
     ['no role in the domain', { claims: { sub: 'a', 'cognito:groups': '[d2:editor]' } }, 403, 'forbidden'],
     ['claims without a subject', { claims: { 'cognito:groups': '[d1:editor]' } }, 401, 'unauthenticated'],

@@ -32,19 +32,19 @@ describe('parseInput', () => {
     ['a field that is unknown', { name: 'x', nmae: 1 }, '/nmae', 'Unknown field.'],
     ['a type', { name: 5 }, '/name', 'Expected text of 1 to 3 characters.'],
     ['a length', { name: '12345' }, '/name', 'Expected text of 1 to 3 characters, not 5.'],
-    ['lone surrogates', { name: '\ud800' }, '/name', 'Expected well-formed Unicode; the text has a lone surrogate.'],
-    ['a choice', { name: 'x', kind: 'c' }, '/kind', 'Expected ("a" | "b").'],
-    ['a place in a list', { name: 'x', inner: { list: [1, 'x'] } }, '/inner/list/1', 'Expected number.'],
-    ['a name that a pointer escapes', { name: 'x', inner: { 'a/b': 1 } }, '/inner/a~1b', 'Expected boolean.'],
-    ['a list for an object', { name: 'x', inner: [] }, '/inner', 'Expected Object.'],
-    ['null for an object', null, '', 'Expected Object.'],
+    ['lone surrogates', { name: '\ud800' }, '/name', 'Expected well-formed Unicode without lone surrogates.'],
+    ['a choice', { name: 'x', kind: 'c' }, '/kind', 'Expected one of "a", "b".'],
+    ['a place in a list', { name: 'x', inner: { list: [1, 'x'] } }, '/inner/list/1', 'Expected a number.'],
+    ['a name that a pointer escapes', { name: 'x', inner: { 'a/b': 1 } }, '/inner/a~1b', 'Expected true or false.'],
+    ['a list for an object', { name: 'x', inner: [] }, '/inner', 'Expected an object.'],
+    ['null for an object', null, '', 'Expected an object.'],
   ])('names %s', (_what, input, pointer, detail) => {
     expect(violations(body, input)).toMatchObject({ code: 'invalid_request', errors: [{ pointer, detail }] });
   });
 
   it('says the first violation in its detail, the body where there is no place', () => {
     expect(violations(body, {})?.detail).toBe('/name: Required.');
-    expect(violations(body, null)?.detail).toBe('The body: Expected Object.');
+    expect(violations(body, null)?.detail).toBe('The body: Expected an object.');
   });
 
   it('names parameters by where they come from', () => {
@@ -56,6 +56,13 @@ describe('parseInput', () => {
 
   it('names twenty places at most', () => {
     expect(violations(v.array(v.number()), Array(30).fill('x'))?.errors).toHaveLength(20);
+  });
+
+  it('cuts the unknown name of a field after 100 characters', () => {
+    const { detail, errors } = violations(body, { name: 'x', [`~${'x'.repeat(3_000_000)}`]: 1 }) ?? {};
+    const pointer = `/~0${'x'.repeat(99)}…`;
+    expect(errors).toEqual([{ pointer, detail: 'Unknown field.' }]);
+    expect(detail).toBe(`${pointer}: Unknown field.`);
   });
 
   it('never repeats the input', () => {

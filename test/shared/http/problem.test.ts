@@ -15,7 +15,7 @@ describe('problemResponse', () => {
     });
     expect(JSON.parse(body)).toEqual({
       ...{ type: 'about:blank', title: errorTable[code].title, status: statusCode, code, request_id: 'r-1' },
-      detail: code === 'internal' ? 'Something went wrong on our side. The request id leads to it.' : 'Detail.',
+      detail: code === 'internal' ? 'Something went wrong in the service. The log has it under the request id.' : 'Detail.',
     });
     expect(statusCode).toBe(errorTable[code].status);
   });
@@ -23,6 +23,15 @@ describe('problemResponse', () => {
   it('carries what a conflict says beside', () => {
     const { body } = problemResponse(conflict('cvm_busy', 'Busy.', 'run-1'), 'r-1');
     expect(JSON.parse(body)).toMatchObject({ status: 409, reason: 'cvm_busy', run_id: 'run-1' });
+  });
+
+  it('cuts a detail and places that are too long', () => {
+    const long = '😀'.repeat(1_000_000);
+    const error = new ServiceError('invalid_request', long, { errors: [{ pointer: `/${long}`, detail: long }] });
+    const { body } = problemResponse(error, 'r-1');
+    expect(body.length).toBeLessThan(4_000);
+    expect(body.isWellFormed()).toBe(true);
+    expect((JSON.parse(body) as { detail: string }).detail).toMatch(/^😀{1}.*…$/u);
   });
 
   it('asks to come back in 503 alone', () => {

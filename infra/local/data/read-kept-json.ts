@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+import * as v from 'valibot';
+
+/** What a file of the kept state holds; `problem` where it is broken; undefined where there is none. */
+export type KeptJson<Content> = { content: Content } | { problem: string } | undefined;
+
+/** Reads a JSON file of the kept state. @throws Error of the file system, such as EACCES */
+export function readKeptJson<S extends v.GenericSchema>(file: string, schema: S): KeptJson<v.InferOutput<S>> {
+  const text = textOf(file);
+  if (text === undefined) return undefined;
+  if (text.trim() === '') return { problem: 'it is empty' };
+  const result = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), text);
+  if (result.success) return { content: result.output };
+  const [issue] = result.issues;
+  return {
+    problem: issue.type === 'parse_json' ? 'it is not whole JSON' : `${v.getDotPath(issue) ?? 'its content'} is not valid`,
+  };
+}
+
+function textOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,41 @@
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** The end of a name that a file has until it is whole. */
+export const unfinished = '.unfinished';
+
+/**
+ * Replaces a file of the kept state as a whole: after a crash or on a full disk it holds its old content or the new one,
+ * never a part. Readable by this user only.
+ * @throws Error naming the file and why it cannot be written
+ */
+export function writeKeptFile(file: string, content: string | Buffer): void {
+  const temporary = `${file}${unfinished}`;
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(temporary, content, { mode: 0o600, flush: true });
+    renameSync(temporary, file);
+    flushDirectory(dirname(file));
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw new Error(`Cannot write ${file}: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+/** Makes a rename survive a loss of power. Windows cannot open a directory, and needs no such call. */
+function flushDirectory(directory: string): void {
+  if (process.platform === 'win32') return;
+  const handle = openSync(directory, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'ENOSPC' || code === 'EDQUOT') return 'no space is left on the disk. Free some space and try again.';
+  if (code === 'EFBIG') return 'it would be larger than this process may write (ulimit -f).';
+  return String(error instanceof Error ? error.message : error);
+}

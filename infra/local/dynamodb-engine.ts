@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+
+/** A process of the embedded DynamoDB engine; it may not answer yet. */
+export interface DynamoDbEngine {
+  /** Resolves once the process has ended, with the reason: its last words, or its exit code. */
+  ended: Promise<string>;
+  stop: () => Promise<void>;
+}
+
+const lastWordsInCharacters = 500;
+
+/** Spawns the engine, in memory or on `file`. @throws Error where no engine exists for the platform, saying what to do. */
+export function spawnDynamoDbEngine(port: number, file: string | undefined): DynamoDbEngine {
+  const engine = spawn(
+    'sh',
+    ['-c', whileParentLives, engineBinary(), '--port', String(port), ...(file === undefined ? [] : ['--db-path', file])],
+    {
+      stdio: ['pipe', 'ignore', 'pipe'],
+      detached: true, // a Ctrl-C is for the service, which ends the engine when it has ended itself
+    },
+  );
+  let lastWords = '';
+  engine.stderr.on('data', (chunk: Buffer) => {
+    lastWords = (lastWords + chunk.toString()).slice(-lastWordsInCharacters);
+  });
+  engine.stdin.on('error', () => undefined); // it has ended by itself
+  const ended = new Promise<string>((resolve) => {
+    engine.once('close', (code) => resolve(lastWords.trim() || `exit code ${code ?? 'unknown'}`));
+  });
+  return {
+    ended,
+    stop: async () => {
+      engine.stdin.end();
+      await ended;
+    },
+  };
+}
+
+/** Runs a program until its standard input ends, so that it never outlives its parent, however that ends. */
+const whileParentLives = `
+exec 3<&0
+"$0" "$@" 3<&- < /dev/null & program=$!
+(read -r _ <&3; kill "$program") 2> /dev/null & reader=$!
+wait "$program"
+code=$?
+kill "$reader" 2> /dev/null
+exit "$code"`;
+
+function engineBinary(): string {
+  const name = `@dynoxide/${process.platform}-${process.arch}`;
+  try {
+    return join(dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), 'dynoxide');
+  } catch {
+    throw new Error(
+      `There is no embedded DynamoDB engine for ${process.platform}-${process.arch} (package ${name}). ` +
+        'Start DynamoDB Local (docker run -p 8000:8000 amazon/dynamodb-local) and set DYNAMODB_ENDPOINT=http://localhost:8000.',
+    );
+  }
+}

@@ -1,0 +1,34 @@
+import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import { TransactGetCommand } from '@aws-sdk/lib-dynamodb';
+import type { Key } from './keys.ts';
+import { deadlineOf, type Item, type Table } from './table.ts';
+
+/**
+ * Reads up to 100 items as of one moment at which no transaction was writing them, in the order of their keys. Two read units
+ * for each 4 KB of an item.
+ *
+ * Other reads see a transaction item by item: one of its items may be new while another is still old. A change that asserts a
+ * row's version and relies on other items has to read the row by this function first. What was written together with that
+ * version is then visible to every later read, and what is written after it changes the version.
+ * @throws ServiceError `unavailable` if transactions hold the items until the deadline
+ */
+export async function readSettled(table: Table, keys: Key[]): Promise<(Item | undefined)[]> {
+  const deadline = deadlineOf(table);
+  const TransactItems = keys.map(({ pk, sk }) => ({ Get: { TableName: table.name, Key: { pk, sk } } }));
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const command = new TransactGetCommand({ TransactItems });
+      const { Responses = [] } = await table.document.send(command, { abortSignal: deadline.signal() });
+      return keys.map((_key, index) => Responses[index]?.Item);
+    } catch (error) {
+      if (!isHeld(error)) throw error;
+      await deadline.pause(attempt);
+    }
+  }
+}
+
+function isHeld(error: unknown): boolean {
+  if (!(error instanceof TransactionCanceledException)) return false;
+  const codes = (error.CancellationReasons ?? []).map(({ Code = 'None' }) => Code).filter((code) => code !== 'None');
+  return codes.length > 0 && codes.every((code) => code === 'TransactionConflict');
+}

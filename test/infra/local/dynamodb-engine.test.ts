@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { isAlive } from '../../support/processes.ts';
+import { readyComputation } from './ready-computation.ts';
+import { enginesOf, killServices, type ServiceProcess, startService } from './service-process.ts';
+
+let data: string;
+
+beforeEach(() => {
+  data = mkdtempSync(join(tmpdir(), 'engine-'));
+});
+afterEach(() => {
+  killServices();
+  rmSync(data, { recursive: true, force: true, maxRetries: 5 });
+});
+
+const health = async ({ baseUrl }: ServiceProcess) => {
+  const response = await fetch(`${baseUrl}/health`);
+  return { status: response.status, type: response.headers.get('content-type'), body: (await response.json()) as object };
+};
+
+function kill(engine: number): void {
+  if (isAlive(engine)) process.kill(engine, 'SIGKILL');
+}
+
+describe('the DynamoDB engine', () => {
+  it('that is killed is started again on the kept state, and /health answers 503 while it hangs', async () => {
+    const service = await startService(['--data', data]);
+    const id = await readyComputation(service.call);
+    for (const engine of enginesOf(service)) kill(engine);
+    await expect.poll(async () => (await health(service)).status, { timeout: 10_000 }).toBe(200);
+    expect((await service.call('GET', `/d1/computations/${id}`)).status).toBe(200);
+    expect(service.output()).toContain('The embedded DynamoDB engine has ended');
+
+    const [engine = 0] = enginesOf(service);
+    process.kill(engine, 'SIGSTOP');
+    expect(await health(service)).toEqual({
+      status: 503,
+      type: 'application/problem+json',
+      body: expect.objectContaining({ code: 'unavailable', detail: 'The DynamoDB engine does not answer.' }),
+    });
+    process.kill(engine, 'SIGCONT');
+    expect((await health(service)).status).toBe(200);
+    expect(await service.end('SIGTERM')).toBe(0);
+    expect(isAlive(engine)).toBe(false);
+  }, 60_000);
+
+  it('that is killed again and again ends the service with a message', async () => {
+    const service = await startService(['--data', data]);
+    const killed = new Set<number>();
+    while (!service.hasEnded()) {
+      for (const engine of enginesOf(service)) {
+        if (killed.has(engine)) continue;
+        killed.add(engine);
+        kill(engine);
+      }
+      await fetch(`${service.baseUrl}/health`).catch(() => undefined);
+    }
+    expect(await service.exited).toBe(1);
+    expect(service.output()).toContain('ends again and again');
+  }, 60_000);
+
+  it('that is killed in memory ends the service with a message and exit code 1', async () => {
+    const service = await startService([]);
+    for (const engine of enginesOf(service)) kill(engine);
+    expect(await service.exited).toBe(1);
+    expect(service.output()).toContain('The state was in memory and is lost.\nThe service ends.');
+  }, 60_000);
+});

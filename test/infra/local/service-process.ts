@@ -1,0 +1,77 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { freePort } from '../../../infra/local/free-port.ts';
+import { childrenOf } from '../../support/processes.ts';
+import { callAs, type Call } from './ready-computation.ts';
+
+const command = join(import.meta.dirname, '../../../infra/local/start.ts');
+const running = new Set<ReturnType<typeof spawn>>();
+
+/** What `npm start` runs, as a process of its own. */
+export interface ServiceProcess {
+  pid: number;
+  /** Everything on standard output and standard error. */
+  output: () => string;
+  exited: Promise<number | null>;
+  hasEnded: () => boolean;
+  baseUrl: string;
+  /** As alice, administrator of d1. */
+  call: Call;
+  end: (signal: NodeJS.Signals) => Promise<number | null>;
+}
+
+/**
+ * Starts the service without simulated CVMs, and waits until it answers or has ended.
+ * @param limits shell commands before it, `ulimit -f 8` say
+ */
+export async function startService(args: string[], limits = ':'): Promise<ServiceProcess> {
+  const port = await freePort();
+  const child = spawn('sh', ['-c', `${limits}; exec "$0" "$@"`, process.execPath, command, '--no-simulator', ...args], {
+    env: { ...process.env, PORT: String(port), LOG_LEVEL: 'ERROR' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  running.add(child);
+  let output = '';
+  const exited = new Promise<number | null>((resolve) => child.once('close', resolve)).finally(() => running.delete(child));
+  const answers = new Promise<void>((resolve) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk) => {
+        output += String(chunk);
+        if (output.includes('Ctrl-C')) resolve();
+      });
+    }
+  });
+  await Promise.race([answers, exited]);
+  const baseUrl = `http://localhost:${port}`;
+  return {
+    pid: child.pid ?? 0,
+    output: () => output,
+    exited,
+    hasEnded: () => !running.has(child),
+    baseUrl,
+    call: callAs(baseUrl, /^TOKEN=(\S+)$/m.exec(output)?.[1] ?? ''),
+    end: async (signal) => {
+      child.kill(signal);
+      return await exited;
+    },
+  };
+}
+
+/** Kills what a failed test has left running. */
+export function killServices(): void {
+  for (const child of running) child.kill('SIGKILL');
+}
+
+/** The processes of the embedded DynamoDB engine of a service. */
+export function enginesOf(service: ServiceProcess): number[] {
+  return childrenOf(service.pid).flatMap(childrenOf).filter(isEngine);
+}
+
+function isEngine(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('dynoxide\0--port');
+  } catch {
+    return false; // it has ended meanwhile
+  }
+}

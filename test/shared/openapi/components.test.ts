@@ -1,0 +1,31 @@
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { Components } from '../../../shared/openapi/components.ts';
+
+const name = v.pipe(v.object({ first: v.string() }), v.title('Name'));
+
+describe('Components', () => {
+  it('moves titled schemas into the components and leaves references', () => {
+    const components = new Components();
+    const person = v.pipe(v.object({ name: v.nullable(name), aliases: v.array(name), title: v.string() }), v.title('Person'));
+    expect(components.add(person, 'output')).toEqual({ $ref: '#/components/schemas/Person' });
+    expect(components.add(v.array(name), 'output')).toEqual({ type: 'array', items: { $ref: '#/components/schemas/Name' } });
+    expect(Object.keys(components.schemas)).toEqual(['Name', 'Person']);
+    expect(components.schemas['Name']).toMatchObject({ type: 'object', properties: { first: { type: 'string' } } });
+    expect(components.schemas['Person']).toMatchObject({
+      properties: {
+        name: { anyOf: [{ $ref: '#/components/schemas/Name' }, { type: 'null' }] },
+        aliases: { items: { $ref: '#/components/schemas/Name' } },
+        title: { type: 'string' },
+      },
+    });
+  });
+
+  it('refuses two different shapes with one name', () => {
+    const components = new Components();
+    components.add(name, 'output');
+    components.add(name, 'input');
+    const other = v.pipe(v.object({ last: v.string() }), v.title('Name'));
+    expect(() => components.add(other, 'output')).toThrow(new TypeError('Two different schemas are titled Name.'));
+  });
+});
