@@ -11,12 +11,12 @@ import { callAs, readyComputation, type Call } from '../local/ready-computation.
 /** What the scenario below does not come to: races and repairs after a crash, which other tests provoke. */
 const onlyInRaces: Partial<Record<FunctionName, string[]>> = {
   'lifecycle/offer-run': ['states:SendTaskSuccess'],
-  'lifecycle/await-cvm': ['states:SendTaskSuccess'],
-  'lifecycle/deliver-stop': ['states:SendTaskSuccess'],
+  'lifecycle/await-cvm': ['states:SendTaskSuccess', 'states:SendTaskFailure'],
+  'lifecycle/deliver-stop': ['states:SendTaskSuccess', 'states:SendTaskFailure'],
   'lifecycle/sweep-runs': ['states:SendTaskSuccess'],
   'maintenance/purge': ['dynamodb:BatchGetItem', 'dynamodb:PutItem'],
   'maintenance/receive-upload': ['s3:DeleteObject'],
-  'maintenance/collect-content': ['dynamodb:UpdateItem', 's3:GetObject'],
+  'maintenance/collect-content': ['dynamodb:PutItem', 's3:GetObject'],
   'maintenance/migrate': ['dynamodb:UpdateItem'], // only items of earlier versions
 };
 /** Read where a journal has a gap, to tell damage from a deletion that happens at the same time. */
@@ -186,7 +186,7 @@ async function read(id: string): Promise<void> {
   const { upload } = await done('POST', '/d1/assets', asset({ asset: undefined }));
   const { method, url, headers } = upload as { method: string; url: string; headers: Record<string, string> };
   await fetch(url, { method, headers, body: 'a,b' });
-  await called('maintenance/receive-upload', 'dynamodb:UpdateItem');
+  await called('maintenance/receive-upload', 'dynamodb:PutItem');
   await done('DELETE', `/d1/assets/${dataset}`);
 }
 
