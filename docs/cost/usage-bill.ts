@@ -80,7 +80,7 @@ export function stopBill(measured: Measured): Bill {
     [1, priced('runs/stop-run')],
     [1, executionBill('stop')],
     [1, priced('lifecycle/deliver-stop')],
-    [1, priced('lifecycle/end-wait')],
+    [1, priced('lifecycle/complete-stop')],
   ]);
 }
 

@@ -96,7 +96,7 @@ export const tasks = [
     trigger: { everyMinutes: 5 },
     uses: { table: ['Query', 'Scan', 'PutItem', 'UpdateItem'] },
     timeoutInSeconds: 60,
-    loses: 'Nothing at once; stored items keep the form of an earlier version, private keys of ended runs among them.',
+    loses: 'No immediate effect. Stored items keep the form of an earlier version, such as private keys of ended runs.',
   },
   {
     name: 'maintenance/receive-upload',
