@@ -15,7 +15,7 @@ export const serverKeysOfEndedRuns: Migration = {
   step: async (table, cursor) => {
     const page = { after: cursor, limit: itemsPerStep, filter: snapshotsWithKey, attributes: ['pk', 'sk', 'run_id'] };
     const { items, next } = await scanPage(table, page);
-    // Claims are read after the snapshots: a run that began before and has no claim by now is over for good.
+    // After the snapshots: a run that began before and has no claim by now is over. A run that begins now has no key in there.
     const active = items.length === 0 ? [] : (await readClaims(table)).map((claim) => claim.run_id);
     const over = items.filter((item) => !active.includes(String(item['run_id'])));
     let changed = 0;
