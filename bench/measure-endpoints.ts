@@ -35,7 +35,6 @@ export async function measureEndpoints(): Promise<Measurement[]> {
       { acceptInSeconds: 300, silenceInSeconds: 120, runInSeconds: 86_400, stopInSeconds: 120 },
       'SILENT',
     );
-    process.env['TABLE_NAME'] = stores.table.name;
     const invoke = localFunctions();
     const world = await fillWorld(stores);
     const measurements: Measurement[] = [];

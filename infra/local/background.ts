@@ -1,10 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { InvokeFunction } from './local-functions.ts';
+import { pause, type TimerClock } from './timer-clock.ts';
 
 /** Functions that nobody waits for. */
 export interface Background {
-  /** As Lambda does with an event: up to two more attempts, then a word on standard error. */
+  /** Invokes as Lambda does with an event: up to two more attempts, then a line on standard error. */
   invoke: (name: string, event: unknown) => void;
+  /** Invokes a function again and again. A turn is left out while the one before still runs. */
   every: (minutes: number, name: string) => void;
   /** Starts nothing any more, and waits for what is running. */
   stop: () => Promise<void>;
@@ -12,9 +13,9 @@ export interface Background {
 
 const pausesInMilliseconds = [1_000, 5_000];
 
-export function startBackground(invoke: InvokeFunction): Background {
+export function startBackground(invoke: InvokeFunction, clock: TimerClock): Background {
   const running = new Set<Promise<void>>();
-  const timers: NodeJS.Timeout[] = [];
+  const cancels = new Map<string, () => void>();
   const stopping = new AbortController();
 
   const attempt = async (name: string, event: unknown, pauses: number[]): Promise<void> => {
@@ -22,28 +23,41 @@ export function startBackground(invoke: InvokeFunction): Background {
     try {
       await invoke(name, event);
     } catch (error) {
-      const [pause, ...others] = pauses;
-      if (pause === undefined) {
+      const [first, ...others] = pauses;
+      if (first === undefined) {
         process.stderr.write(`${name} failed: ${String(error)}\n`);
         return;
       }
-      await delay(pause, undefined, { signal: stopping.signal }).catch(() => undefined);
+      await pause(clock, first, stopping.signal).catch(() => undefined);
       await attempt(name, event, others);
     }
   };
-  const start = (name: string, event: unknown) => {
+  const start = (name: string, event: unknown): Promise<void> => {
     const run = attempt(name, event, pausesInMilliseconds).finally(() => running.delete(run));
     running.add(run);
+    return run;
   };
 
   return {
-    invoke: start,
+    invoke: (name, event) => void start(name, event),
     every: (minutes, name) => {
-      timers.push(setInterval(() => start(name, {}), minutes * 60_000));
+      let isRunning = false;
+      const turn = () => {
+        schedule();
+        if (isRunning) return;
+        isRunning = true;
+        void start(name, {}).finally(() => {
+          isRunning = false;
+        });
+      };
+      const schedule = () => {
+        cancels.set(name, clock.setTimer(minutes * 60_000, turn));
+      };
+      schedule();
     },
     stop: async () => {
       stopping.abort();
-      for (const timer of timers) clearInterval(timer);
+      for (const cancel of cancels.values()) cancel();
       await Promise.all(running);
     },
   };

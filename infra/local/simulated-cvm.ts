@@ -1,7 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { timestampOf } from '../../shared/clock.ts';
 import { type AgentEvent, behaviourOf, stoppedEvents } from './simulated-behaviour.ts';
 import type { ArrivingCommand, CvmConnection, NewReport } from './simulated-connection.ts';
 import { datasetsIn, manifestFlaw } from './simulated-manifest-check.ts';
+import { pause, type TimerClock } from './timer-clock.ts';
 
 export interface Pace {
   /** Between two events of an agent. */
@@ -17,6 +18,7 @@ export interface SimulatedCvm {
   runId: string;
   connection: CvmConnection;
   pace: Pace;
+  clock: TimerClock;
   /** Aborted when the service has let go of the run. */
   released: AbortSignal;
   /** Aborted when the machine ends. */
@@ -27,7 +29,8 @@ export interface SimulatedCvm {
  * One CVM for one run, as an agent process serves one computation: asks for commands, takes the run, reports, obeys a stop.
  * @throws AbortError when closing; RefusedError
  */
-export async function simulateCvm({ cvmId, runId, connection, pace, released, closing }: SimulatedCvm): Promise<void> {
+export async function simulateCvm(cvm: SimulatedCvm): Promise<void> {
+  const { cvmId, runId, connection, pace, clock, released, closing } = cvm;
   const behaviour = behaviourOf(cvmId);
   const stopped = new AbortController();
   const answered = new Set<string>();
@@ -35,14 +38,14 @@ export async function simulateCvm({ cvmId, runId, connection, pace, released, cl
   let latestEvent: AgentEvent | undefined;
 
   const report = async (event: AgentEvent, ...before: NewReport[]) => {
-    const occurred_at = new Date().toISOString();
+    const occurred_at = timestampOf(clock);
     await connection.report(...before, { type: 'event', run_id: runId, ...event, details: '', occurred_at });
     latestEvent = event;
   };
   const waitBeating = async (milliseconds: number, signal: AbortSignal) => {
-    const endsAt = performance.now() + milliseconds;
-    for (let left = milliseconds; left > 0; left = endsAt - performance.now()) {
-      await delay(Math.min(left, pace.heartbeatInMilliseconds), undefined, { signal });
+    const endsAt = clock.now() + milliseconds;
+    for (let left = milliseconds; left > 0; left = endsAt - clock.now()) {
+      await pause(clock, Math.min(left, pace.heartbeatInMilliseconds), signal);
       if (left > pace.heartbeatInMilliseconds) await connection.report({ type: 'heartbeat', run_id: runId });
     }
   };
@@ -93,7 +96,7 @@ export async function simulateCvm({ cvmId, runId, connection, pace, released, cl
     for (const command of commands) {
       if (command.run_id === runId && !answered.has(command.id)) await obey(command);
     }
-    await untilAborted(delay(pace.pollInMilliseconds, undefined, { signal: AbortSignal.any([released, closing]) }), closing);
+    await untilAborted(pause(clock, pace.pollInMilliseconds, AbortSignal.any([released, closing])), closing);
   }
   await work;
 }

@@ -1,7 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { behaviourOf } from './simulated-behaviour.ts';
 import { connectCvm, RefusedError } from './simulated-connection.ts';
 import { type Pace, simulateCvm } from './simulated-cvm.ts';
+import { pause, systemTimerClock, type TimerClock } from './timer-clock.ts';
 
 /** A run that waits for its CVM, or is on it. */
 export interface ClaimedCvm {
@@ -16,6 +16,8 @@ export interface SimulatedCvmsOptions {
   token: (domain: string) => Promise<string>;
   listClaimedCvms: () => Promise<ClaimedCvm[]>;
   pace?: Partial<Pace>;
+  /** What the pace is counted by. Default: the system's. Requests and their repeats are in real time. */
+  clock?: TimerClock;
 }
 
 const usualPace: Pace = { eventsInMilliseconds: 300, heartbeatInMilliseconds: 1_000, pollInMilliseconds: 250 };
@@ -28,6 +30,7 @@ const usualPace: Pace = { eventsInMilliseconds: 300, heartbeatInMilliseconds: 1_
  */
 export function startSimulatedCvms(options: SimulatedCvmsOptions): { stop: () => Promise<void> } {
   const pace = { ...usualPace, ...options.pace };
+  const clock = options.clock ?? systemTimerClock;
   const ending = new AbortController();
   const releases = new Map<string, AbortController>();
   const lives = new Set<Promise<void>>();
@@ -36,7 +39,7 @@ export function startSimulatedCvms(options: SimulatedCvmsOptions): { stop: () =>
     const released = new AbortController();
     releases.set(claim.run_id, released);
     if (behaviourOf(claim.cvm_id).isAbsent) return;
-    const life = live(claim, options, { pace, released: released.signal, closing: ending.signal });
+    const life = live(claim, options, { pace, clock, released: released.signal, closing: ending.signal });
     lives.add(life);
     void life.finally(() => lives.delete(life));
   };
@@ -53,7 +56,7 @@ export function startSimulatedCvms(options: SimulatedCvmsOptions): { stop: () =>
   const watch = async () => {
     while (!ending.signal.aborted) {
       await discover().catch(() => undefined); // asked again in a moment
-      await delay(pace.pollInMilliseconds, undefined, { signal: ending.signal }).catch(() => undefined);
+      await pause(clock, pace.pollInMilliseconds, ending.signal).catch(() => undefined);
     }
   };
 
@@ -70,7 +73,7 @@ export function startSimulatedCvms(options: SimulatedCvmsOptions): { stop: () =>
 async function live(
   { domain, cvm_id, run_id }: ClaimedCvm,
   { baseUrl, token }: SimulatedCvmsOptions,
-  machine: { pace: Pace; released: AbortSignal; closing: AbortSignal },
+  machine: { pace: Pace; clock: TimerClock; released: AbortSignal; closing: AbortSignal },
 ): Promise<void> {
   const connection = connectCvm({ baseUrl, domain, cvmId: cvm_id, token, closing: machine.closing });
   try {

@@ -17,6 +17,7 @@ import { localPages } from './local-pages.ts';
 import { startS3 } from './s3/s3.ts';
 import { startSimulatedCvms } from './simulated-cvms.ts';
 import { startStepFunctions } from './step-functions/step-functions.ts';
+import { systemTimerClock, type TimerClock } from './timer-clock.ts';
 
 export interface StackOptions {
   /** 0 takes any free port. */
@@ -31,8 +32,17 @@ export interface StackOptions {
   onResponse?: NonNullable<GatewayOptions['onResponse']>;
   /** Called once where a part has ended for good, so that the service can only end; the message is for whoever watches. */
   onLost?: (error: Error) => void;
-  /** Finds a function's handler; the file's own unless told. */
+  /** Finds a function's handler. Default: the one that its file exports. */
   load?: LoadHandler;
+  /**
+   * The time of functions, executions, schedules and simulated CVMs. Default: the system's. Tokens, presigned links, requests
+   * and the intervals of the state machine's retries stay in real time.
+   */
+  clock?: TimerClock;
+  /** Whether the scheduled functions run by themselves. Default true. */
+  schedules?: boolean;
+  /** Puts proxies before the parts that the functions call; answers with the endpoints that the functions are given. */
+  intercept?: (endpoints: Endpoints) => Promise<Endpoints>;
 }
 
 /** The whole service on this machine. One per process: the functions read their environment once. */
@@ -70,8 +80,9 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
   if (options.dataDirectory !== undefined) onStop(lockDirectory(options.dataDirectory));
   const kept = options.dataDirectory === undefined ? {} : { dataDirectory: options.dataDirectory };
   const times = { ...localTimes, ...options.times };
-  const invoke = localFunctions(options.load);
-  const background = startBackground(invoke);
+  const clock = options.clock ?? systemTimerClock;
+  const invoke = localFunctions({ clock, ...(options.load ? { load: options.load } : {}) });
+  const background = startBackground(invoke, clock);
 
   const started = async <Part extends { stop: () => Promise<void> }>(part: Promise<Part>): Promise<Part> => {
     const { stop } = await part;
@@ -93,6 +104,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
         definition: stateMachineDefinition((step) => `lifecycle/${step}`, times),
         stateMachineArn: local.stateMachineArn,
         invoke,
+        clock,
         onStatusChange: (event) => background.invoke('lifecycle/execution-ended', event),
       }),
     ),
@@ -104,18 +116,19 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
   await createTable(dynamoDb.endpoint, local.tableName);
 
   const endpoints = { dynamoDb: dynamoDb.endpoint, s3: s3.endpoint, stepFunctions: stepFunctions.endpoint };
-  setEnvironment(endpoints, times, options.logLevel ?? 'SILENT');
+  setEnvironment((await options.intercept?.(endpoints)) ?? endpoints, times, options.logLevel ?? 'SILENT');
   if (options.dataDirectory !== undefined) {
     await finishWhatWasCutOff(invoke, background);
     background.invoke('maintenance/migrate', { grace_in_seconds: 0 });
   }
-  for (const { name, everyMinutes } of schedules) background.every(everyMinutes, name);
+  if (options.schedules !== false) for (const { name, everyMinutes } of schedules) background.every(everyMinutes, name);
 
   const gateway = await started(
     startGateway({
       routes,
       authorizer: { issuer: issuer.url, audience: issuer.audience, keys: issuer.keys },
       invoke: withHealthOfEngine(invoke, endpoints.dynamoDb),
+      clock,
       port: options.port,
       localPages: localPages(issuer.mintToken),
       ...(options.onResponse ? { onResponse: options.onResponse } : {}),
@@ -125,6 +138,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
     const cvms = startSimulatedCvms({
       baseUrl: gateway.endpoint,
       token: (domain) => issuer.mintToken({ sub: 'simulated-cvm', groups: [`${domain}:cvm`] }),
+      clock,
       listClaimedCvms: () => readClaims(openTable(() => new Deadline())),
     });
     onStop(cvms.stop);

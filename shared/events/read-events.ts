@@ -35,7 +35,8 @@ export async function readEvents(table: Table, computationId: string, filter: Ev
     try {
       return await readOnce(table, computationId, filter, paging);
     } catch (error) {
-      if (!(error instanceof JournalGapError) || attempt === mostAttempts) throw error;
+      if (!(error instanceof JournalGapError)) throw error;
+      if (attempt === mostAttempts) throw new Error(error.message, { cause: error });
       await deadline.pause(attempt);
     }
   }

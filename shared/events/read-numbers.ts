@@ -43,7 +43,9 @@ export async function readNumbers(table: Table, computationId: string, numbers: 
 }
 
 /** An append that is visible in part leaves a gap for some milliseconds; one that stays is damage. */
-export class JournalGapError extends StaleReadError {}
+export class JournalGapError extends StaleReadError {
+  override readonly name = 'JournalGapError';
+}
 
 /**
  * @throws ServiceError `not_found` if the journal has been deleted: it loses its head first

@@ -26,7 +26,7 @@ export interface Action {
 
 /** A write was refused because what it read has changed since: read again and decide again. */
 export class StaleReadError extends Error {
-  override readonly name = 'StaleReadError';
+  override readonly name: string = 'StaleReadError';
 }
 
 /** The condition of an action without an `otherwise` of its own does not hold. */
@@ -35,7 +35,7 @@ export class ConditionFailedError extends Error {
 }
 
 /** DynamoDB's limits of one transaction. */
-export const actionsPerTransaction = 100;
+const actionsPerTransaction = 100;
 const bytesPerTransaction = 4 * 1024 * 1024;
 
 /** Collects the actions of one transaction, and knows what DynamoDB takes: 100 actions, 4 MB, each item once. */

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startGateway } from '../../infra/local/gateway/gateway.ts';
 import { startIssuer, type LocalIssuer } from '../../infra/local/issuer.ts';
 import { startStack, type Stack } from '../../infra/local/stack.ts';
+import { systemClock } from '../../shared/clock.ts';
 import { roles, type Role } from '../../shared/access/roles.ts';
 import { endpoints, routes } from '../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../shared/http/route.ts';
@@ -24,7 +25,7 @@ beforeAll(async () => {
   issuer = await startIssuer({ claim: 'cognito:groups' });
   foreignIssuer = await startIssuer({ claim: 'cognito:groups' });
   const authorizer = { issuer: issuer.url, audience: issuer.audience, keys: issuer.keys };
-  gateway = await startGateway({ routes, authorizer, invoke: stack.invoke, port: 0 });
+  gateway = await startGateway({ routes, authorizer, invoke: stack.invoke, clock: systemClock, port: 0 });
 });
 
 afterAll(async () => {

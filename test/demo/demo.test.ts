@@ -41,7 +41,7 @@ describe('npm run demo', () => {
 
   it.each(['SIGINT', 'SIGTERM'] as const)('leaves nothing behind after %s, and ends with 1', async (signal) => {
     const process = start();
-    await expect.poll(process.printed, { timeout: 10_000 }).toContain('ReceivingAlgorithm');
+    await expect.poll(process.printed).toContain('ReceivingAlgorithm');
     const children = childrenOf(process.pid);
     expect(children).toHaveLength(1);
     process.kill(signal);

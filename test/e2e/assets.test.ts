@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { BodyOf } from '../support/client.ts';
-import { base64, itAs, newCvm, publicKey, soon, useSession } from '../support/session.ts';
+import { base64, itAs, newCvm, publicKey, useSession } from '../support/session.ts';
 
 const session = useSession();
 const create = 'assets/create-asset';
@@ -21,7 +21,7 @@ async function send(upload: BodyOf<typeof create>['upload'], content: string | U
 }
 
 async function untilReady(id: string): Promise<BodyOf<typeof get>> {
-  await expect.poll(async () => (await session.done(get, { path: { id } })).state, soon).toBe('ready');
+  await expect.poll(async () => (await session.done(get, { path: { id } })).state).toBe('ready');
   return await session.done(get, { path: { id } });
 }
 

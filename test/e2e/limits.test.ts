@@ -77,7 +77,7 @@ describe('the fields of an asset', () => {
 });
 
 describe('a computation', () => {
-  it('takes 100 datasets, a dataset again, an algorithm beside them, and no other dataset', async () => {
+  it('links 100 datasets and an algorithm, and answers 413 to another dataset', async () => {
     const { id: computationID } = await session.createComputation();
     const link = async (fields: Record<string, unknown> = {}) => {
       const { id } = await session.createAsset(fields);
@@ -98,7 +98,7 @@ describe('a computation', () => {
 });
 
 describe('an asset', () => {
-  it('that is linked to more than 30 computations keeps its name and type; the rest may change', async () => {
+  it('that is linked to more than 30 computations answers 409 to a new name, and takes other changes', async () => {
     const { id, file_name } = await session.createAsset();
     const update = 'assets/update-asset';
     const link = async () => {

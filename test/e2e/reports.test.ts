@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { base64, newCvm, soon, useSession } from '../support/session.ts';
+import { base64, newCvm, useSession } from '../support/session.ts';
 
 const session = useSession();
 const running = { type: 'event', event_type: 'Running', status: 'InProgress' };
@@ -18,7 +18,7 @@ const eventsOf = async (id: string, query: Record<string, string> = {}) =>
 const textOf = (details = '') => Buffer.from(details, 'base64').toString();
 
 describe('what a CVM reports', () => {
-  it('is kept as given, with who saw it and in the order it was sent', async () => {
+  it('is stored as sent, with its originator and in the order of the batch', async () => {
     const { id, cvm, run_id } = await startedRun();
     await session.report(
       cvm,
@@ -37,7 +37,7 @@ describe('what a CVM reports', () => {
     expect(textOf(events[3]?.details)).toBe('as given');
   });
 
-  it('says in its details when it happened, where it has none; the service’s clock orders it', async () => {
+  it('has the CVM’s own time in its details when it came without details, and is ordered by the service’s time', async () => {
     const { id, cvm, run_id } = await startedRun();
     const occurred_at = '2001-02-03T04:05:06.789Z';
     await session.report(cvm, { run_id, ...running, occurred_at }, { run_id, ...complete, occurred_at, details: base64('own') });
@@ -50,7 +50,7 @@ describe('what a CVM reports', () => {
     await session.untilStatus(id, 'completed');
   });
 
-  it('counts once where a batch says it twice', async () => {
+  it('counts once when a batch contains it twice', async () => {
     const { id, cvm, run_id } = await startedRun();
     const twice = { id: randomUUID(), run_id, ...running };
     expect(await session.report(cvm, twice, twice)).toEqual({ accepted: 1, duplicates: 1 });
@@ -59,7 +59,7 @@ describe('what a CVM reports', () => {
     await session.untilStatus(id, 'completed');
   });
 
-  it('may be of two runs, of which one is over', async () => {
+  it('is accepted for two runs in one batch, one of which has ended', async () => {
     const first = await startedRun();
     await session.endRun(first.cvm);
     const second = await session.readyComputation();
@@ -74,7 +74,7 @@ describe('what a CVM reports', () => {
 });
 
 describe('a run', () => {
-  it('is ended by the first outcome; another in the same batch is an event and no more', async () => {
+  it('ends with the first outcome of a batch; the second one is only recorded as an event', async () => {
     const { id, cvm, run_id } = await startedRun();
     await session.report(cvm, { run_id, type: 'event', event_type: 'Failed', status: 'Failed' }, { run_id, ...complete });
     await session.untilStatus(id, 'failed');
@@ -83,7 +83,7 @@ describe('a run', () => {
     expect(ends.map(({ event_type }) => event_type)).toEqual(['failed']);
   });
 
-  it('goes on after words of the agent that end nothing', async () => {
+  it('stays active after events of the agent that are no outcome', async () => {
     const { id, cvm, run_id } = await startedRun();
     await session.report(
       cvm,
@@ -96,7 +96,7 @@ describe('a run', () => {
     await session.untilStatus(id, 'completed');
   });
 
-  it('that is stopped while nobody has taken it is cancelled when the CVM rejects the stop, and says so', async () => {
+  it('that no CVM has accepted is cancelled with a reason when the CVM rejects its stop', async () => {
     const { id, cvm, run_id } = await startedRun();
     await session.commandFor(cvm, 'run');
     await session.done('runs/stop-run', { path: { id } });
@@ -109,7 +109,7 @@ describe('a run', () => {
     expect((await runOf(id)).reason).toBe('Stopped; the CVM rejected the stop: Unknown run.');
   });
 
-  it('that completes although it was stopped has completed', async () => {
+  it('is completed when its CVM completes it after a stop was requested', async () => {
     const { id, cvm, run_id } = await startedRun();
     await session.report(cvm, { run_id, ...running });
     await session.done('runs/stop-run', { path: { id } });
@@ -119,7 +119,7 @@ describe('a run', () => {
     expect(events).toEqual(['completed', 'Complete', 'stop_requested', 'Running', 'started']);
   });
 
-  it('frees its CVM, whose commands are none then', async () => {
+  it('leaves its CVM free and without commands when it ends', async () => {
     const { cvm } = await startedRun();
     await session.endRun(cvm);
     expect(await session.done('cvms/list-commands', { path: { cvmID: cvm }, as: 'cvm' })).toEqual({ commands: [] });
@@ -130,7 +130,7 @@ describe('a run', () => {
 });
 
 describe('the manifest of a sample', () => {
-  it('has the checksum of the real file, which was sent without content', async () => {
+  it('contains the checksum of the real file, which was never sent', async () => {
     const id = await session.readyComputation();
     const checksum = createHash('sha3-256').update('the real file').digest('hex');
     const { id: assetId, upload } = await session.createAsset({ file_name: 'real.csv', asset: undefined, checksum });
@@ -140,7 +140,7 @@ describe('the manifest of a sample', () => {
     const { method, url, headers } = upload ?? { method: '', url: '', headers: {} };
     await fetch(url, { method, headers, body: 'a sample' });
     const ready = async () => (await session.done('runs/dry-run', { path: { id } })).missing_items.hashes;
-    await expect.poll(ready, soon).toEqual([]);
+    await expect.poll(ready).toEqual([]);
     const { datasets } = await session.done('runs/get-manifest', { path: { id } });
     expect(datasets).toMatchObject([{ hash: [...Buffer.from(checksum, 'hex')], filename: 'real.csv' }]);
   });

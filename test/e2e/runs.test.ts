@@ -16,7 +16,7 @@ const sha3 = (content: string) => [...createHash('sha3-256').update(content).dig
 const nothing = { keys: [], hashes: [], info: [] };
 
 describe('a dry run', () => {
-  it('says what is missing, and less with each thing that is added', async () => {
+  it('lists what is missing, and less after each addition', async () => {
     const me = session.target.idOf('administrator');
     const { id } = await session.createComputation({ agent_config: { server_key: 'key' } });
     const missing = async () => (await session.done(dryRun, { path: { id } })).missing_items;
@@ -36,7 +36,7 @@ describe('a dry run', () => {
     expect(await missing()).toEqual(nothing);
   });
 
-  it('finds certificate without key, too', async () => {
+  it('lists a certificate without its key as missing', async () => {
     const { id } = await session.createComputation({ agent_config: { cert_file: 'cert' } });
     const { missing_items } = await session.done(dryRun, { path: { id } });
     expect(missing_items.info).toContain('agent_config.cert_file is set without agent_config.server_key');
@@ -44,7 +44,7 @@ describe('a dry run', () => {
 });
 
 describe('start a run', () => {
-  it('answers with the run identifier, a JSON string', async () => {
+  it('answers 200 with the id of the run as a JSON string', async () => {
     const id = await session.readyComputation();
     const cvm = newCvm();
     const { status, body } = await session.call(start, { path: { id }, query: { cvm } });
@@ -52,7 +52,7 @@ describe('start a run', () => {
     await session.endRun(cvm);
   });
 
-  it('answers 422 with the missing items of the dry run', async () => {
+  it('answers 422 with the missing items of the dry run when the computation is incomplete', async () => {
     const { id } = await session.createComputation();
     const { missing_items } = await session.done(dryRun, { path: { id } });
     const refused = await session.refused(start, { path: { id }, query: { cvm: newCvm() } });
@@ -60,7 +60,7 @@ describe('start a run', () => {
     expect((await session.refused(getRun, { path: { id } })).code).toBe('not_found');
   });
 
-  it('answers 409 while a run is active on the computation or on the CVM, naming the run', async () => {
+  it('answers 409 with the id of the run that is active on the computation or on the CVM', async () => {
     const [id, other] = [await session.readyComputation(), await session.readyComputation()];
     const cvm = newCvm();
     const run_id = await session.startRun(id, cvm);
@@ -84,7 +84,7 @@ describe('start a run', () => {
     expect([status, errors?.[0]?.pointer]).toEqual([400, 'query/cvm']);
   });
 
-  it('may be repeated after every end', async () => {
+  it('starts another run after one that completed, failed or was cancelled', async () => {
     const id = await session.readyComputation();
     const endings = [
       ['completed', { event_type: 'ConsumingResults', status: 'Ready' }],
@@ -101,7 +101,7 @@ describe('start a run', () => {
 });
 
 describe('read runs', () => {
-  it('answers with the latest, with an older one when it is named, with 404 when never run', async () => {
+  it('answers with the latest run, or the one that is named, and 404 when there is none', async () => {
     const id = await session.readyComputation();
     expect(await session.refused(getRun, { path: { id } })).toMatchObject({ status: 404, code: 'not_found' });
     const [first, second] = [newCvm(), newCvm()];
@@ -124,7 +124,7 @@ describe('read runs', () => {
     }
   });
 
-  it('lists those of the domain, newest first', async () => {
+  it('lists the runs of the domain, newest first', async () => {
     const { total: before } = await session.done('runs/list-runs', {});
     const id = await session.readyComputation();
     const ids: string[] = [];
@@ -142,7 +142,7 @@ describe('read runs', () => {
 });
 
 describe('stop a run', () => {
-  it('answers with the run, stopping; repeated, by GET or POST, with the same; the CVM’s word ends it', async () => {
+  it('answers with the run as stopping, by POST and GET alike, until the CVM confirms and the run is cancelled', async () => {
     const id = await session.readyComputation();
     const cvm = newCvm();
     const run_id = await session.startRun(id, cvm);
@@ -171,7 +171,7 @@ describe('stop a run', () => {
     expect(events).toHaveLength(1);
   });
 
-  it('answers 409 when nothing runs, before and after', async () => {
+  it('answers 409 before the first run and after its end', async () => {
     const id = await session.readyComputation();
     const nothingToStop = { status: 409, code: 'conflict', reason: 'nothing_to_stop' };
     expect(await session.refused(stop, { path: { id } })).toMatchObject(nothingToStop);
@@ -181,7 +181,7 @@ describe('stop a run', () => {
     expect(await session.refused(stop, { path: { id }, method: 'GET' })).toMatchObject(nothingToStop);
   });
 
-  itAs(['runner', 'creator', 'editor'], 'and start one are for runners and the owner', async () => {
+  itAs(['runner', 'creator', 'editor'], 'is allowed to runners and the owner only, as is its start', async () => {
     const id = await session.readyComputation({ owner: session.target.idOf('creator') });
     await session.done('keys/upload-key', { path: { id }, body: { key: publicKey() }, as: 'creator' });
     expect((await session.refused(start, { path: { id }, query: { cvm: newCvm() }, as: 'editor' })).code).toBe('forbidden');
@@ -223,7 +223,7 @@ describe('the manifest', () => {
     expect(refused).toMatchObject({ status: 422, code: 'incomplete', missing_items: { info: ['Missing algorithm'] } });
   });
 
-  it('of a run stays what the run was started with', async () => {
+  it('of a run stays as it was at the start when the computation changes', async () => {
     const id = await session.readyComputation();
     const cvm = newCvm();
     const run = await session.startRun(id, cvm);
@@ -282,7 +282,7 @@ describe('the commands of a CVM', () => {
     await session.untilStatus(id, 'completed');
   });
 
-  itAs(['viewer', 'runner'], 'are for CVMs alone', async () => {
+  itAs(['viewer', 'runner'], 'are refused to viewers and runners with 403', async () => {
     for (const as of ['viewer', 'runner'] as const) {
       expect((await session.refused('cvms/list-commands', { path: { cvmID: newCvm() }, as })).code).toBe('forbidden');
     }
@@ -290,7 +290,7 @@ describe('the commands of a CVM', () => {
 });
 
 describe('the reports of a CVM', () => {
-  it('are counted once, however often they are sent', async () => {
+  it('are counted once when they are sent again', async () => {
     const id = await session.readyComputation();
     const cvm = newCvm();
     const run_id = await session.startRun(id, cvm);
@@ -310,7 +310,7 @@ describe('the reports of a CVM', () => {
     expect(events[2]).toMatchObject({ originator: 'agent', cvm_id: cvm, details: base64('{"a":1}') });
   });
 
-  it('are recorded after the end, too, and do not change it', async () => {
+  it('are recorded after the end of the run, whose outcome stays', async () => {
     const id = await session.readyComputation();
     const cvm = newCvm();
     const run_id = await session.startRun(id, cvm);
@@ -322,7 +322,7 @@ describe('the reports of a CVM', () => {
     expect(events).toHaveLength(1);
   });
 
-  it('reject a run, which fails with their reason', async () => {
+  it('fail a run with their reason when they reject it', async () => {
     const id = await session.readyComputation();
     const cvm = newCvm();
     const run_id = await session.startRun(id, cvm);
@@ -332,7 +332,7 @@ describe('the reports of a CVM', () => {
     expect((await session.done(getRun, { path: { id } })).reason).toContain('No memory.');
   });
 
-  it('are all refused with 404 where one speaks of a run of another CVM', async () => {
+  it('are all refused with 404 when one is about a run of another CVM', async () => {
     const id = await session.readyComputation();
     const cvm = newCvm();
     const run_id = await session.startRun(id, cvm);

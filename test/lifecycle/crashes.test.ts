@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
 import { recordReports } from '../../shared/runs/record-reports.ts';
 import type { Report as ParsedReport } from '../../shared/runs/report.ts';
-import { readClaim } from '../../shared/runs/claim.ts';
+import { readClaim, type Claim } from '../../shared/runs/claim.ts';
 import { executionStatus, startExecution } from '../../shared/runs/executions.ts';
 import { sweepRuns } from '../../shared/runs/sweep-runs.ts';
 import { startRun } from '../../shared/runs/start-run.ts';
@@ -12,15 +12,16 @@ import { allowed } from '../support/builders-store.ts';
 import { expectEndedOnce } from '../support/lifecycle-ended.ts';
 import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
 import { startIdleStepFunctions } from '../support/lifecycle-idle-step-functions.ts';
-import { agentEvent, cvm1, openScenario, patience, reportId, type Scenario } from '../support/lifecycle-scenario.ts';
-import { startLifecycleStack, type LifecycleStack } from '../support/lifecycle-stack.ts';
+import { agentEvent, cvm1, openScenario, reportId, type Scenario } from '../support/lifecycle-scenario.ts';
+import { runTimes, startLifecycleStack, type LifecycleStack } from '../support/lifecycle-stack.ts';
 import type { Disturbance, StepFunctionsCall } from '../support/lifecycle-step-functions-proxy.ts';
+import { untilTestEnds } from '../support/patience.ts';
 
 let lifecycle: LifecycleStack;
 /** The state machine as a caller knows it who is about to die: a call to it never comes back. */
 let dying: SFNClient;
 beforeAll(async () => {
-  lifecycle = await startLifecycleStack({ acceptInSeconds: 5, silenceInSeconds: 2, runInSeconds: 6, stopInSeconds: 2 });
+  lifecycle = await startLifecycleStack();
   dying = new SFNClient({ region: 'local', credentials: localCredentials, endpoint: lifecycle.executionsProxy.endpoint });
 });
 afterAll(async () => {
@@ -54,14 +55,24 @@ function disturbStart(computation: string, action: 'run' | 'stop', disturbance: 
   return { undisturbed, met: met.promise };
 }
 
-/** Disturbs the calls to the task of the run that waits. */
-async function disturbTasks(scenario: Scenario, run: string, disturbance: Disturbance) {
-  const token = await vi.waitFor(async () => {
+/** Waits until the run's claim has this field. */
+async function untilClaimed<Field extends keyof Claim>(scenario: Scenario, run: string, field: Field) {
+  return await vi.waitFor(async () => {
     const claim = await readClaim(lifecycle.table, { domain: scenario.domain, cvm_id: cvm1, run_id: run, computation_id: '' });
-    const open = claim?.accepted_at === undefined ? claim?.offer_token : claim.run_token;
-    if (open === undefined) throw new Error('Nothing waits yet.');
-    return open;
-  }, patience);
+    const found = claim?.[field];
+    if (found === undefined) throw new Error(`The claim has no ${field} yet.`);
+    return found;
+  }, untilTestEnds);
+}
+
+/** Disturbs the calls to the task of the run that waits under this token. */
+async function disturbTasks(
+  scenario: Scenario,
+  run: string,
+  disturbance: Disturbance,
+  name: 'offer_token' | 'run_token' = 'run_token',
+) {
+  const token = await untilClaimed(scenario, run, name);
   return lifecycle.executionsProxy.disturb(({ body }: StepFunctionsCall) =>
     body['taskToken'] === token ? disturbance : undefined,
   );
@@ -71,14 +82,19 @@ function completedReport(run_id: string): ParsedReport {
   return { id: reportId(), run_id, type: 'event', event_type: 'Complete', status: 'Completed', originator: 'agent' };
 }
 
-const request = (scenario: Scenario, computationId: string, now = new Date().toISOString()) => ({
-  ...{ domain: scenario.domain, computationId, by: 'alice', now, permit: allowed },
+const request = (scenario: Scenario, computationId: string, now = lifecycle.now()) => ({
+  domain: scenario.domain,
+  computationId,
+  by: 'alice',
+  now,
+  permit: allowed,
 });
-const twoMinutesAgo = () => new Date(Date.now() - 120_000).toISOString();
+/** Longer ago than the sweep's grace, in which a caller may still be about to start the execution. */
+const twoMinutesAgo = () => new Date(Date.parse(lifecycle.now()) - 120_000).toISOString();
 const sweep = () => lifecycle.stack.invoke('lifecycle/sweep-runs', {});
 
-describe.concurrent('a run whose caller', () => {
-  it('dies before it starts the execution is ended by the sweep', async () => {
+describe.concurrent('startRun', () => {
+  it('leaves a run that the sweep ends when its caller dies before the execution starts', async () => {
     const { scenario, computation } = await ready();
     const { undisturbed, met } = disturbStart(computation, 'run', 'hold');
     const executions = { ...lifecycle.executions, client: dying };
@@ -96,7 +112,7 @@ describe.concurrent('a run whose caller', () => {
     await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'failed', reason: 'execution of the run is gone' });
   });
 
-  it('finds the state machine down hears so, and the run has failed', async () => {
+  it('answers 503 and fails the run when the state machine is down', async () => {
     const { scenario, computation } = await ready();
     const { undisturbed } = disturbStart(computation, 'run', 'refuse');
     const answer = await scenario.call('POST', `/${scenario.domain}/computations/${computation}/run?cvm=${cvm1}`);
@@ -106,17 +122,7 @@ describe.concurrent('a run whose caller', () => {
     await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'failed', reason: 'could not be started' });
   });
 
-  it('loses every answer of the start that was carried out hears of a failure, and nothing is left running', async () => {
-    const { scenario, computation } = await ready();
-    const { undisturbed } = disturbStart(computation, 'run', 'lose-answer');
-    const answer = await scenario.call('POST', `/${scenario.domain}/computations/${computation}/run?cvm=${cvm1}`);
-    undisturbed();
-    expect(answer.status).toBe(503);
-    const run = String((await scenario.runOf(computation))['id']);
-    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'failed', reason: 'could not be started' });
-  });
-
-  it('loses the first answer of the start goes on, since starting again is harmless', async () => {
+  it('starts one execution when the first answer of its start is lost', async () => {
     const { scenario, computation } = await ready();
     disturbStart(computation, 'run', 'lose-answer', 1);
     const run = await scenario.start(computation);
@@ -126,8 +132,8 @@ describe.concurrent('a run whose caller', () => {
   });
 });
 
-describe.concurrent('a stop whose caller', () => {
-  it('dies before it starts the execution is delivered by the sweep', async () => {
+describe.concurrent('stopRun', () => {
+  it('leaves a stop that the sweep delivers when its caller dies before the execution starts', async () => {
     const { scenario, computation } = await ready();
     const executions = { ...lifecycle.executions, client: dying };
     const { runId: run } = await startRun(lifecycle.table, lifecycle.executions, {
@@ -145,7 +151,7 @@ describe.concurrent('a stop whose caller', () => {
     await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'cancelled', reason: 'the CVM confirmed' });
   });
 
-  it('finds the state machine down is asked for again', async () => {
+  it('answers 503 when the state machine is down, and stops the run when it is called again', async () => {
     const { scenario, computation, run } = await accepted();
     const { undisturbed } = disturbStart(computation, 'stop', 'refuse');
     expect(await scenario.stop(computation)).toMatchObject({ status: 503 });
@@ -157,8 +163,8 @@ describe.concurrent('a stop whose caller', () => {
   });
 });
 
-describe.concurrent('a report whose recorder', () => {
-  it('dies before it tells the execution is told when it is repeated', async () => {
+describe.concurrent('recordReports', () => {
+  it('ends the run when a report is repeated whose first recorder could not reach the execution', async () => {
     const { scenario, computation, run } = await accepted();
     const undisturbed = await disturbTasks(scenario, run, 'refuse');
     const reports = [agentEvent(run, 'Complete', 'Completed')];
@@ -169,21 +175,11 @@ describe.concurrent('a report whose recorder', () => {
     await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'completed' });
   });
 
-  it('dies before it tells the execution counts all the same, though nobody repeats it', async () => {
-    const { scenario, computation, run } = await accepted();
-    const undisturbed = await disturbTasks(scenario, run, 'hold');
-    const batch = { domain: scenario.domain, cvmId: cvm1, now: new Date().toISOString() };
-    const executions = { ...lifecycle.executions, client: dying };
-    void recordReports(lifecycle.table, executions, { ...batch, reports: [completedReport(run)] }).catch(() => undefined);
-    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'completed' });
-    undisturbed();
-  });
-
-  it('dies before it tells of the acceptance is made up for by the next sign of life', async () => {
+  it('passes an acceptance on with the next heartbeat when the first recorder could not reach the execution', async () => {
     const { scenario, computation } = await ready();
     const run = await scenario.start(computation);
     const { id } = await scenario.command('run');
-    const undisturbed = await disturbTasks(scenario, run, 'refuse');
+    const undisturbed = await disturbTasks(scenario, run, 'refuse', 'offer_token');
     expect(await scenario.report([{ id: reportId(), run_id: run, type: 'accepted', command_id: id }])).toMatchObject({
       status: 503,
     });
@@ -194,17 +190,40 @@ describe.concurrent('a report whose recorder', () => {
   });
 });
 
-describe('a run whose steps', () => {
-  it('meet a throttled table when its outcome is recorded ends as its CVM said', async () => {
+describe('the lifecycle', () => {
+  it('ends the execution of a run that was answered with 503 since every answer of its start was lost', async () => {
+    const { scenario, computation } = await ready();
+    const { undisturbed } = disturbStart(computation, 'run', 'lose-answer');
+    const answer = await scenario.call('POST', `/${scenario.domain}/computations/${computation}/run?cvm=${cvm1}`);
+    undisturbed();
+    expect(answer.status).toBe(503);
+    const run = String((await scenario.runOf(computation))['id']);
+    await lifecycle.lapse(runTimes.acceptInSeconds); // it may have been offered before the caller gave up
+    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'failed', reason: 'could not be started' });
+  });
+
+  it('ends a run with its recorded outcome when the recorder died before it reached the execution, and the CVM fell silent', async () => {
+    const { scenario, computation, run } = await accepted();
+    const undisturbed = await disturbTasks(scenario, run, 'hold');
+    const executions = { ...lifecycle.executions, client: dying };
+    const batch = { domain: scenario.domain, cvmId: cvm1, now: lifecycle.now() };
+    void recordReports(lifecycle.table, executions, { ...batch, reports: [completedReport(run)] }).catch(() => undefined);
+    await untilClaimed(scenario, run, 'outcome');
+    await lifecycle.lapse(runTimes.silenceInSeconds);
+    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'completed' });
+    undisturbed();
+  });
+
+  it('ends a run with the outcome that its CVM reported when the table throttles the recording of it', async () => {
     const { scenario, computation, run } = await accepted();
     lifecycle.tableProxy.inject({ kind: 'throttling', share: 1, operations: ['TransactWriteItems'], times: 6 });
-    const batch = { domain: scenario.domain, cvmId: cvm1, now: new Date().toISOString() };
+    const batch = { domain: scenario.domain, cvmId: cvm1, now: lifecycle.now() };
     await recordReports(lifecycle.table, lifecycle.executions, { ...batch, reports: [completedReport(run)] });
-    await vi.waitFor(() => expect(lifecycle.tableProxy.faults()).toBe(6), patience);
+    await vi.waitFor(() => expect(lifecycle.tableProxy.faults()).toBe(6), untilTestEnds);
     await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'completed' });
   });
 
-  it('lose the answer of the table when its outcome is recorded ends once', async () => {
+  it('ends a run once when the table loses the answers to the recording of its outcome', async () => {
     const { scenario, computation, run } = await accepted();
     lifecycle.tableProxy.inject({ kind: 'lost-answer', share: 1, operations: ['TransactWriteItems'], times: 2 });
     await scenario.report([agentEvent(run, 'Complete', 'Completed')]);
@@ -212,7 +231,7 @@ describe('a run whose steps', () => {
     expect(lifecycle.tableProxy.faults()).toBe(2);
   });
 
-  it('meet a throttled table when it is offered is offered a little later', async () => {
+  it('offers a run a little later when the table throttles the offer', async () => {
     const { scenario, computation } = await ready();
     const executions = { ...lifecycle.executions, client: dying };
     const { undisturbed, met } = disturbStart(computation, 'run', 'hold');
@@ -233,8 +252,8 @@ describe('a run whose steps', () => {
   });
 });
 
-describe('the sweep', () => {
-  it('leaves runs alone that are young or whose execution runs', async () => {
+describe('sweepRuns', () => {
+  it('leaves a run alone whose execution is running', async () => {
     const { scenario, computation, run } = await accepted();
     await lifecycle.stack.invoke('lifecycle/sweep-runs', { grace_in_seconds: 0 });
     expect(await executionStatus(lifecycle.executions, 'run', run)).toBe('RUNNING');
@@ -242,20 +261,23 @@ describe('the sweep', () => {
     await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'completed' });
   });
 
-  it('ends every run whose execution got lost with the machine, as its CVM or its user said before', async () => {
+  it('ends every run whose execution got lost with the machine, with what its CVM or its user said before', async () => {
     const [silent, stopped, told] = [await accepted(), await accepted(), await accepted()];
+    for (const { scenario, run } of [silent, stopped, told]) await untilClaimed(scenario, run, 'run_token');
     await stopped.scenario.stop(stopped.computation);
-    const batch = { domain: told.scenario.domain, cvmId: cvm1, now: new Date().toISOString() };
+    await stopped.scenario.command('stop');
+    const batch = { domain: told.scenario.domain, cvmId: cvm1, now: lifecycle.now() };
     const lost = await startIdleStepFunctions();
     await recordReports(lifecycle.table, lost.executions, { ...batch, reports: [completedReport(told.run)] });
-    expect(await sweepRuns(lifecycle.table, lost.executions, new Date().toISOString(), 0)).toBe(3);
+    expect(await sweepRuns(lifecycle.table, lost.executions, lifecycle.now(), 0)).toBe(3);
     await lost.stop();
+    await lifecycle.lapse(runTimes.silenceInSeconds); // ends the executions, which here are not lost
     await expectEndedOnce(lifecycle, silent.scenario, { ...silent, status: 'failed', reason: 'execution of the run is gone' });
     await expectEndedOnce(lifecycle, stopped.scenario, { ...stopped, status: 'cancelled', reason: 'did not confirm' });
     await expectEndedOnce(lifecycle, told.scenario, { ...told, status: 'completed' });
   });
 
-  it('leaves a table that does not contradict itself', async () => {
+  it('leaves a table without contradictions after all crashes of this file', async () => {
     expect(inconsistencies(await scan(lifecycle.table))).toEqual([]);
   });
 });

@@ -2,12 +2,14 @@ import { StopExecutionCommand } from '@aws-sdk/client-sfn';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { expectEndedOnce } from '../support/lifecycle-ended.ts';
 import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
-import { agentEvent, openScenario, patience, reportId } from '../support/lifecycle-scenario.ts';
-import { startLifecycleStack, type LifecycleStack } from '../support/lifecycle-stack.ts';
+import { readClaim } from '../../shared/runs/claim.ts';
+import { agentEvent, cvm1, openScenario, reportId, type Scenario } from '../support/lifecycle-scenario.ts';
+import { runTimes, startLifecycleStack, type LifecycleStack } from '../support/lifecycle-stack.ts';
+import { untilTestEnds } from '../support/patience.ts';
 
 let lifecycle: LifecycleStack;
 beforeAll(async () => {
-  lifecycle = await startLifecycleStack({ acceptInSeconds: 2, silenceInSeconds: 2, runInSeconds: 4, stopInSeconds: 2 });
+  lifecycle = await startLifecycleStack();
 });
 afterAll(() => lifecycle.stop());
 
@@ -24,49 +26,100 @@ async function accepted() {
   return { ...started, command };
 }
 
+/** Accepted, and its execution waits for the CVM to finish: its times for silence and for the whole run have begun. */
+async function awaited() {
+  const { scenario, computation, run } = await accepted();
+  await vi.waitFor(async () => expect((await claimOf(scenario, run))?.run_token).toBeDefined(), untilTestEnds);
+  return { scenario, computation, run };
+}
+
+const claimOf = (scenario: Scenario, run: string) =>
+  readClaim(lifecycle.table, { domain: scenario.domain, cvm_id: cvm1, run_id: run, computation_id: '' });
+
+const abort = (action: 'run' | 'stop', run: string) =>
+  lifecycle.executions.client.send(
+    new StopExecutionCommand({
+      executionArn: `${lifecycle.stack.stateMachineArn.replace(':stateMachine:', ':execution:')}:${action}-${run}`,
+    }),
+  );
+
+describe('a time limit of a run', () => {
+  it('fails the run when no CVM accepts it in time', async () => {
+    const { scenario, computation, run } = await running();
+    await scenario.command('run');
+    await lifecycle.lapse(runTimes.acceptInSeconds);
+    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'failed', reason: 'No CVM accepted' });
+  });
+
+  it('fails the run when its CVM falls silent', async () => {
+    const { scenario, computation, run } = await awaited();
+    await lifecycle.lapse(runTimes.silenceInSeconds);
+    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'failed', reason: 'silent' });
+  });
+
+  it('fails the run when it lasts too long, although its CVM sends heartbeats', async () => {
+    const { scenario, computation, run } = await awaited();
+    for (let lapsed = 0; lapsed < runTimes.runInSeconds; lapsed += runTimes.silenceInSeconds / 2) {
+      expect(await scenario.statusOf(computation)).toBe('running');
+      await scenario.report([{ id: reportId(), run_id: run, type: 'heartbeat' }]);
+      await lifecycle.lapse(runTimes.silenceInSeconds / 2);
+    }
+    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'failed', reason: 'longer than this stage allows' });
+  });
+
+  it('cancels a run that was stopped when no CVM confirms the stop in time, although the CVM sends heartbeats', async () => {
+    const { scenario, computation, run } = await awaited();
+    await scenario.stop(computation);
+    await scenario.command('stop');
+    await lifecycle.lapse(runTimes.stopInSeconds - 60);
+    await scenario.report([{ id: reportId(), run_id: run, type: 'heartbeat' }]);
+    expect(await scenario.statusOf(computation)).toBe('stopping');
+    await lifecycle.lapse(60);
+    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'cancelled', reason: 'no CVM confirmed' });
+  });
+
+  it('cancels a run that was stopped before a CVM accepted it, whose command is withdrawn at once', async () => {
+    const { scenario, computation, run } = await running();
+    await scenario.command('run');
+    await scenario.stop(computation);
+    await scenario.command('stop');
+    expect((await scenario.commands()).map(({ type }) => type)).toEqual(['stop']);
+    await lifecycle.lapse(runTimes.stopInSeconds);
+    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'cancelled', reason: 'Stopped' });
+  });
+
+  it('ends the execution of a stop whose run an operator has ended by aborting its execution', async () => {
+    const { scenario, computation, run } = await accepted();
+    await scenario.stop(computation);
+    await scenario.command('stop');
+    await abort('run', run);
+    await vi.waitFor(async () => expect(await scenario.statusOf(computation)).toBe('cancelled'), untilTestEnds);
+    await lifecycle.lapse(runTimes.stopInSeconds);
+    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'cancelled', reason: 'did not confirm' });
+  });
+});
+
 describe.concurrent('a run', () => {
-  it('completes with the word of its CVM', async () => {
+  it('completes when its CVM reports the results', async () => {
     const { scenario, computation, run } = await accepted();
     await scenario.report([agentEvent(run, 'Running', 'InProgress'), agentEvent(run, 'ConsumingResults', 'Ready')]);
     await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'completed', reason: 'finished' });
   });
 
-  it('fails with the word of its CVM', async () => {
+  it('fails when its CVM reports a failure', async () => {
     const { scenario, computation, run } = await accepted();
     await scenario.report([agentEvent(run, 'Failed', 'Failed')]);
     await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'failed', reason: 'The CVM failed' });
   });
 
-  it('fails when the CVM refuses it, and says why', async () => {
+  it('fails with the reason of its CVM when the CVM rejects it', async () => {
     const { scenario, computation, run } = await running();
     const { id } = await scenario.command('run');
     await scenario.report([{ id: reportId(), run_id: run, type: 'rejected', command_id: id, reason: 'no memory' }]);
     await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'failed', reason: 'no memory' });
   });
 
-  it('fails when no CVM is there', async () => {
-    const { scenario, computation, run } = await running();
-    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'failed', reason: 'No CVM accepted' });
-  });
-
-  it('fails when its CVM falls silent', async () => {
-    const { scenario, computation, run } = await accepted();
-    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'failed', reason: 'silent' });
-  });
-
-  it('fails when it lasts too long, however lively its CVM is', async () => {
-    const { scenario, computation, run } = await accepted();
-    await vi.waitFor(
-      async () => {
-        await scenario.report([{ id: reportId(), run_id: run, type: 'heartbeat' }]);
-        expect(await scenario.statusOf(computation)).not.toBe('running');
-      },
-      { ...patience, interval: 200 },
-    );
-    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'failed', reason: 'longer than this stage allows' });
-  });
-
-  it('completes when the outcome comes together with the acceptance, before anything waits for it', async () => {
+  it('completes when its outcome is reported together with its acceptance', async () => {
     const { scenario, computation, run } = await running();
     const { id } = await scenario.command('run');
     await scenario.report([
@@ -76,7 +129,7 @@ describe.concurrent('a run', () => {
     await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'completed' });
   });
 
-  it('completes when the acceptance got lost', async () => {
+  it('completes when its acceptance was never reported', async () => {
     const { scenario, computation, run } = await running();
     await scenario.command('run');
     await scenario.report([agentEvent(run, 'Running', 'InProgress')]);
@@ -85,7 +138,7 @@ describe.concurrent('a run', () => {
     await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'completed' });
   });
 
-  it('ends with the first of two outcomes, and once when a report is repeated', async () => {
+  it('ends once, with the first of two outcomes, when reports are repeated at the same time', async () => {
     const { scenario, computation, run } = await accepted();
     const reports = [agentEvent(run, 'Complete', 'Completed')];
     const answers = await Promise.all([scenario.report(reports), scenario.report(reports), scenario.report(reports)]);
@@ -96,10 +149,10 @@ describe.concurrent('a run', () => {
     expect((await scenario.report(reports)).body).toEqual({ accepted: 0, duplicates: 1 });
   });
 
-  it('stays as it ended when reports come after its end, and records them', async () => {
+  it('keeps its outcome when reports come after its end, and records them as events', async () => {
     const { scenario, computation, run } = await accepted();
     await scenario.report([agentEvent(run, 'Complete', 'Completed')]);
-    await vi.waitFor(async () => expect(await scenario.statusOf(computation)).toBe('completed'), patience);
+    await vi.waitFor(async () => expect(await scenario.statusOf(computation)).toBe('completed'), untilTestEnds);
     expect((await scenario.report([agentEvent(run, 'Failed', 'Failed')])).body).toEqual({ accepted: 1, duplicates: 0 });
     expect((await scenario.eventsOf(computation, run)).slice(-2)).toEqual(['completed/success', 'Failed/Failed']);
     const { body: status } = await scenario.call('GET', `/${scenario.domain}/computations/${computation}/status`);
@@ -107,13 +160,13 @@ describe.concurrent('a run', () => {
     await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'completed' });
   });
 
-  it('fails when its execution is aborted by hand', async () => {
+  it('fails when an operator aborts its execution', async () => {
     const { scenario, computation, run } = await accepted();
     await abort('run', run);
     await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'failed', reason: 'ABORTED' });
   });
 
-  it('is one of two starts at once on one computation', async () => {
+  it('starts once when a computation is started three times at the same time, and the others answer 409 with its id', async () => {
     const scenario = await openScenario(lifecycle.stack);
     const computation = await scenario.computation();
     const start = (cvm: string) => scenario.call('POST', `/${scenario.domain}/computations/${computation}/run?cvm=${cvm}`);
@@ -129,7 +182,7 @@ describe.concurrent('a run', () => {
     await expectEndedOnce(lifecycle, scenario, { computation, run, cvm, status: 'completed' });
   });
 
-  it('has its CVM for itself when two computations want it at once', async () => {
+  it('has its CVM for itself when two computations are started on it at the same time', async () => {
     const scenario = await openScenario(lifecycle.stack);
     const computations = [await scenario.computation(), await scenario.computation()];
     const answers = await Promise.all(
@@ -146,15 +199,8 @@ describe.concurrent('a run', () => {
   });
 });
 
-const abort = (action: 'run' | 'stop', run: string) =>
-  lifecycle.executions.client.send(
-    new StopExecutionCommand({
-      executionArn: `${lifecycle.stack.stateMachineArn.replace(':stateMachine:', ':execution:')}:${action}-${run}`,
-    }),
-  );
-
 describe.concurrent('a stop', () => {
-  it('cancels the run once the CVM confirms it, whatever the agent says after that', async () => {
+  it('cancels the run when the CVM confirms it, whatever the agent reports after that', async () => {
     const { scenario, computation, run } = await accepted();
     expect(await scenario.stop(computation)).toMatchObject({ status: 200, body: { id: run, status: 'stopping' } });
     const { id } = await scenario.command('stop');
@@ -165,26 +211,13 @@ describe.concurrent('a stop', () => {
     await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'cancelled', reason: 'the CVM confirmed' });
   });
 
-  it('cancels a run that was never asked to stop, when its CVM stops it', async () => {
+  it('cancels a run that only its CVM stopped, unasked', async () => {
     const { scenario, computation, run } = await accepted();
     await scenario.report([agentEvent(run, 'Stopped', 'Stopped'), agentEvent(run, 'Running', 'Failed')]);
     await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'cancelled', reason: 'unasked' });
   });
 
-  it('cancels the run, and says so, when nobody confirms it', async () => {
-    const { scenario, computation, run } = await accepted();
-    await scenario.stop(computation);
-    await vi.waitFor(
-      async () => {
-        await scenario.report([{ id: reportId(), run_id: run, type: 'heartbeat' }]);
-        expect(await scenario.statusOf(computation)).not.toBe('stopping');
-      },
-      { ...patience, interval: 200 },
-    );
-    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'cancelled', reason: 'no CVM confirmed' });
-  });
-
-  it('cancels the run when the CVM refuses to stop', async () => {
+  it('cancels the run when the CVM rejects it', async () => {
     const { scenario, computation, run } = await accepted();
     await scenario.stop(computation);
     const { id } = await scenario.command('stop');
@@ -192,16 +225,7 @@ describe.concurrent('a stop', () => {
     await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'cancelled', reason: 'unknown run' });
   });
 
-  it('withdraws a run that no CVM has accepted yet', async () => {
-    const { scenario, computation, run } = await running();
-    await scenario.command('run');
-    await scenario.stop(computation);
-    await scenario.command('stop');
-    expect((await scenario.commands()).map(({ type }) => type)).toEqual(['stop']);
-    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'cancelled', reason: 'Stopped' });
-  });
-
-  it('comes too late for a run that completes meanwhile', async () => {
+  it('lets the run complete when the CVM reports its end at the same time', async () => {
     const { scenario, computation, run } = await accepted();
     const [stopped] = await Promise.all([
       scenario.stop(computation),
@@ -211,7 +235,7 @@ describe.concurrent('a stop', () => {
     await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'completed' });
   });
 
-  it('lets the run complete when the CVM finishes before it stops', async () => {
+  it('lets the run complete when the CVM reports its results before it stops', async () => {
     const { scenario, computation, run } = await accepted();
     await scenario.stop(computation);
     await scenario.command('stop');
@@ -219,7 +243,7 @@ describe.concurrent('a stop', () => {
     await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'completed' });
   });
 
-  it('is one stop when it is asked for several times at once', async () => {
+  it('is delivered once when it is asked for three times at the same time', async () => {
     const { scenario, computation, run } = await accepted();
     const answers = await Promise.all([1, 2, 3].map(() => scenario.stop(computation)));
     for (const answer of answers) expect(answer).toMatchObject({ status: 200, body: { id: run, status: 'stopping' } });
@@ -229,7 +253,7 @@ describe.concurrent('a stop', () => {
     expect((await scenario.statistics())['stopping']).toBe(1);
   });
 
-  it('ends the run when its own execution is aborted by hand', async () => {
+  it('cancels the run when an operator aborts the execution of the stop', async () => {
     const { scenario, computation, run } = await accepted();
     await scenario.stop(computation);
     await scenario.command('stop');
@@ -237,23 +261,15 @@ describe.concurrent('a stop', () => {
     await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'cancelled' });
   });
 
-  it('ends the run as cancelled when the execution of the run is aborted by hand', async () => {
-    const { scenario, computation, run } = await accepted();
-    await scenario.stop(computation);
-    await scenario.command('stop');
-    await abort('run', run);
-    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'cancelled', reason: 'did not confirm' });
-  });
-
-  it('has nothing to stop when nothing runs', async () => {
+  it('answers 409 when nothing runs', async () => {
     const scenario = await openScenario(lifecycle.stack);
     const computation = await scenario.computation();
     expect(await scenario.stop(computation)).toMatchObject({ status: 409, body: { reason: 'nothing_to_stop' } });
   });
 });
 
-describe('after all of it', () => {
-  it('leaves a table that does not contradict itself', async () => {
+describe('the table', () => {
+  it('is without contradictions after all endings of this file', async () => {
     expect(inconsistencies(await scan(lifecycle.table))).toEqual([]);
   });
 });

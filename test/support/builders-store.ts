@@ -1,6 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { fromEnv } from '@aws-sdk/credential-provider-env';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { S3RequestPresigner } from '@aws-sdk/s3-request-presigner';
 import { Sha256 } from '@smithy/core/checksum';
@@ -46,9 +45,7 @@ export async function startStores(options: { latencyInMilliseconds?: number } = 
   const client = new DynamoDBClient({ endpoint: proxy.endpoint, region: 'local', credentials: localCredentials, maxAttempts: 1 });
   const document = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
   const s3 = await startS3({ bucket: 'content', notifiedPrefix: 'content/upload/', onObjectCreated: () => undefined });
-  process.env['AWS_ACCESS_KEY_ID'] = localCredentials.accessKeyId;
-  process.env['AWS_SECRET_ACCESS_KEY'] = localCredentials.secretAccessKey;
-  const presigner = new S3RequestPresigner({ region: 'local', credentials: fromEnv(), sha256: Sha256 });
+  const presigner = new S3RequestPresigner({ region: 'local', credentials: localCredentials, sha256: Sha256 });
   const stepFunctions = await startIdleStepFunctions();
   return {
     table: embedded.table,

@@ -3,10 +3,12 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { createTable, startDynamoDb } from '../../infra/local/dynamodb.ts';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
 import { Deadline } from '../../shared/deadline.ts';
+import { local } from '../../infra/local/local-environment.ts';
 import type { Table } from '../../shared/table/table.ts';
+import { untilTestEnds } from './patience.ts';
 
 /** A busy machine is no reason to give up: a test ends by its own time limit. */
-export const patientDeadline = () => new Deadline(60_000);
+export const patientDeadline = () => new Deadline(untilTestEnds.timeout);
 
 export interface EmbeddedTable {
   table: Table;
@@ -17,7 +19,7 @@ export interface EmbeddedTable {
 /** A fresh table on an engine of its own, reached through the real SDK. */
 export async function startEmbeddedTable(): Promise<EmbeddedTable> {
   const engine = await startDynamoDb();
-  const name = 'test';
+  const name = local.tableName; // the one that setEnvironment tells the functions
   await createTable(engine.endpoint, name);
   const client = new DynamoDBClient({ endpoint: engine.endpoint, region: 'local', credentials: localCredentials });
   const document = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });

@@ -2,8 +2,9 @@ import { expect, vi } from 'vitest';
 import { executionStatus } from '../../shared/runs/executions.ts';
 import { cvmKeys } from '../../shared/table/keys.ts';
 import { getItem } from '../../shared/table/table.ts';
-import { agentEvent, cvm1, patience, type Scenario } from './lifecycle-scenario.ts';
+import { agentEvent, cvm1, type Scenario } from './lifecycle-scenario.ts';
 import type { LifecycleStack } from './lifecycle-stack.ts';
+import { untilTestEnds } from './patience.ts';
 
 interface Ending {
   computation: string;
@@ -22,7 +23,7 @@ interface Ending {
  */
 export async function expectEndedOnce(lifecycle: LifecycleStack, scenario: Scenario, ending: Ending): Promise<void> {
   const { computation, run, status, reason, cvm = cvm1, times = 1 } = ending;
-  await vi.waitFor(async () => expect(await scenario.statusOf(computation)).toBe(status), patience);
+  await vi.waitFor(async () => expect(await scenario.statusOf(computation)).toBe(status), untilTestEnds);
   await expectNothingLeft(lifecycle, scenario, run, cvm);
 
   const ended = await scenario.runOf(computation);
@@ -37,7 +38,7 @@ export async function expectEndedOnce(lifecycle: LifecycleStack, scenario: Scena
   await scenario.report([agentEvent(next, 'Complete', 'Completed')], cvm);
   await vi.waitFor(
     async () => expect(await scenario.runOf(computation)).toMatchObject({ id: next, status: 'completed' }),
-    patience,
+    untilTestEnds,
   );
   await expectNothingLeft(lifecycle, scenario, next, cvm);
 }
@@ -51,7 +52,7 @@ async function expectNothingLeft(
   await vi.waitFor(async () => {
     expect(await executionStatus(executions, 'run', run)).not.toBe('RUNNING');
     expect(await executionStatus(executions, 'stop', run)).not.toBe('RUNNING');
-  }, patience);
+  }, untilTestEnds);
   expect(await getItem(table, cvmKeys.claim(scenario.domain, cvm))).toBeUndefined();
   expect(await scenario.commands(cvm)).toEqual([]);
 }

@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { expect, vi } from 'vitest';
 import type { Stack } from '../../infra/local/stack.ts';
 import { callAs, type Call } from '../infra/local/ready-computation.ts';
+import { untilTestEnds } from './patience.ts';
 
 export interface Command {
   id: string;
@@ -65,7 +66,7 @@ export async function openScenario(stack: Stack): Promise<Scenario> {
       const found = (await commands(cvm)).find((each) => each.type === type);
       if (!found) throw new Error(`There is no ${type} command for ${cvm}.`);
       return found;
-    }, patience);
+    }, untilTestEnds);
   const report = (given: Report[], cvm = cvm1) => call('POST', `/${domain}/cvms/${cvm}/reports`, { reports: given });
   return {
     domain,
@@ -101,8 +102,6 @@ export async function openScenario(stack: Stack): Promise<Scenario> {
     },
   };
 }
-
-export const patience = { timeout: 25_000, interval: 20 };
 
 async function readyComputation(call: Call, domain: string): Promise<string> {
   const asset = { file_name: 'algorithm.py', asset_type: 'algorithm', asset: btoa('print(1)') };

@@ -1,6 +1,7 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, type TestFunction, vi } from 'vitest';
 import { openClient, type BodyOf, type Client } from './client.ts';
+import { untilTestEnds } from './patience.ts';
 import { isDeployed, isKnown, openTarget, type Person, type Target } from './target.ts';
 
 type Computation = BodyOf<'computations/create-computation'>;
@@ -25,9 +26,6 @@ export interface Session extends Client {
 }
 
 type Command = BodyOf<'cvms/list-commands'>['commands'][number];
-
-/** How long something that happens behind a request may take, on one machine or deployed. */
-export const soon = { timeout: 20_000, interval: 50 };
 
 /** A public key as users send it: base64 of PEM. */
 export function publicKey(): string {
@@ -93,7 +91,7 @@ function withScenes(target: Target, client: Client): Session {
       const { commands } = await done('cvms/list-commands', { path: { cvmID }, as: 'cvm' });
       return commands.find((command) => command.type === type);
     };
-    return await vi.waitFor(async () => present(await find()), soon);
+    return await vi.waitFor(async () => present(await find()), untilTestEnds);
   };
   const createComputation = (fields: Record<string, unknown> = {}, as: Person = 'administrator') =>
     done('computations/create-computation', { body: { name: 'End to end', ...fields }, as });
@@ -122,7 +120,7 @@ function withScenes(target: Target, client: Client): Session {
       await untilOver(client, computation_id);
     },
     untilStatus: async (id, status) => {
-      await vi.waitFor(async () => expect(await statusOf(client, id)).toBe(status), soon);
+      await vi.waitFor(async () => expect(await statusOf(client, id)).toBe(status), untilTestEnds);
     },
   };
 }
@@ -137,7 +135,7 @@ async function statusOf(client: Client, id: string): Promise<string> {
 }
 
 async function untilOver(client: Client, id: string): Promise<void> {
-  await vi.waitFor(async () => expect(await statusOf(client, id)).not.toMatch(/running|stopping/), soon);
+  await vi.waitFor(async () => expect(await statusOf(client, id)).not.toMatch(/running|stopping/), untilTestEnds);
 }
 
 /** Deletes it, its run stopped before where one is active. */

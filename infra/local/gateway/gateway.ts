@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
-import { RequestTooLargeError, type InvokeFunction } from '../local-functions.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import { FunctionTimeoutError, RequestTooLargeError, type InvokeFunction } from '../local-functions.ts';
 import { listen, type Listening } from '../listen.ts';
 import { authorize, type AuthorizerOptions } from './authorize.ts';
 import { httpEvent } from './http-event.ts';
@@ -13,6 +13,8 @@ export interface GatewayOptions {
   routes: readonly GatewayRoute[];
   authorizer: AuthorizerOptions;
   invoke: InvokeFunction;
+  /** Stamps the events. Tokens are checked by real time. */
+  clock: Clock;
   port: number;
   /** Pages beside the API that only this machine has; answers true for a request that it took. */
   localPages?: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
@@ -20,7 +22,6 @@ export interface GatewayOptions {
 }
 
 const largestBodyInBytes = 10 * 1024 * 1024;
-const integrationTimeoutInMilliseconds = 30_000;
 
 /** Answers HTTP requests as an HTTP API of API Gateway does, with the functions of the route table behind it. */
 export async function startGateway(options: GatewayOptions): Promise<Listening> {
@@ -77,7 +78,16 @@ async function answerTo(message: IncomingMessage, requestId: string, options: Ga
 
   const body = await readBody(message, largestBodyInBytes);
   if (!body) return { route, answer: gatewayMessage(413, 'Request Entity Too Large') };
-  const event = httpEvent({ message, requestId, rawPath, rawQueryString: rest.join('?'), match, body, ...authorization });
+  const event = httpEvent({
+    message,
+    requestId,
+    time: new Date(options.clock.now()),
+    rawPath,
+    rawQueryString: rest.join('?'),
+    match,
+    body,
+    ...authorization,
+  });
   return { route, answer: await integrate(options.invoke, route, event) };
 }
 
@@ -91,16 +101,12 @@ function matchOrMalformed(routes: readonly GatewayRoute[], method: string, rawPa
 }
 
 async function integrate(invoke: InvokeFunction, name: string, event: unknown): Promise<GatewayResponse> {
-  const late = new AbortController();
   try {
-    const tooLate = delay(integrationTimeoutInMilliseconds, gatewayMessage(503, 'Service Unavailable'), { signal: late.signal });
-    const answered = invoke(name, event).then(functionResponse);
-    return (await Promise.race([answered, tooLate])) ?? gatewayMessage(500, 'Internal Server Error');
+    return functionResponse(await invoke(name, event)) ?? gatewayMessage(500, 'Internal Server Error');
   } catch (error) {
     if (error instanceof RequestTooLargeError) return gatewayMessage(413, 'Request Entity Too Large');
+    if (error instanceof FunctionTimeoutError) return gatewayMessage(503, 'Service Unavailable');
     process.stderr.write(`${name}: ${String(error instanceof Error ? error.stack : error)}\n`);
     return gatewayMessage(500, 'Internal Server Error');
-  } finally {
-    late.abort();
   }
 }

@@ -7,6 +7,7 @@ import type { GatewayRoute, Match } from './match-route.ts';
 export interface GatewayRequest {
   message: IncomingMessage;
   requestId: string;
+  time: Date;
   rawPath: string;
   rawQueryString: string;
   match: Match<GatewayRoute>;
@@ -19,11 +20,10 @@ const textTypes = /^(text\/|application\/(json|javascript|xml|[\w.-]+\+json|[\w.
 
 /** The event of a Lambda proxy integration, payload format 2.0. */
 export function httpEvent(request: GatewayRequest): APIGatewayProxyEventV2 {
-  const { message, match, rawPath, rawQueryString, claims, body } = request;
+  const { message, match, time, rawPath, rawQueryString, claims, body } = request;
   const routeKey = `${match.route.method} ${match.route.path}`;
   const sourceIp = message.socket.remoteAddress ?? '';
   const host = message.headers.host ?? '';
-  const now = new Date();
   const query = queryStringParameters(rawQueryString);
   const isText = textTypes.test(message.headers['content-type'] ?? '') && isUtf8(body);
   const isBase64Encoded = body.length > 0 && !isText;
@@ -56,8 +56,8 @@ export function httpEvent(request: GatewayRequest): APIGatewayProxyEventV2 {
       requestId: request.requestId,
       routeKey,
       stage: '$default',
-      time: accessLogTime(now),
-      timeEpoch: now.getTime(),
+      time: accessLogTime(time),
+      timeEpoch: time.getTime(),
       ...(claims === undefined ? {} : { authorizer: { jwt: { claims, scopes: null } } }),
     },
     ...(body.length === 0 ? {} : { body: body.toString(isBase64Encoded ? 'base64' : 'utf8') }),

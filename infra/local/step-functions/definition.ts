@@ -28,24 +28,21 @@ export interface TaskInput {
   heartbeatSeconds: number;
 }
 
-/** The longest time that a Node timer keeps, in seconds (24 days); AWS allows three years. */
-export const longestTimerSeconds = 2_147_483;
+/** The longest limit that the interpreter keeps, in seconds (24 days): it counts with a timer of Node. */
+const longestLimitInSeconds = 2_147_483;
 
 /**
- * The definition as the interpreter needs it: it hands a local handler nothing but the task's input, knows no heartbeat,
- * and ends a task without a time limit after a minute. So the input carries token and limits (see TaskInput), and every
- * task has a limit.
+ * The definition as the interpreter needs it. It hands a local handler nothing but the task's input, so the input carries token
+ * and limits (see TaskInput). It knows no heartbeat and counts limits in real time, so every limit is taken out of it: `runTask`
+ * and `startExecution` keep them by the stack's clock. A task without a limit would end after a minute, so each has the longest.
+ * The intervals of a Retry and a Wait stay with the interpreter, in real time.
  */
 export function interpretable(definition: Definition): StateMachineDefinition {
   const states = Object.entries(definition.States).map(
     ([name, state]) => [name, state.Type === 'Task' ? interpretableTask(state) : state] as const,
   );
-  const limit = definition.TimeoutSeconds;
-  return {
-    ...definition,
-    ...(limit === undefined ? {} : { TimeoutSeconds: Math.min(limit, longestTimerSeconds) }),
-    States: Object.fromEntries(states),
-  } as unknown as StateMachineDefinition;
+  const { TimeoutSeconds: _, ...unlimited } = definition;
+  return { ...unlimited, States: Object.fromEntries(states) } as unknown as StateMachineDefinition;
 }
 
 function interpretableTask(state: TaskState): TaskState {
@@ -58,9 +55,7 @@ function interpretableTask(state: TaskState): TaskState {
       ...limit('timeoutSeconds', TimeoutSeconds, TimeoutSecondsPath),
       ...limit('heartbeatSeconds', HeartbeatSeconds, HeartbeatSecondsPath),
     },
-    ...(TimeoutSecondsPath === undefined
-      ? { TimeoutSeconds: Math.min(Number(TimeoutSeconds ?? longestTimerSeconds), longestTimerSeconds) }
-      : { TimeoutSecondsPath: '$.timeoutSeconds' }),
+    TimeoutSeconds: longestLimitInSeconds,
   };
 }
 

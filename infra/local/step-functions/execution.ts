@@ -1,4 +1,5 @@
-import { ExecutionError, ExecutionTimeoutError, type RunOptions, type StateMachine } from 'aws-local-stepfunctions';
+import { ExecutionError, type RunOptions, type StateMachine } from 'aws-local-stepfunctions';
+import type { TimerClock } from '../timer-clock.ts';
 import type { Definition, TaskInput } from './definition.ts';
 import { type Invoke, runTask } from './task-handler.ts';
 import type { TaskTokens } from './task-tokens.ts';
@@ -32,6 +33,7 @@ interface Start {
   execution: Execution;
   invoke: Invoke;
   tokens: TaskTokens;
+  clock: TimerClock;
   onEnd: (execution: Execution) => void;
 }
 
@@ -39,11 +41,12 @@ type Input = Parameters<StateMachine['run']>[0];
 type Handlers = NonNullable<NonNullable<RunOptions['overrides']>['taskResourceLocalHandlers']>;
 
 /** Runs the definition; the execution's record changes as it goes on. */
-export function startExecution({ definition, machine, execution, invoke, tokens, onEnd }: Start): RunningExecution {
+export function startExecution({ definition, machine, execution, invoke, tokens, clock, onEnd }: Start): RunningExecution {
   const over = new AbortController();
   const end = (outcome: Partial<Execution>) => {
     if (execution.status !== 'RUNNING') return;
-    Object.assign(execution, outcome, { stopDate: new Date() });
+    Object.assign(execution, outcome, { stopDate: new Date(clock.now()) });
+    cancelLimit?.();
     over.abort();
     onEnd(execution);
   };
@@ -59,7 +62,7 @@ export function startExecution({ definition, machine, execution, invoke, tokens,
     .map(([name, state]) => {
       const handler = (input: unknown) => {
         token = tokens.issue();
-        return runTask(state, input as TaskInput, { invoke, tokens, executionOver: over.signal });
+        return runTask(state, input as TaskInput, { invoke, tokens, clock, executionOver: over.signal });
       };
       return [name, handler] as const;
     });
@@ -72,6 +75,14 @@ export function startExecution({ definition, machine, execution, invoke, tokens,
       Task: task,
     },
   });
+  const { TimeoutSeconds } = definition;
+  const cancelLimit =
+    TimeoutSeconds === undefined
+      ? undefined
+      : clock.setTimer(TimeoutSeconds * 1_000, () => {
+          end({ status: 'TIMED_OUT' });
+          run.abort();
+        });
   run.result.then(
     (output) => end({ status: 'SUCCEEDED', output: JSON.stringify(output) }),
     (error: unknown) => end(failure(error)),
@@ -88,7 +99,6 @@ export function startExecution({ definition, machine, execution, invoke, tokens,
 }
 
 function failure(error: unknown): Partial<Execution> {
-  if (error instanceof ExecutionTimeoutError) return { status: 'TIMED_OUT' };
   const origin = error instanceof ExecutionError ? error.cause : error;
   if (!(origin instanceof Error)) return { status: 'FAILED', error: 'States.Runtime', cause: String(origin) };
   return { status: 'FAILED', error: origin.name, cause: origin.message };

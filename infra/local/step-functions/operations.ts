@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { StateMachine, type StateMachineDefinition } from 'aws-local-stepfunctions';
 import { ApiError } from './api-error.ts';
+import type { TimerClock } from '../timer-clock.ts';
 import { type Definition, interpretable } from './definition.ts';
 import { type Execution, type RunningExecution, startExecution } from './execution.ts';
 import type { Invoke } from './task-handler.ts';
@@ -13,6 +14,7 @@ export interface StepFunctionsOptions {
   definition: Definition;
   stateMachineArn: string;
   invoke: Invoke;
+  clock: TimerClock;
   /** Called once for every execution that has ended. */
   onEnd: (execution: Execution) => void;
 }
@@ -25,7 +27,8 @@ const largestInputInBytes = 256 * 1024;
  * @throws Error where the definition is not valid Amazon States Language.
  */
 export function stepFunctionsOperations(options: StepFunctionsOptions) {
-  const { definition, stateMachineArn, invoke } = options;
+  const { definition, stateMachineArn, invoke, clock } = options;
+  const now = () => new Date(clock.now());
   new StateMachine(definition as unknown as StateMachineDefinition); // checks what AWS would be given
   const machine = new StateMachine(interpretable(definition));
   const executions = new Map<string, RunningExecution>();
@@ -52,18 +55,18 @@ export function stepFunctionsOperations(options: StepFunctionsOptions) {
       }
       if (known) return { executionArn, startDate: epochSeconds(known.startDate) };
 
-      const execution: Execution = { executionArn, stateMachineArn, name, input, status: 'RUNNING', startDate: new Date() };
+      const execution: Execution = { executionArn, stateMachineArn, name, input, status: 'RUNNING', startDate: now() };
       const onEnd = (ended: Execution) => {
         if (!closed) options.onEnd(ended);
       };
-      executions.set(executionArn, startExecution({ definition, machine, execution, invoke, tokens, onEnd }));
+      executions.set(executionArn, startExecution({ definition, machine, execution, invoke, tokens, clock, onEnd }));
       return { executionArn, startDate: epochSeconds(execution.startDate) };
     },
 
     StopExecution: (request) => {
       const { execution, abort } = find(request['executionArn']);
       abort(optionalText(request['error']), optionalText(request['cause']));
-      return { stopDate: epochSeconds(execution.stopDate ?? new Date()) };
+      return { stopDate: epochSeconds(execution.stopDate ?? now()) };
     },
 
     DescribeExecution: (request) => {

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { listen, type Listening } from '../listen.ts';
+import { systemTimerClock, type TimerClock } from '../timer-clock.ts';
 import { ApiError } from './api-error.ts';
 import type { Definition } from './definition.ts';
 import { type Operation, stepFunctionsOperations } from './operations.ts';
@@ -22,10 +23,13 @@ export async function startStepFunctions(options: {
   invoke: Invoke;
   onStatusChange: (event: ExecutionStatusChangeEvent) => void;
   port?: number;
+  /** Counts the limits of executions and tasks. Default: the system's. */
+  clock?: TimerClock;
 }): Promise<LocalStepFunctions> {
-  const { onStatusChange, port = 0, ...machine } = options;
+  const { onStatusChange, port = 0, clock = systemTimerClock, ...machine } = options;
   const { operations, close } = stepFunctionsOperations({
     ...machine,
+    clock,
     onEnd: (execution) => onStatusChange(statusChangeEvent(execution)),
   });
   const server: Listening = await listen(

@@ -1,4 +1,5 @@
-import { longestTimerSeconds, type TaskInput, type TaskState } from './definition.ts';
+import type { TimerClock } from '../timer-clock.ts';
+import type { TaskInput, TaskState } from './definition.ts';
 import type { TaskTokens } from './task-tokens.ts';
 
 /** Runs a Lambda function to its end; what it throws keeps its name. */
@@ -7,6 +8,8 @@ export type Invoke = (functionName: string, payload: unknown) => Promise<unknown
 export interface TaskServices {
   invoke: Invoke;
   tokens: TaskTokens;
+  /** Counts the limits of time. */
+  clock: TimerClock;
   /** Aborted when the execution is over, whatever its tasks do. */
   executionOver: AbortSignal;
 }
@@ -15,24 +18,31 @@ const largestPayloadInBytes = 256 * 1024;
 
 /** Does what AWS does with a task: calls the function, and where the resource says so waits for the token to come back. */
 export function runTask(state: TaskState, input: TaskInput, services: TaskServices): Promise<unknown> {
-  const { tokens, executionOver } = services;
+  const { tokens, clock, executionOver } = services;
   return new Promise((resolve, reject) => {
-    const timeout = timer(input.timeoutSeconds, () => end(() => undefined)); // the interpreter itself throws States.Timeout
-    const heartbeat = timer(input.heartbeatSeconds, () => end(() => reject(taskError(heartbeatErrorName(state), ''))));
+    const timer = (seconds: number, error: () => Error) =>
+      seconds > 0 ? clock.setTimer(seconds * 1_000, () => end(() => reject(error()))) : undefined;
+    const expectHeartbeat = () => timer(input.heartbeatSeconds, () => taskError(heartbeatErrorName(state), ''));
+    const cancelTimeout = timer(input.timeoutSeconds, () => timeoutError(state));
+    let cancelHeartbeat = expectHeartbeat();
     const over = () => end(() => reject(executionOverError()));
     const end = (settle: () => void) => {
-      clearTimeout(timeout);
-      clearTimeout(heartbeat);
+      cancelTimeout?.();
+      cancelHeartbeat?.();
       tokens.close(input.token);
       executionOver.removeEventListener('abort', over);
       settle();
+    };
+    const heartbeat = () => {
+      cancelHeartbeat?.();
+      cancelHeartbeat = expectHeartbeat();
     };
     const succeed = (output: unknown) => end(() => resolve(output));
     const fail = (error: string, cause: string) => end(() => reject(taskError(error, cause)));
 
     executionOver.addEventListener('abort', over);
     const waits = String(state.Resource).endsWith('.waitForTaskToken');
-    if (waits) tokens.open(input.token, { succeed, fail, heartbeat: () => heartbeat?.refresh() });
+    if (waits) tokens.open(input.token, { succeed, fail, heartbeat });
     invokeFunction(state, input.given, services.invoke).then(
       (result) => {
         if (!waits) succeed(result);
@@ -65,14 +75,24 @@ function asPayload(value: unknown): unknown {
   throw taskError('States.DataLimitExceeded', 'The payload is larger than 262,144 bytes.');
 }
 
-function timer(seconds: number, onEnd: () => void): NodeJS.Timeout | undefined {
-  return seconds > 0 ? setTimeout(onEnd, Math.min(seconds, longestTimerSeconds) * 1_000) : undefined;
-}
-
 /** AWS matches a lapsed heartbeat by both names, in the order of the state's own retriers and catchers. */
 function heartbeatErrorName(state: TaskState): string {
   const named = [...(state.Retry ?? []), ...(state.Catch ?? [])].flatMap((matcher) => matcher.ErrorEquals);
   return named.find((name) => name === 'States.HeartbeatTimeout' || name === 'States.Timeout') ?? 'States.HeartbeatTimeout';
+}
+
+/**
+ * The error of a task that took too long. AWS does not count it among `States.TaskFailed`; the interpreter does so for errors of
+ * handlers. So no retrier and no catcher takes it where none names it. One that names `States.Timeout` must stand before one for
+ * `States.TaskFailed`.
+ */
+function timeoutError(state: TaskState): Error {
+  const isNamedIn = (matchers: { ErrorEquals: string[] }[] = []) =>
+    matchers.some(({ ErrorEquals }) => ErrorEquals.includes('States.Timeout') || ErrorEquals.includes('States.ALL'));
+  return Object.assign(taskError('States.Timeout', ''), {
+    isRetryable: isNamedIn(state.Retry),
+    isCatchable: isNamedIn(state.Catch),
+  });
 }
 
 function taskError(name: string, cause: string): Error {

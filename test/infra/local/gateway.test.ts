@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startGateway } from '../../../infra/local/gateway/gateway.ts';
 import { type LocalIssuer, startIssuer } from '../../../infra/local/issuer.ts';
 import { localFunctions } from '../../../infra/local/local-functions.ts';
+import { movableClock } from '../../support/movable-clock.ts';
 
 type HttpEvent = APIGatewayProxyEventV2WithJWTAuthorizer;
 
@@ -15,6 +16,7 @@ const routes = [
   { name: 'things/runs', method: 'GET', path: '/{domainID}/things/runs', access: {} },
   { name: 'link', method: 'POST', path: '/{domainID}/assets/{id}/{other}', access: {} },
   { name: 'fails', method: 'GET', path: '/fails' },
+  { name: 'hangs', method: 'GET', path: '/hangs' },
   { name: 'nonsense', method: 'GET', path: '/nonsense' },
   { name: 'huge', method: 'GET', path: '/huge' },
   { name: 'bare', method: 'GET', path: '/bare' },
@@ -22,8 +24,14 @@ const routes = [
   { name: 'echo', method: 'POST', path: '/echo' },
 ];
 
+const clock = movableClock();
+const hanging = Promise.withResolvers<undefined>();
 const handlers: Record<string, (event: HttpEvent) => unknown> = {
   fails: () => Promise.reject(new Error('secret')),
+  hangs: () => {
+    hanging.resolve(undefined);
+    return new Promise(() => undefined);
+  },
   nonsense: () => ({ statusCode: 'many' }),
   huge: () => ({ statusCode: 200, body: 'x'.repeat(6 * 1024 * 1024) }),
   bare: () => ({ hello: 'world' }),
@@ -36,6 +44,12 @@ const handlers: Record<string, (event: HttpEvent) => unknown> = {
   }),
 };
 
+const echo = (event: unknown) => ({
+  statusCode: 200,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(event),
+});
+
 let issuer: LocalIssuer;
 let foreignIssuer: LocalIssuer;
 let gateway: Awaited<ReturnType<typeof startGateway>>;
@@ -47,15 +61,11 @@ beforeAll(async () => {
   gateway = await startGateway({
     routes,
     authorizer: { issuer: issuer.url, audience: issuer.audience, keys: issuer.keys },
-    invoke: localFunctions((name) => {
-      const echo = (event: unknown) => ({
-        statusCode: 200,
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(event),
-      });
-      return Promise.resolve(
-        (event, context) => handlers[name]?.(event as HttpEvent) ?? echo({ ...(event as HttpEvent), context }),
-      );
+    clock,
+    invoke: localFunctions({
+      clock,
+      load: (name) =>
+        Promise.resolve((event, context) => handlers[name]?.(event as HttpEvent) ?? echo({ ...(event as HttpEvent), context })),
     }),
     port: 0,
   });
@@ -251,6 +261,12 @@ describe('limits and failures', () => {
   it('answers 500 for a result over 6 MB', async () => expect(await raw('GET', '/huge')).toEqual(broken));
   it('answers 500 for a handler that throws, without its message', async () =>
     expect(await raw('GET', '/fails')).toEqual(broken));
+  it('answers 503 for a function that takes longer than 30 seconds', async () => {
+    const answer = raw('GET', '/hangs');
+    await hanging.promise;
+    clock.move(30_000);
+    expect(await answer).toEqual({ status: 503, body: '{"message":"Service Unavailable"}' });
+  });
   it('answers 500 for a result that is no response', async () => expect(await raw('GET', '/nonsense')).toEqual(broken));
 });
 

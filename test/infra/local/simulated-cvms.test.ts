@@ -1,14 +1,22 @@
-import { Deadline } from '../../../shared/deadline.ts';
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startSimulatedCvms } from '../../../infra/local/simulated-cvms.ts';
 import { startStack, type Stack } from '../../../infra/local/stack.ts';
 import type { Event } from '../../../shared/events/event.ts';
-import { readClaims } from '../../../shared/runs/claim.ts';
+import { readClaim, readClaims } from '../../../shared/runs/claim.ts';
 import type { Run } from '../../../shared/computations/run.ts';
 import { openTable } from '../../../shared/table/open-table.ts';
+import { patientDeadline } from '../../support/embedded-table.ts';
+import { movableClock } from '../../support/movable-clock.ts';
+import { untilTestEnds } from '../../support/patience.ts';
+import { watchFunctions } from '../../support/watched-functions.ts';
 
 const pace = { eventsInMilliseconds: 20, heartbeatInMilliseconds: 300, pollInMilliseconds: 20 };
+/** Nothing of a run ends by itself in the time that a test takes. */
+const times = { acceptInSeconds: 1_200, silenceInSeconds: 600, runInSeconds: 86_400, stopInSeconds: 600 };
+/** The service's time. The CVMs, as other machines, have their own, which goes on at real speed. */
+const clock = movableClock();
+const functions = watchFunctions();
 let stack: Stack;
 let cvms: { stop: () => Promise<void> };
 let authorization: string;
@@ -19,13 +27,16 @@ beforeAll(async () => {
   stack = await startStack({
     port: 0,
     simulator: false,
-    times: { acceptInSeconds: 3, silenceInSeconds: 2, runInSeconds: 60, stopInSeconds: 2 },
+    times,
+    load: functions.load,
+    clock,
+    schedules: false,
   });
-  authorization = `Bearer ${await stack.token('alice', ['d1:administrator'])}`;
+  authorization = `Bearer ${await stack.token('alice', ['d1:administrator', 'd1:cvm'])}`;
   cvms = startSimulatedCvms({
     baseUrl: stack.baseUrl,
     token: (domain) => stack.token('simulated-cvms', [`${domain}:cvm`]),
-    listClaimedCvms: () => readClaims(openTable(() => new Deadline())),
+    listClaimedCvms: () => readClaims(openTable(patientDeadline)),
     pace,
   });
   algorithm = await createAsset('algorithm');
@@ -39,11 +50,8 @@ afterAll(async () => {
 
 async function call<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
   const init = body === undefined ? {} : { body: JSON.stringify(body) };
-  const response = await fetch(`${stack.baseUrl}/d1${path}`, {
-    method,
-    headers: { authorization, 'content-type': 'application/json' },
-    ...init,
-  });
+  const headers = { authorization, 'content-type': 'application/json' };
+  const response = await fetch(`${stack.baseUrl}/d1${path}`, { method, headers, ...init });
   if (!response.ok) throw new Error(await response.text());
   return (await response.json()) as Answer;
 }
@@ -63,6 +71,9 @@ async function runOn(cvmId: string, options: { datasets: boolean } = { datasets:
   return id;
 }
 
+const getCommands = async (cvm: string) =>
+  (await call<{ commands: { type: string }[] }>('GET', `/cvms/${cvm}/commands`)).commands;
+
 const runOf = (id: string) => call<Run>('GET', `/computations/${id}/run`);
 
 /** How the run went: its end, and what the CVM said, in order. */
@@ -73,76 +84,114 @@ async function courseOf(id: string): Promise<{ status: string; said: string[] }>
 }
 
 const eventually = <Value>(read: () => Promise<Value>, expected: Value) =>
-  vi.waitFor(async () => expect(await read()).toEqual(expected), { timeout: 10_000, interval: 50 });
+  vi.waitFor(async () => expect(await read()).toEqual(expected), untilTestEnds);
+
+/** Waits until the run's execution waits for its CVM to finish: its time for silence has begun. */
+const untilAwaited = (id: string, cvm_id: string) =>
+  vi.waitFor(async () => {
+    const run = { domain: 'd1', cvm_id, run_id: (await runOf(id)).id, computation_id: id };
+    expect((await readClaim(openTable(patientDeadline), run))?.run_token).toBeDefined();
+  }, untilTestEnds);
+
+/** Moves the service's time when no step of a run's lifecycle is under way. Requests of CVMs may be; they repeat them. */
+async function lapse(seconds: number): Promise<void> {
+  await functions.untilIdle('lifecycle/');
+  clock.move(seconds * 1_000);
+}
 
 const upToWork = ['ReceivingAlgorithm/InProgress', 'ReceivingData/InProgress', 'Running/Starting', 'Running/InProgress'];
 const completed = ['Running/Completed', 'ConsumingResults/Ready', 'Complete/Completed'];
 
-describe.concurrent('startSimulatedCvms', () => {
-  it("completes any run through the agent's sequence of events", async () => {
+describe.concurrent('a simulated CVM', () => {
+  it("of any other name completes its run through the agent's sequence of events", async () => {
     const id = await runOn('cvm-of-any-name');
     await eventually(() => courseOf(id), { status: 'completed', said: [...upToWork, ...completed] });
   });
 
-  it('receives no data where there are no datasets', async () => {
+  it('reports no receipt of data for a computation without datasets', async () => {
     const id = await runOn('sim-without-data', { datasets: false });
     const said = [...upToWork.filter((event) => event !== 'ReceivingData/InProgress'), ...completed];
     await eventually(() => courseOf(id), { status: 'completed', said });
   });
 
-  it("records the agent's own clock with an event", async () => {
+  it('sends the time of its own clock with an event', async () => {
     const id = await runOn('sim-clock');
     await eventually(async () => (await runOf(id)).status, 'completed');
     const { events } = await call<{ events: Event[] }>('GET', `/computations/${id}/events?event_type=ReceivingAlgorithm`);
     expect(JSON.parse(atob(events[0]?.details ?? ''))).toEqual({ occurred_at: expect.stringMatching(/^\d{4}-.*Z$/) });
   });
 
-  it('fails for sim-fail-', async () => {
+  it('named sim-fail- fails its run', async () => {
     const id = await runOn('sim-fail-1');
     const said = [...upToWork, 'AlgorithmRun/Warning', 'Running/Failed', 'Failed/Failed'];
     await eventually(() => courseOf(id), { status: 'failed', said });
   });
 
-  it('rejects the run for sim-reject-', async () => {
+  it('named sim-reject- rejects its run', async () => {
     const id = await runOn('sim-reject-1');
     await eventually(() => courseOf(id), { status: 'failed', said: [] });
     expect((await runOf(id)).reason).toBe('The CVM rejected the run: This simulated CVM rejects every run.');
   });
 
-  it('falls silent after the first event for sim-silent-', async () => {
-    const id = await runOn('sim-silent-1');
-    await eventually(() => courseOf(id), { status: 'failed', said: ['ReceivingAlgorithm/InProgress'] });
-    expect((await runOf(id)).reason).toBe('The CVM fell silent.');
-  });
-
-  it('never asks for work for sim-absent-', async () => {
-    const id = await runOn('sim-absent-1');
-    await eventually(() => courseOf(id), { status: 'failed', said: [] });
-    expect((await runOf(id)).reason).toBe('No CVM accepted the run in time.');
-  });
-
-  it('stays alive by heartbeats and confirms a stop for sim-slow-', async () => {
+  it('named sim-slow- confirms a stop while its algorithm is at work', async () => {
     const id = await runOn('sim-slow-1');
     await eventually(() => courseOf(id), { status: 'running', said: upToWork });
-    const beyondSilence = Date.now() + 2_500;
-    while (Date.now() < beyondSilence) expect((await runOf(id)).status).toBe('running');
     await call('POST', `/computations/${id}/stop`);
     const said = [...upToWork, 'Stopped/Stopped', 'Running/Failed'];
     await eventually(() => courseOf(id), { status: 'cancelled', said });
     expect((await runOf(id)).reason).toBe('Stopped; the CVM confirmed it.');
   });
+});
 
-  it('ignores a stop for sim-ignore-stop-, and takes the next run all the same', async () => {
+describe('a simulated CVM, after some time', () => {
+  it('named sim-silent- has fallen silent after its first event, and its run fails', async () => {
+    const id = await runOn('sim-silent-1');
+    await eventually(() => courseOf(id), { status: 'running', said: ['ReceivingAlgorithm/InProgress'] });
+    await untilAwaited(id, 'sim-silent-1');
+    await lapse(times.silenceInSeconds);
+    await eventually(() => courseOf(id), { status: 'failed', said: ['ReceivingAlgorithm/InProgress'] });
+    expect((await runOf(id)).reason).toBe('The CVM fell silent.');
+  });
+
+  it('named sim-absent- has never asked for work, and its run fails', async () => {
+    const id = await runOn('sim-absent-1');
+    const offered = async () => (await getCommands('sim-absent-1')).length;
+    await eventually(offered, 1);
+    await lapse(times.acceptInSeconds);
+    await eventually(() => courseOf(id), { status: 'failed', said: [] });
+    expect((await runOf(id)).reason).toBe('No CVM accepted the run in time.');
+  });
+
+  it('named sim-slow- has stayed alive by heartbeats', async () => {
+    const id = await runOn('sim-slow-2');
+    await eventually(() => courseOf(id), { status: 'running', said: upToWork });
+    await untilAwaited(id, 'sim-slow-2');
+    for (let lapsed = 0; lapsed < 2 * times.silenceInSeconds; lapsed += times.silenceInSeconds / 2) {
+      await lapse(times.silenceInSeconds / 2);
+      const { begun } = functions.invocationsOf('cvms/report');
+      await vi.waitFor(() => expect(functions.invocationsOf('cvms/report').ended).toBeGreaterThan(begun), untilTestEnds);
+      expect((await runOf(id)).status).toBe('running');
+    }
+    await call('POST', `/computations/${id}/stop`);
+    await eventually(async () => (await runOf(id)).status, 'cancelled');
+  });
+
+  it('named sim-ignore-stop- has ignored a stop, and takes the next run', async () => {
     const id = await runOn('sim-ignore-stop-1');
     await eventually(() => courseOf(id), { status: 'running', said: upToWork });
     await call('POST', `/computations/${id}/stop`);
+    const offered = async () => (await getCommands('sim-ignore-stop-1')).map(({ type }) => type);
+    await eventually(offered, ['stop']);
+    await lapse(times.stopInSeconds);
     await eventually(() => courseOf(id), { status: 'cancelled', said: upToWork });
     expect((await runOf(id)).reason).toBe('Stopped; no CVM confirmed it in time.');
     const next = await runOn('sim-ignore-stop-1');
     await eventually(() => courseOf(next), { status: 'running', said: upToWork });
   });
+});
 
-  it('serves many runs at once', async () => {
+describe('startSimulatedCvms', () => {
+  it('serves 30 runs at the same time', async () => {
     const ids = await Promise.all(Array.from({ length: 30 }, (_, index) => runOn(`sim-${index}`)));
     for (const id of ids) await eventually(async () => (await runOf(id)).status, 'completed');
   });

@@ -1,12 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startStack, type Stack } from '../../../infra/local/stack.ts';
+import { movableClock } from '../../support/movable-clock.ts';
+import { watchFunctions } from '../../support/watched-functions.ts';
 import { callAs, readyComputation, type Call } from './ready-computation.ts';
 
+const clock = movableClock();
+const functions = watchFunctions();
 let stack: Stack;
 let call: Call;
 
 beforeAll(async () => {
-  stack = await startStack({ port: 0, simulator: false, times: { acceptInSeconds: 1 } });
+  stack = await startStack({ port: 0, simulator: false, load: functions.load, clock });
   call = callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator', 'd1:cvm']));
 });
 
@@ -17,7 +21,7 @@ afterAll(async () => {
 const statusOf = async (id: string) => (await call('GET', `/d1/computations/${id}?peek=true`)).body['status'];
 
 describe('startStack', () => {
-  it('takes a computation to its end, with the CVM served by hand', async () => {
+  it('completes a computation whose CVM is played by hand', async () => {
     const id = await readyComputation(call);
     const run_id = (await call('POST', `/d1/computations/${id}/run?cvm=cvm-1`)).body as unknown as string;
     const commands = async () =>
@@ -36,14 +40,38 @@ describe('startStack', () => {
     await expect.poll(() => statusOf(id)).toBe('completed');
   });
 
-  it('fails a run that no CVM accepts, within the times it was given', async () => {
+  it('fails a run that no CVM accepts within two minutes', async () => {
     const id = await readyComputation(call);
     await call('POST', `/d1/computations/${id}/run?cvm=cvm-2`);
-    await expect.poll(() => statusOf(id), { timeout: 5_000 }).toBe('failed');
+    await expect.poll(async () => (await call('GET', '/d1/cvms/cvm-2/commands')).body['commands']).toHaveLength(1);
+    await functions.untilIdle();
+    clock.move(60_000);
+    expect(await statusOf(id)).toBe('running');
+    await functions.untilIdle();
+    clock.move(60_000);
+    await expect.poll(() => statusOf(id)).toBe('failed');
     expect((await call('GET', `/d1/computations/${id}/run`)).body['reason']).toBe('No CVM accepted the run in time.');
   });
 
-  it('hands a presigned upload over to its asset', async () => {
+  it('invokes every scheduled function in its interval', async () => {
+    await functions.untilIdle();
+    const sweeps = functions.invocationsOf('lifecycle/sweep-runs').ended;
+    clock.move(60_000);
+    await expect.poll(() => functions.invocationsOf('lifecycle/sweep-runs').ended).toBeGreaterThan(sweeps);
+    await functions.untilIdle();
+    clock.move(15 * 60_000);
+    await expect.poll(() => functions.invocationsOf('maintenance/collect-content').ended).toBeGreaterThan(0);
+    expect(functions.invocationsOf('maintenance/purge').ended).toBeGreaterThan(0);
+  });
+
+  it('stamps what happens with the time of its clock', async () => {
+    await functions.untilIdle();
+    clock.move(30 * 86_400_000);
+    const { body } = await call('POST', '/d1/computations', { name: 'Next month' });
+    expect(Date.parse(String(body['created_at']))).toBeGreaterThan(Date.now() + 29 * 86_400_000);
+  });
+
+  it('makes a presigned upload the content of its asset', async () => {
     const { body: asset } = await call('POST', '/d1/assets', { asset: { file_name: 'iris.csv', asset_type: 'dataset' } });
     const { method, url, headers } = asset['upload'] as { method: string; url: string; headers: Record<string, string> };
     expect((await fetch(url, { method, headers, body: '5.1,3.5' })).status).toBe(200);
@@ -103,7 +131,7 @@ describe('POST /local/token', () => {
     expect((await callAs(stack.baseUrl, String(body['access_token']))('GET', '/d9/computations')).status).toBe(200);
   });
 
-  it('says what is wrong with a request', async () => {
+  it('answers 400 with what is wrong with a request', async () => {
     expect(await ask({ sub: '', groups: ['d1:king'] })).toEqual({
       status: 400,
       body: { message: 'sub: Expected a user identifier. groups.0: Expected <domainID>:<role>, such as d1:viewer.' },

@@ -12,11 +12,11 @@ import {
   TaskDoesNotExist,
   TaskTimedOut,
 } from '@aws-sdk/client-sfn';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Definition } from '../../../infra/local/step-functions/definition.ts';
 import type { ExecutionStatusChangeEvent } from '../../../infra/local/step-functions/status-change-event.ts';
 import { startStepFunctions } from '../../../infra/local/step-functions/step-functions.ts';
+import { movableClock } from '../../support/movable-clock.ts';
 
 const stateMachineArn = 'arn:aws:states:local:000000000000:stateMachine:lifecycle';
 
@@ -47,6 +47,14 @@ function waitingDefinition(limits: Record<string, unknown>): Definition {
   };
 }
 
+/** As `waitingDefinition`, with one catcher, for this error. */
+function caughtBy(error: string, limits: Record<string, unknown>): Definition {
+  const { StartAt, States } = waitingDefinition(limits);
+  const Catch = [{ ErrorEquals: [error], ResultPath: '$.error', Next: 'Record lapse' }];
+  const { 'Record failure': _, ...others } = States;
+  return { StartAt, States: { ...others, Deliver: { Type: 'Task', ...States['Deliver'], Catch } } };
+}
+
 function record(functionName: string) {
   return {
     Type: 'Task',
@@ -70,6 +78,7 @@ afterEach(async () => {
 async function start(definition: Definition, answer: (call: Call) => unknown = () => ({ done: true })) {
   const calls: Call[] = [];
   const events: ExecutionStatusChangeEvent[] = [];
+  const clock = movableClock();
   const server = await startStepFunctions({
     definition,
     stateMachineArn,
@@ -79,6 +88,7 @@ async function start(definition: Definition, answer: (call: Call) => unknown = (
       return await answer(call);
     },
     onStatusChange: (event) => events.push(event),
+    clock,
   });
   const client = new SFNClient({
     endpoint: server.endpoint,
@@ -88,12 +98,12 @@ async function start(definition: Definition, answer: (call: Call) => unknown = (
   started.push(server.stop, async () => client.destroy());
   const run = async (name: string, input: unknown = { run_id: 'r1' }) =>
     await client.send(new StartExecutionCommand({ stateMachineArn, name, input: JSON.stringify(input) }));
-  const ended = async (count = 1) => await expect.poll(() => events.length, { timeout: 10_000, interval: 10 }).toBe(count);
+  const ended = async (count = 1) => await expect.poll(() => events.length).toBe(count);
   const token = async (at = 0) => {
-    await expect.poll(() => calls[at], { interval: 5 }).toBeDefined();
+    await expect.poll(() => calls[at]).toBeDefined();
     return String(calls[at]?.payload['task_token']);
   };
-  return { client, calls, events, run, ended, token };
+  return { client, calls, events, run, ended, token, clock };
 }
 
 describe('startStepFunctions', () => {
@@ -128,7 +138,7 @@ describe('startStepFunctions', () => {
     });
   });
 
-  it('keeps the name of what a function throws, with the cause that Lambda gives', async () => {
+  it('hands the name of an error that a function throws to the catcher, with the cause as Lambda writes it', async () => {
     const { calls, run, ended } = await start(waitingDefinition({}), ({ functionName }) => {
       if (functionName === 'deliver') throw Object.assign(new Error('gone'), { name: 'NoSuchRun' });
     });
@@ -140,7 +150,7 @@ describe('startStepFunctions', () => {
     });
   });
 
-  it('fails the execution where nothing catches the error', async () => {
+  it('fails the execution when nothing catches the error', async () => {
     const definition: Definition = { StartAt: 'Only', States: { Only: record('only') } };
     const { events, run, ended } = await start(definition, () => {
       throw Object.assign(new Error('broken'), { name: 'Broken' });
@@ -150,7 +160,7 @@ describe('startStepFunctions', () => {
     expect(events[0]?.detail).toMatchObject({ status: 'FAILED', error: 'Broken' });
   });
 
-  it('retries with a fresh token each time', async () => {
+  it('gives each attempt of a retried task a token of its own', async () => {
     const definition = waitingDefinition({ Retry: [{ ErrorEquals: ['Busy'], IntervalSeconds: 0, MaxAttempts: 2 }] });
     let attempts = 0;
     const { client, calls, run, ended, token } = await start(definition, ({ functionName }) => {
@@ -163,53 +173,100 @@ describe('startStepFunctions', () => {
     await expect(client.send(new SendTaskHeartbeatCommand({ taskToken: await token(0) }))).rejects.toThrow(TaskTimedOut);
   });
 
-  it('keeps a task alive through thousands of heartbeats and lets it lapse without them', async () => {
-    const { client, calls, run, ended, token } = await start(waitingDefinition({ HeartbeatSeconds: 1, TimeoutSeconds: 60 }));
-    const startedAt = Date.now();
+  it('keeps a task alive through 3,000 heartbeats and fails it with States.HeartbeatTimeout when they cease', async () => {
+    const { client, calls, run, ended, token, clock } = await start(
+      waitingDefinition({ HeartbeatSeconds: 60, TimeoutSeconds: 100_000 }),
+    );
     await run('r1');
     const taskToken = await token();
-    for (let beat = 0; beat < 3_000 || Date.now() - startedAt < 2_500; beat++) {
+    for (let beat = 0; beat < 3_000; beat++) {
+      clock.move(30_000);
       await client.send(new SendTaskHeartbeatCommand({ taskToken }));
     }
     expect(calls).toHaveLength(1);
+    clock.move(60_000);
     await ended();
     expect(calls[1]).toMatchObject({ functionName: 'record-lapse', payload: { error: { Error: 'States.HeartbeatTimeout' } } });
     await expect(client.send(new SendTaskHeartbeatCommand({ taskToken }))).rejects.toThrow(TaskTimedOut);
   });
 
-  it('times a task out, however often its heart beats, with limits taken from the input', async () => {
+  it('fails a task with States.Timeout although it sends heartbeats, with limits taken from the input', async () => {
     const limits = { TimeoutSecondsPath: '$.timeout', HeartbeatSecondsPath: '$.heartbeat' };
-    const { client, calls, run, ended, token } = await start(waitingDefinition(limits));
-    await run('r1', { run_id: 'r1', timeout: 1, heartbeat: 30 });
+    const { client, calls, run, ended, token, clock } = await start(waitingDefinition(limits));
+    await run('r1', { run_id: 'r1', timeout: 600, heartbeat: 400 });
     const taskToken = await token();
+    clock.move(300_000);
     await client.send(new SendTaskHeartbeatCommand({ taskToken }));
+    expect(calls).toHaveLength(1);
+    clock.move(300_000);
     await ended();
     expect(calls[1]).toMatchObject({ functionName: 'record-lapse', payload: { error: { Error: 'States.Timeout' } } });
     const late = new SendTaskSuccessCommand({ taskToken, output: '{}' });
     await expect(client.send(late)).rejects.toThrow(TaskTimedOut);
   });
 
-  it('matches a lapsed heartbeat by States.Timeout too', async () => {
-    const definition = waitingDefinition({ HeartbeatSeconds: 1 });
-    const { Deliver, Record, 'Record lapse': lapse } = definition.States;
-    const Catch = [{ ErrorEquals: ['States.Timeout'], ResultPath: '$.error', Next: 'Record lapse' }];
-    const States = {
-      Deliver: { ...Deliver, Type: 'Task', Catch },
-      Record: { Type: 'Task', ...Record },
-      'Record lapse': { Type: 'Task', ...lapse },
-    };
-    const { calls, run, ended } = await start({ ...definition, States });
+  it('never times out a task without a limit', async () => {
+    const { client, calls, run, ended, token, clock } = await start(waitingDefinition({}));
     await run('r1');
+    const taskToken = await token();
+    clock.move(365 * 86_400_000);
+    await client.send(new SendTaskSuccessCommand({ taskToken, output: '{}' }));
+    await ended();
+    expect(calls[1]).toMatchObject({ functionName: 'record' });
+  });
+
+  it('matches a lapsed heartbeat by States.Timeout too', async () => {
+    const { calls, run, ended, token, clock } = await start(caughtBy('States.Timeout', { HeartbeatSeconds: 60 }));
+    await run('r1');
+    await token();
+    clock.move(60_000);
     await ended();
     expect(calls[1]).toMatchObject({ functionName: 'record-lapse', payload: { error: { Error: 'States.Timeout' } } });
   });
 
-  it('times out an execution as a whole', async () => {
-    const { client, events, run, ended, token } = await start({ ...waitingDefinition({}), TimeoutSeconds: 1 });
+  it('matches a timeout by States.ALL', async () => {
+    const { calls, run, ended, token, clock } = await start(caughtBy('States.ALL', { TimeoutSeconds: 60 }));
     await run('r1');
+    await token();
+    clock.move(60_000);
     await ended();
-    expect(events[0]?.detail.status).toBe('TIMED_OUT');
-    await expect(client.send(new SendTaskHeartbeatCommand({ taskToken: await token() }))).rejects.toThrow(TaskTimedOut);
+    expect(calls[1]).toMatchObject({ functionName: 'record-lapse', payload: { error: { Error: 'States.Timeout' } } });
+  });
+
+  it('does not match a timeout by States.TaskFailed', async () => {
+    const Retry = [{ ErrorEquals: ['States.TaskFailed'], IntervalSeconds: 0 }];
+    const { calls, events, run, ended, token, clock } = await start(caughtBy('States.TaskFailed', { TimeoutSeconds: 60, Retry }));
+    await run('r1');
+    await token();
+    clock.move(60_000);
+    await ended();
+    expect(events[0]?.detail).toMatchObject({ status: 'FAILED', error: 'States.Timeout' });
+    expect(calls).toHaveLength(1);
+  });
+
+  it('retries a timed out task where States.Timeout is named, each attempt with its whole time', async () => {
+    const Retry = [{ ErrorEquals: ['States.Timeout'], IntervalSeconds: 0, MaxAttempts: 1 }];
+    const { calls, run, ended, token, clock } = await start(waitingDefinition({ TimeoutSeconds: 60, Retry }));
+    await run('r1');
+    await token(0);
+    clock.move(60_000);
+    await token(1);
+    clock.move(30_000);
+    expect(calls).toHaveLength(2);
+    clock.move(30_000);
+    await ended();
+    expect(calls.map(({ functionName }) => functionName)).toEqual(['deliver', 'deliver', 'record-lapse']);
+  });
+
+  it('times out an execution as a whole, with the time at which it ended', async () => {
+    const { client, events, run, ended, token, clock } = await start({ ...waitingDefinition({}), TimeoutSeconds: 600 });
+    await run('r1');
+    const taskToken = await token();
+    clock.move(600_000);
+    await ended();
+    const { status, startDate, stopDate } = events[0]?.detail ?? {};
+    expect([status, Math.round((Number(stopDate) - Number(startDate)) / 1_000)]).toEqual(['TIMED_OUT', 600]);
+    await expect(client.send(new SendTaskHeartbeatCommand({ taskToken }))).rejects.toThrow(TaskTimedOut);
   });
 
   it('stops an execution without running a catcher or a retrier', async () => {
@@ -223,12 +280,12 @@ describe('startStepFunctions', () => {
     expect(second.stopDate).toEqual(first.stopDate);
     expect(events[0]?.detail).toMatchObject({ status: 'ABORTED', error: 'ByHand', cause: 'maintenance' });
     await expect(client.send(new SendTaskSuccessCommand({ taskToken, output: '{}' }))).rejects.toThrow(TaskTimedOut);
-    await delay(20);
+    await new Promise(setImmediate); // a retrier or catcher would have called by now
     expect(calls).toHaveLength(1);
     expect(events).toHaveLength(1);
   });
 
-  it('starts an execution once, however often it is asked to', async () => {
+  it('starts an execution once when it is started twice with the same input', async () => {
     const { client, calls, run, ended, token } = await start(waitingDefinition({}));
     const first = await run('r1');
     const second = await run('r1');
@@ -241,7 +298,7 @@ describe('startStepFunctions', () => {
     expect(calls.map((call) => call.functionName)).toEqual(['deliver', 'record']);
   });
 
-  it('names what it does not know as AWS does', async () => {
+  it('answers with the errors of AWS to unknown executions, tokens, outputs and names', async () => {
     const { client, token, run } = await start(waitingDefinition({}));
     const executionArn = `${stateMachineArn.replace(':stateMachine:', ':execution:')}:nobody`;
     await expect(client.send(new DescribeExecutionCommand({ executionArn }))).rejects.toThrow(ExecutionDoesNotExist);

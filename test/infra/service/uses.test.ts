@@ -5,7 +5,10 @@ import { startStack, type Stack } from '../../../infra/local/stack.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
 import type { Uses } from '../../../shared/uses.ts';
 import { tasks } from '../../../shared/tasks/tasks.ts';
+import { movableClock } from '../../support/movable-clock.ts';
+import { untilTestEnds } from '../../support/patience.ts';
 import { recordCalls } from '../../support/recorded-calls.ts';
+import { watchFunctions } from '../../support/watched-functions.ts';
 import { callAs, readyComputation, type Call } from '../local/ready-computation.ts';
 
 /** What the scenario below does not come to: races and repairs after a crash, which other tests provoke. */
@@ -23,6 +26,9 @@ const onlyInRaces: Partial<Record<FunctionName, string[]>> = {
 const gapCheck = 'dynamodb:GetItem';
 
 const calls = recordCalls();
+const functions = watchFunctions(calls.load);
+const clock = movableClock();
+const stopInSeconds = 600;
 let stack: Stack;
 let call: Call;
 
@@ -66,14 +72,14 @@ async function accepted(id: string, cvm: string): Promise<string> {
     const [first] = commands as { id: string }[];
     if (!first) throw new Error('No command yet.');
     return first;
-  }, 5_000);
+  }, untilTestEnds);
   await report(cvm, runId, { type: 'accepted', command_id: command.id }, { type: 'heartbeat' });
   return runId;
 }
 
-const untilOver = (id: string) => vi.waitUntil(async () => !(await latestRun(id)).status.endsWith('ing'), 10_000);
+const untilOver = (id: string) => vi.waitUntil(async () => !(await latestRun(id)).status.endsWith('ing'), untilTestEnds);
 
-const called = (name: FunctionName, action: string) => vi.waitUntil(() => calls.actionsOf(name).includes(action), 5_000);
+const called = (name: FunctionName, action: string) => vi.waitUntil(() => calls.actionsOf(name).includes(action), untilTestEnds);
 
 /** A run that is committed, its execution not started yet. */
 async function withoutExecution(
@@ -147,14 +153,20 @@ async function stopRuns(id: string, grow: () => Promise<void>): Promise<void> {
   await stack.invoke('lifecycle/sweep-runs', { grace_in_seconds: 0 });
   held.letGo();
   await answer;
-  await untilOver(id); // no CVM confirms it in time
+  await vi.waitFor(async () => {
+    const { commands } = await done('GET', '/d1/cvms/cvm-6/commands');
+    expect(commands).toMatchObject([{ type: 'stop' }]);
+  }, untilTestEnds);
+  await functions.untilIdle();
+  clock.move(stopInSeconds * 1_000);
+  await untilOver(id); // no CVM has confirmed it in time
 
   const other = await accepted(id, 'cvm-7');
   const run = { domain: 'd1', computation_id: id, run_id: other, cvm_id: 'cvm-7' };
   await vi.waitUntil(async () => {
     await report('cvm-7', other, { type: 'heartbeat' });
     return calls.actionsOf('cvms/report').includes('states:SendTaskHeartbeat');
-  }, 5_000);
+  }, untilTestEnds);
   const detail = { status: 'ABORTED', input: JSON.stringify({ action: 'stop', ...run }) };
   await stack.invoke('lifecycle/execution-ended', { detail });
   await untilOver(id);
@@ -200,18 +212,25 @@ async function remove(id: string): Promise<void> {
 
   const replaced = String((await done('POST', '/d1/assets', asset()))['id']);
   await done('PUT', `/d1/assets/${replaced}`, asset({ asset: btoa('c,d') }));
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3 * 3_600_000 });
+  await functions.untilIdle();
+  clock.move(3 * 3_600_000);
   await stack.invoke('maintenance/collect-content', {});
   await stack.invoke('maintenance/migrate', { grace_in_seconds: 0 });
-  vi.useRealTimers();
 }
 
 beforeAll(async () => {
-  stack = await startStack({ port: 0, simulator: false, times: { stopInSeconds: 1 }, load: calls.load });
+  stack = await startStack({
+    port: 0,
+    simulator: false,
+    times: { stopInSeconds },
+    load: functions.load,
+    clock,
+    schedules: false,
+  });
   call = callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator', 'd1:cvm']));
   calls.listen();
   await liveThroughIt();
-}, 60_000);
+});
 
 afterAll(async () => {
   await stack.stop();

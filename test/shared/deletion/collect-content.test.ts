@@ -45,7 +45,7 @@ async function expectOnlyNamedContent(death = ''): Promise<void> {
 }
 
 describe('collectContent', () => {
-  it('removes content that no row came to name, and no other, wherever a creation died', async () => {
+  it('removes content that no row names, and no other, at whichever call a creation died', async () => {
     const kept = await anAsset(stores, domain);
     const deaths = await dieAtEveryCall(
       stores,
@@ -60,7 +60,7 @@ describe('collectContent', () => {
     expect(await contentOf(kept)).toBe(btoa('print(1)'));
   });
 
-  it('removes what was replaced, and nothing that is named, wherever a replacement died', async () => {
+  it('removes replaced content, and none that a row names, at whichever call a replacement died', async () => {
     const deaths = await dieAtEveryCall(
       stores,
       () => anAsset(stores, domain),
@@ -74,7 +74,7 @@ describe('collectContent', () => {
     expect(deaths).toBeGreaterThan(6);
   });
 
-  it('leaves content of the last two hours alone, for those who are about to name or to read it', async () => {
+  it('keeps replaced content for two hours, for those who are about to read it', async () => {
     const id = await anAsset(stores, domain);
     const before = await readAsset(stores.table, domain, id);
     await replace(id, btoa('new'));
@@ -85,7 +85,7 @@ describe('collectContent', () => {
     expect(await contentOf(id)).toBe(btoa('new'));
   });
 
-  it('takes in an upload whose arrival went unnoticed', async () => {
+  it('makes an upload whose notification got lost the content of its asset', async () => {
     const { id } = await create(undefined);
     const { upload_key } = await readAsset(stores.table, domain, id);
     await putContent(stores.content, String(upload_key), Buffer.from('large'));
@@ -94,7 +94,7 @@ describe('collectContent', () => {
     await expectOnlyNamedContent();
   });
 
-  it('removes an upload that nobody awaits any more', async () => {
+  it('removes an upload that no asset awaits any more', async () => {
     const { id } = await create(undefined);
     const { upload_key } = await readAsset(stores.table, domain, id);
     await replace(id, btoa('sent inline instead'));
@@ -104,7 +104,7 @@ describe('collectContent', () => {
     expect(await contentOf(id)).toBe(btoa('sent inline instead'));
   });
 
-  it('leaves no notes once all of them are settled', async () => {
+  it('leaves no content checks in the table when all are settled', async () => {
     const { id } = await create(undefined);
     await deleteAsset(stores.table, { domain, id, ...byAlice });
     await purgeAll(stores.table, stores.content);
@@ -127,7 +127,7 @@ describe('the content of an asset', () => {
     await expectOnlyNamedContent();
   });
 
-  it('is taken in once, however often its arrival is told, and not for an asset that awaits another', async () => {
+  it('is received once when its arrival is notified three times, and not from an upload that the asset does not await', async () => {
     const { id } = await create(undefined);
     const { upload_key } = await readAsset(stores.table, domain, id);
     await putContent(stores.content, String(upload_key), Buffer.from('large'));

@@ -53,7 +53,7 @@ async function expectUnlinked({ asset, computations }: Awaited<ReturnType<typeof
 }
 
 describe('the purge of an asset', () => {
-  it('leaves neither links nor content, and one event at each computation, wherever its deletion was interrupted', async () => {
+  it('leaves neither links nor content, and one event at each computation, at whichever call the deletion died', async () => {
     const deaths = await dieAtEveryCall(
       stores,
       aLinkedAsset,
@@ -66,7 +66,7 @@ describe('the purge of an asset', () => {
     expect(deaths).toBeGreaterThan(10);
   });
 
-  it('does so wherever it was interrupted itself', async () => {
+  it('leaves neither links nor content, and one event at each computation, at whichever call the purge itself died before', async () => {
     const prepare = async () => {
       const linked = await aLinkedAsset();
       stores.proxy.inject({ kind: 'dropped', share: 1, after: 5 });
@@ -78,7 +78,7 @@ describe('the purge of an asset', () => {
     expect(deaths).toBeGreaterThan(10);
   });
 
-  it('comes to its end though a computation is deleted in between', async () => {
+  it('ends although the linked computations are deleted in between', async () => {
     const { asset, computations } = await aLinkedAsset();
     stores.proxy.inject({ kind: 'dropped', share: 1, after: 5 });
     await remove(asset, stores.mortal);
@@ -90,7 +90,7 @@ describe('the purge of an asset', () => {
 });
 
 describe('the deletion of an asset', () => {
-  it('waits for the end of a run that uses it, also of one that it has been unlinked from', async () => {
+  it('answers asset_in_use until the end of a run that uses the asset, also when it has been unlinked since', async () => {
     const { id, algorithm } = await aReadyComputation(stores, domain);
     const run = await aRun(stores, domain, id, 'cvm-uses');
     const inUse = { code: 'conflict', extras: { reason: 'asset_in_use', run_id: run } };
@@ -103,7 +103,7 @@ describe('the deletion of an asset', () => {
     expect((await itemsNaming(stores.table, [algorithm])).filter((key) => key.startsWith('uses#'))).toEqual([]);
   });
 
-  it('takes away the links of more computations than fit into its transaction', { timeout: 60_000 }, async () => {
+  it('removes the links to 93 computations, more than fit into its transaction', async () => {
     const asset = await anAsset(stores, domain, { file_name: 'wide.csv', asset_type: 'dataset' });
     for (let count = 0; count < 93; count++) {
       const computationId = await aComputation(stores.table, domain);
@@ -117,7 +117,7 @@ describe('the deletion of an asset', () => {
     expect((await itemsNaming(stores.table, [asset])).filter((key) => !key.startsWith('journal#'))).toEqual([]);
   });
 
-  it('leaves a table that does not contradict itself', async () => {
+  it('leaves a table without contradictions', async () => {
     expect(inconsistencies(await scan(stores.table))).toEqual([]);
   });
 });

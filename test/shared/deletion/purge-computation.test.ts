@@ -53,7 +53,7 @@ async function expectNothingLeft({ id, runs }: { id: string; runs: string[] }, d
 }
 
 describe('the purge of a computation', () => {
-  it('leaves nothing of it, wherever its deletion was interrupted', async () => {
+  it('leaves no item of the computation, at whichever call its deletion died', async () => {
     const deaths = await dieAtEveryCall(
       stores,
       aLivedComputation,
@@ -66,7 +66,7 @@ describe('the purge of a computation', () => {
     expect(deaths).toBeGreaterThan(10);
   });
 
-  it('leaves nothing of it, wherever it was interrupted itself', async () => {
+  it('leaves no item of the computation, at whichever call the purge itself died before', async () => {
     const prepare = async () => {
       const computation = await aLivedComputation();
       stores.proxy.inject({ kind: 'dropped', share: 1, after: 2 });
@@ -79,7 +79,7 @@ describe('the purge of a computation', () => {
     expect(deaths).toBeGreaterThan(20);
   });
 
-  it('goes on behind a deletion that has succeeded, and comes to its end though the assets are deleted in between', async () => {
+  it('ends after a deletion that was answered as done, although the assets are deleted in between', async () => {
     const { id, assets } = await aLivedComputation();
     stores.proxy.inject({ kind: 'dropped', share: 1, after: 2 });
     await remove(id, stores.mortal);
@@ -89,7 +89,7 @@ describe('the purge of a computation', () => {
     await expectNothingLeft({ id, runs: assets }, 'with its assets');
   });
 
-  it('leaves a table that does not contradict itself', async () => {
+  it('leaves a table without contradictions', async () => {
     expect(inconsistencies(await scan(stores.table))).toEqual([]);
   });
 });

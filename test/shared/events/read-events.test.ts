@@ -75,7 +75,7 @@ const listing = fc.record({
 });
 
 describe('readEvents', () => {
-  it('answers every listing as a plain list would', { timeout: 120_000 }, async () => {
+  it('answers every listing as a plain list would', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(batch, { maxLength: 14, size: 'max' }),

@@ -1,0 +1,34 @@
+import { systemClock, type Clock } from '../../shared/clock.ts';
+
+/** A clock that also calls back. The parts of the one-machine stack share one, so that a test moves the time of all of them. */
+export interface TimerClock extends Clock {
+  /** Calls back once, after so many milliseconds. Returns a function that cancels the timer; harmless once it has fired. */
+  setTimer: (milliseconds: number, callback: () => void) => () => void;
+}
+
+/** The longest time that a Node timer keeps (24 days). Longer ones end then. */
+const longestInMilliseconds = 2 ** 31 - 1;
+
+export const systemTimerClock: TimerClock = {
+  ...systemClock,
+  setTimer: (milliseconds, callback) => {
+    const timer = setTimeout(callback, Math.min(milliseconds, longestInMilliseconds));
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Waits by the clock. @throws AbortError as soon as the signal is aborted */
+export async function pause(clock: TimerClock, milliseconds: number, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const abort = () => {
+      cancel();
+      reject(new DOMException('The wait was aborted.', 'AbortError'));
+    };
+    const cancel = clock.setTimer(milliseconds, () => {
+      signal.removeEventListener('abort', abort);
+      resolve();
+    });
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+  });
+}

@@ -1,0 +1,62 @@
+import { spawn } from 'node:child_process';
+import { getPriority, loadavg, availableParallelism } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+
+const usage = `Usage: npm run test:busy -- [--runs=N] [--load=L] [test files]
+
+Runs the tests on a busy machine: beside processes that keep its load at L or more (default: 5 for each processor).
+
+  --runs=N    how often the tests run (default 1)
+  --load=L    how many processes compute beside them`;
+
+/** Computes at the tests' own priority. It ends with its parent, however that ends. */
+const computes = 'const parent = process.ppid; while (process.ppid === parent) for (let i = 0; i < 1e7; i++);';
+
+const { values, positionals: files } = parseArgs({
+  options: { runs: { type: 'string' }, load: { type: 'string' }, help: { type: 'boolean' } },
+  allowPositionals: true,
+});
+const runs = Number(values.runs ?? 1);
+const load = Number(values.load ?? 5 * availableParallelism());
+if (values.help || !Number.isInteger(runs) || !Number.isInteger(load) || runs < 1 || load < 1) {
+  console.log(usage);
+  process.exit(values.help ? 0 : 2);
+}
+
+const generators = Array.from({ length: load }, () => spawn(process.execPath, ['-e', computes], { stdio: 'ignore' }));
+const endGenerators = () => {
+  for (const generator of generators) generator.kill('SIGKILL');
+};
+process.on('exit', endGenerators);
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
+
+console.log(`${load} processes compute beside the tests, with priority ${getPriority()}.`);
+let failed = 0;
+for (let run = 1; run <= runs; run++) {
+  const loads: number[] = [];
+  const watching = new AbortController();
+  const watched = watchLoad(loads, watching.signal);
+  const startedAt = performance.now();
+  const code = await runTests();
+  const seconds = Math.round((performance.now() - startedAt) / 1_000);
+  watching.abort();
+  await watched;
+  if (code !== 0) failed++;
+  const seen = `load ${Math.min(...loads).toFixed(1)} to ${Math.max(...loads).toFixed(1)}`;
+  console.log(`Run ${run} of ${runs}: ${code === 0 ? 'passed' : 'failed'} in ${seconds} s, ${seen}.`);
+}
+process.exit(failed === 0 ? 0 : 1);
+
+function runTests(): Promise<number | null> {
+  const tests = spawn('npx', ['vitest', 'run', '--reporter=dot', ...files], { stdio: 'inherit' });
+  return new Promise((resolve) => tests.once('exit', resolve));
+}
+
+/** The system's average over the last minute, every few seconds: it takes a minute to rise. */
+async function watchLoad(loads: number[], signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    loads.push(loadavg()[0] ?? 0);
+    await delay(5_000, undefined, { signal }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { localFunctions } from '../../../infra/local/local-functions.ts';
+import { movableClock } from '../../support/movable-clock.ts';
+
+/** A function whose invocations end when the test says so. */
+function heldFunction() {
+  const started: { event: unknown; remaining: number; end: () => void }[] = [];
+  const handler = async (event: unknown, { getRemainingTimeInMillis }: { getRemainingTimeInMillis: () => number }) => {
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    started.push({ event, remaining: getRemainingTimeInMillis(), end: () => resolve(undefined) });
+    await promise;
+    return event;
+  };
+  return { started, handler };
+}
+
+const eventsOf = ({ started }: ReturnType<typeof heldFunction>) => started.map(({ event }) => event);
+
+const times = <T>(count: number, make: (index: number) => T) => Array.from({ length: count }, (_, index) => make(index));
+
+describe('localFunctions', () => {
+  it.each([
+    ['a function that changes the table', 'assets/link-asset', 2],
+    ['a function that only reads', 'assets/get-asset', 16],
+  ])('runs few invocations of %s at the same time, and begins the others in their order', async (_kind, name, atOnce) => {
+    const held = heldFunction();
+    const invoke = localFunctions({ load: () => Promise.resolve(held.handler) });
+    const answers = times(atOnce + 2, (index) => invoke(name, index));
+    await expect.poll(() => eventsOf(held)).toEqual(times(atOnce, (index) => index));
+    held.started[1]?.end();
+    await expect.poll(() => eventsOf(held)).toEqual(times(atOnce + 1, (index) => index));
+    held.started[0]?.end();
+    await expect.poll(() => held.started.length).toBe(atOnce + 2);
+    for (const { end } of held.started) end();
+    expect(await Promise.all(answers)).toEqual(times(atOnce + 2, (index) => index));
+  });
+
+  it('answers for one function while invocations of another one wait', async () => {
+    const held = heldFunction();
+    const invoke = localFunctions({
+      load: (name) => Promise.resolve(name === 'assets/link-asset' ? held.handler : (event) => ({ answered: event })),
+    });
+    const waiting = times(4, () => invoke('assets/link-asset', {}));
+    await expect.poll(() => held.started.length).toBe(2);
+    expect(await invoke('service/health', 'how are you')).toEqual({ answered: 'how are you' });
+    for (let ended = 0; ended < 4; ended++) {
+      await expect.poll(() => held.started.length).toBeGreaterThan(ended);
+      held.started[ended]?.end();
+    }
+    await Promise.all(waiting);
+  });
+
+  it('gives an invocation its whole time from the moment it begins, however long it waited', async () => {
+    const clock = movableClock();
+    const held = heldFunction();
+    const invoke = localFunctions({ load: () => Promise.resolve(held.handler), clock });
+    const answers = times(3, (index) => invoke('assets/link-asset', index));
+    await expect.poll(() => held.started.length).toBe(2);
+    clock.move(20_000);
+    held.started[0]?.end();
+    await expect.poll(() => held.started.length).toBe(3);
+    expect(held.started[2]?.remaining).toBeGreaterThan(25_000);
+    for (const { end } of held.started) end();
+    await Promise.all(answers);
+  });
+
+  it.each([
+    ['an endpoint', 'assets/link-asset', 30],
+    ['a task', 'maintenance/purge', 900],
+  ])('ends an invocation of %s after its timeout, and lets the next one begin', async (_kind, name, timeoutInSeconds) => {
+    const clock = movableClock();
+    const held = heldFunction();
+    const invoke = localFunctions({ load: () => Promise.resolve(held.handler), clock });
+    const hanging = times(2, () => invoke(name, 'hangs').catch((error: unknown) => error));
+    const next = invoke(name, 'next');
+    await expect.poll(() => held.started.length).toBe(2);
+    clock.move((timeoutInSeconds - 15) * 1_000);
+    expect(await Promise.race([...hanging, Promise.resolve('nothing has ended')])).toBe('nothing has ended');
+    clock.move(15_000);
+    const error = { name: 'Sandbox.Timedout', message: `${name} took longer than ${timeoutInSeconds} s.` };
+    for (const each of hanging) expect(await each).toMatchObject(error);
+    await expect.poll(() => held.started.length).toBe(3);
+    held.started[2]?.end();
+    expect(await next).toBe('next');
+  });
+});
