@@ -222,7 +222,7 @@ beforeAll(async () => {
   stack = await startStack({
     port: 0,
     simulator: false,
-    times: { stopInSeconds },
+    times: { stopInSeconds, silenceInSeconds: 2 * stopInSeconds },
     load: functions.load,
     clock,
     schedules: false,
