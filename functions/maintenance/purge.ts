@@ -5,5 +5,5 @@ import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';
 
 export const handler = task('maintenance/purge', v.unknown(), async (_event, { deadline }) => ({
-  purged: await purgeAll(openTable(deadline), openContentStore()),
+  purged: await purgeAll(openTable(deadline), openContentStore(deadline)),
 }));

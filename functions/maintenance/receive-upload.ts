@@ -12,5 +12,6 @@ function objectKey(encoded: string): string {
 }
 
 export const handler = task('maintenance/receive-upload', objectCreated, async ({ Records }, { now, deadline }) => {
-  for (const { s3 } of Records) await receiveUpload(openTable(deadline), openContentStore(), objectKey(s3.object.key), now);
+  for (const { s3 } of Records)
+    await receiveUpload(openTable(deadline), openContentStore(deadline), objectKey(s3.object.key), now);
 });

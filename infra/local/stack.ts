@@ -117,7 +117,10 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
 
   const endpoints = { dynamoDb: dynamoDb.endpoint, s3: s3.endpoint, stepFunctions: stepFunctions.endpoint };
   setEnvironment((await options.intercept?.(endpoints)) ?? endpoints, times, options.logLevel ?? 'SILENT');
-  if (options.dataDirectory !== undefined) await finishWhatWasCutOff(invoke, background);
+  if (options.dataDirectory !== undefined) {
+    await finishWhatWasCutOff(invoke, background);
+    background.invoke('maintenance/migrate', { grace_in_seconds: 0 });
+  }
   if (options.schedules !== false) for (const { name, everyMinutes } of schedules) background.every(everyMinutes, name);
 
   const gateway = await started(

@@ -1,12 +1,13 @@
 import { keyToWrite, lists } from '../table/keys.ts';
 import { addToList, moveInList, removeFromList } from '../table/listing.ts';
+import { schemaVersion } from '../table/schema-version.ts';
 import { StaleReadError, type Transaction } from '../table/transaction.ts';
 import type { StoredAsset } from './asset.ts';
 import { assetKey, assetNumber } from './read-asset.ts';
 
 /** Adds a new asset: its row and list entry. */
 export function addAsset(transaction: Transaction, domain: string, asset: StoredAsset): void {
-  const Item = { ...keyToWrite(assetKey(domain, asset.id)), ...asset };
+  const Item = { ...keyToWrite(assetKey(domain, asset.id)), ...schemaVersion('asset'), ...asset };
   transaction.add(
     { put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } },
     ...addToList(lists.assets(domain), assetNumber(asset.id), asset.asset_type),
@@ -25,7 +26,7 @@ export function changeAsset(
   change: Partial<Omit<StoredAsset, 'id' | 'version'>>,
 ): StoredAsset {
   const next = { ...asset, ...change, version: asset.version + 1 };
-  const Item = { ...keyToWrite(assetKey(domain, asset.id)), ...next };
+  const Item = { ...keyToWrite(assetKey(domain, asset.id)), ...schemaVersion('asset'), ...next };
   transaction.add(
     { put: { Item, ...unchanged(asset) }, otherwise: new StaleReadError() },
     ...moveInList(lists.assets(domain), assetNumber(asset.id), asset.asset_type, next.asset_type),

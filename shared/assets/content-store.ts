@@ -3,6 +3,7 @@ import { fromEnv } from '@aws-sdk/credential-provider-env';
 import { S3RequestPresigner } from '@aws-sdk/s3-request-presigner';
 import { Sha256 } from '@smithy/core/checksum';
 import { HttpRequest } from '@smithy/core/transport';
+import { Deadline, type DeadlineSource } from '../deadline.ts';
 import { environment } from '../environment.ts';
 import type { Asset } from './asset.ts';
 import { requestStorage, type Method } from './storage-request.ts';
@@ -17,17 +18,17 @@ export interface ContentStore {
   presigner: S3RequestPresigner;
   /** Limits the time until the response starts, and the time between two parts of its body. Default 6,000. */
   timeLimitInMilliseconds?: number;
+  /** Default: a new deadline of 5 seconds for each request. It covers the time until the first byte of the response. */
+  deadline?: DeadlineSource;
 }
 
-let opened: ContentStore | undefined;
+let presigner: S3RequestPresigner | undefined;
 
-export function openContentStore(): ContentStore {
+/** Opens the stage's bucket. The presigner is created at the first use. */
+export function openContentStore(deadline: DeadlineSource): ContentStore {
   const { BUCKET_URL, AWS_REGION } = environment();
-  opened ??= {
-    url: BUCKET_URL,
-    presigner: new S3RequestPresigner({ region: AWS_REGION, credentials: fromEnv(), sha256: Sha256 }),
-  };
-  return opened;
+  presigner ??= new S3RequestPresigner({ region: AWS_REGION, credentials: fromEnv(), sha256: Sha256 });
+  return { url: BUCKET_URL, presigner, deadline };
 }
 
 const inlinePrefix = 'content/inline/';
@@ -123,5 +124,6 @@ async function request(
   options: { headers?: Record<string, string>; body?: Uint8Array<ArrayBuffer> } = {},
 ): Promise<Response> {
   const url = await presign(store, method, key, options);
-  return await requestStorage(url, { method, ...options }, store.timeLimitInMilliseconds);
+  const deadline = store.deadline?.() ?? new Deadline();
+  return await requestStorage(url, { method, ...options }, deadline, store.timeLimitInMilliseconds);
 }

@@ -1,3 +1,4 @@
+import type { Deadline } from '../deadline.ts';
 import { ServiceError } from '../errors.ts';
 
 export type Method = 'GET' | 'PUT' | 'DELETE';
@@ -22,9 +23,12 @@ export class StorageError extends Error {
 
 const attempts = 3;
 const defaultTimeLimitInMilliseconds = 6_000;
+/** Storage that is busy needs longer pauses than a conflict in the table: up to 240 ms, then up to 480. */
+const pausesBegin = 3;
 
 /**
- * Sends a presigned request, up to three times if storage is busy, down or silent. A refusal such as 403 is not retried, because
+ * Sends a presigned request, up to three times before the deadline, if storage is
+ * busy, down or silent. A refusal such as 403 is not retried, because
  * its cause is a missing permission or a wrong request. A missing object is a result: GET and DELETE return a 404. Read the body
  * of the response without a pause longer than the time limit. If storage stops sending it, reading throws ServiceError
  * `unavailable`.
@@ -33,15 +37,16 @@ const defaultTimeLimitInMilliseconds = 6_000;
 export async function requestStorage(
   url: string,
   init: { method: Method; headers?: Record<string, string>; body?: Uint8Array<ArrayBuffer> },
+  deadline: Deadline,
   timeLimitInMilliseconds = defaultTimeLimitInMilliseconds,
 ): Promise<Response> {
   for (let attempt = 1; ; attempt++) {
-    const answer = await send(url, init, timeLimitInMilliseconds);
+    const answer = await send(url, init, Math.min(timeLimitInMilliseconds, deadline.remaining));
     if (answer instanceof Response && isExpected(answer, init.method, attempt)) return answer;
     const failure = answer instanceof Response ? await refusal(init.method, answer) : answer;
     if (!isTransient(failure)) throw failure;
     if (attempt === attempts) throw unavailable(failure);
-    await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** attempt));
+    await deadline.pause(attempt + pausesBegin);
   }
 }
 

@@ -3,6 +3,7 @@ import { appendEvents } from '../events/journal.ts';
 import { parseHead, type JournalHead } from '../events/journal-head.ts';
 import { journalKeys, keyToWrite, lists, type Key } from '../table/keys.ts';
 import { addToList, moveInList, removeFromList } from '../table/listing.ts';
+import { schemaVersion } from '../table/schema-version.ts';
 import { setAttributes } from '../table/set-attributes.ts';
 import { readSettled } from '../table/read-settled.ts';
 import type { Item, Table } from '../table/table.ts';
@@ -68,7 +69,7 @@ export async function addComputation(
   { domain, row }: { domain: string; row: StoredComputation & { status: 'created' } },
   entry: Entry,
 ): Promise<void> {
-  const Item = { ...keyToWrite(computationKey(domain, row.id)), ...row };
+  const Item = { ...keyToWrite(computationKey(domain, row.id)), ...schemaVersion('computation'), ...row };
   transaction.add(
     { put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } },
     ...addToList(lists.computations(domain), computationNumber(row.id), row.status),

@@ -3,6 +3,7 @@ import { journalKeys } from '../table/keys.ts';
 import { getItem, type Item, type Table } from '../table/table.ts';
 import { StaleReadError, type Action } from '../table/transaction.ts';
 import { parseStored } from '../table/parse-stored.ts';
+import { schemaVersion } from '../table/schema-version.ts';
 import { noMarks, segmentMarksSchema } from './segment-marks.ts';
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
@@ -43,7 +44,7 @@ export async function readHead(table: Table, computationId: string): Promise<Jou
 
 /** Returns the action that replaces the head. It fails with StaleReadError if another append came first. */
 export function replaceHead(computationId: string, read: JournalHead, next: JournalHead): Action {
-  const Item = { ...journalKeys.head(computationId), ...next };
+  const Item = { ...journalKeys.head(computationId), ...schemaVersion('journal head'), ...next };
   const condition =
     read.count === 0
       ? { ConditionExpression: 'attribute_not_exists(pk)' }

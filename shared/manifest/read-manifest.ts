@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import { notFound, ServiceError } from '../errors.ts';
 import { numberOf } from '../identifiers.ts';
 import { parseStored } from '../table/parse-stored.ts';
@@ -18,7 +19,7 @@ export async function readManifest(table: Table, domain: string, id: string, run
     const [row, snapshot] = await getItems(table, [computationKey(domain, id), runKeys.snapshot(id, runId)]);
     parseComputation(row, id);
     if (!snapshot) throw notFound('run of this computation');
-    return parseStored(manifestSchema, snapshot['manifest'], 'manifest');
+    return parseStored(v.object({ manifest: manifestSchema }), snapshot, 'snapshot of a run').manifest;
   }
   const { manifest, missing } = buildManifest(await readInputs(table, domain, await readComputation(table, domain, id)));
   if (missing)

@@ -3,6 +3,7 @@ import type { Run } from '../computations/run.ts';
 import { numberOf } from '../identifiers.ts';
 import { keyToWrite, listKeys, lists, type Key } from '../table/keys.ts';
 import { addToList, removeFromList } from '../table/listing.ts';
+import { schemaVersion } from '../table/schema-version.ts';
 import { setAttributes } from '../table/set-attributes.ts';
 import type { Table } from '../table/table.ts';
 import { StaleReadError, type Transaction } from '../table/transaction.ts';
@@ -25,7 +26,7 @@ export async function addRun(
 ): Promise<void> {
   const { number, key } = placeOf(computation.domain, run.id);
   transaction.add(
-    { put: { Item: { ...key, ...run }, ConditionExpression: 'attribute_not_exists(pk)' } },
+    { put: { Item: { ...key, ...schemaVersion('run'), ...run }, ConditionExpression: 'attribute_not_exists(pk)' } },
     ...addToList(lists.runs(computation.domain), number),
   );
   await enterStatus(table, transaction, computation, run, entry);

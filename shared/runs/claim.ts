@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { finalStatuses } from '../computations/run.ts';
 import { cvmKeys, keyToWrite, type Key, type RowKey } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
+import { schemaVersion } from '../table/schema-version.ts';
 import { setAttributes } from '../table/set-attributes.ts';
 import { getItems, queryPartition, type Item, type Table } from '../table/table.ts';
 import { StaleReadError, type Transaction } from '../table/transaction.ts';
@@ -79,7 +80,7 @@ export async function readClaims(table: Table): Promise<Claim[]> {
 
 /** Claims a CVM. Fails with StaleReadError if another run has claimed it since it was read. */
 export function addClaim(transaction: Transaction, claim: Claim): void {
-  const Item = { ...keyToWrite(cvmKeys.claim(claim.domain, claim.cvm_id)), ...claim };
+  const Item = { ...keyToWrite(cvmKeys.claim(claim.domain, claim.cvm_id)), ...schemaVersion('claim'), ...claim };
   transaction.add({ put: { Item, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: new StaleReadError() });
 }
 

@@ -1,6 +1,7 @@
 import { keysToChange, parseToChange } from '../computations/change-computation.ts';
 import { isActive, type Run } from '../computations/run.ts';
 import { emitMetric } from '../metrics.ts';
+import { runKeys } from '../table/keys.ts';
 import { getItems, type Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { changeRun } from './change-run.ts';
@@ -8,7 +9,7 @@ import { claimKeys, parseClaimOf, removeClaim, type Ending } from './claim.ts';
 import { removeCommand } from './change-commands.ts';
 import { findRun, runKey } from './read-run.ts';
 import type { RunReference } from './run-reference.ts';
-import { removeServerKey } from './snapshot.ts';
+import { removeKeyFromSnapshot, removeServerKey } from './snapshot.ts';
 
 /**
  * Ends a run; every run ends here. One transaction changes the status, the lists and the statistics, records the last event and
@@ -36,6 +37,7 @@ export async function endRun(table: Table, reference: RunReference, otherwise: E
     await changeRun(table, transaction, computation, { before: run, after: ended }, { originator: 'system', details, now });
     if (claim) removeClaim(transaction, claim);
     if (claim?.has_server_key !== false) removeServerKey(transaction, reference);
+    if (claim?.has_server_key === undefined) removeKeyFromSnapshot(transaction, runKeys.snapshot(computation_id, run_id));
     removeCommand(transaction, reference, 'run');
     removeCommand(transaction, reference, 'stop');
     await transaction.commit(table);

@@ -3,6 +3,7 @@ import { agentConfigInput, withoutServerKey, type AgentConfig } from '../computa
 import { manifestSchema, type Manifest } from '../manifest/manifest.ts';
 import { runKeys, type Key } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
+import { schemaVersion } from '../table/schema-version.ts';
 import type { Item } from '../table/table.ts';
 import type { Transaction } from '../table/transaction.ts';
 import type { RunReference } from './run-reference.ts';
@@ -26,6 +27,7 @@ export function addSnapshot(
   const { server_key } = agent_config;
   const Item = {
     ...runKeys.snapshot(computation_id, run_id),
+    ...schemaVersion('snapshot of a run'),
     run_id,
     manifest,
     agent_config: withoutServerKey(agent_config),
@@ -38,6 +40,26 @@ export function addSnapshot(
 export function removeServerKey(transaction: Transaction, { computation_id, run_id }: OfRun): void {
   transaction.add({ delete: { Key: runKeys.serverKey(computation_id, run_id) } });
 }
+
+/**
+ * Removes the private key that earlier versions wrote into the snapshot itself, for a run that is over. The transaction fails if
+ * there is no snapshot.
+ */
+export function removeKeyFromSnapshot(transaction: Transaction, snapshotKey: Key): void {
+  transaction.add({
+    update: {
+      Key: snapshotKey,
+      UpdateExpression: 'REMOVE agent_config.server_key',
+      ConditionExpression: 'attribute_exists(agent_config)',
+    },
+  });
+}
+
+/** The snapshots that still hold a private key themselves, for scanPage. */
+export const snapshotsWithKey = {
+  FilterExpression: 'begins_with(sk, :snapshot) AND size(agent_config.server_key) > :none',
+  ExpressionAttributeValues: { ':snapshot': runKeys.prefixes.snapshot, ':none': 0 },
+};
 
 /** Returns the keys of an active run's snapshot, for parseSnapshot. */
 export function snapshotKeys({ computation_id, run_id }: OfRun): [Key, Key] {

@@ -206,6 +206,12 @@ export const contentCheckKeys = {
   ],
 };
 
+/** The progress of each migration, by its name. */
+export const migrationKeys = {
+  partition: 'migrations',
+  state: (name: string): Key => ({ pk: migrationKeys.partition, sk: name }),
+};
+
 /** Deleted resources whose remaining items still have to be removed. */
 export const purgeKeys = {
   shards: shardsOf('purges'),

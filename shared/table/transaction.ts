@@ -78,7 +78,7 @@ export class Transaction {
         await table.document.send(command, { abortSignal: deadline.signal() });
         return;
       } catch (error) {
-        if (!isTransient(error, this.actions)) throw error;
+        if (!isTransient(error)) throw failedCondition(error, this.actions) ?? error;
         // A transaction in progress keeps its token, so that it is not written twice. A cancelled one was not written.
         if (error instanceof TransactionCanceledException) token = randomUUID();
         table.onConflictRetry?.();
@@ -123,15 +123,22 @@ function withTableName(TableName: string, { put, update, delete: remove, check }
 const transientReasons = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded']);
 const transientNames = new Set(['TransactionConflictException', 'TransactionInProgressException']);
 
-/** Returns whether a retry may succeed. @throws the error of the first action whose condition does not hold */
-function isTransient(error: unknown, actions: Action[]): boolean {
-  if (error instanceof TransactionCanceledException) {
-    const codes = (error.CancellationReasons ?? []).map((reason) => reason.Code ?? 'None');
-    const failed = codes.indexOf('ConditionalCheckFailed');
-    if (failed >= 0)
-      throw actions[failed]?.otherwise ?? new ConditionFailedError('A condition of the transaction does not hold.');
-    return codes.every((code) => code === 'None' || transientReasons.has(code)) && codes.some((code) => code !== 'None');
-  }
+function reasonsOf(error: unknown): string[] {
+  if (!(error instanceof TransactionCanceledException)) return [];
+  return (error.CancellationReasons ?? []).map((reason) => reason.Code ?? 'None');
+}
+
+/** The error of the first action whose condition does not hold; undefined if that is not why the transaction failed. */
+function failedCondition(error: unknown, actions: Action[]): Error | undefined {
+  const failed = reasonsOf(error).indexOf('ConditionalCheckFailed');
+  if (failed < 0) return undefined;
+  return actions[failed]?.otherwise ?? new ConditionFailedError('A condition of the transaction does not hold.');
+}
+
+/** Returns whether a retry may succeed. */
+function isTransient(error: unknown): boolean {
+  const reasons = reasonsOf(error).filter((reason) => reason !== 'None');
+  if (reasons.length > 0) return reasons.every((reason) => transientReasons.has(reason));
   return error instanceof Error && transientNames.has(error.name);
 }
 

@@ -92,6 +92,13 @@ export const tasks = [
     loses: 'No immediate effect. Replaced and abandoned content is still stored.',
   },
   {
+    name: 'maintenance/migrate',
+    trigger: { everyMinutes: 5 },
+    uses: { table: ['Query', 'Scan', 'PutItem', 'UpdateItem'] },
+    timeoutInSeconds: 60,
+    loses: 'No immediate effect. Stored items keep the form of an earlier version, such as private keys of ended runs.',
+  },
+  {
     name: 'maintenance/receive-upload',
     trigger: 'upload',
     uses: { table: ['GetItem', 'PutItem'], content: ['GetObject', 'DeleteObject'], bucket: ['ListBucket'] },

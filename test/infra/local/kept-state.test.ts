@@ -1,12 +1,18 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTable, startDynamoDb } from '../../../infra/local/dynamodb.ts';
 import { startIssuer } from '../../../infra/local/issuer.ts';
 import { localCredentials } from '../../../infra/local/local-credentials.ts';
+import { local } from '../../../infra/local/local-environment.ts';
 import { type LocalS3, startS3 } from '../../../infra/local/s3/s3.ts';
+import { runKeys } from '../../../shared/table/keys.ts';
+import { getItem, putItem, type Table } from '../../../shared/table/table.ts';
+import { patientDeadline } from '../../support/embedded-table.ts';
 import { readyComputation, type Call } from './ready-computation.ts';
 import { killServices, startService } from './service-process.ts';
 
@@ -25,6 +31,19 @@ const contentOf = async (call: Call) => {
   const { assets } = (await call('GET', '/d1/assets')).body as { assets: { id: string }[] };
   return (await call('GET', `/d1/assets/${String(assets[0]?.id)}`)).body['asset'];
 };
+
+/** Works on the kept table while no service does. */
+async function onTable<T>(work: (table: Table) => Promise<T>): Promise<T> {
+  const engine = await startDynamoDb({ dataDirectory: data });
+  const client = new DynamoDBClient({ endpoint: engine.endpoint, region: 'local', credentials: localCredentials });
+  try {
+    await createTable(engine.endpoint, local.tableName);
+    return await work({ name: local.tableName, document: DynamoDBDocumentClient.from(client), deadline: patientDeadline });
+  } finally {
+    client.destroy();
+    await engine.stop();
+  }
+}
 
 function storageOf({ endpoint }: LocalS3) {
   const client = new S3Client({ endpoint, region: 'local', credentials: localCredentials });
@@ -144,6 +163,19 @@ describe('a purge that a kill has cut off', () => {
     const second = await onData();
     expect(contents()).toEqual([]);
     await second.end('SIGTERM');
+  }, 60_000);
+});
+
+describe('what an earlier version has stored', () => {
+  it('is migrated by the next start, without waiting for functions of the version before', async () => {
+    const key = runKeys.snapshot('a-computation', 'a-run');
+    await onTable((table) =>
+      putItem(table, { ...key, run_id: 'a-run', agent_config: { log_level: 'info', server_key: 'PRIVATE' } }),
+    );
+    const service = await onData();
+    await service.end('SIGTERM'); // after what it does in the background
+    expect(await onTable((table) => getItem(table, key))).toMatchObject({ agent_config: { log_level: 'info' } });
+    expect(await onTable((table) => getItem(table, key))).not.toHaveProperty('agent_config.server_key');
   }, 60_000);
 });
 

@@ -20,6 +20,7 @@ const onlyInRaces: Partial<Record<FunctionName, string[]>> = {
   'maintenance/purge': ['dynamodb:BatchGetItem', 'dynamodb:PutItem'],
   'maintenance/receive-upload': ['s3:DeleteObject'],
   'maintenance/collect-content': ['dynamodb:PutItem', 's3:GetObject'],
+  'maintenance/migrate': ['dynamodb:UpdateItem'], // only items of earlier versions
 };
 /** Read where a journal has a gap, to tell damage from a deletion that happens at the same time. */
 const gapCheck = 'dynamodb:GetItem';
@@ -214,13 +215,14 @@ async function remove(id: string): Promise<void> {
   await functions.untilIdle();
   clock.move(3 * 3_600_000);
   await stack.invoke('maintenance/collect-content', {});
+  await stack.invoke('maintenance/migrate', { grace_in_seconds: 0 });
 }
 
 beforeAll(async () => {
   stack = await startStack({
     port: 0,
     simulator: false,
-    times: { stopInSeconds },
+    times: { stopInSeconds, silenceInSeconds: 2 * stopInSeconds },
     load: functions.load,
     clock,
     schedules: false,
