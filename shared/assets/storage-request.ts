@@ -23,15 +23,14 @@ export class StorageError extends Error {
 
 const attempts = 3;
 const defaultTimeLimitInMilliseconds = 6_000;
-/** Storage that is busy needs longer pauses than a conflict in the table: up to 240 ms, then up to 480. */
+/** Busy storage needs longer pauses than a conflict in the table: up to 240 ms, then up to 480 ms. */
 const pausesBegin = 3;
 
 /**
- * Sends a presigned request, up to three times before the deadline, if storage is
- * busy, down or silent. A refusal such as 403 is not retried, because
- * its cause is a missing permission or a wrong request. A missing object is a result: GET and DELETE return a 404. Read the body
- * of the response without a pause longer than the time limit. If storage stops sending it, reading throws ServiceError
- * `unavailable`.
+ * Sends a presigned request, up to three times before the deadline if storage is busy, down or silent. A refusal such as 403 is
+ * not retried, because its cause is a missing permission or a wrong request. A missing object is a result: GET and DELETE return
+ * a 404. Read the body of the response without a pause longer than the time limit. If storage stops sending it, reading throws
+ * ServiceError `unavailable`.
  * @throws StorageError if storage refuses the request; ServiceError `unavailable` after the last attempt
  */
 export async function requestStorage(

@@ -2,22 +2,22 @@ import type { Key } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 
 /**
- * A change of what is stored, made while the service runs. Between any two writes of it the code of now reads the table rightly,
- * and so does the code of the version before, which runs beside it during a deployment and after a rollback.
+ * A change of stored items that is made while the service runs. Between any two of its writes, both the current and the previous
+ * version of the service read the table correctly. The previous one runs during a deployment and after a rollback.
  */
 export interface Migration {
-  /** Never changes, since the state is stored under it. */
+  /** Must never change, because the state is stored under it. */
   name: string;
   /**
-   * One step, of a second or so: it takes up where the step before left off. Safe to repeat, and to do twice at once: each of its
-   * writes has a condition, and goes through the one writer of the row.
+   * Runs one step of about a second, from where the previous step ended. Must be safe to repeat and to run twice at once: each
+   * write has a condition and uses the single writer of the row.
    */
   step: (table: Table, cursor: Key | undefined) => Promise<Step>;
 }
 
 export interface Step {
-  /** Where the next step goes on; undefined once all is done. */
+  /** Where the next step starts; undefined if the migration is done. */
   next: Key | undefined;
-  /** How many items were changed. */
+  /** The number of items that were changed. */
   changed: number;
 }

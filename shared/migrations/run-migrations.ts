@@ -8,14 +8,14 @@ import type { Migration } from './migration.ts';
 import { migrations as allMigrations } from './migrations.ts';
 
 const migrationState = v.object({
-  /** When a function that knows the migration was first called: RFC 3339, UTC, milliseconds. */
+  /** The time of the first call that knew the migration: RFC 3339, UTC, milliseconds. */
   seen_at: v.string(),
   done_at: v.optional(v.string()),
-  /** Where the next step goes on; absent before the first. */
+  /** Where the next step starts; absent before the first step. */
   cursor: v.optional(v.object({ pk: v.string(), sk: v.string() })),
-  /** How many steps were recorded. */
+  /** The number of recorded steps. */
   steps: v.number(),
-  /** How many items the recorded steps changed. A step that died before its record may have changed more. */
+  /** The number of items that the recorded steps changed. A step that died before it was recorded may have changed more. */
   changed: v.number(),
 });
 type MigrationState = v.InferOutput<typeof migrationState>;
@@ -23,20 +23,20 @@ type MigrationState = v.InferOutput<typeof migrationState>;
 interface Options {
   /** RFC 3339, UTC, milliseconds. */
   now: string;
-  /** How long after it was first seen a migration begins. Until then, functions of the version before may still write. */
+  /** The time from `seen_at` until a migration starts. Until then, functions of the previous version may still write. */
   graceInSeconds: number;
   /** Default: all migrations of the service. */
   migrations?: readonly Migration[];
 }
 
-/** Time that a step may take, in milliseconds: none begins with less. */
-const timeForAStep = 4_000;
+/** No step starts with less time left. */
+const stepTimeInMilliseconds = 4_000;
 
 /**
- * Goes on with the migrations until all are done or the caller's time is nearly over. Each step is recorded when it is done, so a
- * death repeats one step at most. Two that run at once repeat each other's steps, which is harmless, until one record fails and its
- * runner leaves the rest to the other. One read if nothing is left to do.
- * @returns how many migrations are not done
+ * Continues the migrations until all are done or the caller's time is nearly over. Each step is recorded after it is done, so a
+ * crash repeats one step at most. Two runners at once repeat each other's steps, which is harmless, until the record of one fails
+ * and it leaves the rest to the other. Takes one read if nothing is left to do.
+ * @returns the number of migrations that are not done
  */
 export async function runMigrations(table: Table, options: Options): Promise<number> {
   const { migrations = allMigrations } = options;
@@ -49,7 +49,7 @@ export async function runMigrations(table: Table, options: Options): Promise<num
   return 0;
 }
 
-/** Goes on with one migration. @returns whether it is done */
+/** Continues one migration. @returns whether it is done */
 async function isDoneAfter(
   table: Table,
   migration: Migration,
@@ -61,7 +61,7 @@ async function isDoneAfter(
     if (!known) await record(table, migration, undefined, state);
     const waitsUntil = Date.parse(state.seen_at) + graceInSeconds * 1000;
     if (state.steps === 0 && Date.parse(now) < waitsUntil) return false;
-    while (state.done_at === undefined && deadlineOf(table).remaining >= timeForAStep) {
+    while (state.done_at === undefined && deadlineOf(table).remaining >= stepTimeInMilliseconds) {
       const { next: cursor, changed } = await migration.step(table, state.cursor);
       const after = { ...state, cursor, steps: state.steps + 1, changed: state.changed + changed };
       if (!cursor) after.done_at = now;

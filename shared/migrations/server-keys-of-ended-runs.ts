@@ -7,15 +7,15 @@ import type { Migration } from './migration.ts';
 const itemsPerStep = 100;
 
 /**
- * Removes the agent's private key from the snapshots of runs that are over. Runs started before keys stood apart wrote it there. A
- * run that is still active keeps its key: the transaction that ends it removes the key.
+ * Removes the agent's private key from the snapshots of ended runs. Earlier versions of the service stored it there. An active
+ * run keeps its key until the transaction that ends it removes the key.
  */
 export const serverKeysOfEndedRuns: Migration = {
   name: 'server-keys-of-ended-runs',
   step: async (table, cursor) => {
     const page = { after: cursor, limit: itemsPerStep, filter: snapshotsWithKey, attributes: ['pk', 'sk', 'run_id'] };
     const { items, next } = await scanPage(table, page);
-    // After the snapshots: a run that began before and has no claim by now is over. A run that begins now has no key in there.
+    // Read after the snapshots: a run without a claim is over then. New runs have no key in their snapshots.
     const active = items.length === 0 ? [] : (await readClaims(table)).map((claim) => claim.run_id);
     const over = items.filter((item) => !active.includes(String(item['run_id'])));
     let changed = 0;
@@ -26,7 +26,7 @@ export const serverKeysOfEndedRuns: Migration = {
         await transaction.commit(table);
         changed += 1;
       } catch (error) {
-        if (!(error instanceof ConditionFailedError)) throw error; // purged meanwhile
+        if (!(error instanceof ConditionFailedError)) throw error; // purged in the meantime
       }
     }
     return { next, changed };

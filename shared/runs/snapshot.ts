@@ -42,8 +42,7 @@ export function removeServerKey(transaction: Transaction, { computation_id, run_
 }
 
 /**
- * Removes the private key that earlier versions wrote into the snapshot itself, for a run that is over. The transaction fails if
- * there is no snapshot.
+ * Removes the private key that earlier versions stored in the snapshot of a run that is over. Fails if there is no snapshot.
  */
 export function removeKeyFromSnapshot(transaction: Transaction, snapshotKey: Key): void {
   transaction.add({
@@ -55,7 +54,7 @@ export function removeKeyFromSnapshot(transaction: Transaction, snapshotKey: Key
   });
 }
 
-/** The snapshots that still hold a private key themselves, for scanPage. */
+/** The filter for snapshots that contain a private key, for scanPage. */
 export const snapshotsWithKey = {
   FilterExpression: 'begins_with(sk, :snapshot) AND size(agent_config.server_key) > :none',
   ExpressionAttributeValues: { ':snapshot': runKeys.prefixes.snapshot, ':none': 0 },

@@ -1,7 +1,7 @@
 /**
- * The version of the shape that each kind of item is written in, by the name that parseStored gives the kind. An item carries it
- * as `schema`. Items without one have version 1. A reader takes every version up to this one, so a new shape begins with readers
- * that know both; a migration then rewrites the items (shared/migrations/).
+ * The schema version in which each kind of item is written, by the kind's name in parseStored. It is stored in the attribute
+ * `schema`. Items without it have version 1. Readers accept all versions up to this one. So to change a schema, first deploy
+ * readers that know both versions; a migration then rewrites the items (shared/migrations/).
  */
 const schemaVersions = {
   computation: 1,
@@ -12,12 +12,12 @@ const schemaVersions = {
   'journal head': 1,
 } as const;
 
-/** What a whole item of this kind is written with. An update of single attributes leaves the item's version as it is. */
+/** Returns the attribute to write with a whole item of this kind. Updates of single attributes do not change the version. */
 export function schemaVersion(kind: keyof typeof schemaVersions): { schema: number } {
   return { schema: schemaVersions[kind] };
 }
 
-/** @throws Error if this code cannot know the shape of the item, since a newer version of the service wrote it */
+/** @throws Error if a newer version of the service wrote the item, so that its schema is unknown */
 export function assertKnownSchema(stored: unknown, kind: string): void {
   const schema = typeof stored === 'object' && stored !== null && 'schema' in stored ? stored.schema : 1;
   const newest = kind in schemaVersions ? schemaVersions[kind as keyof typeof schemaVersions] : 1;

@@ -130,11 +130,10 @@ async function query(table: Table, condition: KeyCondition, options: QueryOption
   return items.slice(0, limit);
 }
 
-/** One step of a walk over the whole table. */
 export interface ScanOptions {
-  /** Where the step before ended. Default: the first item. */
+  /** The `next` of the previous page. Default: start with the first item. */
   after?: Key | undefined;
-  /** How many items are read, whether they pass the filter or not. */
+  /** The number of items to read, including items that the filter excludes. */
   limit: number;
   filter: Required<Pick<ScanCommandInput, 'FilterExpression' | 'ExpressionAttributeValues'>>;
   /** As in QueryOptions. */
@@ -142,10 +141,9 @@ export interface ScanOptions {
 }
 
 /**
- * Some of the table's items, in no order that means anything, and where to go on; `next` is undefined after the last item. What is
- * written behind the walk's back is not found. Strongly consistent; up to a megabyte in one round trip. Costs by what is read, not
- * by what passes: 1 read unit for 4 KB, which is about 262,000 for each GB of the table. It has no index to use, so only
- * migrations may walk.
+ * Reads a page of the table's items, in no defined order. `next` is where the next page starts; undefined after the last item.
+ * Items that are written behind the current position are not found. Strongly consistent, up to 1 MB in one round trip. Costs 1
+ * read unit per 4 KB read, including items that the filter excludes, so about 262,000 per GB. Only migrations may use it.
  */
 export async function scanPage(table: Table, options: ScanOptions): Promise<{ items: Item[]; next: Key | undefined }> {
   const { after, limit, filter, attributes } = options;

@@ -128,7 +128,7 @@ function reasonsOf(error: unknown): string[] {
   return (error.CancellationReasons ?? []).map((reason) => reason.Code ?? 'None');
 }
 
-/** The error of the first action whose condition does not hold; undefined if that is not why the transaction failed. */
+/** Returns the error of the first action whose condition does not hold; undefined if the failure has another cause. */
 function failedCondition(error: unknown, actions: Action[]): Error | undefined {
   const failed = reasonsOf(error).indexOf('ConditionalCheckFailed');
   if (failed < 0) return undefined;
