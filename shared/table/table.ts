@@ -132,7 +132,7 @@ async function query(table: Table, condition: KeyCondition, options: QueryOption
 
 /** One step of a walk over the whole table. */
 export interface ScanOptions {
-  /** Where the step before ended. Default: the first item. */
+  /** `next` of the step before. Default: begin at the first item. */
   after?: Key | undefined;
   /** How many items are read, whether they pass the filter or not. */
   limit: number;
@@ -142,10 +142,9 @@ export interface ScanOptions {
 }
 
 /**
- * Some of the table's items, in no order that means anything, and where to go on; `next` is undefined after the last item. What is
- * written behind the walk's back is not found. Strongly consistent; up to a megabyte in one round trip. Costs by what is read, not
- * by what passes: 1 read unit for 4 KB, which is about 262,000 for each GB of the table. It has no index to use, so only
- * migrations may walk.
+ * The next items of a walk over the whole table, in no particular order; `next` is undefined after the last item. Items written
+ * where the walk has already been are not found. Strongly consistent; up to a megabyte in one round trip. Costs 1 read unit for 4 KB
+ * read, also of items that the filter drops: about 262,000 for each GB of the table. Only migrations may walk.
  */
 export async function scanPage(table: Table, options: ScanOptions): Promise<{ items: Item[]; next: Key | undefined }> {
   const { after, limit, filter, attributes } = options;
