@@ -7,7 +7,7 @@ import type { TaskName } from '../shared/tasks/tasks.ts';
 import { allowed, byAlice, endRunWith } from '../test/support/builders-store.ts';
 import { aDataset, anAcceptedRun, aStartedRun, aStoppingRun, type BenchWorld } from './bench-world.ts';
 
-/** What a task is called with, by the case. */
+/** The inputs of each task, by case. */
 export const taskCases: Record<TaskName, Record<string, (world: BenchWorld) => unknown>> = {
   'lifecycle/offer-run': { '': async (world) => ({ run: (await aStartedRun(world)).reference, task_token: 'token' }) },
   'lifecycle/await-cvm': { '': async (world) => ({ run: (await anAcceptedRun(world)).reference, task_token: 'token' }) },

@@ -5,5 +5,5 @@ import { task } from '../../shared/tasks/task.ts';
 import * as v from 'valibot';
 
 export const handler = task('maintenance/purge', v.unknown(), async (_event, { deadline }) => ({
-  purged: await purgeAll(openTable(deadline), openContentStore()),
+  purged: await purgeAll(openTable(deadline), openContentStore(deadline)),
 }));

@@ -10,8 +10,8 @@ import { manifestSchema, type Manifest, type MissingItems } from './manifest.ts'
 import { readInputs } from './read-inputs.ts';
 
 /**
- * Reads the manifest that a run was started with, or, without `runId`, the manifest that a run would get now.
- * @throws ServiceError `not_found`; `incomplete` with the missing items, since an incomplete manifest would end an agent
+ * Reads the manifest that a run was started with. Without `runId`, builds the manifest that a run would get now.
+ * @throws ServiceError `not_found`; `incomplete` with the missing items, because an incomplete manifest would crash an agent
  */
 export async function readManifest(table: Table, domain: string, id: string, runId: string | undefined): Promise<Manifest> {
   if (runId !== undefined) {

@@ -12,10 +12,11 @@ import type { RunReference } from './run-reference.ts';
 import { removeKeyFromSnapshot, removeServerKey } from './snapshot.ts';
 
 /**
- * The one place where a run ends: status, counts, statistics, the last event, and the CVM set free, in one transaction. What the
- * CVM said first counts; `otherwise` is how it ends when the CVM said nothing. Safe to repeat: a run that has ended stays as it is.
+ * Ends a run; every run ends here. One transaction changes the status, the lists and the statistics, records the last event and
+ * frees the CVM. The run ends with the first outcome that the CVM reported, or with `otherwise` if it reported none. Safe to
+ * repeat: a run that has ended does not change.
  * @param now RFC 3339, UTC, milliseconds
- * @returns the run as it ended; undefined when it is gone with its computation
+ * @returns the ended run; undefined if it was deleted with its computation
  */
 export async function endRun(table: Table, reference: RunReference, otherwise: Ending, now: string): Promise<Run | undefined> {
   const { domain, computation_id, run_id } = reference;
@@ -28,7 +29,7 @@ export async function endRun(table: Table, reference: RunReference, otherwise: E
     if (!run || !isActive(run.status)) return run;
     const computation = parseToChange(domain, computation_id, [row, head]);
     const claim = parseClaimOf(reference, claimItems);
-    const { status, reason, is_confirmed } = claim?.outcome ?? whileStopping(run, otherwise);
+    const { status, reason, is_confirmed } = claim?.outcome ?? whenStopping(run, otherwise);
 
     const ended: Run = { ...run, status, ended_at: now, reason };
     const details = { reason, ...(is_confirmed === undefined ? {} : { confirmed: is_confirmed }) };
@@ -45,8 +46,8 @@ export async function endRun(table: Table, reference: RunReference, otherwise: E
   });
 }
 
-/** A run that somebody has stopped is cancelled whatever else goes wrong with it, and says so. */
-function whileStopping(run: Run, otherwise: Ending): Ending {
+/** A run that a user stopped ends as cancelled even if it fails. The reason names the failure. */
+function whenStopping(run: Run, otherwise: Ending): Ending {
   if (run.status !== 'stopping' || otherwise.status === 'cancelled') return otherwise;
   return { status: 'cancelled', reason: `Stopped; the CVM did not confirm it. ${otherwise.reason}`, is_confirmed: false };
 }

@@ -4,7 +4,7 @@ import { getItems, queryPartition, type Table } from '../table/table.ts';
 import { type Command, commandSchema } from './command.ts';
 import { parseSnapshot, snapshotKeys } from './snapshot.ts';
 
-/** The commands that wait for a CVM, oldest first. One round trip when none does, two where a run is offered. */
+/** Lists the commands for a CVM that have not expired, oldest first. Two round trips; only one if there are none. */
 export async function listCommands(table: Table, domain: string, cvmId: string, now: string): Promise<Command[]> {
   const items = await queryPartition(table, cvmKeys.commands(domain, cvmId));
   const open = items

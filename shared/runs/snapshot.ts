@@ -8,7 +8,7 @@ import type { Item } from '../table/table.ts';
 import type { Transaction } from '../table/transaction.ts';
 import type { RunReference } from './run-reference.ts';
 
-/** What a run was started with, whatever is changed of its computation later. */
+/** What a run was started with. Later changes of its computation do not affect it. */
 const snapshotSchema = v.object({
   manifest: manifestSchema,
   agent_config: v.object(agentConfigInput.entries),
@@ -17,7 +17,7 @@ export type Snapshot = v.InferOutput<typeof snapshotSchema>;
 
 type OfRun = Pick<RunReference, 'computation_id' | 'run_id'>;
 
-/** Keeps the snapshot of a run. The private key stands apart, since it goes with the run's end. */
+/** Stores the snapshot of a run. The private key is a separate item, because it is deleted when the run ends. */
 export function addSnapshot(
   transaction: Transaction,
   { computation_id, run_id }: OfRun,
@@ -61,12 +61,12 @@ export const snapshotsWithKey = {
   ExpressionAttributeValues: { ':snapshot': runKeys.prefixes.snapshot, ':none': 0 },
 };
 
-/** Where an active run's snapshot stands, for parseSnapshot. */
+/** Returns the keys of an active run's snapshot, for parseSnapshot. */
 export function snapshotKeys({ computation_id, run_id }: OfRun): [Key, Key] {
   return [runKeys.snapshot(computation_id, run_id), runKeys.serverKey(computation_id, run_id)];
 }
 
-/** The snapshot with its private key, from the items read at snapshotKeys. @throws Error if it does not fit */
+/** Parses the snapshot and its private key from the items read at snapshotKeys. @throws Error if they are invalid */
 export function parseSnapshot([snapshot, serverKey]: (Item | undefined)[]): Snapshot {
   const agent_config = { ...(snapshot?.['agent_config'] as object | undefined), ...pickServerKey(serverKey) };
   return parseStored(snapshotSchema, { ...snapshot, agent_config }, 'snapshot of a run');

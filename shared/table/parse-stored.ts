@@ -5,8 +5,9 @@ import { assertKnownSchema } from './schema-version.ts';
 export const storedBytes = v.custom<Uint8Array>((input) => input instanceof Uint8Array, 'Expected bytes.');
 
 /**
- * What a stored item holds. One that does not fit its schema is an internal error: a plain Error that names the place. So is one
- * that a newer version of the service wrote (see schema-version.ts).
+ * Parses a stored item.
+ * @throws Error that names the invalid field if the item does not match its schema, or if a newer version of the service wrote
+ * it (see schema-version.ts); an internal error
  */
 export function parseStored<Schema extends v.GenericSchema>(
   schema: Schema,

@@ -67,7 +67,7 @@ export function recordCalls(): RecordedCalls {
           },
         { step: 'initialize' },
       );
-      const { presigner } = openContentStore();
+      const { presigner } = openContentStore(() => new Deadline());
       const presign = presigner.presign.bind(presigner);
       presigner.presign = async (request, options) => {
         await record([`s3:${objectActions[request.method] ?? request.method}`]);
