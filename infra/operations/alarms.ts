@@ -30,7 +30,12 @@ export class Alarms extends Construct {
     };
 
     for (const [name, { loses }] of new Map(routes.map((route) => [route.name, route]))) {
-      alarm(name, { metric: endpointFailures(watched, name), threshold: thresholdWithRetries, loses, runbook: 'an-endpoint-fails' });
+      alarm(name, {
+        metric: endpointFailures(watched, name),
+        threshold: thresholdWithRetries,
+        loses,
+        runbook: 'an-endpoint-fails',
+      });
     }
     for (const { name, loses, trigger } of tasks) {
       alarm(name, {

@@ -73,7 +73,8 @@ export class ServiceFunction extends Construct {
       systemLogLevelV2: SystemLogLevel.INFO,
       ...(deadLetterQueue ? { deadLetterQueue } : {}),
     });
-    if (!deadLetterQueue) acknowledge(this.lambda, 'Serverless-LambdaDLQ', 'Its caller waits for the response and handles failures.');
+    if (!deadLetterQueue)
+      acknowledge(this.lambda, 'Serverless-LambdaDLQ', 'Its caller waits for the response and handles failures.');
   }
 }
 

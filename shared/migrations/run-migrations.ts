@@ -3,7 +3,7 @@ import { log } from '../logger.ts';
 import { migrationKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { deadlineOf, queryPartition, type Table } from '../table/table.ts';
-import { StaleReadError, transact } from '../table/transaction.ts';
+import { ConditionFailedError, transact } from '../table/transaction.ts';
 import type { Migration } from './migration.ts';
 import { migrations as allMigrations } from './migrations.ts';
 
@@ -57,36 +57,37 @@ async function isDoneAfter(
   { now, graceInSeconds }: Options,
 ): Promise<boolean> {
   let state = known ?? { seen_at: now, steps: 0, changed: 0 };
-  try {
-    if (!known) await record(table, migration, undefined, state);
-    const waitsUntil = Date.parse(state.seen_at) + graceInSeconds * 1000;
-    if (state.steps === 0 && Date.parse(now) < waitsUntil) return false;
-    while (state.done_at === undefined && deadlineOf(table).remaining >= stepTimeInMilliseconds) {
-      const { next: cursor, changed } = await migration.step(table, state.cursor);
-      const after = { ...state, cursor, steps: state.steps + 1, changed: state.changed + changed };
-      if (!cursor) after.done_at = now;
-      await record(table, migration, state, after);
-      state = after;
-    }
-  } catch (error) {
-    if (error instanceof StaleReadError) return false; // another runner is at work
-    throw error;
+  if (!known && !(await isRecorded(table, migration, undefined, state))) return false;
+  const waitsUntil = Date.parse(state.seen_at) + graceInSeconds * 1000;
+  if (state.steps === 0 && Date.parse(now) < waitsUntil) return false;
+  while (state.done_at === undefined && deadlineOf(table).remaining >= stepTimeInMilliseconds) {
+    const { next: cursor, changed } = await migration.step(table, state.cursor);
+    const after = { ...state, cursor, steps: state.steps + 1, changed: state.changed + changed };
+    if (!cursor) after.done_at = now;
+    if (!(await isRecorded(table, migration, state, after))) return false;
+    state = after;
   }
   const { steps, changed, done_at } = state;
   log('INFO', 'A migration made progress.', { migration: migration.name, steps, changed, done: done_at !== undefined });
   return done_at !== undefined;
 }
 
-/** Fails with StaleReadError if another runner has recorded a step since `before` was read. */
-async function record(
+/** Records the state. @returns false if another runner has recorded one since `before` was read: it goes on in place of this one */
+async function isRecorded(
   table: Table,
   { name }: Migration,
   before: MigrationState | undefined,
   after: MigrationState,
-): Promise<void> {
+): Promise<boolean> {
   const condition = before
     ? { ConditionExpression: 'steps = :steps', ExpressionAttributeValues: { ':steps': before.steps } }
     : { ConditionExpression: 'attribute_not_exists(pk)' };
   const put = { Item: { ...migrationKeys.state(name), ...after }, ...condition };
-  await transact(table, [{ put, otherwise: new StaleReadError() }]);
+  try {
+    await transact(table, [{ put }]);
+    return true;
+  } catch (error) {
+    if (error instanceof ConditionFailedError) return false;
+    throw error;
+  }
 }
