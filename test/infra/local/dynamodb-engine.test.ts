@@ -59,13 +59,13 @@ describe('the DynamoDB engine', () => {
       await fetch(`${service.baseUrl}/health`).catch(() => undefined);
     }
     expect(await service.exited).toBe(1);
-    expect(service.output()).toContain('ends again and again');
+    expect(service.output()).toContain('keeps ending');
   }, 60_000);
 
   it('that is killed in memory ends the service with a message and exit code 1', async () => {
     const service = await startService([]);
     for (const engine of enginesOf(service)) kill(engine);
     expect(await service.exited).toBe(1);
-    expect(service.output()).toContain('The state was in memory and is lost.\nThe service ends.');
+    expect(service.output()).toContain('The state was in memory and is lost.\nStopping the service.');
   }, 60_000);
 });

@@ -79,10 +79,10 @@ describe('a broken file of the kept state', () => {
   };
 
   it.each([
-    ['s3', 'o.meta.json', [0, 0.5], /o\.meta\.json: it is (empty|not whole JSON)\./],
-    ['s3', 'o.data', [0, 0.5], /o\.meta\.json: it describes o\.data with 9 bytes, which has [04]\./],
+    ['s3', 'o.meta.json', [0, 0.5], /o\.meta\.json: it is (empty|not complete JSON)\./],
+    ['s3', 'o.data', [0, 0.5], /o\.meta\.json: it describes o\.data with 9 bytes, but that file has [04]\./],
     ['s3', '.bucket.json', [0, 0.5], undefined],
-    ['issuer', 'issuer.json', [0, 0.5], /issuer\.json: it is (empty|not whole JSON)\./],
+    ['issuer', 'issuer.json', [0, 0.5], /issuer\.json: it is (empty|not complete JSON)\./],
     ['dynamoDb', 'dynamodb.sqlite', [0.01, 0.5], /dynamodb\.sqlite/],
   ] as const)('of %s, %s, is named, or written anew where nothing is lost', async (part, ending, shares, message) => {
     const before = await parts[part]();
