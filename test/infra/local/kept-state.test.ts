@@ -37,7 +37,7 @@ function storageOf({ endpoint }: LocalS3) {
   };
 }
 
-/** Every file of the kept state but what SQLite keeps beside its own. */
+/** Lists every file of the kept state, except the additional files of SQLite. */
 function keptFiles(): string[] {
   const entries = readdirSync(data, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
@@ -45,7 +45,7 @@ function keptFiles(): string[] {
 }
 
 describe('a broken file of the kept state', () => {
-  it('is named at the start with what to do, and restored the state is whole', async () => {
+  it('is named at the start with instructions, and the state is complete once it is restored', async () => {
     const first = await onData();
     await readyComputation(first.call);
     await first.end('SIGTERM');
@@ -84,7 +84,7 @@ describe('a broken file of the kept state', () => {
     ['s3', '.bucket.json', [0, 0.5], undefined],
     ['issuer', 'issuer.json', [0, 0.5], /issuer\.json: it is (empty|not complete JSON)\./],
     ['dynamoDb', 'dynamodb.sqlite', [0.01, 0.5], /dynamodb\.sqlite/],
-  ] as const)('of %s, %s, is named, or written anew where nothing is lost', async (part, ending, shares, message) => {
+  ] as const)('is named if it is of %s, %s, or is recreated if nothing is lost', async (part, ending, shares, message) => {
     const before = await parts[part]();
     if (part === 's3') await storageOf(before as LocalS3).put('o', 'some text');
     await before.stop();
@@ -132,8 +132,8 @@ describe('a limit on the size of files', () => {
   );
 });
 
-describe('a purge that a kill has cut off', () => {
-  it('is finished before the next start answers', async () => {
+describe('a purge that a kill interrupted', () => {
+  it('is completed at the next start before the service answers', async () => {
     const first = await onData();
     const asset = { file_name: 'iris.csv', asset_type: 'dataset', asset: btoa('5.1,3.5') };
     const { body } = await first.call('POST', '/d1/assets', { asset });
@@ -148,7 +148,7 @@ describe('a purge that a kill has cut off', () => {
 });
 
 describe('a second service on the same directory', () => {
-  it('is refused by name of the directory and process, and the first one keeps its run', async () => {
+  it('is refused with the directory and the process that uses it, and the first service keeps its run', async () => {
     const first = await onData();
     const id = await readyComputation(first.call);
     await first.call('POST', `/d1/computations/${id}/run?cvm=cvm-1`);

@@ -20,7 +20,7 @@ import { movableClock } from '../../support/movable-clock.ts';
 
 const stateMachineArn = 'arn:aws:states:local:000000000000:stateMachine:lifecycle';
 
-/** Waits for the token, then records the outcome or, where waiting failed, the error. */
+/** Waits for the token, then records the outcome or the error of the wait. */
 function waitingDefinition(limits: Record<string, unknown>): Definition {
   return {
     StartAt: 'Deliver',
@@ -47,7 +47,7 @@ function waitingDefinition(limits: Record<string, unknown>): Definition {
   };
 }
 
-/** As `waitingDefinition`, with one catcher, for this error. */
+/** The same as `waitingDefinition` with one catcher, for this error. */
 function caughtBy(error: string, limits: Record<string, unknown>): Definition {
   const { StartAt, States } = waitingDefinition(limits);
   const Catch = [{ ErrorEquals: [error], ResultPath: '$.error', Next: 'Record lapse' }];
