@@ -18,7 +18,11 @@ describe('npm run test:deployed', () => {
     ['an invalid URL', ['--url', 'ftp://x'], '--url is "ftp://x"; expected https://...'],
     ['no token', unreachable, "--token is required, with an administrator's token."],
     ['a token that is not a JWT', [...unreachable, '--token', 'a.b.c'], 'The token of the administrator is not a JWT.'],
-    ['the token of an unknown person', [...unreachable, '--token', `eve=${administrator}`], expect.stringMatching(/^--token names eve/)],
+    [
+      'the token of an unknown person',
+      [...unreachable, '--token', `eve=${administrator}`],
+      expect.stringMatching(/^--token names eve/),
+    ],
     ['a token without a domain', [...unreachable, '--token', token({ sub: 'a' })], expect.stringContaining('specify --domain')],
   ])('exits with 2 and names the mistake, given %s', (_what, words, message) => {
     expect(deployed(...words)).toEqual({ status: 2, message });

@@ -56,6 +56,8 @@ async function ask(port: number, request: unknown): Promise<Response> {
       body: JSON.stringify(request),
     });
   } catch {
-    throw new Error(`No service answers at http://localhost:${port}. Start the service with \`npm start\`, or set PORT to its port.`);
+    throw new Error(
+      `No service answers at http://localhost:${port}. Start the service with \`npm start\`, or set PORT to its port.`,
+    );
   }
 }

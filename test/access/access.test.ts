@@ -87,7 +87,11 @@ async function resources(route: Route, owner: string, creator: string): Promise<
 }
 
 /** Returns whether the caller has access. Checks that the answer is 403 if not, and never 401, 500 or 503. */
-async function isAllowed(route: Route, someone: Someone, { owner, creator }: { owner: string; creator: string }): Promise<boolean> {
+async function isAllowed(
+  route: Route,
+  someone: Someone,
+  { owner, creator }: { owner: string; creator: string },
+): Promise<boolean> {
   const path = await resources(route, owner, creator);
   const { status, body } = await send(route, `Bearer ${await tokenFor(someone)}`, path, bodies.get(route.name));
   expect([401, 500, 503]).not.toContain(status);

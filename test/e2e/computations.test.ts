@@ -242,16 +242,20 @@ describe('replace a computation', () => {
     expect(owner).toBe('someone');
   });
 
-  itAs(['editor', 'creator', 'viewer'], 'is allowed to editors and the owner only, and answers 403 when they change the owner', async () => {
-    const { id } = await session.createComputation({ owner: session.target.idOf('creator') });
-    const as = (person: 'editor' | 'creator' | 'viewer', owner = session.target.idOf('creator')) =>
-      session.call(update, { path: { id }, body: { name: `by ${person}`, owner }, as: person });
-    expect((await as('editor')).body).toMatchObject({ name: 'by editor', owner: session.target.idOf('creator') });
-    expect((await as('creator')).body).toMatchObject({ name: 'by creator' });
-    expect((await as('viewer')).status).toBe(403);
-    expect((await as('editor', 'someone')).status).toBe(403);
-    expect((await as('creator', 'someone')).status).toBe(403);
-  });
+  itAs(
+    ['editor', 'creator', 'viewer'],
+    'is allowed to editors and the owner only, and answers 403 when they change the owner',
+    async () => {
+      const { id } = await session.createComputation({ owner: session.target.idOf('creator') });
+      const as = (person: 'editor' | 'creator' | 'viewer', owner = session.target.idOf('creator')) =>
+        session.call(update, { path: { id }, body: { name: `by ${person}`, owner }, as: person });
+      expect((await as('editor')).body).toMatchObject({ name: 'by editor', owner: session.target.idOf('creator') });
+      expect((await as('creator')).body).toMatchObject({ name: 'by creator' });
+      expect((await as('viewer')).status).toBe(403);
+      expect((await as('editor', 'someone')).status).toBe(403);
+      expect((await as('creator', 'someone')).status).toBe(403);
+    },
+  );
 });
 
 describe('delete a computation', () => {
@@ -352,11 +356,8 @@ describe('the domain of a request', () => {
     expect(rows.map((row) => row.id)).not.toContain(id);
   });
 
-  it.skipIf(isDeployed).each(['d 1', 'd.1', 'd/1', 'x'.repeat(65), 'ü'])(
-    'answers 400 when its name is %j',
-    async (domainID) => {
-      const { status, errors } = await session.refused('computations/list-computations', { path: { domainID } });
-      expect([status, errors?.[0]?.pointer]).toEqual([400, 'path/domainID']);
-    },
-  );
+  it.skipIf(isDeployed).each(['d 1', 'd.1', 'd/1', 'x'.repeat(65), 'ü'])('answers 400 when its name is %j', async (domainID) => {
+    const { status, errors } = await session.refused('computations/list-computations', { path: { domainID } });
+    expect([status, errors?.[0]?.pointer]).toEqual([400, 'path/domainID']);
+  });
 });

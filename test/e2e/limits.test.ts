@@ -7,7 +7,7 @@ const session = useSession();
 const kibibyte = 1024;
 const asset = (fields: Record<string, unknown>) => ({ asset: { file_name: 'x.csv', asset_type: 'dataset', ...fields } });
 
-/** JSON of exactly so many bytes; blanks may surround it. */
+/** Pads JSON with blanks to the given number of bytes. */
 const padded = (body: unknown, bytes: number) => JSON.stringify(body).padEnd(bytes, ' ');
 
 describe('a request body without content', () => {
@@ -40,7 +40,7 @@ describe('the fields of a computation', () => {
 });
 
 describe('a run', () => {
-  /** A public key of 8,192 bits, whose form alone matters here. */
+  /** A public key of 8,192 bits. Only its form matters here. */
   const largeKey = () => {
     const modulus = Buffer.concat([Buffer.of(0x81), randomBytes(1022), Buffer.of(0x81)]);
     const key = createPublicKey({ key: { kty: 'RSA', n: modulus.toString('base64url'), e: 'AQAB' }, format: 'jwk' });
@@ -143,14 +143,18 @@ describe('a batch of reports', () => {
     expect(await session.report(cvm, ...heartbeats)).toEqual({ accepted: 50, duplicates: 0 });
 
     const event = (bytes: number) => ({
-      ...{ run_id, type: 'event', event_type: 'Running', status: 'InProgress' },
+      run_id,
+      type: 'event',
+      event_type: 'Running',
+      status: 'InProgress',
       details: Buffer.alloc(bytes, 7).toString('base64'),
     });
     await session.report(cvm, event(32 * kibibyte));
     const { events } = await session.done('events/list-events', { path: { id }, query: { event_type: 'Running' } });
     expect(events.map(({ details }) => Buffer.from(details, 'base64').length)).toEqual([32 * kibibyte]);
     const { status, errors } = await session.refused('cvms/report', {
-      ...{ path: { cvmID: cvm }, as: 'cvm' },
+      path: { cvmID: cvm },
+      as: 'cvm',
       body: { reports: [{ id: randomUUID(), ...event(33 * kibibyte) }] },
     });
     expect([status, errors?.[0]?.pointer]).toEqual([400, '/reports/0/details']);

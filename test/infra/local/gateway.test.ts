@@ -259,8 +259,7 @@ describe('the gateway', () => {
   it('answers 413 to a body over 10 MB', async () => expect(await post(10 * 1024 * 1024 + 1, 'text/plain')).toEqual(tooLarge));
   it('answers 413 to an event over 6 MB', async () => expect(await post(5 * 1024 * 1024, 'application/zip')).toEqual(tooLarge));
   it('answers 500 when a result is over 6 MB', async () => expect(await raw('GET', '/huge')).toEqual(broken));
-  it('answers 500 when a handler throws, without the message', async () =>
-    expect(await raw('GET', '/fails')).toEqual(broken));
+  it('answers 500 when a handler throws, without the message', async () => expect(await raw('GET', '/fails')).toEqual(broken));
   it('answers 503 when a function takes longer than 30 seconds', async () => {
     const answer = raw('GET', '/hangs');
     await hanging.promise;

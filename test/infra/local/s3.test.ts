@@ -90,9 +90,12 @@ describe('a request signed in a header', () => {
     ['with a changed header', (request) => (request.headers['x-amz-content-sha256'] = '0'), 'local', 'SignatureDoesNotMatch'],
     ['with an unsigned x-amz- header', (request) => (request.headers['x-amz-acl'] = 'public-read'), 'local', 'AccessDenied'],
     ['with a made-up signature', (request) => (request.headers['authorization'] = 'AWS4-HMAC-SHA256 x'), 'local', 'AccessDenied'],
-  ] satisfies [string, Parameters<typeof changed>[0], string, string][])('is refused with 403 %s', async (_, change, secret, name) => {
-    await expect(changed(change, secret)).rejects.toMatchObject({ name, $metadata: { httpStatusCode: 403 } });
-  });
+  ] satisfies [string, Parameters<typeof changed>[0], string, string][])(
+    'is refused with 403 %s',
+    async (_, change, secret, name) => {
+      await expect(changed(change, secret)).rejects.toMatchObject({ name, $metadata: { httpStatusCode: 403 } });
+    },
+  );
 
   it('is refused with AccessDenied 15 minutes after it was signed', async () => {
     const late = new S3Client({

@@ -23,7 +23,7 @@ export interface ServiceProcess {
 
 /**
  * Starts the service without simulated CVMs, and waits until it answers or has ended.
-* @param limits shell commands to run first, such as `ulimit -f 8`
+ * @param limits shell commands to run first, such as `ulimit -f 8`
  */
 export async function startService(args: string[], limits = ':'): Promise<ServiceProcess> {
   const port = await freePort();

@@ -55,7 +55,7 @@ function childrenOf(pid: number): number[] {
   return processes.map(Number).filter((child) => stateOf(child)?.parent === pid);
 }
 
-/** Whether a process is running. One that has ended may still be a zombie. */
+/** Returns the parent of a running process, and undefined for one that has ended, even if it is still a zombie. */
 function stateOf(pid: number): { parent: number } | undefined {
   try {
     const [state, parent] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
