@@ -121,7 +121,9 @@ describe.each(guarded)('$method $path', (route) => {
 
   it.each(allRoles)('allows the role %s or answers 403 as docs/contract.md says', async (role) => {
     const isDataset = route.name !== 'assets/create-asset' || role !== 'algo_provider'; // the body is a dataset's
-    expect(await isLetIn(route, { sub: 'member', roles: [role] }, ofOthers)).toBe(isDataset && mayCall(endpoint, [role], []));
+    expect(await isAllowed(route, { sub: 'member', roles: [role] }, ownedByOthers)).toBe(
+      isDataset && mayCall(endpoint, [role], []),
+    );
   });
 
   it('allows a member with two roles if one of them is enough', async () => {
@@ -130,7 +132,10 @@ describe.each(guarded)('$method $path', (route) => {
       ['viewer', 'cvm'],
       ['dataset_provider', 'creator'],
     ] as Role[][]) {
-      expect([pair, await isLetIn(route, { sub: 'member', roles: pair }, ofOthers)]).toEqual([pair, mayCall(endpoint, pair, [])]);
+      expect([pair, await isAllowed(route, { sub: 'member', roles: pair }, ownedByOthers)]).toEqual([
+        pair,
+        mayCall(endpoint, pair, []),
+      ]);
     }
   });
 
@@ -140,11 +145,11 @@ describe.each(guarded)('$method $path', (route) => {
     const relations = { owner: !isAsset || route.path.includes('{computationID}'), creator: isAsset };
     for (const relation of ['owner', 'creator'] as const) {
       const expected = mayCall(endpoint, ['viewer'], relations[relation] ? [relation] : []);
-      expect([relation, await isLetIn(route, { sub, roles: ['viewer'] }, { ...ofOthers, [relation]: sub })]).toEqual([
+      expect([relation, await isAllowed(route, { sub, roles: ['viewer'] }, { ...ownedByOthers, [relation]: sub })]).toEqual([
         relation,
         expected,
       ]);
-      expect(await isLetIn(route, { sub, roles: [] }, { owner: sub, creator: sub })).toBe(false);
+      expect(await isAllowed(route, { sub, roles: [] }, { owner: sub, creator: sub })).toBe(false);
     }
   });
 

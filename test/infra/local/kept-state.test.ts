@@ -84,7 +84,7 @@ describe('a broken file of the kept state', () => {
     ['s3', '.bucket.json', [0, 0.5], undefined],
     ['issuer', 'issuer.json', [0, 0.5], /issuer\.json: it is (empty|not complete JSON)\./],
     ['dynamoDb', 'dynamodb.sqlite', [0.01, 0.5], /dynamodb\.sqlite/],
-  ] as const)('is named if it is of %s, %s, or is recreated if nothing is lost', async (part, ending, shares, message) => {
+  ] as const)('of %s (%s) is named at the start or, if nothing is lost, recreated', async (part, ending, shares, message) => {
     const before = await parts[part]();
     if (part === 's3') await storageOf(before as LocalS3).put('o', 'some text');
     await before.stop();

@@ -39,14 +39,14 @@ const xml = (code: string) => `<?xml version="1.0"?><Error><Code>${code}</Code><
 
 describe('a request that storage refuses', () => {
   it.each([
-    ['PUT', put, 403, 'AccessDenied'],
-    ['GET', get, 403, 'AccessDenied'],
-    ['DELETE', remove, 403, 'AccessDenied'],
-    ['PUT', put, 400, 'InvalidArgument'],
-    ['PUT', put, 404, 'NoSuchBucket'],
-    ['PUT', put, 412, 'PreconditionFailed'],
-    ['GET', get, 301, 'PermanentRedirect'],
-  ])('is not retried and throws its method, status and code: %s %s %s', async (method, work, code, name) => {
+    ['PUT', 403, 'AccessDenied', put],
+    ['GET', 403, 'AccessDenied', get],
+    ['DELETE', 403, 'AccessDenied', remove],
+    ['PUT', 400, 'InvalidArgument', put],
+    ['PUT', 404, 'NoSuchBucket', put],
+    ['PUT', 412, 'PreconditionFailed', put],
+    ['GET', 301, 'PermanentRedirect', get],
+  ])('is not retried and throws its method, status and code: %s %s %s', async (method, code, name, work) => {
     storage.answerWith(status(code, xml(name)));
     const error = await thrownBy(work);
     expect(error).toBeInstanceOf(StorageError);
