@@ -115,7 +115,7 @@ async function seenOf(id: string): Promise<{ row: Item; head: Item; parts: Item[
   return { row: row ?? {}, head: head ?? {}, parts: parts.items };
 }
 
-describe('beside a transaction that is visible in part', () => {
+describe('while a transaction is partly visible', () => {
   it('events are listed while others are appended', async () => {
     const id = await aComputation(stores.table, domain);
     const event = { event_type: 'Progress', status: 'Running', originator: 'agent' as const, details: {}, lifecycle: false };

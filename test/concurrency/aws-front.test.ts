@@ -45,7 +45,7 @@ const totalOf = async (status?: string) => {
 
 describe('the service on a table with the isolation of AWS', () => {
   it(
-    'answers concurrent creates, deletes, starts, stops and ends rightly and leaves nothing that a recount contradicts',
+    'answers concurrent creates, deletes, starts, stops and ends correctly, and leaves a table without contradictions',
     { timeout: 120_000 },
     async () => {
       const ready = await readyComputations(direct, call, domain, count);

@@ -20,7 +20,7 @@ describe('a request body without content', () => {
     return { status, code };
   };
 
-  it.each(names)('of %s is read up to 256 KiB; a byte more is 413', async (name) => {
+  it.each(names)('of %s is accepted up to 256 KiB, and answered with 413 beyond', async (name) => {
     expect(await send(name, 256 * kibibyte)).toEqual({ status: 400, code: 'invalid_request' });
     expect(await send(name, 256 * kibibyte + 1)).toEqual({ status: 413, code: 'too_large' });
   });
@@ -47,7 +47,7 @@ describe('a run', () => {
     return base64(key.export({ format: 'pem', type: 'spki' }).toString());
   };
 
-  it('starts with the largest manifest beside the largest agent_config, and the CVM gets both whole', async () => {
+  it('starts with the largest manifest and the largest agent_config, and its CVM gets both complete', async () => {
     const field = '漢'.repeat((16 * kibibyte) / 3);
     const agent_config = { cert_file: field, server_key: field, server_ca_file: field, client_ca_file: field };
     const id = await session.readyComputation({ agent_config });

@@ -75,9 +75,9 @@ describe('start a run', () => {
 
   it.each([
     ['no CVM', {}],
-    ['an empty one', { cvm: '' }],
-    ['one with a slash', { cvm: 'a/b' }],
-    ['one of 65 characters', { cvm: 'x'.repeat(65) }],
+    ['an empty CVM name', { cvm: '' }],
+    ['a CVM name with a slash', { cvm: 'a/b' }],
+    ['a CVM name of 65 characters', { cvm: 'x'.repeat(65) }],
   ])('answers 400 to %s', async (_what, query: Record<string, string>) => {
     const { id } = await session.createComputation();
     const { status, errors } = await session.refused(start, { path: { id }, query });

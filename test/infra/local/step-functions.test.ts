@@ -244,7 +244,7 @@ describe('startStepFunctions', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('retries a timed out task where States.Timeout is named, each attempt with its whole time', async () => {
+  it('retries a timed out task if States.Timeout is named, each attempt with its full time limit', async () => {
     const Retry = [{ ErrorEquals: ['States.Timeout'], IntervalSeconds: 0, MaxAttempts: 1 }];
     const { calls, run, ended, token, clock } = await start(waitingDefinition({ TimeoutSeconds: 60, Retry }));
     await run('r1');
