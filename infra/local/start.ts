@@ -9,9 +9,9 @@ const usage = `Usage: npm start -- [--data DIR] [--no-simulator]
 
 Runs the whole service on this machine. Set PORT to choose its port (default 3000).
 
---data DIR        keep the state in DIR (default: in memory, lost at exit)
---no-simulator    do not simulate CVMs, so that real ones can take the runs
---help            print this help`;
+  --data DIR        keep the state in DIR (default: in memory, lost at exit)
+  --no-simulator    do not simulate CVMs, so that real ones can take the runs
+  --help            print this help`;
 
 await runCommand(usage, async () => {
   const options = parseOptions({

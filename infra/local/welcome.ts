@@ -10,7 +10,7 @@ export interface Welcome {
 /** Formats what `npm start` prints when the service is ready. */
 export function welcome({ baseUrl, version, token, simulator, dataDirectory }: Welcome): string {
   const state = dataDirectory === undefined ? 'in memory, lost at exit (use --data DIR to keep it)' : `in ${dataDirectory}`;
-  const cvms = simulator ? 'simulated for every run (use --no-simulator for real ones)' : 'not simulated';
+  const cvms = simulator ? 'simulated: any CVM that a run names answers (use --no-simulator for real ones)' : 'not simulated';
   const { port } = new URL(baseUrl);
   const tokenCommand = `${port === '3000' ? '' : `PORT=${port} `}npm run --silent token --`;
   return `
@@ -21,17 +21,17 @@ export function welcome({ baseUrl, version, token, simulator, dataDirectory }: W
     State           ${state}
     CVMs            ${cvms}
 
-A token for alice, administrator of the domain d1, valid for 12 hours:
+  A token for alice, administrator of the domain d1, valid for 12 hours:
 
 TOKEN=${token}
 
-Create a computation:
+  Create a computation:
 
 curl -s -X POST ${baseUrl}/d1/computations -H "Authorization: Bearer $TOKEN" \\
   -H 'Content-Type: application/json' -d '{"name": "My first computation"}'
 
-Get another token: ${tokenCommand} --sub bob --groups d1:viewer,d2:creator
-Press Ctrl-C to stop the service.
+  Get another token: ${tokenCommand} --sub bob --groups d1:viewer,d2:creator
+  Press Ctrl-C to stop the service.
 
 `;
 }
