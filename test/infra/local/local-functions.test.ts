@@ -22,21 +22,18 @@ describe('localFunctions', () => {
   it.each([
     ['a function that changes the table', 'assets/link-asset', 2],
     ['a function that only reads', 'assets/get-asset', 16],
-  ])(
-    'runs a limited number of invocations of %s at the same time, and starts the others in order',
-    async (_kind, name, atOnce) => {
-      const held = heldFunction();
-      const invoke = localFunctions({ load: () => Promise.resolve(held.handler) });
-      const answers = times(atOnce + 2, (index) => invoke(name, index));
-      await expect.poll(() => eventsOf(held)).toEqual(times(atOnce, (index) => index));
-      held.started[1]?.end();
-      await expect.poll(() => eventsOf(held)).toEqual(times(atOnce + 1, (index) => index));
-      held.started[0]?.end();
-      await expect.poll(() => held.started.length).toBe(atOnce + 2);
-      for (const { end } of held.started) end();
-      expect(await Promise.all(answers)).toEqual(times(atOnce + 2, (index) => index));
-    },
-  );
+  ])('limits the concurrent invocations of %s, and starts the others in order', async (_kind, name, limit) => {
+    const held = heldFunction();
+    const invoke = localFunctions({ load: () => Promise.resolve(held.handler) });
+    const answers = times(limit + 2, (index) => invoke(name, index));
+    await expect.poll(() => eventsOf(held)).toEqual(times(limit, (index) => index));
+    held.started[1]?.end();
+    await expect.poll(() => eventsOf(held)).toEqual(times(limit + 1, (index) => index));
+    held.started[0]?.end();
+    await expect.poll(() => held.started.length).toBe(limit + 2);
+    for (const { end } of held.started) end();
+    expect(await Promise.all(answers)).toEqual(times(limit + 2, (index) => index));
+  });
 
   it('runs one function while invocations of another one wait', async () => {
     const held = heldFunction();

@@ -91,7 +91,7 @@ describe('a request signed in a header', () => {
     ['with an unsigned x-amz- header', (request) => (request.headers['x-amz-acl'] = 'public-read'), 'local', 'AccessDenied'],
     ['with a made-up signature', (request) => (request.headers['authorization'] = 'AWS4-HMAC-SHA256 x'), 'local', 'AccessDenied'],
   ] satisfies [string, Parameters<typeof changed>[0], string, string][])(
-    'is refused with 403 %s',
+    'is refused (403) %s',
     async (_, change, secret, name) => {
       await expect(changed(change, secret)).rejects.toMatchObject({ name, $metadata: { httpStatusCode: 403 } });
     },
@@ -168,7 +168,7 @@ describe('a presigned upload', () => {
     ['for another key', (url: string) => put(url.replace('p/forged', 'p/other'), 'x'), 'SignatureDoesNotMatch'],
     ['with another method', (url: string) => fetch(url, { headers: { 'if-none-match': '*' } }), 'SignatureDoesNotMatch'],
     ['without a signature', (url: string) => put(url.split('?')[0] ?? '', 'x'), 'AccessDenied'],
-  ])('is refused with 403 %s', async (_, send, code) => {
+  ])('is refused (403) %s', async (_, send, code) => {
     const response = await send(await presignedPut('p/forged'));
     expect(response.status).toBe(403);
     expect(await response.text()).toContain(`<Code>${code}</Code>`);

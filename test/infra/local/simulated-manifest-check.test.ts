@@ -34,7 +34,7 @@ describe('manifestFlaw', () => {
     ],
     ['one file name twice', { ...good, datasets: [dataset, dataset] }, /share a filename/],
     ['no result consumer', { ...good, result_consumers: [] }, /no result consumer/],
-  ])('returns the flaw of a manifest with %s', (_, manifest, flaw) => {
+  ])('returns the flaw: %s', (_, manifest, flaw) => {
     expect(manifestFlaw(manifest)).toMatch(flaw);
   });
 });
