@@ -56,7 +56,7 @@ function storageOf({ endpoint }: LocalS3) {
   };
 }
 
-/** Every file of the kept state but what SQLite keeps beside its own. */
+/** Lists every file of the kept state, except the additional files of SQLite. */
 function keptFiles(): string[] {
   const entries = readdirSync(data, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
@@ -64,7 +64,7 @@ function keptFiles(): string[] {
 }
 
 describe('a broken file of the kept state', () => {
-  it('is named at the start with what to do, and restored the state is whole', async () => {
+  it('is named at the start with instructions, and the state is complete once it is restored', async () => {
     const first = await onData();
     await readyComputation(first.call);
     await first.end('SIGTERM');
@@ -98,12 +98,12 @@ describe('a broken file of the kept state', () => {
   };
 
   it.each([
-    ['s3', 'o.meta.json', [0, 0.5], /o\.meta\.json: it is (empty|not whole JSON)\./],
-    ['s3', 'o.data', [0, 0.5], /o\.meta\.json: it describes o\.data with 9 bytes, which has [04]\./],
+    ['s3', 'o.meta.json', [0, 0.5], /o\.meta\.json: it is (empty|not complete JSON)\./],
+    ['s3', 'o.data', [0, 0.5], /o\.meta\.json: it describes o\.data with 9 bytes, but that file has [04]\./],
     ['s3', '.bucket.json', [0, 0.5], undefined],
-    ['issuer', 'issuer.json', [0, 0.5], /issuer\.json: it is (empty|not whole JSON)\./],
+    ['issuer', 'issuer.json', [0, 0.5], /issuer\.json: it is (empty|not complete JSON)\./],
     ['dynamoDb', 'dynamodb.sqlite', [0.01, 0.5], /dynamodb\.sqlite/],
-  ] as const)('of %s, %s, is named, or written anew where nothing is lost', async (part, ending, shares, message) => {
+  ] as const)('of %s (%s) is named at the start or, if nothing is lost, recreated', async (part, ending, shares, message) => {
     const before = await parts[part]();
     if (part === 's3') await storageOf(before as LocalS3).put('o', 'some text');
     await before.stop();
@@ -151,8 +151,8 @@ describe('a limit on the size of files', () => {
   );
 });
 
-describe('a purge that a kill has cut off', () => {
-  it('is finished before the next start answers', async () => {
+describe('a purge that a kill interrupted', () => {
+  it('is completed at the next start before the service answers', async () => {
     const first = await onData();
     const asset = { file_name: 'iris.csv', asset_type: 'dataset', asset: btoa('5.1,3.5') };
     const { body } = await first.call('POST', '/d1/assets', { asset });
@@ -180,7 +180,7 @@ describe('what an earlier version has stored', () => {
 });
 
 describe('a second service on the same directory', () => {
-  it('is refused by name of the directory and process, and the first one keeps its run', async () => {
+  it('is refused with the directory and the process that uses it, and the first service keeps its run', async () => {
     const first = await onData();
     const id = await readyComputation(first.call);
     await first.call('POST', `/d1/computations/${id}/run?cvm=cvm-1`);
