@@ -14,6 +14,7 @@ import {
 } from '@aws-sdk/client-sfn';
 import { clientLimits } from '../client-limits.ts';
 import { environment } from '../environment.ts';
+import { log } from '../logger.ts';
 import { runOverErrorName } from './run-over.ts';
 import type { RunReference } from './run-reference.ts';
 
@@ -74,6 +75,7 @@ export function completeTask(executions: Executions, taskToken: string): Promise
 
 /** Fails a waiting task because its run is over. The state machine catches this and continues; nothing counts as an error. */
 export async function failTaskAsOver(executions: Executions, taskToken: string): Promise<void> {
+  log('INFO', 'The run is over.');
   await sendIfWaiting(() => executions.client.send(new SendTaskFailureCommand({ taskToken, error: runOverErrorName })));
 }
 
