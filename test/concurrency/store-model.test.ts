@@ -56,7 +56,7 @@ const something = fc.oneof(
   { weight: 2, arbitrary: anEnding },
 );
 
-/** Creates two computations that are ready to run with the same algorithm, one of them with a dataset. */
+/** The first steps of a history: two computations that are ready to run with the same algorithm, one of them with a dataset. */
 const beginning: Step[] = [
   { does: 'create', computation: 0, asset: 0, name: 'a', type: 'algorithm' },
   { does: 'create', computation: 0, asset: 0, name: 'b', type: 'algorithm' },

@@ -25,7 +25,7 @@ export async function contentKeys(content: ContentStore): Promise<string[]> {
 
 /**
  * Repeats `work` on a table that fails from the first call on, then from the second call on, and so on until `work` succeeds.
- * Calls `check` after each failure. Tries both cases: the last call before the failure takes effect, or it does not.
+ * Calls `check` after each attempt. Tries both cases: the last call before the failure takes effect, or it does not.
  * @returns the number of failures
  */
 export async function dieAtEveryCall<T>(
