@@ -20,4 +20,5 @@ export async function awaitCvm(table: Table, executions: Executions, { run, task
     changeClaim(transaction, claim, { set: { run_token: task_token }, remove: ['offer_token'], unless: ['outcome'] });
     await transaction.commit(table);
   });
+  if (!(await readClaim(table, run))) await completeTask(executions, task_token); // the run ended meanwhile
 }

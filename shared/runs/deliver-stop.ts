@@ -30,4 +30,5 @@ export async function deliverStop(
     addCommand(transaction, run, { type: 'stop', id: claim.stop_command_id, now, lifetimeInSeconds: stopInSeconds });
     await transaction.commit(table);
   });
+  if (!(await readClaim(table, run))) await completeTask(executions, task_token); // the run ended meanwhile
 }
