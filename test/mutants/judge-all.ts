@@ -22,7 +22,7 @@ export async function judgeAll(
   { reach, isFresh }: { reach: TestReach[]; isFresh: boolean },
 ): Promise<Judged[]> {
   const cache = openCache<Known>(tree.root, 'verdicts');
-  const dependencyOf = ({ killer }: Verdict) => (killer ? tree.hashOf(killer.file) : tree.hash);
+  const dependencyOf = ({ killer }: Verdict) => (killer?.file ? tree.hashOf(killer.file) : tree.hash);
   const keyOf = (mutant: Mutant) => hash(`${mutant.file}\n${applyTo(tree.textOf(mutant.file), mutant)}`);
   const judged: Judged[] = [];
   const open: Mutant[] = [];

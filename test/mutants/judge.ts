@@ -1,3 +1,4 @@
+import { dirname } from 'node:path/posix';
 import { applyTo, type Mutant } from './mutant.ts';
 import type { TestReach } from './reach-map.ts';
 import { runTests, type Failure } from './run-tests.ts';
@@ -18,11 +19,12 @@ const secondsPerGroup = 15;
 /** Beyond this the tests that reach a mutant are left out, the slowest ones. */
 const mostSeconds = 90;
 
-/** Runs the tests that reach a mutant: its own test file first, then the quickest, up to the first failure. */
+/** Runs the tests that reach a mutant, the likeliest first, up to the first failure. */
 export async function judge(copy: WorkingCopy, mutant: Mutant, text: string, reaching: TestReach[]): Promise<Verdict> {
   const started = performance.now();
-  const own = `test/${mutant.file.replace(/\.ts$/, '.test.ts')}`;
-  const ordered = reaching.toSorted((a, b) => Number(b.file === own) - Number(a.file === own) || a.seconds - b.seconds);
+  const ordered = reaching.toSorted(
+    (a, b) => distance(mutant.file, a.file) - distance(mutant.file, b.file) || a.seconds - b.seconds,
+  );
   const verdict = (outcome: Verdict['outcome'], ran: number): Verdict => ({
     outcome,
     tests: reaching.length,
@@ -44,6 +46,12 @@ export async function judge(copy: WorkingCopy, mutant: Mutant, text: string, rea
   } finally {
     copy.write(mutant.file, text);
   }
+}
+
+/** 0 for the test file of the source itself, 1 for the others of its folder, 2 for all others. */
+function distance(source: string, test: string): number {
+  if (test === `test/${source.replace(/\.ts$/, '.test.ts')}`) return 0;
+  return dirname(test) === `test/${dirname(source)}` ? 1 : 2;
 }
 
 function groupsOf(tests: TestReach[]): TestReach[][] {

@@ -59,10 +59,12 @@ await runCommand(usage, async () => {
     endTestRuns();
     for (const copy of copies) copy.remove();
   };
-  process.once('SIGINT', () => {
-    leave();
-    process.exit(130);
-  });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      leave();
+      process.exit(130);
+    });
+  }
   try {
     const reach = await readReach(tree, copies, { files, tests: coreTests(root), isFresh: options.fresh });
     const judged = await judgeAll(tree, copies, [...named, ...sample], { reach, isFresh: options.fresh });

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -75,6 +75,7 @@ export async function runTests(directory: string, files: string[], { reached, li
   const seconds = (performance.now() - started) / 1000;
   if (code === 'late') return { outcome: 'timeout', output, seconds };
   if (code === 0) return { outcome: 'passed', output, seconds };
+  if (!existsSync(report)) throw new Error(`The tests ended without a report.\n${output}`);
   return { outcome: 'failed', failed: firstFailure(directory, report), output, seconds };
 }
 
@@ -92,10 +93,14 @@ function endGroup(pid: number | undefined): void {
   }
 }
 
+/** Files that were given up after the failure count as failed too, without a failed test. */
 function firstFailure(directory: string, report: string): Failure {
   const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as JsonReport;
-  const file = testResults.find(({ status }) => status === 'failed');
-  const test = file?.assertionResults.find(({ status }) => status === 'failed');
+  const isFailed = ({ status }: { status: string }) => status === 'failed';
+  const failed = testResults.filter(isFailed);
+  const file =
+    failed.find(({ assertionResults }) => assertionResults.some(isFailed)) ?? failed.find(({ message }) => message) ?? failed[0];
+  const test = file?.assertionResults.find(isFailed);
   return {
     file: file?.name.slice(directory.length + 1) ?? '',
     title: test?.fullName ?? 'the file itself',
