@@ -31,6 +31,7 @@ describe('mutantsOf', () => {
   it.each([
     ['imports', "import { a } from './a.ts';"],
     ['types', 'interface A { b: 1 | 2; }'],
+    ['examples in schemas', "const a = v.pipe(v.string(), v.examples(['b', 'c']), v.description('d'));"],
     ['wording', "f('A sentence.');"],
     ['what DynamoDB refuses', "f({ KeyConditionExpression: 'pk = :pk', ExpressionAttributeValues: values });"],
   ])('leaves %s alone', (_what, text) => {

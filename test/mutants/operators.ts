@@ -34,8 +34,7 @@ export function mutantsOf(file: string, text: string): Mutant[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const mutants: Mutant[] = [];
   const visit = (node: ts.Node): void => {
-    if (ts.isImportDeclaration(node) || ts.isTypeNode(node) || ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node))
-      return;
+    if (isLeftAlone(node)) return;
     for (const { operator, replacement, range } of changesOf(node, source)) {
       const [start, end] = range ?? [node.getStart(source), node.getEnd()];
       mutants.push({ file, operator, start, end, replacement });
@@ -44,6 +43,17 @@ export function mutantsOf(file: string, text: string): Mutant[] {
   };
   visit(source);
   return mutants;
+}
+
+/** What does nothing when the code runs, or only describes it. */
+function isLeftAlone(node: ts.Node): boolean {
+  if (ts.isCallExpression(node)) {
+    const callee = node.expression;
+    return ts.isPropertyAccessExpression(callee) && ['description', 'examples'].includes(callee.name.text);
+  }
+  return (
+    ts.isImportDeclaration(node) || ts.isTypeNode(node) || ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)
+  );
 }
 
 function changesOf(node: ts.Node, source: ts.SourceFile): Change[] {
