@@ -42,6 +42,39 @@ describe('transact, through a table that is busy,', () => {
   });
 });
 
+describe('transact, tried again,', () => {
+  const put = { put: { Item: { pk: 'a', sk: 'token' } } };
+
+  /** The tokens under which a transaction is sent that meets a fault so many times. The SDK itself retries what is in progress. */
+  async function tokensSent(kind: 'conflict' | 'still-in-progress', times: number): Promise<unknown[]> {
+    const proxied = await startProxiedTable({ latencyInMilliseconds: 0 });
+    const tokens: unknown[] = [];
+    proxied.table.document.middlewareStack.add(
+      (next) => async (sent) => {
+        if ('ClientRequestToken' in sent.input) tokens.push(sent.input.ClientRequestToken);
+        return await next(sent);
+      },
+      { step: 'initialize' },
+    );
+    proxied.proxy.inject({ kind, share: 1, times });
+    await transact(proxied.table, [put]);
+    await proxied.stop();
+    return tokens;
+  }
+
+  it('sends a cancelled transaction under a new token each time', async () => {
+    const tokens = await tokensSent('conflict', 2);
+    expect(tokens).toHaveLength(3);
+    expect(new Set(tokens).size).toBe(3);
+  });
+
+  it('sends a transaction that is still in progress under the token it was first sent with', async () => {
+    const tokens = await tokensSent('still-in-progress', 8);
+    expect(tokens.length).toBeGreaterThan(1);
+    expect(new Set(tokens).size).toBe(1);
+  });
+});
+
 describe('increment', () => {
   it('gives every caller a number of its own', async () => {
     const numbers = await Promise.all(Array.from({ length: 20 }, () => increment(embedded.table, { pk: 'b', sk: 'counter' })));

@@ -1,0 +1,61 @@
+import { openCache } from './cache.ts';
+import { hash } from './hash.ts';
+import { judge, type Verdict } from './judge.ts';
+import { applyTo, type Mutant } from './mutant.ts';
+import { pointAround, reachPointsOf } from './reach-points.ts';
+import type { TestReach } from './reach-map.ts';
+import type { Judged } from './report.ts';
+import type { SourceTree } from './source-tree.ts';
+import type { WorkingCopy } from './working-copy.ts';
+
+/** A verdict with the hash of what it depends on: the test file that killed the mutant, or the whole tree. */
+interface Known {
+  verdict: Verdict;
+  dependsOn: string | undefined;
+}
+
+/** Judges the mutants side by side, one in each working copy at a time, and prints how far it is. */
+export async function judgeAll(
+  tree: SourceTree,
+  copies: WorkingCopy[],
+  mutants: Mutant[],
+  { reach, isFresh }: { reach: TestReach[]; isFresh: boolean },
+): Promise<Judged[]> {
+  const cache = openCache<Known>(tree.root, 'verdicts');
+  const dependencyOf = ({ killer }: Verdict) => (killer?.file ? tree.hashOf(killer.file) : tree.hash);
+  const keyOf = (mutant: Mutant) => hash(`${mutant.file}\n${applyTo(tree.textOf(mutant.file), mutant)}`);
+  const judged: Judged[] = [];
+  const open: Mutant[] = [];
+  for (const mutant of mutants) {
+    const known = isFresh ? undefined : cache.get(keyOf(mutant));
+    const isValid = known && known.dependsOn === dependencyOf(known.verdict);
+    if (isValid) judged.push({ mutant, text: tree.textOf(mutant.file), verdict: known.verdict });
+    else open.push(mutant);
+  }
+  const sayProgress = progressOf(open.length);
+  await Promise.all(
+    copies.map(async (copy) => {
+      for (let mutant = open.shift(); mutant !== undefined; mutant = open.shift()) {
+        const text = tree.textOf(mutant.file);
+        const point = pointAround(reachPointsOf(mutant.file, text), mutant.start);
+        const reaching = reach.filter(({ reached }) => reached.includes(point));
+        const verdict = await judge(copy, mutant, text, reaching);
+        cache.set(keyOf(mutant), { verdict, dependsOn: dependencyOf(verdict) });
+        judged.push({ mutant, text, verdict });
+        sayProgress(judged);
+      }
+    }),
+  );
+  return judged;
+}
+
+function progressOf(total: number): (judged: Judged[]) => void {
+  const started = performance.now();
+  let done = 0;
+  return (judged) => {
+    done += 1;
+    const minutes = ((performance.now() - started) / 60_000 / done) * (total - done);
+    const survived = judged.filter(({ verdict }) => verdict.outcome === 'survived').length;
+    console.log(`${done} of ${total} mutants ran, ${survived} survived, about ${Math.ceil(minutes)} minutes left.`);
+  };
+}

@@ -1,0 +1,72 @@
+import { dirname } from 'node:path/posix';
+import { applyTo, type Mutant } from './mutant.ts';
+import type { TestReach } from './reach-map.ts';
+import { runTests, type Failure } from './run-tests.ts';
+import type { WorkingCopy } from './working-copy.ts';
+
+export interface Verdict {
+  outcome: 'killed' | 'timeout' | 'survived';
+  /** The first test that failed. */
+  killer?: Failure;
+  /** How many test files reach the mutant, and how many of them ran. */
+  tests: number;
+  ran: number;
+  seconds: number;
+}
+
+/** Test files run together up to this long; what has its failure early need not wait for the rest. */
+const secondsPerGroup = 15;
+/** Beyond this the tests that reach a mutant are left out, the slowest ones. */
+const mostSeconds = 90;
+
+/** Runs the tests that reach a mutant, the likeliest first, up to the first failure. */
+export async function judge(copy: WorkingCopy, mutant: Mutant, text: string, reaching: TestReach[]): Promise<Verdict> {
+  const started = performance.now();
+  const ordered = reaching.toSorted(
+    (a, b) => distance(mutant.file, a.file) - distance(mutant.file, b.file) || a.seconds - b.seconds,
+  );
+  const verdict = (outcome: Verdict['outcome'], ran: number): Verdict => ({
+    outcome,
+    tests: reaching.length,
+    ran,
+    seconds: (performance.now() - started) / 1000,
+  });
+  copy.write(mutant.file, applyTo(text, mutant));
+  try {
+    let ran = 0;
+    for (const group of groupsOf(ordered)) {
+      const limitInSeconds = 30 + 3 * sum(group);
+      const files = group.map(({ file }) => file);
+      const { outcome, failed } = await runTests(copy.directory, files, { limitInSeconds });
+      ran += files.length;
+      if (outcome === 'timeout') return verdict('timeout', ran);
+      if (failed) return { ...verdict('killed', ran), killer: failed };
+    }
+    return verdict('survived', ran);
+  } finally {
+    copy.write(mutant.file, text);
+  }
+}
+
+/** 0 for the test file of the source itself, 1 for the others of its folder, 2 for all others. */
+function distance(source: string, test: string): number {
+  if (test === `test/${source.replace(/\.ts$/, '.test.ts')}`) return 0;
+  return dirname(test) === `test/${dirname(source)}` ? 1 : 2;
+}
+
+function groupsOf(tests: TestReach[]): TestReach[][] {
+  const groups: TestReach[][] = [];
+  let total = 0;
+  for (const test of tests) {
+    total += test.seconds;
+    if (total > mostSeconds && groups.length > 0) break;
+    const last = groups.at(-1);
+    if (last && sum(last) + test.seconds <= secondsPerGroup) last.push(test);
+    else groups.push([test]);
+  }
+  return groups;
+}
+
+function sum(tests: TestReach[]): number {
+  return tests.reduce((seconds, test) => seconds + test.seconds, 0);
+}
