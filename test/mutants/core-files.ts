@@ -9,6 +9,6 @@ export function coreFiles(root: string): string[] {
 
 /** The tests of the domain; those of the infrastructure, the local service and the documents take long and say little of it. */
 export function coreTests(root: string): string[] {
-  const folders = 'shared,e2e,access,contract,lifecycle,concurrency';
+  const folders = 'shared,functions,e2e,access,contract,lifecycle,concurrency';
   return globSync([`test/{${folders}}/**/*.test.ts`, 'test/round-trips.test.ts'], { cwd: root }).sort();
 }

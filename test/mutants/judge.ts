@@ -1,7 +1,8 @@
 import { dirname } from 'node:path/posix';
 import { applyTo, type Mutant } from './mutant.ts';
 import type { TestReach } from './reach-map.ts';
-import { runTests, type Failure } from './run-tests.ts';
+import { runTests, type Failure, type TestRun } from './run-tests.ts';
+import { slowness } from './slowness.ts';
 import type { WorkingCopy } from './working-copy.ts';
 
 export interface Verdict {
@@ -14,9 +15,9 @@ export interface Verdict {
   seconds: number;
 }
 
-/** Test files run together up to this long; what has its failure early need not wait for the rest. */
+/** Test files run together up to this long on a quiet machine; what has its failure early need not wait for the rest. */
 const secondsPerGroup = 15;
-/** Beyond this the tests that reach a mutant are left out, the slowest ones. */
+/** Beyond this, on a quiet machine, the tests that reach a mutant are left out, the slowest ones. */
 const mostSeconds = 90;
 
 /** Runs the tests that reach a mutant, the likeliest first, up to the first failure. */
@@ -31,21 +32,33 @@ export async function judge(copy: WorkingCopy, mutant: Mutant, text: string, rea
     ran,
     seconds: (performance.now() - started) / 1000,
   });
-  copy.write(mutant.file, applyTo(text, mutant));
-  try {
-    let ran = 0;
-    for (const group of groupsOf(ordered)) {
-      const limitInSeconds = 30 + 3 * sum(group);
-      const files = group.map(({ file }) => file);
-      const { outcome, failed } = await runTests(copy.directory, files, { limitInSeconds });
-      ran += files.length;
-      if (outcome === 'timeout') return verdict('timeout', ran);
-      if (failed) return { ...verdict('killed', ran), killer: failed };
-    }
-    return verdict('survived', ran);
-  } finally {
-    copy.write(mutant.file, text);
+  let ran = 0;
+  for (const group of groupsOf(ordered)) {
+    const { outcome, failed } = await runGroup(copy, mutant, text, group);
+    ran += group.length;
+    if (outcome === 'timeout') return verdict('timeout', ran);
+    if (failed) return { ...verdict('killed', ran), killer: failed };
   }
+  return verdict('survived', ran);
+}
+
+/** The outcome `timeout` says that the tests take far longer than the same tests without the mutant, at the same load. */
+async function runGroup(copy: WorkingCopy, mutant: Mutant, text: string, group: TestReach[]): Promise<TestRun> {
+  const files = group.map(({ file }) => file);
+  const runMutated = async (limitInSeconds: number) => {
+    copy.write(mutant.file, applyTo(text, mutant));
+    try {
+      return await runTests(copy.directory, files, { limitInSeconds });
+    } finally {
+      copy.write(mutant.file, text);
+    }
+  };
+  const limitInSeconds = (10 + 3 * sum(group)) * slowness();
+  const run = await runMutated(limitInSeconds);
+  if (run.outcome !== 'timeout') return run;
+  const { seconds } = await runTests(copy.directory, files, { limitInSeconds: 10 * limitInSeconds });
+  const fairLimitInSeconds = 10 + 3 * seconds;
+  return fairLimitInSeconds > limitInSeconds ? await runMutated(fairLimitInSeconds) : run;
 }
 
 /** 0 for the test file of the source itself, 1 for the others of its folder, 2 for all others. */

@@ -10,6 +10,8 @@ export interface SourceTree {
   hashOf: (file: string) => string | undefined;
   /** Changes with any file that could change what a test finds. */
   hash: string;
+  /** Changes with any file that could change what this test reaches: itself and all that is no test. */
+  hashFor: (test: string) => string;
 }
 
 export function readSourceTree(root: string): SourceTree {
@@ -21,10 +23,13 @@ export function readSourceTree(root: string): SourceTree {
   };
   const files = globSync(['{shared,functions,infra,bench,test}/**/*.ts', 'package-lock.json'], { cwd: root }).sort();
   const tested = files.filter((file) => !file.startsWith('test/mutants/'));
+  const hashOfAll = (some: string[]) => hash(some.map((file) => `${file} ${hash(textOf(file))}`).join('\n'));
+  const hashWithoutTests = hashOfAll(tested.filter((file) => !file.endsWith('.test.ts')));
   return {
     root,
     textOf,
     hashOf: (file) => (existsSync(join(root, file)) ? hash(textOf(file)) : undefined),
-    hash: hash(tested.map((file) => `${file} ${hash(textOf(file))}`).join('\n')),
+    hash: hashOfAll(tested),
+    hashFor: (test) => hash(`${hashWithoutTests}\n${test} ${hash(textOf(test))}`),
   };
 }

@@ -18,7 +18,6 @@ export default mergeConfig(
   defineConfig({
     test: {
       bail: 1,
-      testTimeout: 120_000, // a machine under load must not pass for a test that notices a mutant
       maxWorkers: 1,
       sequence: { sequencer: GivenOrder },
       setupFiles: ['test/mutants/record-reached.ts'],

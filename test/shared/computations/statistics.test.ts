@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => embedded.stop());
 
-const now = '2025-03-02T00:30:00.000Z';
+const now = '2025-03-02T00:00:00.000Z';
 const daysRead = async (days: number) => (await readStatistics(embedded.table, 'd1', days, now)).map(({ day }) => day);
 
 describe('readStatistics', () => {
