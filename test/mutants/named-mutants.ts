@@ -88,8 +88,8 @@ export const namedMutants: NamedMutant[] = [
   },
   {
     file: 'shared/computations/change-computation.ts',
-    code: "AND version = :version AND",
-    becomes: "AND (version = :version OR NOT (version = :version)) AND",
+    code: 'AND version = :version AND',
+    becomes: 'AND (version = :version OR NOT (version = :version)) AND',
     fact: 'A run never starts from a computation that was changed while it was prepared.',
   },
   {

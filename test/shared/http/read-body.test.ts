@@ -3,7 +3,7 @@ import { readBody } from '../../../shared/http/read-body.ts';
 
 const headers = { 'content-type': 'application/json' };
 const read = (body: string, limitInBytes?: number) => readBody({ headers, body, isBase64Encoded: false }, limitInBytes);
-const refusedAs = (code: string) => expect.objectContaining({ code });
+const refusedAs = (code: string): Error => expect.objectContaining({ code }) as Error;
 
 describe('readBody', () => {
   it('returns a body of exactly the limit and refuses one more byte as too_large', () => {
@@ -33,10 +33,13 @@ describe('readBody', () => {
     expect(() => read(nested(33))).toThrow('Expected at most 32 levels of nesting.');
   });
 
-  it.each(['[]', '{}', '"["', '"{"', '"\\"["', '"\\\\"'])('returns 40 times %s beside one another, which is no nesting', (value) => {
-    const body = `[${Array.from({ length: 40 }, () => value).join()}]`;
-    expect(read(body)).toBe(body);
-  });
+  it.each(['[]', '{}', '"["', '"{"', '"\\"["', '"\\\\"'])(
+    'returns 40 times %s beside one another, which is no nesting',
+    (value) => {
+      const body = `[${Array.from({ length: 40 }, () => value).join()}]`;
+      expect(read(body)).toBe(body);
+    },
+  );
 
   it('finds nesting behind a text', () => {
     expect(() => read(`["]]",${'['.repeat(32)}${']'.repeat(32)}]`)).toThrow('Expected at most 32 levels of nesting.');

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { getItem, increment } from '../../../shared/table/table.ts';
+import { deleteItems, getItem, getItems, increment, queryPartition } from '../../../shared/table/table.ts';
 import { StaleReadError, transact, withFreshReads } from '../../../shared/table/transaction.ts';
 import { startProxiedTable } from '../../support/proxied-table.ts';
 import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
@@ -72,6 +72,42 @@ describe('transact, tried again,', () => {
     const tokens = await tokensSent('still-in-progress', 8);
     expect(tokens.length).toBeGreaterThan(1);
     expect(new Set(tokens).size).toBe(1);
+  });
+});
+
+describe('getItems', () => {
+  it('reads more than 100 items, in the order of their keys, with undefined for those that are missing', async () => {
+    const keys = Array.from({ length: 101 }, (_, index) => ({ pk: 'many', sk: String(index) }));
+    const stored = keys.filter((_key, index) => index % 2 === 0);
+    await transact(
+      embedded.table,
+      stored.map((Item) => ({ put: { Item } })),
+    );
+    const reversed = keys.toReversed();
+    expect(await getItems(embedded.table, reversed)).toEqual(reversed.map((key) => (Number(key.sk) % 2 === 0 ? key : undefined)));
+  });
+});
+
+describe('queryPartition', () => {
+  it('returns no more items than its limit when they take more than the megabyte of one page', async () => {
+    for (let index = 0; index < 5; index++) {
+      await transact(embedded.table, [{ put: { Item: { pk: 'large', sk: String(index), data: 'x'.repeat(390 * 1024) } } }]);
+    }
+    const found = (limit?: number) => queryPartition(embedded.table, 'large', { limit, attributes: ['sk'] });
+    expect(await found(3)).toEqual([{ sk: '0' }, { sk: '1' }, { sk: '2' }]);
+    expect(await found()).toHaveLength(5);
+  });
+});
+
+describe('deleteItems', () => {
+  it('deletes more than the 25 items of one request', async () => {
+    const keys = Array.from({ length: 51 }, (_, index) => ({ pk: 'deleted', sk: String(index) }));
+    await transact(
+      embedded.table,
+      keys.map((Item) => ({ put: { Item } })),
+    );
+    await deleteItems(embedded.table, keys.slice(1));
+    expect(await queryPartition(embedded.table, 'deleted')).toEqual([keys[0]]);
   });
 });
 
