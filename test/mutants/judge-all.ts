@@ -25,6 +25,8 @@ export async function judgeAll(
   const dependencyOf = ({ killer }: Verdict) => (killer?.file ? tree.hashOf(killer.file) : tree.hash);
   const keyOf = (mutant: Mutant) => hash(`${mutant.file}\n${applyTo(tree.textOf(mutant.file), mutant)}`);
   const judged: Judged[] = [];
+  const killsOf = (source: string, test: string) =>
+    judged.filter(({ mutant, verdict }) => mutant.file === source && verdict.killer?.file === test).length;
   const open: Mutant[] = [];
   for (const mutant of mutants) {
     const known = isFresh ? undefined : cache.get(keyOf(mutant));
@@ -39,7 +41,7 @@ export async function judgeAll(
         const text = tree.textOf(mutant.file);
         const point = pointAround(reachPointsOf(mutant.file, text), mutant.start);
         const reaching = reach.filter(({ reached }) => reached.includes(point));
-        const verdict = await judge(copy, mutant, text, reaching);
+        const verdict = await judge(copy, mutant, text, { reaching, killsOf });
         cache.set(keyOf(mutant), { verdict, dependsOn: dependencyOf(verdict) });
         judged.push({ mutant, text, verdict });
         sayProgress(judged);

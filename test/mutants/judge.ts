@@ -20,11 +20,21 @@ const secondsPerGroup = 15;
 /** Beyond this, on a quiet machine, the tests that reach a mutant are left out, the slowest ones. */
 const mostSeconds = 90;
 
+/** How many mutants of a source file a test file has killed. */
+type KillCount = (source: string, test: string) => number;
+
 /** Runs the tests that reach a mutant, the likeliest first, up to the first failure. */
-export async function judge(copy: WorkingCopy, mutant: Mutant, text: string, reaching: TestReach[]): Promise<Verdict> {
+export async function judge(
+  copy: WorkingCopy,
+  mutant: Mutant,
+  text: string,
+  { reaching, killsOf }: { reaching: TestReach[]; killsOf: KillCount },
+): Promise<Verdict> {
   const started = performance.now();
+  const { file } = mutant;
   const ordered = reaching.toSorted(
-    (a, b) => distance(mutant.file, a.file) - distance(mutant.file, b.file) || a.seconds - b.seconds,
+    (a, b) =>
+      distance(file, a.file) - distance(file, b.file) || killsOf(file, b.file) - killsOf(file, a.file) || a.seconds - b.seconds,
   );
   const verdict = (outcome: Verdict['outcome'], ran: number): Verdict => ({
     outcome,

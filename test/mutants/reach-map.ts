@@ -16,7 +16,7 @@ export interface TestReach {
 
 const limitInSeconds = 1200;
 
-/** What every test file reaches, known from before where neither it nor the code has changed. */
+/** What every test file reaches, known from before where neither it nor the sources have changed. */
 export async function readReach(
   tree: SourceTree,
   copies: WorkingCopy[],

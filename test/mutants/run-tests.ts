@@ -32,6 +32,9 @@ interface JsonReport {
   }[];
 }
 
+/** Some assertions print what they compare as a whole. */
+const longestMessage = 300;
+
 const running = new Set<number>();
 
 /** Runs test files of a working copy in the order given, up to the first failure. */
@@ -104,6 +107,6 @@ function firstFailure(directory: string, report: string): Failure {
   return {
     file: file?.name.slice(directory.length + 1) ?? '',
     title: test?.fullName ?? 'the file itself',
-    message: (test?.failureMessages[0] ?? file?.message ?? '').split('\n')[0] ?? '',
+    message: (test?.failureMessages[0] ?? file?.message ?? '').slice(0, longestMessage).split('\n')[0] ?? '',
   };
 }

@@ -10,7 +10,7 @@ export interface SourceTree {
   hashOf: (file: string) => string | undefined;
   /** Changes with any file that could change what a test finds. */
   hash: string;
-  /** Changes with any file that could change what this test reaches: itself and all that is no test. */
+  /** Changes with this test and with the sources, which decide what it reaches. */
   hashFor: (test: string) => string;
 }
 
@@ -24,12 +24,12 @@ export function readSourceTree(root: string): SourceTree {
   const files = globSync(['{shared,functions,infra,bench,test}/**/*.ts', 'package-lock.json'], { cwd: root }).sort();
   const tested = files.filter((file) => !file.startsWith('test/mutants/'));
   const hashOfAll = (some: string[]) => hash(some.map((file) => `${file} ${hash(textOf(file))}`).join('\n'));
-  const hashWithoutTests = hashOfAll(tested.filter((file) => !file.endsWith('.test.ts')));
+  const hashOfSources = hashOfAll(tested.filter((file) => !file.startsWith('test/')));
   return {
     root,
     textOf,
     hashOf: (file) => (existsSync(join(root, file)) ? hash(textOf(file)) : undefined),
     hash: hashOfAll(tested),
-    hashFor: (test) => hash(`${hashWithoutTests}\n${test} ${hash(textOf(test))}`),
+    hashFor: (test) => hash(`${hashOfSources}\n${test} ${hash(textOf(test))}`),
   };
 }
