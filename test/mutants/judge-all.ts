@@ -1,6 +1,6 @@
 import { openCache } from './cache.ts';
 import { hash } from './hash.ts';
-import { judge, type Verdict } from './judge.ts';
+import { distance, judge, sum, type Verdict } from './judge.ts';
 import { applyTo, type Mutant } from './mutant.ts';
 import { pointAround, reachPointsOf } from './reach-points.ts';
 import type { TestReach } from './reach-map.ts';
@@ -27,20 +27,24 @@ export async function judgeAll(
   const judged: Judged[] = [];
   const killsOf = (source: string, test: string) =>
     judged.filter(({ mutant, verdict }) => mutant.file === source && verdict.killer?.file === test).length;
-  const open: Mutant[] = [];
+  const open: { mutant: Mutant; reaching: TestReach[] }[] = [];
   for (const mutant of mutants) {
     const known = isFresh ? undefined : cache.get(keyOf(mutant));
     const isValid = known && known.dependsOn === dependencyOf(known.verdict);
     if (isValid) judged.push({ mutant, text: tree.textOf(mutant.file), verdict: known.verdict });
-    else open.push(mutant);
+    else {
+      const point = pointAround(reachPointsOf(mutant.file, tree.textOf(mutant.file)), mutant.start);
+      open.push({ mutant, reaching: reach.filter(({ reached }) => reached.includes(point)) });
+    }
   }
+  // The cheap ones first: what a run that is stopped has found out is known to the next one.
+  open.sort((a, b) => costOf(a) - costOf(b));
   const sayProgress = progressOf(open.length);
   await Promise.all(
     copies.map(async (copy) => {
-      for (let mutant = open.shift(); mutant !== undefined; mutant = open.shift()) {
+      for (let next = open.shift(); next; next = open.shift()) {
+        const { mutant, reaching } = next;
         const text = tree.textOf(mutant.file);
-        const point = pointAround(reachPointsOf(mutant.file, text), mutant.start);
-        const reaching = reach.filter(({ reached }) => reached.includes(point));
         const verdict = await judge(copy, mutant, text, { reaching, killsOf });
         cache.set(keyOf(mutant), { verdict, dependsOn: dependencyOf(verdict) });
         judged.push({ mutant, text, verdict });
@@ -49,6 +53,12 @@ export async function judgeAll(
     }),
   );
   return judged;
+}
+
+/** About how long it takes: the tests of the same folder, or all others where there are none. */
+function costOf({ mutant, reaching }: { mutant: Mutant; reaching: TestReach[] }): number {
+  const near = reaching.filter(({ file }) => distance(mutant.file, file) < 2);
+  return sum(near.length > 0 ? near : reaching);
 }
 
 function progressOf(total: number): (judged: Judged[]) => void {

@@ -96,7 +96,7 @@ async function runGroup(copy: WorkingCopy, mutant: Mutant, text: string, group: 
 }
 
 /** 0 for the test file of the source itself, 1 for the others of its folder, 2 for all others. */
-function distance(source: string, test: string): number {
+export function distance(source: string, test: string): number {
   if (test === `test/${source.replace(/\.ts$/, '.test.ts')}`) return 0;
   return dirname(test) === `test/${dirname(source)}` ? 1 : 2;
 }
@@ -114,6 +114,6 @@ function groupsOf(tests: TestReach[]): TestReach[][] {
   return groups;
 }
 
-function sum(tests: TestReach[]): number {
+export function sum(tests: TestReach[]): number {
   return tests.reduce((seconds, test) => seconds + test.seconds, 0);
 }
