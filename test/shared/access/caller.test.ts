@@ -66,13 +66,8 @@ describe('callerOf', () => {
     expect(rolesIn([`${domain}:administrator`, 'd1:viewer'])).toEqual(['viewer']);
   });
 
-  it.each([
-    ['ASCII', 'x'.repeat(255)],
-    ['two bytes a character', `x${'é'.repeat(127)}`],
-  ])('takes a subject of up to 255 bytes, %s, and answers unauthenticated to a longer one', (_what, sub) => {
-    const call = (id: string) => callerOf({ sub: id, groups: '[d1:viewer]' }, 'groups', 'd1');
-    expect(call(sub).id).toBe(sub);
-    expect(() => call(`${sub}x`)).toThrow(expect.objectContaining({ code: 'unauthenticated' }));
+  it.each(['[d1:viewerx', 'xd1:viewer]'])('gives nothing for the claim %j, which has one bracket', (claim) => {
+    expect(() => rolesIn(claim)).toThrow(expect.objectContaining({ code: 'forbidden' }));
   });
 
   it.each([undefined, '', 5, 'system', 'agent', 'computation-runner'])('answers unauthenticated to the subject %j', (sub) => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { recordReports } from '../../../shared/runs/record-reports.ts';
 import type { Report } from '../../../shared/runs/report.ts';
 import { readEvents } from '../../../shared/events/read-events.ts';
@@ -74,6 +74,22 @@ describe('recordReports', () => {
       event_type: 'completed',
     });
     expect(inconsistencies(items)).toEqual([]);
+  });
+
+  it('measures how long the CVM took to accept, and the age of the oldest event', async () => {
+    const { cvmId, run } = await aStartedRun();
+    const reports = [1, 7, 3].map((age) => {
+      const occurred_at = new Date(Date.parse(byAlice.now) - age * 1000).toISOString();
+      return { ...anEvent(run, `${age} s old`), occurred_at };
+    });
+    vi.stubEnv('METRICS_NAMESPACE', 'Test');
+    const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+    const now = new Date(Date.parse(byAlice.now) + 2000).toISOString();
+    await recordReports(stores.table, stores.executions, { domain, cvmId, reports, now });
+    const metrics = write.mock.calls.map(([line]) => JSON.parse(String(line)) as Record<string, unknown>);
+    write.mockRestore();
+    vi.unstubAllEnvs();
+    expect(metrics).toMatchObject([{ TimeToAccept: 2000 }, { ReportLag: 9000 }]);
   });
 
   it('leaves the last word to the end of a run, however many events come at the same time', async () => {

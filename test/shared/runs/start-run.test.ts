@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
+import { readComputation } from '../../../shared/computations/find-computation.ts';
 import { updateComputation } from '../../../shared/computations/update-computation.ts';
 import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { listCommands } from '../../../shared/runs/list-commands.ts';
 import { offerRun } from '../../../shared/runs/offer-run.ts';
 import { allowed, aReadyComputation, anAsset, aRun, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
-import { betweenReads } from '../../support/interleave.ts';
+import { beforeTheNextTransaction, betweenReads } from '../../support/interleave.ts';
 
 let stores: Stores;
 beforeAll(async () => {
@@ -26,6 +27,14 @@ async function commandOfRun(computationId: string, cvm_id: string, act: () => Pr
 }
 
 describe('startRun', () => {
+  it('refuses with cvm_busy when another run takes the CVM after it has read that the CVM is free', async () => {
+    const [mine, other] = [await aReadyComputation(stores, domain), await aReadyComputation(stores, domain)];
+    beforeTheNextTransaction(stores.mortal, () => aRun(stores, domain, other.id, 'cvm-3'));
+    const start = aRun({ table: stores.mortal, executions: stores.executions }, domain, mine.id, 'cvm-3');
+    await expect(start).rejects.toMatchObject({ code: 'conflict', extras: { reason: 'cvm_busy' } });
+    expect(await readComputation(stores.table, domain, mine.id)).toMatchObject({ status: 'created', run: null });
+  });
+
   it('hands the CVM the agent configuration that replaces the one it has just read', async () => {
     const { id } = await aReadyComputation(stores, domain);
     const agent_config = { ...defaultAgentConfig, log_level: 'debug' as const };

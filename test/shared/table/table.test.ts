@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Deadline } from '../../../shared/deadline.ts';
 import { deleteItems, getItem, getItems, increment, queryPartition } from '../../../shared/table/table.ts';
 import { StaleReadError, transact, withFreshReads } from '../../../shared/table/transaction.ts';
+import { untilTestEnds } from '../../support/patience.ts';
 import { startProxiedTable } from '../../support/proxied-table.ts';
 import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
 
@@ -85,6 +87,51 @@ describe('getItems', () => {
     );
     const reversed = keys.toReversed();
     expect(await getItems(embedded.table, reversed)).toEqual(reversed.map((key) => (Number(key.sk) % 2 === 0 ? key : undefined)));
+  });
+});
+
+/** A table whose first answer to a batch leaves one key unprocessed, as a busy partition does, and the pauses that it makes. */
+async function aBusyTable(command: 'BatchGet' | 'BatchWrite') {
+  const proxied = await startProxiedTable({ latencyInMilliseconds: 0 });
+  const { table } = proxied;
+  const log: string[] = [];
+  class LoggedDeadline extends Deadline {
+    override pause(): Promise<void> {
+      log.push('pause');
+      return Promise.resolve();
+    }
+  }
+  table.document.middlewareStack.add(
+    (next, { commandName }) =>
+      async (sent) => {
+        if (!String(commandName).startsWith(command)) return await next(sent);
+        log.push('send');
+        if (log.length > 1) return await next(sent);
+        const { RequestItems } = sent.input as { RequestItems: Record<string, unknown> };
+        const left = { UnprocessedKeys: RequestItems, UnprocessedItems: RequestItems };
+        return { output: { ...left, $metadata: {} }, response: {} };
+      },
+    { step: 'initialize' },
+  );
+  return { table: { ...table, deadline: () => new LoggedDeadline(untilTestEnds.timeout) }, log, stop: proxied.stop };
+}
+
+describe('a batch that DynamoDB leaves unprocessed', () => {
+  it('is read again after a pause', async () => {
+    const { table, log, stop } = await aBusyTable('BatchGet');
+    await transact(table, [{ put: { Item: { pk: 'busy', sk: '1' } } }]);
+    expect(await getItems(table, [{ pk: 'busy', sk: '1' }])).toEqual([{ pk: 'busy', sk: '1' }]);
+    expect(log).toEqual(['send', 'pause', 'send']);
+    await stop();
+  });
+
+  it('is deleted again after a pause', async () => {
+    const { table, log, stop } = await aBusyTable('BatchWrite');
+    await transact(table, [{ put: { Item: { pk: 'busy', sk: '1' } } }]);
+    await deleteItems(table, [{ pk: 'busy', sk: '1' }]);
+    expect(await getItem(table, { pk: 'busy', sk: '1' })).toBeUndefined();
+    expect(log).toEqual(['send', 'pause', 'send']);
+    await stop();
   });
 });
 
