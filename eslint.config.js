@@ -47,6 +47,7 @@ const rooms = [
   'manifest',
   'runs',
   'deletion',
+  'migrations',
   'http',
   'endpoints',
   'openapi',

@@ -15,11 +15,11 @@ import {
   type Stores,
 } from '../test/support/builders-store.ts';
 
-/** A domain as a tenant's: things in it that cases read, and what makes those that they change. */
+/** A filled domain. Cases read what is in it, and create what they change. */
 export interface BenchWorld {
   stores: Stores;
   domain: string;
-  /** A computation with an algorithm, a dataset, two keys and a run that has ended. */
+  /** A computation with an algorithm, a dataset, two keys and an ended run. */
   known: { id: string; algorithm: string; dataset: string; run: string };
 }
 
@@ -52,7 +52,7 @@ export interface BenchRun {
   reference: RunReference;
 }
 
-/** A run, started a moment ago. */
+/** A run that has just been started. */
 export async function aStartedRun({ stores }: BenchWorld): Promise<BenchRun> {
   const cvmID = aCvm();
   const { id, algorithm } = await aReadyComputation(stores, domain);
@@ -60,17 +60,17 @@ export async function aStartedRun({ stores }: BenchWorld): Promise<BenchRun> {
   return { id, algorithm, cvmID, run_id, reference: { domain, computation_id: id, run_id, cvm_id: cvmID } };
 }
 
-/** A run whose command waits for its CVM. */
+/** A run whose command is waiting for its CVM. */
 export async function anOfferedRun(world: BenchWorld): Promise<BenchRun & { claim: Claim }> {
   const { table, executions } = world.stores;
   const run = await aStartedRun(world);
   await offerRun(table, executions, { run: run.reference, task_token: 'token' }, new Date().toISOString(), 300);
   const claim = await readClaim(table, run.reference);
-  if (!claim) throw new Error('An active run has a claim.');
+  if (!claim) throw new Error('The active run has no claim.');
   return { ...run, claim };
 }
 
-/** A run that its CVM is at work on. */
+/** A run that its CVM has accepted. */
 export async function anAcceptedRun(world: BenchWorld): Promise<BenchRun> {
   const { table, executions } = world.stores;
   const run = await anOfferedRun(world);
@@ -85,7 +85,7 @@ export async function anAcceptedRun(world: BenchWorld): Promise<BenchRun> {
   return run;
 }
 
-/** A run that is to stop. */
+/** A run whose stop was requested. */
 export async function aStoppingRun(world: BenchWorld): Promise<BenchRun> {
   const { table, executions } = world.stores;
   const run = await anAcceptedRun(world);

@@ -6,9 +6,9 @@ import { bareClient, bundleProgram, compareImports } from './cold-import.ts';
 import { printTable } from './print-table.ts';
 
 /**
- * How the import of a bundle gets longer with its size: for functions of the service, and for a bare DynamoDB document client with
- * library code added. Added code is loaded, as by a static import, or only contained, as by an `import()` that is never reached.
- * `--turns=31` is more exact.
+ * Measures how the import time of a bundle grows with its size, for functions of the service and for a bare DynamoDB document
+ * client with added libraries. Added code is either loaded, by a static import, or only contained, by an `import()` that never
+ * runs. Use `--turns=31` for more precise results.
  */
 const turns = Number(/^--turns=(\d+)$/.exec(process.argv[2] ?? '')?.[1] ?? 15);
 
@@ -47,7 +47,7 @@ interface Point {
   ratio: number;
 }
 
-/** Least squares through the bare client: milliseconds for each further 100 KB. */
+/** Returns the milliseconds for each further 100 KB, fitted by least squares through the bare client. */
 function slope(points: Point[], bare: { KB: number; ms: number }): number {
   const steps = points.map(({ KB, ratio }) => ({ size: (KB - bare.KB) / 100, time: (ratio - 1) * bare.ms }));
   const sum = (of: (step: { size: number; time: number }) => number) => steps.reduce((total, step) => total + of(step), 0);
@@ -66,7 +66,7 @@ try {
     files.push({ kind: 'function', name, bytes, file: join(folder, name, 'index.mjs') });
   }
   const [reference] = files;
-  if (!reference) throw new TypeError('There is no reference.');
+  if (!reference) throw new TypeError('The reference is missing.');
 
   const compared = compareImports(
     files.map(({ file }) => file),

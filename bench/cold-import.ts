@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 import { bundleOptions } from '../infra/bundles/bundle-options.ts';
 
-/** What every function with a table loads at least. */
+/** The minimum that every function with a table loads. */
 export const bareClient = `
   import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
   import { DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
@@ -12,7 +12,7 @@ export const bareClient = `
   export const handler = (Key) => open().send(new GetCommand({ TableName: 'table', Key }));
 `;
 
-/** Bundles a program as functions are bundled. Returns its size in bytes. */
+/** Bundles a program with the options of functions. Returns its size in bytes. */
 export async function bundleProgram(contents: string, outfile: string): Promise<number> {
   const { outExtension: _, external, plugins, ...options } = bundleOptions;
   await build({
@@ -27,7 +27,7 @@ export async function bundleProgram(contents: string, outfile: string): Promise<
 
 const eventStreams = '@smithy/core/event-streams';
 
-/** The S3 client imports event streams statically, for a command that nobody measures here. The other clients never load them. */
+/** The S3 client imports event streams statically, for a command that is not measured. The other clients never load them. */
 const withoutEventStreams: Plugin = {
   name: 'without-event-streams',
   setup(build) {
@@ -40,7 +40,7 @@ const withoutEventStreams: Plugin = {
 };
 
 /**
- * Imports a file in a fresh process. Returns milliseconds of CPU time in user mode, since wall time says more about what else the
+ * Imports a file in a new process. Returns milliseconds of CPU time in user mode, because wall time depends on what else the
  * machine does.
  */
 function importInMilliseconds(file: string): number {
@@ -53,11 +53,11 @@ export interface Comparison {
   milliseconds: number;
   /** Median of the reference's imports. */
   referenceInMilliseconds: number;
-  /** Median of the quotients of neighbouring imports of the file and the reference. */
+  /** Median of the ratios between consecutive imports of the file and the reference. */
   ratio: number;
 }
 
-/** Imports files and a reference in turns, since the machine's speed changes over minutes. */
+/** Imports files and a reference alternately, because the machine's speed changes over minutes. */
 export function compareImports(files: string[], reference: string, turns: number): Comparison[] {
   const times = files.map(() => ({ own: [] as number[], reference: [] as number[] }));
   for (let turn = 0; turn < turns; turn++) {

@@ -5,8 +5,8 @@ import { bundleFunctions } from '../infra/bundles/bundle-functions.ts';
 import { bareClient, bundleProgram, compareImports, median } from './cold-import.ts';
 
 /**
- * What a cold start loads: the size of each function's bundle, and the user CPU time of its import, also as a multiple of the
- * import of a bare DynamoDB document client that is bundled the same way. `--runs=15` is more exact.
+ * Measures what a cold start loads: the size of each function's bundle and the user CPU time of its import. `ratio` is the time
+ * divided by that of a bare DynamoDB document client, bundled in the same way. Use `--runs=15` for more precise results.
  */
 const runs = Number(/^--runs=(\d+)$/.exec(process.argv[2] ?? '')?.[1] ?? 7);
 

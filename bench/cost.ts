@@ -7,14 +7,18 @@ import { synthesize } from '../test/support/synthesized-stages.ts';
 import { measureEndpoints } from './measure-endpoints.ts';
 
 const functions = (await measureEndpoints()).map(({ name, endpoint, case: what, roundTrips, readUnits, writeUnits }) => ({
-  ...{ name, ...(endpoint === undefined ? {} : { endpoint }), case: what },
-  ...{ roundTrips, readUnits, writeUnits },
+  name,
+  ...(endpoint === undefined ? {} : { endpoint }),
+  case: what,
+  roundTrips,
+  readUnits,
+  writeUnits,
 }));
 const measured: Measured = { functions, stage: readTemplates() };
 writeFileSync(measuredFile, `${JSON.stringify(measured, null, 2)}\n`);
 writeFileSync(new URL('../docs/cost.md', import.meta.url), costPage(measured));
 
-/** The stages are alike in this, and their functions too, so the first is asked. */
+/** Reads the first stage and its first function, because all stages and functions have the same values. */
 function readTemplates(): Measured['stage'] {
   const [stage] = synthesize(stages.slice(0, 1));
   if (!stage) throw new Error('There is no stage.');

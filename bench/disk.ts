@@ -9,9 +9,9 @@ import { printTable } from './print-table.ts';
 
 const usage = `Usage: npm run check:disk -- [--from PAGES] [--to PAGES] [--step PAGES]
 
-Starts the service on a disk with so many pages of 4 KiB left, on a new directory and on one that holds state, works with it
-until the disk is full, and kills it. With space again the next start must work and hold everything that was acknowledged.
-Needs Linux and the right to mount (root). Defaults: from 0 to 120 by 4.`;
+Starts the service on a disk with a given number of free pages of 4 KiB, with a new directory and with one that contains state.
+Works with it until the disk is full, and kills it. Then frees the space: the next start must succeed and contain everything
+that was acknowledged. Needs Linux and permission to mount (root). Defaults: from 0 to 120, step 4.`;
 
 const { values } = parseArgs({
   options: {
@@ -27,7 +27,7 @@ const diskInMebibytes = 32;
 const garbled = /Unexpected end|SyntaxError|\n {4}at /;
 const clear = /no space is left|disk is full|disk I\/O error|Cannot lock/;
 
-/** A GET whose answer has to be the same after the next start. */
+/** A GET whose response must contain this value after the next start. */
 interface Acknowledged {
   path: string;
   field: string;
@@ -40,7 +40,7 @@ interface Outcome {
   refused: number[];
 }
 
-/** Creates and links computations and assets until something is refused 3 times, or everything is done. */
+/** Creates and links up to 12 computations and assets. Stops after 3 refused requests. */
 async function work(call: Call): Promise<Outcome> {
   const outcome: Outcome = { acknowledged: [], refused: [] };
   const send = async (method: string, path: string, body?: unknown) => {
@@ -89,11 +89,11 @@ interface Row {
   start: 'answers' | 'refused';
   acknowledged: number;
   refused: number;
-  /** What was wrong, if anything. */
+  /** The problems found. Empty if there were none. */
   wrong: string;
 }
 
-/** What one disk shows. */
+/** Tests one disk with `pages` free pages. `state` is the directory to start with. Default: a new one. */
 async function check(state: { directory: string; held: Acknowledged[] } | undefined, pages: number): Promise<Row> {
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskInMebibytes}m`, 'tmpfs', disk]);
   const wrong: string[] = [];
@@ -131,7 +131,7 @@ async function check(state: { directory: string; held: Acknowledged[] } | undefi
   }
 }
 
-/** A directory that holds state, for disks that fill up later in its life. */
+/** Fills a directory with state, for tests of disks that fill up later. */
 async function prepare(directory: string): Promise<Acknowledged[]> {
   const service = await startService(['--data', directory]);
   const { acknowledged } = await work(service.call);

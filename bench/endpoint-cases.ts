@@ -3,7 +3,7 @@ import type { RouteName } from '../shared/endpoints/endpoints.ts';
 import { aComputation, anAsset, aReadyComputation, byAlice, endRunWith, publicKey } from '../test/support/builders-store.ts';
 import { aCvm, aDataset, anAcceptedRun, anOfferedRun, aStartedRun, type BenchWorld } from './bench-world.ts';
 
-/** What an endpoint is asked, beside the domain. */
+/** A request to an endpoint, without the domain. */
 export interface EndpointRequest {
   path?: Record<string, string>;
   query?: Record<string, string>;
@@ -12,7 +12,7 @@ export interface EndpointRequest {
 
 type Answer = EndpointRequest | Promise<EndpointRequest>;
 
-/** What an endpoint is asked, by the case. What a case needs is made, which is not measured, and then it is asked. */
+/** The requests to each endpoint, by case. A case first creates what its request needs; that is not measured. */
 export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld) => Answer>> = {
   'computations/create-computation': { '': () => ({ body: { name: 'Iris' } }) },
   'computations/list-computations': {

@@ -24,7 +24,7 @@ interface Journal {
   eventsPerAppend: number;
 }
 
-/** The events of one run after the other, as an agent reports them. */
+/** The events of a run, as an agent reports them. */
 const lifecycle = [
   ['started', 'success', '7c1f4f0e-6f0b-4a53-9f3c-1d2f6a7f9b21'],
   ['ReceivingAlgorithm', 'InProgress', 'agent'],
@@ -58,7 +58,7 @@ function realistic(size: number): Journal {
   };
 }
 
-/** Nothing repeats, so that no dictionary helps. */
+/** No value repeats, so that dictionaries do not help. */
 function distinct(size: number): Journal {
   return {
     name: 'nothing repeats',
@@ -153,7 +153,7 @@ function listings({ size, event }: Journal, times: string[]): Listing[] {
   ];
 }
 
-/** What appends leave behind, written in bulk. Returns the events' timestamps. */
+/** Writes in bulk what appends would write. Returns the events' timestamps. */
 async function fill(table: Table, computation: string, journal: Journal): Promise<string[]> {
   const times: string[] = [];
   let head = parseHead(undefined);
@@ -195,7 +195,7 @@ interface AppendMeasurement {
   'write units': number;
 }
 
-/** What appends cost, the read of the head included: without a segment to write, and with one. */
+/** Measures the cost of appends with and without a new segment. Includes the read of the head. */
 async function measureAppends(
   { table, direct, proxy }: Omit<ProxiedTable, 'stop'>,
   journal: Journal,
@@ -233,7 +233,7 @@ async function median(read: () => Promise<unknown>): Promise<number> {
   return Number((times.sort((a, b) => a - b)[Math.floor(repetitions / 2)] ?? 0).toFixed(1));
 }
 
-/** An item's size as DynamoDB counts it, within a few bytes. */
+/** Returns an item's size as DynamoDB counts it, within a few bytes. */
 function sizeOf(item: Item): number {
   return Object.entries(item).reduce((sum, [name, value]) => {
     const bytes = value instanceof Uint8Array ? value.byteLength : Buffer.byteLength(String(value));

@@ -9,7 +9,7 @@ import { transact, type Action } from '../shared/table/transaction.ts';
 import { printTable } from './print-table.ts';
 import { startProxiedTable, type ProxiedTable } from '../test/support/proxied-table.ts';
 
-/** Of a thousand computations, how many have the status. The others have been deleted: one of ten numbers given out. */
+/** How many of a thousand computations have each status. In addition, a tenth of all assigned numbers was deleted. */
 const statuses = Object.entries({ completed: 620, created: 180, failed: 150, cancelled: 40, running: 9, stopping: 1 });
 const deletedShare = 0.1;
 const limit = 10;
@@ -31,7 +31,7 @@ const proxied = await startProxiedTable();
 try {
   const measurements: Measurement[] = [];
   for (const size of sizes) measurements.push(...(await measureDomain(proxied, size)));
-  console.log(`\nPages of ${limit}; milliseconds are medians of ${repetitions} straight at the engine\n`);
+  console.log(`\nPages of ${limit}; milliseconds are medians of ${repetitions} calls directly to the engine\n`);
   printTable(measurements);
   console.log('\nChanges, in write units\n');
   printTable(await measureChanges(proxied));
@@ -91,7 +91,7 @@ async function median(read: () => Promise<unknown>): Promise<number> {
   return Number((times.sort((a, b) => a - b)[Math.floor(repetitions / 2)] ?? 0).toFixed(1));
 }
 
-/** Writes what as many creates, transitions and deletes leave behind. Returns the members by status. */
+/** Writes in bulk what creates, transitions and deletes would write. Returns the number of members by status. */
 async function fill(table: Table, list: List, size: number): Promise<Map<string, number>> {
   const random = sequence(size);
   const totals = new Map<string, number>();
@@ -147,7 +147,7 @@ function pickStatus(random: () => number): string {
   return 'completed';
 }
 
-/** Numbers from 0 to 1, the same ones for the same seed (mulberry32). */
+/** Returns a seeded generator of numbers from 0 to 1 (mulberry32). */
 function sequence(seed: number): () => number {
   let state = seed;
   return () => {
@@ -181,7 +181,7 @@ async function writeAll(table: Table, items: Item[], what: string): Promise<void
   process.stderr.write(`${process.stderr.isTTY ? '\r' : ''}Filled ${what} in ${seconds} s\n`);
 }
 
-/** What a create, a transition and a delete cost among 8,192 members, the last of a full mid. */
+/** Measures the cost of a create, a transition and a delete of number 8,191, the last one of a full mid. */
 async function measureChanges({
   table,
   direct,
@@ -206,7 +206,7 @@ async function measureChanges({
   return measured;
 }
 
-/** The bound that the design is held to: the last page of the longest list against the page at offset 5,000. */
+/** Checks the design's limits: compares the last page of the longest list with the page at offset 5,000. */
 function printVerdict(measurements: Measurement[]): void {
   const longest = Math.max(...sizes);
   const ofLongest = measurements.filter(({ size, facet }) => size === longest && facet === '');

@@ -8,11 +8,11 @@ import { fillWorld } from './bench-world.ts';
 import { endpointCases, type EndpointRequest } from './endpoint-cases.ts';
 import { taskCases } from './task-cases.ts';
 
-/** What one call of a function takes from the table. */
+/** The cost of one call of a function at the table. */
 export interface Measurement {
-  /** The function's name: its file below functions/. */
+  /** The function's file in functions/. */
   name: string;
-  /** The number of the endpoint; none for tasks and what is public. */
+  /** The number of the endpoint. Undefined for tasks and public endpoints. */
   endpoint: number | undefined;
   case: string;
   roundTrips: number;
@@ -22,10 +22,10 @@ export interface Measurement {
 }
 
 /**
- * Calls every endpoint's and task's handler, in each of its cases, on an embedded engine through the recording proxy. Units are
- * DynamoDB's ConsumedCapacity, of items as small as the cases make them: a kilobyte at most. One per process, since the
- * functions read their environment once.
- * @throws Error where a case does not succeed
+ * Calls the handler of every endpoint and task, in each of its cases, on an embedded engine behind the recording proxy. Units
+ * are DynamoDB's ConsumedCapacity, for the small items of the cases: at most 1 KB. Call it once per process, because functions
+ * keep their clients.
+ * @throws Error if a case fails
  */
 export async function measureEndpoints(): Promise<Measurement[]> {
   const stores = await startStores({ latencyInMilliseconds: 5 });
@@ -46,7 +46,7 @@ export async function measureEndpoints(): Promise<Measurement[]> {
       const units = { readUnits: proxy.readUnits(), writeUnits: proxy.writeUnits() };
       measurements.push({ name, endpoint, case: what, roundTrips: proxy.sequentialCalls(), calls: proxy.calls.length, ...units });
     };
-    // Maintenance comes first, before other cases leave it something to do.
+    // Maintenance is measured first, before other cases create work for it.
     for (const { name } of tasks.toReversed()) {
       for (const [what, prepare] of Object.entries(taskCases[name])) await measure(name, undefined, what, await prepare(world));
     }
@@ -65,7 +65,7 @@ export async function measureEndpoints(): Promise<Measurement[]> {
 
 const last = 100;
 
-/** API Gateway's event (payload format 2.0), as far as handlers read it, of a user who may do everything. */
+/** Returns the fields of API Gateway's event (payload format 2.0) that handlers read, for a user with all permissions. */
 function httpEvent(domain: string, { path, query, body }: EndpointRequest) {
   return {
     headers: { 'content-type': 'application/json' },

@@ -1,4 +1,4 @@
-/** Prints rows that have the same fields, under these as headings. */
+/** Prints rows as a table. All rows must have the same fields, which are the headings. */
 export function printTable(rows: object[]): void {
   const columns = Object.keys(rows[0] ?? {});
   const cells = rows.map((each) =>

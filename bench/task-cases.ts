@@ -2,11 +2,12 @@ import { putContent } from '../shared/assets/content-store.ts';
 import { createAsset } from '../shared/assets/create-asset.ts';
 import { readAsset } from '../shared/assets/read-asset.ts';
 import { deleteComputation } from '../shared/deletion/delete-computation.ts';
+import { runMigrations } from '../shared/migrations/run-migrations.ts';
 import type { TaskName } from '../shared/tasks/tasks.ts';
 import { allowed, byAlice, endRunWith } from '../test/support/builders-store.ts';
 import { aDataset, anAcceptedRun, aStartedRun, aStoppingRun, type BenchWorld } from './bench-world.ts';
 
-/** What a task is called with, by the case. */
+/** The inputs of each task, by case. */
 export const taskCases: Record<TaskName, Record<string, (world: BenchWorld) => unknown>> = {
   'lifecycle/offer-run': { '': async (world) => ({ run: (await aStartedRun(world)).reference, task_token: 'token' }) },
   'lifecycle/await-cvm': { '': async (world) => ({ run: (await anAcceptedRun(world)).reference, task_token: 'token' }) },
@@ -30,6 +31,12 @@ export const taskCases: Record<TaskName, Record<string, (world: BenchWorld) => u
     },
   },
   'maintenance/collect-content': { 'one note': () => ({}) },
+  'maintenance/migrate': {
+    'nothing to do': async ({ stores }) => {
+      await runMigrations(stores.table, { now: byAlice.now, graceInSeconds: 0 });
+      return {};
+    },
+  },
   'maintenance/receive-upload': {
     'an awaited upload': async ({ stores, domain }) => {
       const fields = { ...aDataset('upload'), description: '', mime_type: '', user_key: '' };

@@ -1,7 +1,7 @@
 import { type Client, clientOf } from './client.ts';
 import type { Service } from './service.ts';
 
-/** Who takes part, each with no more than the role it takes. */
+/** The participants, each with the only role that it needs. */
 const roles = {
   owner: 'creator',
   developer: 'algo_provider',

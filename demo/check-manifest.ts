@@ -5,7 +5,7 @@ import type { InputFile } from './input-file.ts';
 import type { Inputs } from './prepare.ts';
 import type { Timeline } from './timeline.ts';
 
-/** Whether the CVM was told to take these very files. */
+/** Checks that the CVM's manifest contains the hashes of these files. */
 export async function checkManifest(
   { step }: Timeline,
   { consumer }: Cast,

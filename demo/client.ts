@@ -1,6 +1,6 @@
-/** Someone who calls the service. */
+/** Calls the service as one user. */
 export interface Client {
-  /** @throws Error naming the request and what the service answered, unless that was a success. */
+  /** @throws Error with the request and the response if the request failed */
   call: <Answer>(method: string, path: string, body?: unknown) => Promise<Answer>;
 }
 

@@ -10,12 +10,12 @@ import { printTimeline } from './timeline.ts';
 
 const usage = `Usage: npm run demo [-- --url URL [--token TOKEN] [--domain DOMAIN]]
 
-Takes a computation on public data from its creation to its results, on a service of its own; then stops a second run.
-The exit code is 0 only when everything happened.
+Takes a computation on public data from its creation to its results, on a new service. Then stops a second run.
+The exit code is 0 only if every step succeeded.
 
-  --url URL        use the service that runs there, with simulated CVMs, instead of starting one
-  --token TOKEN    everyone uses this token: an administrator's of the domain
-  --domain DOMAIN  demo without
+  --url URL        use a running service with simulated CVMs instead of starting one
+  --token TOKEN    use this administrator's token for all users
+  --domain DOMAIN  the domain to use. Default: demo
   --help           print this`;
 
 await runCommand(usage, async () => {
@@ -33,14 +33,14 @@ await runCommand(usage, async () => {
   const interrupted = interruption();
   const service = await openService({ url: options.url, token: options.token });
   try {
-    await Promise.race([tell(service, options.domain), interrupted]);
+    await Promise.race([play(service, options.domain), interrupted]);
   } finally {
     await service.stop();
   }
   process.exit(0);
 });
 
-async function tell(service: Service, domain: string): Promise<void> {
+async function play(service: Service, domain: string): Promise<void> {
   const startedAt = performance.now();
   const timeline = printTimeline();
   timeline.chapter(`A computation from its creation to its results, on ${service.baseUrl}, domain ${domain}`);
@@ -60,13 +60,13 @@ async function tell(service: Service, domain: string): Promise<void> {
   timeline.chapter(`Everything happened, in ${((performance.now() - startedAt) / 1_000).toFixed(1)} s.\n`);
 }
 
-/** Never fulfilled; rejected by the first signal to end. A second one ends the process at once. */
+/** Returns a promise that the first SIGINT, SIGTERM or SIGHUP rejects. A second one ends the process at once. */
 function interruption(): Promise<never> {
   const interrupted = new Promise<never>((_, reject) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.once(signal, () => reject(new Error('Interrupted.')));
     }
   });
-  interrupted.catch(() => undefined); // it may come before anybody waits for it
+  interrupted.catch(() => undefined); // the signal may come before the promise is awaited
   return interrupted;
 }

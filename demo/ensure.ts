@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** @throws Error with the message when something is not as it must be. */
+/** @throws Error with the message if the condition is false */
 export function ensure(condition: boolean, message: string): asserts condition {
   if (!condition) throw new Error(message);
 }
 
-/** Asks until there is an answer, for at most half a minute. @throws Error saying what did not come */
+/** Polls until `ask` returns a value, for at most 30 seconds. @throws Error that starts with `what` if it never does */
 export async function eventually<Answer>(what: string, ask: () => Promise<Answer | undefined>): Promise<Answer> {
   const deadline = Date.now() + 30_000;
   while (Date.now() < deadline) {

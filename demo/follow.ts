@@ -10,16 +10,16 @@ export interface FollowedRun {
   startedAt: number;
 }
 
-const patienceInMilliseconds = 60_000;
+const timeoutInMilliseconds = 60_000;
 
-/** Prints a run's events as they are recorded, until one is awaited. @throws Error when it does not come within a minute */
+/** Prints a run's events as they are recorded, until `isAwaited` accepts one. @throws Error after a minute without it */
 export async function follow(
   { event: print }: Timeline,
   client: Client,
   run: FollowedRun,
   isAwaited: (event: Event) => boolean,
 ): Promise<Event> {
-  const deadline = Date.now() + patienceInMilliseconds;
+  const deadline = Date.now() + timeoutInMilliseconds;
   const path = `/computations/${run.computationId}/events?run_id=${run.runId}&limit=100`;
   while (Date.now() < deadline) {
     const { events } = await client.call<{ events: Event[] }>('GET', path);
@@ -34,7 +34,7 @@ export async function follow(
   throw new Error('The awaited event did not come within a minute.');
 }
 
-/** The service's last word on a run. */
+/** Returns whether an event is the service's last one of a run. */
 export function isEnd({ originator, event_type }: Event): boolean {
   return originator === 'system' && ['completed', 'failed', 'cancelled'].includes(event_type);
 }

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 
-/** A file below demo/data/. */
+/** A file in demo/data/. */
 export interface InputFile {
   name: string;
   content: Buffer<ArrayBuffer>;
-  /** SHA3-256, as an agent hashes what it is given. */
+  /** SHA3-256, the hash that an agent verifies. */
   sha3: Buffer;
-  /** For people. */
+  /** Formatted, such as `15.2 kB`. */
   size: string;
 }
 

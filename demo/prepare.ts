@@ -12,7 +12,7 @@ export interface Inputs {
   dataset: InputFile;
 }
 
-/** Takes a computation from nothing to ready to run. @returns its identifier */
+/** Creates a computation and makes it ready to run. @returns its identifier */
 export async function prepare(
   { step }: Timeline,
   { owner, developer, provider, consumer }: Cast,

@@ -1,12 +1,12 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 
-/** The public half of a fresh key pair, in base64 as endpoint 10 takes it, and what it is. */
+/** A new public key in base64, as endpoint 10 accepts it, with a description. */
 export interface PublicKeyFile {
   base64: string;
   kind: string;
 }
 
-/** One of each algorithm and each file format that the service takes. The private halves are dropped: nobody signs here. */
+/** A key of each algorithm and file format that the service supports. Nothing is signed, so the private keys are not kept. */
 export const publicKeys = {
   openSshEd25519: (user: string): PublicKeyFile => ({
     base64: base64(openSshLine(generateKeyPairSync('ed25519').publicKey, user)),
@@ -26,7 +26,7 @@ export const publicKeys = {
   }),
 };
 
-/** As `ssh-keygen -t ed25519` writes it into `id_ed25519.pub` (RFC 8709). */
+/** Formats a key as `ssh-keygen -t ed25519` writes it into `id_ed25519.pub` (RFC 8709). */
 function openSshLine(key: KeyObject, comment: string): string {
   const type = 'ssh-ed25519';
   const raw = Buffer.from(key.export({ format: 'jwk' }).x ?? '', 'base64url');

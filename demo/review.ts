@@ -5,7 +5,7 @@ import type { Cast } from './cast.ts';
 import { ensure } from './ensure.ts';
 import type { Timeline } from './timeline.ts';
 
-/** What the service's lists say of it all afterwards. */
+/** Checks what the service's lists and statistics contain after the runs. */
 export async function review({ step }: Timeline, { consumer }: Cast, computationId: string): Promise<void> {
   await step('consumer', 'lists the computations', async () => {
     const { computations, total } = await consumer.call<{ computations: { id: string; status: string }[]; total: number }>(

@@ -15,7 +15,7 @@ async function start({ step }: Timeline, { owner }: Cast, computationId: string,
   return { computationId, runId, seen: new Set(), startedAt };
 }
 
-/** A run that its CVM takes to the end. @returns the run's identifier */
+/** Starts a run and waits until it has completed. @returns the run's identifier */
 export async function runToEnd(timeline: Timeline, cast: Cast, computationId: string, cvmId: string): Promise<string> {
   const run = await start(timeline, cast, computationId, cvmId);
   const { event_type } = await follow(timeline, cast.owner, run, isEnd);
@@ -27,7 +27,7 @@ export async function runToEnd(timeline: Timeline, cast: Cast, computationId: st
   return run.runId;
 }
 
-/** A run that is stopped while its algorithm is at work. */
+/** Starts a run and stops it while its algorithm is running. */
 export async function runAndStop(timeline: Timeline, cast: Cast, computationId: string, cvmId: string): Promise<void> {
   const run = await start(timeline, cast, computationId, cvmId);
   const isAtWork = ({ event_type, status }: Event) => event_type === 'Running' && status === 'InProgress';

@@ -1,13 +1,13 @@
 import { startStack } from '../infra/local/stack.ts';
 
-/** The service that the demo speaks to. */
+/** The service that the demo uses. */
 export interface Service {
   baseUrl: string;
   token: (user: string, groups: string[]) => Promise<string>;
   stop: () => Promise<void>;
 }
 
-/** A service of the demo's own, or one that runs already: with a token that serves for everyone, or with tokens of its own. */
+/** Starts a service, or uses the one at `url`. That one gets `token` for all users, or issues a token for each. */
 export async function openService({ url, token }: { url: string | undefined; token: string | undefined }): Promise<Service> {
   if (url === undefined) return await startStack({ port: 0, simulator: true });
   const baseUrl = url.replace(/\/+$/, '');

@@ -1,11 +1,11 @@
 import { styleText } from 'node:util';
 
-/** What the demo prints: a line for everything that happened, with what it took. Colours only on a terminal. */
+/** Prints the demo's output: a line for each step and event, with its duration. Uses colours only on a terminal. */
 export interface Timeline {
   chapter: (title: string) => void;
-  /** Does something and says so; what it returns stands beside it. A failure is marked before it is thrown on. */
+  /** Runs `act` and prints a line with the text that it returns. Marks a failure and rethrows it. */
   step: (who: string, what: string, act: () => Promise<string>) => Promise<void>;
-  /** Something that the service recorded, so many seconds into a run. */
+  /** Prints a recorded event, `seconds` after the start of its run. */
   event: (seconds: number, what: string, status: string, originator: string) => void;
 }
 

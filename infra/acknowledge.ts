@@ -1,7 +1,7 @@
 import { Validations } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 
-/** Accepts a finding of the checks at synth, for this construct and what is in it. The reason says why it is right as it is. */
+/** Accepts a finding of cdk-nag for a construct and its children. `reason` says why the finding is acceptable. */
 export function acknowledge(construct: IConstruct, id: string, reason: string): void {
   Validations.of(construct).acknowledge({ id, reason });
 }

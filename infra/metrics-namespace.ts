@@ -1,2 +1,2 @@
-/** Where in CloudWatch the service's own metrics are, which functions emit and the dashboard shows. */
+/** The CloudWatch namespace of the metrics that functions emit and the dashboard shows. */
 export const metricsNamespace = 'ComputationManagement';

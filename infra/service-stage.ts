@@ -5,7 +5,7 @@ import type { CodeOf } from './service/service-function.ts';
 import type { Stage } from './stages.ts';
 import { StateStack } from './state/state-stack.ts';
 
-/** One deployment of the service: what holds state, what does not, and what watches both. */
+/** A deployment of the service: the stacks with its state, its stateless part, and its monitoring. */
 export class ServiceStage extends CdkStage {
   readonly stacks: { state: StateStack; service: ServiceStack; operations: OperationsStack };
 

@@ -2,7 +2,7 @@ import { Stack, Tags } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { nameIn, type Stage } from './stages.ts';
 
-/** A stack of a stage: named after it, tagged with it, protected as it asks for. */
+/** A stack of a stage, with the stage's name prefix, tags and termination protection. */
 export class StageStack extends Stack {
   constructor(scope: Construct, id: string, stage: Stage, description: string) {
     super(scope, id, {

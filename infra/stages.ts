@@ -2,39 +2,39 @@ import { RemovalPolicy } from 'aws-cdk-lib';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { RunTimes } from '../shared/runs/state-machine.ts';
 
-/** What one deployment of the service is like. The account is that of the credentials it is deployed with. */
+/** The configuration of a deployment. The account is that of the credentials used to deploy. */
 export interface Stage {
-  /** Part of the names of everything that is created; lower case, up to 16 characters. */
+  /** Part of all resource names. Lower case, up to 16 characters. */
   name: string;
   region: string;
-  /** Who issues the tokens. Left out: a Cognito user pool of the stage's own, with groups `<domainID>:<role>`. */
+  /** The issuer of tokens. Default: the stage's own Cognito user pool, with groups `<domainID>:<role>`. */
   issuer?: Issuer;
-  /** Web pages that may call the API and the content's presigned links; `https://app.example.com`. */
+  /** Origins of web pages that may call the API and use presigned links, such as `https://app.example.com`. */
   corsOrigins: readonly string[];
-  /** The API's own name, with a certificate of the same region. Left out: API Gateway's address. */
+  /** The API's custom domain, with a certificate in the same region. Default: API Gateway's address. */
   domain?: { name: string; certificateArn: string };
-  /** For the whole API; above it callers get 429. */
+  /** The limits of the whole API. Callers above them get 429. */
   throttling: { requestsPerSecond: number; burst: number };
-  /** Metrics are written as log entries of the level INFO, so no stage logs less. */
+  /** Metrics are log entries of level INFO, so no stage may log less. */
   logLevel: 'DEBUG' | 'INFO';
   logRetention: RetentionDays;
-  /** Whether table, content and users stay when their stack is deleted. */
+  /** What happens to table, content and users when their stack is deleted. */
   removalPolicy: RemovalPolicy;
-  /** Refuses to delete the table and the user pool. */
+  /** Protects the table and the user pool from deletion. */
   deletionProtection: boolean;
-  /** Refuses to delete the stacks. */
+  /** Protects the stacks from deletion. */
   terminationProtection: boolean;
   pointInTimeRecovery: boolean;
-  /** Who hears of alarms. Left out: nobody; the alarms are still there to look at. */
+  /** The recipient of alarms. Default: none. The alarms are visible in CloudWatch in any case. */
   alarmEmail?: string;
   runTimes: RunTimes;
 }
 
-/** An issuer of OpenID Connect whose discovery document API Gateway can read over https, and which signs with RSA. */
+/** An OpenID Connect issuer that signs with RSA. API Gateway must be able to read its discovery document over https. */
 export interface Issuer {
   url: string;
   audience: readonly string[];
-  /** The claim with strings `<domainID>:<role>`. */
+  /** The claim that contains strings `<domainID>:<role>`. */
   membershipClaim: string;
 }
 
@@ -84,7 +84,7 @@ export const stages: readonly Stage[] = [
   },
 ];
 
-/** The name of a resource of the stage: stacks, functions and the state machine are found by it. */
+/** Returns the name of a stage's resource, such as a stack, a function or the state machine. */
 export function nameIn(stage: Stage, name: string): string {
   return `computations-${stage.name}-${name.replace('/', '-')}`;
 }

@@ -1,7 +1,7 @@
-/** The one table's key schema and the attribute by which items expire, for CDK and for the one-machine stack alike. */
+/** The table's key schema and time-to-live attribute, for CDK and for the one-machine stack. */
 export const tableDefinition = {
   partitionKey: 'pk',
   sortKey: 'sk',
-  /** Seconds since 1970, as a number. DynamoDB deletes an expired item within days, so reads check the time themselves. */
+  /** Seconds since the Unix epoch, as a number. DynamoDB deletes expired items within days, so reads must check the time. */
   timeToLive: 'ttl',
 } as const;

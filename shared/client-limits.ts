@@ -1,4 +1,4 @@
-/** Time limits for clients of the SDK, in milliseconds. A socket that hangs is given up early enough for another attempt before the deadline. */
+/** Time limits of SDK clients, in milliseconds. They leave time for another attempt before the deadline if a socket hangs. */
 export const clientLimits = {
   connectionTimeout: 1_000,
   requestTimeout: 2_000,

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Time in milliseconds. It is passed in, so that tests can move it. */
+/** Time in milliseconds. Passed as a parameter so that tests can control it. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now: () => number;
@@ -12,7 +12,7 @@ export const systemClock: Clock = {
   wait: (milliseconds) => wait(milliseconds),
 };
 
-/** The clock's time as the service writes it: RFC 3339, UTC, milliseconds. */
+/** Returns the current time in the service's format: RFC 3339, UTC, milliseconds. */
 export function timestampOf(clock: Clock): string {
   return new Date(clock.now()).toISOString();
 }

@@ -1,6 +1,6 @@
 /**
- * The function's configuration. A variable is checked when it is read, so a function needs only those that it uses.
- * @throws Error that names the variable, when it is missing or does not fit
+ * Returns the function's configuration. Each variable is checked when it is read, so a function needs only those that it uses.
+ * @throws Error that names the variable if it is missing or invalid
  */
 export function environment(): Environment {
   return variables;
@@ -19,7 +19,7 @@ const variables = {
   get LOG_LEVEL() {
     return text('LOG_LEVEL');
   },
-  /** Empty: metrics are not written. */
+  /** If empty, no metrics are written. */
   get METRICS_NAMESPACE() {
     return given('METRICS_NAMESPACE');
   },

@@ -1,4 +1,4 @@
-/** Stable error codes for programs. */
+/** Stable, machine-readable error codes. */
 export const errorCodes = [
   'invalid_request',
   'unauthenticated',
@@ -29,11 +29,11 @@ export const errorTable: Record<ErrorCode, { status: number; title: string }> = 
   unavailable: { status: 503, title: 'Temporarily unavailable' },
 };
 
-/** The kind of a 409, for clients that treat the kinds differently. */
+/** The reason of a 409, for clients that handle the reasons differently. */
 export type ConflictReason =
   'run_active' | 'cvm_busy' | 'second_algorithm' | 'asset_in_use' | 'file_name_taken' | 'linked_too_widely' | 'nothing_to_stop';
 
-/** An invalid place in a request: a JSON Pointer into the body, or a place such as `query/limit`. */
+/** An invalid part of a request. `pointer` is a JSON Pointer into the body, or a path such as `query/limit`. */
 export interface Violation {
   pointer: string;
   detail: string;
@@ -42,13 +42,13 @@ export interface Violation {
 export interface ErrorExtras {
   errors?: Violation[];
   reason?: ConflictReason;
-  /** The run that is in the way (409). */
+  /** The run that causes the conflict (409). */
   run_id?: string;
-  /** The items that are missing before a run (422). */
+  /** What is missing before a run can start (422). */
   missing_items?: { keys: string[]; hashes: string[]; info: string[] };
 }
 
-/** An error to show to the caller. Any other error becomes `internal`. */
+/** An error that is shown to the caller. Any other error is answered as `internal`. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ErrorCode;

@@ -7,7 +7,7 @@ export const identifier = v.pipe(
   v.metadata({ format: 'uuid', examples: ['00000000-0001-8c3a-9f0e-2b7d41c5e6a8'] }),
 );
 
-/** Domains are not created by this service, so their identifiers come from outside. */
+/** A domain's identifier. Domains are created outside this service. */
 export const domainId = v.pipe(
   v.string(),
   v.regex(/^[A-Za-z0-9_-]{1,64}$/, 'Expected 1 to 64 characters of A-Z a-z 0-9 _ -'),

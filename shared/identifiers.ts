@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 
 /**
- * Identifiers of computations, assets and runs are UUIDs of version 8 (RFC 9562, section 5.8): the first 48 bits are the
- * number that the resource has in its domain's list, the other 74 free bits are random. The number is the key of the
- * resource's row, so an identifier is read in one round trip and no row is stored twice.
+ * Creates the identifier of a computation, asset or run: a UUID of version 8 (RFC 9562, section 5.8). The first 48 bits are
+ * the resource's number in its domain's list. The other 74 free bits are random. The number is the key of the resource's row,
+ * so a resource is read by its identifier in one round trip, without a second copy of the row.
+ * @throws TypeError if `number` is not an integer from 0 to 2^48 - 1
  */
 export function numberedId(number: number): string {
   if (!Number.isSafeInteger(number) || number < 0 || number >= 2 ** 48) {
@@ -19,7 +20,7 @@ export function numberedId(number: number): string {
 
 const numbered = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** The list number inside an identifier, or undefined for text that this service cannot have issued. */
+/** Returns the list number in an identifier, or undefined if this service cannot have issued it. */
 export function numberOf(id: string): number | undefined {
   return numbered.test(id) ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : undefined;
 }

@@ -1,21 +1,21 @@
 import type { Context } from 'aws-lambda';
 import { systemClock, type Clock } from './clock.ts';
-import { Deadline, longestInMilliseconds } from './deadline.ts';
+import { Deadline, maxTimeInMilliseconds } from './deadline.ts';
 
-/** The part of Lambda's context that the service reads. Lambda has no clock: tests and the one-machine stack may pass one. */
+/** The part of Lambda's context that the service reads. Only tests and the one-machine stack pass a clock. */
 export interface Invocation extends Partial<Pick<Context, 'awsRequestId' | 'getRemainingTimeInMillis'>> {
   clock?: Clock;
 }
 
-/** Left over for writing the answer and the log. */
+/** Kept free for writing the response and the log. */
 const reserveInMilliseconds = 500;
 
 export function clockOf(invocation: Invocation | undefined): Clock {
   return invocation?.clock ?? systemClock;
 }
 
-/** A deadline that begins now: a few seconds, or less if the function ends before. */
+/** Returns a deadline of 5 seconds from now, or less if the function's time limit is closer. */
 export function deadlineOf(invocation: Invocation | undefined): Deadline {
   const left = (invocation?.getRemainingTimeInMillis?.() ?? Infinity) - reserveInMilliseconds;
-  return new Deadline(Math.max(0, Math.min(longestInMilliseconds, left)), clockOf(invocation));
+  return new Deadline(Math.max(0, Math.min(maxTimeInMilliseconds, left)), clockOf(invocation));
 }

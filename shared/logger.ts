@@ -3,17 +3,18 @@ import { environment } from './environment.ts';
 const levels = ['DEBUG', 'INFO', 'WARN', 'ERROR', 'SILENT'] as const;
 type Level = Exclude<(typeof levels)[number], 'SILENT'>;
 
-/** What every entry of the current invocation carries: request id, domain, computation, run. */
+/** Fields of every entry of the current invocation, such as request id, domain, computation and run. */
 let context: Record<string, unknown> = {};
 
-/** Begins an invocation's log. */
+/** Sets the fields of all further entries. Call it at the start of an invocation. */
 export function startLog(fields: Record<string, unknown>): void {
   context = fields;
 }
 
 /**
- * One line of JSON per entry, as CloudWatch Logs Insights reads it. Request bodies and `agent_config` never get here.
- * @param cause an error that belongs to the entry, with what caused it
+ * Writes an entry as one line of JSON, the format that CloudWatch Logs Insights reads. Never pass request bodies or
+ * `agent_config`.
+ * @param cause the error to log, with its chain of causes
  */
 export function log(level: Level, message: string, fields: Record<string, unknown> = {}, cause?: unknown): void {
   const { LOG_LEVEL, STAGE } = environment();
@@ -22,10 +23,10 @@ export function log(level: Level, message: string, fields: Record<string, unknow
   writeLine({ level, message, timestamp: new Date().toISOString(), stage: STAGE, ...context, ...fields, ...error });
 }
 
-const mostErrorsInEntry = 20;
+const maxErrorsPerEntry = 20;
 
-/** An error, what caused it, and the parts of an aggregate with their causes. At most 20 errors in all: causes can be circular. */
-function describe(thrown: unknown, budget = { left: mostErrorsInEntry }): unknown {
+/** Describes an error, its causes, and the errors of an aggregate. At most 20 errors in total, because causes can be circular. */
+function describe(thrown: unknown, budget = { left: maxErrorsPerEntry }): unknown {
   if (!(thrown instanceof Error)) return String(thrown);
   budget.left--;
   const { name, message, stack, cause } = thrown;
@@ -45,7 +46,7 @@ function describe(thrown: unknown, budget = { left: mostErrorsInEntry }): unknow
   };
 }
 
-/** What errors of Node, of the SDK and of storage requests carry beside their message; what is undefined is not written. */
+/** Fields of errors of Node, the SDK and storage requests. Undefined fields are not written. */
 interface ErrorDetails {
   code?: string | number;
   method?: string;
@@ -53,7 +54,7 @@ interface ErrorDetails {
   $metadata?: { httpStatusCode?: number };
 }
 
-/** Standard output is the log of a function. */
+/** Writes one line to standard output, which is the log of a function. */
 export function writeLine(entry: Record<string, unknown>): void {
   process.stdout.write(`${JSON.stringify(entry)}\n`);
 }

@@ -1,21 +1,21 @@
 import { environment } from './environment.ts';
 import { writeLine } from './logger.ts';
 
-/** What an operator watches beside what AWS counts by itself, each with its unit in CloudWatch's words. */
+/** The service's own metrics, in addition to those of AWS, with their CloudWatch units. */
 export const metricUnits = {
   RunsStarted: 'Count',
-  /** By the dimension `outcome`: completed, failed, cancelled. */
+  /** Dimension `outcome`: completed, failed or cancelled. */
   RunsEnded: 'Count',
-  /** From the start of a run until its CVM accepts it. */
+  /** Time from the start of a run until its CVM accepts it. */
   TimeToAccept: 'Milliseconds',
-  /** From the reporter's clock to ours; the oldest event of a batch. */
+  /** Time from the reporter's clock to the service's clock, for the oldest event of a batch. */
   ReportLag: 'Milliseconds',
   ConflictsRetried: 'Count',
 } as const;
 
 /**
- * Writes one metric to the log in CloudWatch's embedded metric format, under the stage and the dimensions given; nothing where
- * no namespace is configured.
+ * Writes a metric to the log in CloudWatch's embedded metric format, with the stage as a dimension. Writes nothing if no
+ * namespace is configured.
  */
 export function emitMetric(name: keyof typeof metricUnits, value: number, dimensions: Record<string, string> = {}): void {
   const { STAGE, METRICS_NAMESPACE } = environment();

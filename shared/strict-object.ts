@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 
-/** An object with these fields and no others, as JSON Schema understands it: a list is none, which `v.strictObject` takes for one. */
+/** An object without unknown fields. Refuses arrays, as JSON Schema does; `v.strictObject` accepts them. */
 /*#__NO_SIDE_EFFECTS__*/
 export function strictObject<const Entries extends v.ObjectEntries>(entries: Entries): v.StrictObjectSchema<Entries, undefined> {
   const schema = v.strictObject(entries);

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 
-/** Characters as JSON Schema counts them: Unicode code points. */
+/** Counts characters as JSON Schema does, in Unicode code points. */
 function characters(text: string): number {
   let count = 0;
   for (const _ of text) count += 1;
@@ -8,8 +8,8 @@ function characters(text: string): number {
 }
 
 /**
- * Text of a bounded number of characters (Unicode code points) that can be stored as it is: no lone surrogates, which
- * UTF-8 cannot hold.
+ * Text of `minimum` to `maximum` characters (Unicode code points). Refuses lone surrogates, because UTF-8 cannot represent
+ * them.
  */
 /*#__NO_SIDE_EFFECTS__*/
 export function text(minimum: number, maximum: number) {

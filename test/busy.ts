@@ -5,12 +5,12 @@ import { parseArgs } from 'node:util';
 
 const usage = `Usage: npm run test:busy -- [--runs=N] [--load=L] [test files]
 
-Runs the tests on a busy machine: beside processes that keep its load at L or more (default: 5 for each processor).
+Runs the tests while other processes keep the machine at a load of L or more.
 
-  --runs=N    how often the tests run (default 1)
-  --load=L    how many processes compute beside them`;
+  --runs=N    the number of runs of the tests (default 1)
+  --load=L    the number of processes that compute meanwhile (default 5 for each processor)`;
 
-/** Computes at the tests' own priority. It ends with its parent, however that ends. */
+/** Computes at the priority of the tests until its parent has ended, however that ends. */
 const computes = 'const parent = process.ppid; while (process.ppid === parent) for (let i = 0; i < 1e7; i++);';
 
 const { values, positionals: files } = parseArgs({
@@ -31,7 +31,7 @@ const endGenerators = () => {
 process.on('exit', endGenerators);
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
 
-console.log(`${load} processes compute beside the tests, with priority ${getPriority()}.`);
+console.log(`${load} processes compute while the tests run, with priority ${getPriority()}.`);
 let failed = 0;
 for (let run = 1; run <= runs; run++) {
   const loads: number[] = [];
@@ -53,7 +53,7 @@ function runTests(): Promise<number | null> {
   return new Promise((resolve) => tests.once('exit', resolve));
 }
 
-/** The system's average over the last minute, every few seconds: it takes a minute to rise. */
+/** Records the system's load average of the last minute every few seconds. It takes a minute to rise. */
 async function watchLoad(loads: number[], signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     loads.push(loadavg()[0] ?? 0);

@@ -15,17 +15,21 @@ function deployed(...words: string[]) {
 describe('npm run test:deployed', () => {
   it.each([
     ['no URL', [], '--url is required.'],
-    ['a URL that is none', ['--url', 'ftp://x'], '--url is "ftp://x"; expected https://...'],
-    ['no token', unreachable, "--token is required: an administrator's."],
-    ['a token that is no JWT', [...unreachable, '--token', 'a.b.c'], 'The token of the administrator is no JWT.'],
-    ['a name nobody has', [...unreachable, '--token', `eve=${administrator}`], expect.stringMatching(/^--token names eve/)],
-    ['a token of no domain', [...unreachable, '--token', token({ sub: 'a' })], expect.stringContaining('say --domain')],
-  ])('says what is wrong with %s, and ends with 2', (_what, words, message) => {
+    ['an invalid URL', ['--url', 'ftp://x'], '--url is "ftp://x"; expected https://...'],
+    ['no token', unreachable, "--token is required, with an administrator's token."],
+    ['a token that is not a JWT', [...unreachable, '--token', 'a.b.c'], 'The token of the administrator is not a JWT.'],
+    [
+      'the token of an unknown person',
+      [...unreachable, '--token', `eve=${administrator}`],
+      expect.stringMatching(/^--token names eve/),
+    ],
+    ['a token without a domain', [...unreachable, '--token', token({ sub: 'a' })], expect.stringContaining('specify --domain')],
+  ])('exits with 2 and names the mistake, given %s', (_what, words, message) => {
     expect(deployed(...words)).toEqual({ status: 2, message });
   });
 
-  it('says that no service is there, and ends with 1', () => {
-    const message = expect.stringMatching(/^The service is not there: GET http:\/\/127\.0\.0\.1:9\/health answered nothing/);
+  it('exits with 1 when the service does not answer', () => {
+    const message = expect.stringMatching(/^The service does not answer: GET http:\/\/127\.0\.0\.1:9\/health answered nothing/);
     expect(deployed(...unreachable, '--token', administrator)).toEqual({ status: 1, message });
   });
 });

@@ -9,17 +9,17 @@ const persons = [...Object.keys(roles), 'outsider'] as Person[];
 
 const usage = `Usage: npm run test:deployed -- --url URL --token TOKEN [--token NAME=TOKEN ...] [--domain DOMAIN] [--results FILE]
 
-Runs the end-to-end suite against a deployed stage, over HTTP alone. It takes away what it makes; the statistics remember it.
+Runs the end-to-end suite against a deployed stage, over HTTP only. It deletes what it creates, except for the statistics.
 
-  --url     the stage's base URL
-  --token   a bearer token of an administrator, who is a CVM of the domain too; with a name, one of somebody else:
+  --url     the base URL of the stage
+  --token   a bearer token of an administrator who is also a CVM of the domain; with a NAME, the token of another person:
             ${persons.filter((person) => person !== 'administrator').join(' ')}
-            (an outsider has every role in another domain, and none in this one)
-  --domain  the domain to work in; the one that the administrator's token names, unless told
-  --results takes the results of every test, as JSON
+            (the outsider has every role in another domain, and none in this one)
+  --domain  the domain to use (default: the domain that the administrator's token names)
+  --results the file for the results of every test, as JSON
 
-Tests that act as somebody for whom there is no token are skipped, and named. Nobody else should use the domain meanwhile.
-The exit code is 0 when all passed, 1 when one failed or the stage cannot be reached, 2 for a wrong command line.`;
+Tests that need a missing token are skipped and listed. Nobody else should use the domain during the run.
+The exit code is 0 if all tests passed, 1 if one failed or the stage does not answer, 2 for a mistake on the command line.`;
 
 await runCommand(usage, async () => {
   const options = parseOptions({
@@ -39,8 +39,10 @@ await runCommand(usage, async () => {
   const otherDomain = membershipsOf(tokens.outsider ?? '').find((membership) => membership.domain !== domain)?.domain ?? '';
   await checkStage(url, domain, tokens);
   const environment = {
-    ...{ TARGET_URL: url, TARGET_TOKENS: JSON.stringify(tokens) },
-    ...{ TARGET_DOMAIN: domain, TARGET_OTHER_DOMAIN: otherDomain },
+    TARGET_URL: url,
+    TARGET_TOKENS: JSON.stringify(tokens),
+    TARGET_DOMAIN: domain,
+    TARGET_OTHER_DOMAIN: otherDomain,
   };
   process.exitCode = await runSuite(environment, options.results);
 });
@@ -60,11 +62,11 @@ function tokensByPerson(given: string[]): Tokens {
     const [, name = 'administrator', token = ''] = /^(?:(\w+)=)?(.+)$/s.exec(text) ?? [];
     const person = persons.find((known) => known === name);
     if (!person) throw new UsageError(`--token names ${name}; expected one of ${persons.join(' ')}.`);
-    if (!isJwt(token)) throw new UsageError(`The token of the ${name} is no JWT.`);
+    if (!isJwt(token)) throw new UsageError(`The token of the ${name} is not a JWT.`);
     tokens[person] = token;
   }
   const { administrator } = tokens;
-  if (administrator === undefined) throw new UsageError("--token is required: an administrator's.");
+  if (administrator === undefined) throw new UsageError("--token is required, with an administrator's token.");
   return { cvm: administrator, ...tokens, administrator };
 }
 
@@ -81,7 +83,7 @@ interface Membership {
   role: string;
 }
 
-/** The memberships that a token names, in whichever claim. */
+/** Returns the memberships in any claim of a token. */
 function membershipsOf(token: string): Membership[] {
   if (token === '') return [];
   const texts = Object.values(claimsOf(token))
@@ -97,10 +99,10 @@ function domainOf(token: string): string {
   const administered = membershipsOf(token).filter(({ role }) => role === 'administrator');
   const [first, ...more] = administered;
   if (first && more.length === 0) return first.domain;
-  throw new UsageError(`The administrator's token names ${administered.length} domains to administer; say --domain.`);
+  throw new UsageError(`The administrator's token names ${administered.length} domains; specify --domain.`);
 }
 
-/** @throws Error saying why the suite could not do anything there */
+/** Checks that the suite can run. @throws Error with the reason why not */
 async function checkStage(url: string, domain: string, tokens: Tokens): Promise<void> {
   const statusOf = async (path: string, token?: string) => {
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
@@ -113,12 +115,12 @@ async function checkStage(url: string, domain: string, tokens: Tokens): Promise<
     const status = await statusOf(path, token);
     if (status !== 200) throw new Error(`${what}: GET ${url}${path} answered ${status}, not 200.`);
   };
-  await expectOk('The service is not there', '/health');
+  await expectOk('The service does not answer', '/health');
   await expectOk("The administrator's token is not accepted", `/${domain}/computations?limit=1`, tokens.administrator);
   await expectOk('No token is accepted as a CVM', `/${domain}/cvms/end-to-end/commands`, tokens.cvm);
 }
 
-/** One file after the other: they share the domain, and count what is in it. */
+/** Runs one file after the other, because they share the domain and count what is in it. */
 function runSuite(environment: Record<string, string>, results: string | undefined): Promise<number> {
   const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
   const options = ['--no-file-parallelism', '--testTimeout=120000', '--reporter=verbose'];

@@ -6,7 +6,7 @@ import { startStack, type Stack } from '../infra/local/stack.ts';
 const root = new URL('..', import.meta.url);
 const readme = readFileSync(new URL('README.md', root), 'utf8');
 
-/** The shell blocks of the section, in its order. */
+/** Returns the shell blocks of a section in order. */
 function blocksOf(section: string): string[] {
   const text = readme.split(`## ${section}\n`)[1]?.split('\n## ')[0] ?? '';
   return [...text.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block);
@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => stack.stop());
 
 describe('the README', () => {
-  it('has a tour whose every line works when pasted, and which ends in a cancelled run after a completed one', async () => {
+  it('has a tour whose commands all work, with a completed and then a cancelled run', async () => {
     const blocks = blocksOf('A tour');
     expect(blocks.length).toBeGreaterThan(4);
     const { port } = new URL(stack.baseUrl);

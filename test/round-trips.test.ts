@@ -39,7 +39,7 @@ describe('the round trips to the table', () => {
     expect(measured(name, what).roundTrips).toBe(1);
   });
 
-  it('are two for the computations that an asset is linked to, since their rows are read by the links', () => {
+  it('are two for the computations that an asset is linked to: one for the links, one for the rows', () => {
     expect(measured('assets/list-linked-computations', 'first page').roundTrips).toBe(2);
   });
 
@@ -52,7 +52,7 @@ describe('the round trips to the table', () => {
     expect(reads.filter(({ roundTrips }) => roundTrips > 3)).toEqual([]);
   });
 
-  it('are known of every function', () => {
+  it('are measured for every function', () => {
     const names = new Set(measurements.map(({ name }) => name));
     expect([...routes, ...tasks].filter(({ name }) => !names.has(name))).toEqual([]);
   });

@@ -80,7 +80,7 @@ export function stopBill(measured: Measured): Bill {
     [1, priced('runs/stop-run')],
     [1, executionBill('stop')],
     [1, priced('lifecycle/deliver-stop')],
-    [1, priced('lifecycle/end-wait')],
+    [1, priced('lifecycle/complete-stop')],
   ]);
 }
 
@@ -142,6 +142,7 @@ export function stageBills(measured: Measured): Record<string, Bill> {
     'lifecycle/sweep-runs': 'lifecycle/sweep-runs, nothing to do',
     'maintenance/purge': 'maintenance/purge, nothing to do',
     'maintenance/collect-content': 'maintenance/collect-content, one note',
+    'maintenance/migrate': 'maintenance/migrate, nothing to do',
   };
   return {
     'metrics by route': { 'CloudWatch custom metric, month': measured.stage.routes * metricsPerRoute },

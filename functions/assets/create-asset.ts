@@ -7,7 +7,7 @@ import { openTable } from '../../shared/table/open-table.ts';
 
 export const handler = endpoint(route, contract, async ({ path, body, caller, now, deadline }) => {
   requireAction(caller, providing(body.asset.asset_type));
-  const asset = await createAsset(openTable(deadline), openContentStore(), {
+  const asset = await createAsset(openTable(deadline), openContentStore(deadline), {
     ...body.asset,
     domain: path.domainID,
     createdBy: caller.id,

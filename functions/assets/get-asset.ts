@@ -5,5 +5,5 @@ import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
 export const handler = endpoint(route, contract, async ({ path, now, deadline }) => ({
-  body: await describeAsset(openTable(deadline), openContentStore(), path.domainID, path.id, now),
+  body: await describeAsset(openTable(deadline), openContentStore(deadline), path.domainID, path.id, now),
 }));

@@ -6,7 +6,7 @@ import { updateAsset } from '../../shared/links/update-asset.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
 export const handler = endpoint(route, contract, async ({ path, body, caller, now, permit, deadline }) => {
-  const { asset, permitted } = await updateAsset(openTable(deadline), openContentStore(), {
+  const { asset, permitted } = await updateAsset(openTable(deadline), openContentStore(deadline), {
     domain: path.domainID,
     id: path.id,
     given: body.asset,

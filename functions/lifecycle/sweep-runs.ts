@@ -1,10 +1,10 @@
+import * as v from 'valibot';
 import { openExecutions } from '../../shared/runs/executions.ts';
 import { sweepRuns } from '../../shared/runs/sweep-runs.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';
-import * as v from 'valibot';
 
-/** A caller that is about to start the execution has a minute; a restarted machine has lost all of them, and says 0. */
+/** Callers have a minute to start the execution. The one-machine stack passes 0 at its start, when all executions are lost. */
 const sweep = v.object({ grace_in_seconds: v.optional(v.number(), 60) });
 
 export const handler = task('lifecycle/sweep-runs', sweep, async ({ grace_in_seconds }, { now, deadline }) => ({

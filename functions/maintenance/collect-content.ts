@@ -5,5 +5,5 @@ import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';
 
 export const handler = task('maintenance/collect-content', v.unknown(), async (_event, { now, deadline }) => ({
-  settled: await collectContent(openTable(deadline), openContentStore(), now),
+  settled: await collectContent(openTable(deadline), openContentStore(deadline), now),
 }));

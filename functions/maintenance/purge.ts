@@ -1,9 +1,9 @@
+import * as v from 'valibot';
 import { openContentStore } from '../../shared/assets/content-store.ts';
 import { purgeAll } from '../../shared/deletion/purge-all.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';
-import * as v from 'valibot';
 
 export const handler = task('maintenance/purge', v.unknown(), async (_event, { deadline }) => ({
-  purged: await purgeAll(openTable(deadline), openContentStore()),
+  purged: await purgeAll(openTable(deadline), openContentStore(deadline)),
 }));

@@ -5,12 +5,12 @@ import { functionNames } from './function-names.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** Where `npm run build` leaves a folder for each function, with its code as `index.mjs`. */
+/** `npm run build` writes a folder for each function here, with its code in `index.mjs`. */
 export const bundlesFolder = join(root, 'dist/functions');
 
 /**
- * Loading 100 KB more takes a cold start some 7 ms more. The limit leaves room for a function to grow, and none for another
- * client or parser beside the table's client (docs/adr/0005-bundles.md).
+ * Every 100 KB more add about 7 ms to a cold start. The limit leaves room for functions to grow, but not for another client or
+ * parser in addition to the table's client (docs/adr/0005-bundles.md).
  */
 export const bundleLimitInBytes = 300_000;
 

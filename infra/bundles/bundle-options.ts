@@ -2,14 +2,14 @@ import type { BuildOptions } from 'esbuild';
 import { withoutTheUnreached } from './without-the-unreached.ts';
 import { withoutWebSockets } from './without-web-sockets.ts';
 
-/** The SDK imports these, when it needs them, for credentials from elsewhere than the environment, and for event streams. */
-const neverReached = [
+/** The SDK imports these modules on demand, for event streams and for credentials that are not in the environment. */
+const neverLoaded = [
   ...['ini', 'sso', 'process', 'web-identity', 'http'].map((name) => `@aws-sdk/credential-provider-${name}`),
   '@smithy/credential-provider-imds',
   '@smithy/core/event-streams',
 ];
 
-/** How a function is bundled. Source maps would cost 16 ms of each cold start; without `module` first the SDK fails to load. */
+/** esbuild's options for a function. Source maps would add 16 ms to a cold start. The SDK only loads with `module` first. */
 export const bundleOptions = {
   bundle: true,
   minify: true,
@@ -17,7 +17,7 @@ export const bundleOptions = {
   platform: 'node',
   target: 'node24',
   mainFields: ['module', 'main'],
-  external: neverReached,
+  external: neverLoaded,
   plugins: [withoutTheUnreached, withoutWebSockets],
   outExtension: { '.js': '.mjs' },
   legalComments: 'none',

@@ -1,11 +1,11 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 
-/** Says what is wrong with a command line; the exit code is 2. */
+/** A mistake on the command line. The command prints its usage and exits with 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** Parses a command's options. @throws UsageError for an unknown option, a missing value, a stray word */
+/** Parses a command's options. @throws UsageError for an unknown option, a missing value or an extra argument */
 export function parseOptions<const Options extends NonNullable<ParseArgsConfig['options']>>(options: Options) {
   try {
     return parseArgs({ options, allowPositionals: false, strict: true }).values;
@@ -14,7 +14,7 @@ export function parseOptions<const Options extends NonNullable<ParseArgsConfig['
   }
 }
 
-/** The port that PORT names, 3000 without. @throws UsageError */
+/** Reads the port from PORT. Default 3000. @throws UsageError if PORT is not a port number */
 export function portFromEnvironment(): number {
   const text = process.env['PORT'] || '3000';
   const port = Number(text);
@@ -22,7 +22,7 @@ export function portFromEnvironment(): number {
   throw new UsageError(`PORT is ${JSON.stringify(text)}; expected a number from 0 to 65535.`);
 }
 
-/** Runs a command; a wrong command line ends it with its usage and exit code 2, any other failure with exit code 1. */
+/** Runs a command. A UsageError prints the usage and exits with 2, any other error exits with 1. */
 export async function runCommand(usage: string, command: () => Promise<void>): Promise<void> {
   try {
     await command();

@@ -1,13 +1,13 @@
 import type { InvokeFunction } from './local-functions.ts';
 import { pause, type TimerClock } from './timer-clock.ts';
 
-/** Functions that nobody waits for. */
+/** Invokes functions without making the caller wait. */
 export interface Background {
-  /** Invokes as Lambda does with an event: up to two more attempts, then a line on standard error. */
+  /** Invokes a function as Lambda does for an event: up to two retries, then a line on standard error. */
   invoke: (name: string, event: unknown) => void;
-  /** Invokes a function again and again. A turn is left out while the one before still runs. */
+  /** Invokes a function at this interval. Skips a turn while the previous one is running. */
   every: (minutes: number, name: string) => void;
-  /** Starts nothing any more, and waits for what is running. */
+  /** Starts no more invocations, and waits for those that are running. */
   stop: () => Promise<void>;
 }
 

@@ -2,32 +2,32 @@ import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
-/** A process of the embedded DynamoDB engine; it may not answer yet. */
+/** A process of the embedded DynamoDB engine. It may not answer yet. */
 export interface DynamoDbEngine {
-  /** Resolves once the process has ended, with the reason: its last words, or its exit code. */
+  /** Resolves when the process has ended, with the reason: the end of its error output, or its exit code. */
   ended: Promise<string>;
   stop: () => Promise<void>;
 }
 
-const lastWordsInCharacters = 500;
+const keptErrorOutputInCharacters = 500;
 
-/** Spawns the engine, in memory or on `file`. @throws Error where no engine exists for the platform, saying what to do. */
+/** Spawns the engine, in memory or on `file`. @throws Error with instructions if there is no engine for this platform */
 export function spawnDynamoDbEngine(port: number, file: string | undefined): DynamoDbEngine {
   const engine = spawn(
     'sh',
     ['-c', whileParentLives, engineBinary(), '--port', String(port), ...(file === undefined ? [] : ['--db-path', file])],
     {
       stdio: ['pipe', 'ignore', 'pipe'],
-      detached: true, // a Ctrl-C is for the service, which ends the engine when it has ended itself
+      detached: true, // keeps Ctrl-C from the engine: the service stops it after its own shutdown
     },
   );
-  let lastWords = '';
+  let errorOutput = '';
   engine.stderr.on('data', (chunk: Buffer) => {
-    lastWords = (lastWords + chunk.toString()).slice(-lastWordsInCharacters);
+    errorOutput = (errorOutput + chunk.toString()).slice(-keptErrorOutputInCharacters);
   });
-  engine.stdin.on('error', () => undefined); // it has ended by itself
+  engine.stdin.on('error', () => undefined); // the engine has already ended
   const ended = new Promise<string>((resolve) => {
-    engine.once('close', (code) => resolve(lastWords.trim() || `exit code ${code ?? 'unknown'}`));
+    engine.once('close', (code) => resolve(errorOutput.trim() || `exit code ${code ?? 'unknown'}`));
   });
   return {
     ended,
@@ -38,7 +38,7 @@ export function spawnDynamoDbEngine(port: number, file: string | undefined): Dyn
   };
 }
 
-/** Runs a program until its standard input ends, so that it never outlives its parent, however that ends. */
+/** Runs a program until its standard input closes, so that it never outlives its parent, however that ends. */
 const whileParentLives = `
 exec 3<&0
 "$0" "$@" 3<&- < /dev/null & program=$!

@@ -21,7 +21,7 @@ export interface LocalDynamoDb {
 
 export interface LocalDynamoDbOptions {
   dataDirectory?: string;
-  /** Called once where the engine has ended for good, with a message for whoever watches. */
+  /** Called once if the engine ends and is not restarted. The message is for the user. */
   onLost?: (error: Error) => void;
 }
 
@@ -30,10 +30,10 @@ const steadyAfterInMilliseconds = 60_000;
 const shortestPauseInMilliseconds = 100;
 
 /**
- * Starts the embedded DynamoDB engine, in memory or on a file under `dataDirectory`. An engine on a file that ends is started
- * again, on the same port. Where `DYNAMODB_ENDPOINT` names an engine that is already running (DynamoDB Local in Docker, say),
- * that one is used and never stopped.
- * @throws Error where no engine exists for the platform and none is named, or where it ends at its start, saying what to do.
+ * Starts the embedded DynamoDB engine, in memory or on a file under `dataDirectory`. An engine on a file is restarted on the
+ * same port when it ends. If `DYNAMODB_ENDPOINT` names an engine that is already running (such as DynamoDB Local in Docker),
+ * uses that one and never stops it.
+ * @throws Error with instructions if there is no engine for this platform and none is named, or if the engine fails to start
  */
 export async function startDynamoDb({ dataDirectory, onLost }: LocalDynamoDbOptions = {}): Promise<LocalDynamoDb> {
   const given = process.env['DYNAMODB_ENDPOINT'];
@@ -47,7 +47,7 @@ export async function startDynamoDb({ dataDirectory, onLost }: LocalDynamoDbOpti
   const failure = await Promise.race([untilItAnswers(endpoint), engine.ended]);
   if (failure !== undefined) {
     await engine.stop();
-    throw new Error(`The embedded DynamoDB engine ended at its start: ${failure}${file === undefined ? '' : adviceOn(file)}`);
+    throw new Error(`The embedded DynamoDB engine failed to start: ${failure}${file === undefined ? '' : adviceOn(file)}`);
   }
 
   const stopping = new AbortController();
@@ -58,17 +58,17 @@ export async function startDynamoDb({ dataDirectory, onLost }: LocalDynamoDbOpti
       if (stopping.signal.aborted) return;
       if (performance.now() - startedAt > steadyAfterInMilliseconds) restarts = 0;
       if (file === undefined) {
-        onLost?.(new Error(`The embedded DynamoDB engine has ended (${reason}). The state was in memory and is lost.`));
+        onLost?.(new Error(`The embedded DynamoDB engine ended (${reason}). The state was in memory and is lost.`));
         return;
       }
       if (restarts === mostRestartsInARow) {
-        onLost?.(new Error(`The embedded DynamoDB engine ends again and again: ${reason}${adviceOn(file)}`));
+        onLost?.(new Error(`The embedded DynamoDB engine keeps ending: ${reason}${adviceOn(file)}`));
         return;
       }
-      process.stderr.write(`The embedded DynamoDB engine has ended (${reason}). It is started again.\n`);
+      process.stderr.write(`The embedded DynamoDB engine ended (${reason}). Restarting it.\n`);
       const pause = shortestPauseInMilliseconds * 2 ** restarts;
-      const goesOn = await delay(pause, true, { signal: stopping.signal }).catch(() => false);
-      if (!goesOn) return;
+      const continues = await delay(pause, true, { signal: stopping.signal }).catch(() => false);
+      if (!continues) return;
       restarts += 1;
       engine = spawnDynamoDbEngine(port, file);
     }
@@ -88,7 +88,7 @@ function adviceOn(file: string): string {
   return `\nIts state is in ${file}. If the disk is full, free some space and start again; otherwise restore the file from a backup.`;
 }
 
-/** Creates the service's table unless it exists, and has its items expire. */
+/** Creates the service's table if it does not exist, and enables the expiry of its items. */
 export async function createTable(endpoint: string, tableName: string): Promise<void> {
   const client = new DynamoDBClient({ endpoint, region: 'local', credentials: localCredentials });
   try {
@@ -117,11 +117,11 @@ async function createMissingTable(client: DynamoDBClient, tableName: string): Pr
     );
   } catch (error) {
     if (error instanceof ResourceInUseException) return;
-    throw new Error(`The table cannot be created: ${String(error)}`, { cause: error });
+    throw new Error(`Cannot create the table: ${String(error)}`, { cause: error });
   }
 }
 
-/** Also for a table of an earlier version. DynamoDB Local refuses to enable it twice. */
+/** Also updates a table of an earlier version. Checks first, because DynamoDB Local refuses to enable it twice. */
 async function enableTimeToLive(client: DynamoDBClient, tableName: string): Promise<void> {
   const { TimeToLiveDescription: found } = await client.send(new DescribeTimeToLiveCommand({ TableName: tableName }));
   if (found?.TimeToLiveStatus === 'ENABLED') return;
@@ -129,12 +129,12 @@ async function enableTimeToLive(client: DynamoDBClient, tableName: string): Prom
   await client.send(new UpdateTimeToLiveCommand({ TableName: tableName, TimeToLiveSpecification: specification }));
 }
 
-/** It takes a tenth of a second, or many seconds on a busy machine. */
-const startPatienceInMilliseconds = 60_000;
+/** A start takes 0.1 s, or many seconds on a busy machine. */
+const startTimeoutInMilliseconds = 60_000;
 
-/** @returns what is wrong if it never answers */
+/** Waits for the first answer. @returns the problem if none comes in time */
 async function untilItAnswers(endpoint: string): Promise<string | undefined> {
-  const givesUpAt = performance.now() + startPatienceInMilliseconds;
+  const givesUpAt = performance.now() + startTimeoutInMilliseconds;
   while (performance.now() < givesUpAt) {
     try {
       await fetch(endpoint, { signal: AbortSignal.timeout(1_000) });

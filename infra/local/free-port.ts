@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 
-/** A TCP port of the loopback interface that nothing listens on at this moment. */
+/** Finds a TCP port of the loopback interface that is free at this moment. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   return await new Promise((resolve, reject) => {
@@ -8,7 +8,7 @@ export async function freePort(): Promise<number> {
     server.listen(0, '127.0.0.1', () => {
       const address = server.address();
       if (address === null || typeof address === 'string') {
-        reject(new Error('The operating system gave no port.'));
+        reject(new Error('The operating system assigned no port.'));
         return;
       }
       server.close(() => {

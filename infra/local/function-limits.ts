@@ -3,29 +3,29 @@ import { tasks } from '../../shared/tasks/tasks.ts';
 import type { Uses } from '../../shared/uses.ts';
 
 interface FunctionLimits {
-  /** How many invocations run at the same time, as with reserved concurrency. */
-  atOnce: number;
+  /** The highest number of invocations at the same time, like reserved concurrency. */
+  concurrency: number;
   timeoutInSeconds: number;
 }
 
 /**
- * Changes of one kind often contend for one item, and each retry waits longer than the newcomers do. With two at a time the
- * slowest of 105 links to one computation took 1 s on two cores at a load of 15; with four it took 4 s, with eight it met its
- * deadline of 5 s.
+ * Changes of one kind often contend for one item, and each retry waits longer than new requests do. On two cores at a load of
+ * 15, the slowest of 105 links to one computation took 1 s with two at a time and 4 s with four, and reached its deadline of
+ * 5 s with eight.
  */
-const changesAtOnce = 2;
-const readsAtOnce = 16;
+const concurrencyOfChanges = 2;
+const concurrencyOfReads = 16;
 
-/** API Gateway waits for the function of an endpoint this long. */
+/** How long API Gateway waits for the function of an endpoint. */
 const endpointTimeoutInSeconds = 30;
 
 const functions: readonly { name: string; uses: Uses; timeoutInSeconds?: number }[] = [...routes, ...tasks];
 const known = new Map(functions.map((each) => [each.name, each]));
 
-/** How a function may run on one machine, whose processors all functions share. */
+/** Returns the limits of a function on one machine, where all functions share the processors. */
 export function limitsOf(name: string): FunctionLimits {
   const { uses = {}, timeoutInSeconds = endpointTimeoutInSeconds } = known.get(name) ?? {};
-  return { atOnce: isChange(uses) ? changesAtOnce : readsAtOnce, timeoutInSeconds };
+  return { concurrency: isChange(uses) ? concurrencyOfChanges : concurrencyOfReads, timeoutInSeconds };
 }
 
 function isChange({ table = [] }: Uses): boolean {

@@ -7,10 +7,10 @@ import { BrokenFilesError } from './data/broken-files-error.ts';
 import { readKeptJson } from './data/read-kept-json.ts';
 import { writeKeptFile } from './data/write-kept-file.ts';
 
-/** Whom a token is for, with what standing. */
+/** The user and the memberships that a token names. */
 export interface TokenRequest {
   sub: string;
-  /** `<domainID>:<role>` each. */
+  /** Each has the form `<domainID>:<role>`. */
   groups: string[];
   expiresInSeconds?: number;
   audience?: string;
@@ -34,7 +34,7 @@ const defaultLifetimeInSeconds = 12 * 60 * 60;
 
 /**
  * Starts an OpenID Connect issuer (RS256) whose tokens look like those of a Cognito user pool, with memberships in the
- * claim named `claim`. Under `dataDirectory` its keys and name are kept, so that older tokens stay good.
+ * claim named `claim`. Keeps its keys and URL under `dataDirectory`, so that tokens stay valid after a restart.
  */
 export async function startIssuer({ claim, dataDirectory }: { claim: string; dataDirectory?: string }): Promise<LocalIssuer> {
   const audience = 'local';
@@ -80,7 +80,7 @@ function readKept(dataDirectory: string): KeptIssuer | undefined {
   if (kept === undefined) return undefined;
   if ('content' in kept) return kept.content;
   throw new BrokenFilesError([
-    { file, problem: kept.problem, withoutIt: 'Without it tokens printed earlier are no longer valid.' },
+    { file, problem: kept.problem, withoutIt: 'Without it, tokens issued earlier are no longer valid.' },
   ]);
 }
 

@@ -3,11 +3,11 @@ import type { Server } from 'node:http';
 export interface Listening {
   endpoint: string;
   port: number;
-  /** Refuses new connections, gives requests in progress two seconds, and closes what is idle. */
+  /** Refuses new connections, closes idle ones, and gives requests in progress two seconds. */
   stop: () => Promise<void>;
 }
 
-/** Has a server listen on the loopback interface. @throws Error with code EADDRINUSE where the port is taken. */
+/** Makes a server listen on the loopback interface. @throws Error with code EADDRINUSE if the port is taken */
 export async function listen(server: Server, port: number): Promise<Listening> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -17,15 +17,15 @@ export async function listen(server: Server, port: number): Promise<Listening> {
     });
   });
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The operating system gave no port.');
+  if (address === null || typeof address === 'string') throw new Error('The operating system assigned no port.');
   return {
     endpoint: `http://127.0.0.1:${address.port}`,
     port: address.port,
     stop: () =>
       new Promise((resolve) => {
-        const impatience = setTimeout(() => server.closeAllConnections(), 2_000);
+        const closeTimer = setTimeout(() => server.closeAllConnections(), 2_000);
         server.close(() => {
-          clearTimeout(impatience);
+          clearTimeout(closeTimer);
           resolve();
         });
         server.closeIdleConnections();

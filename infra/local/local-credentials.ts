@@ -1,2 +1,2 @@
-/** What the embedded parts take for credentials; they check none. */
+/** The credentials for the embedded parts. Only the front of object storage checks them. */
 export const localCredentials = { accessKeyId: 'local', secretAccessKey: 'local' };

@@ -2,7 +2,7 @@ import type { RunTimes } from '../../shared/runs/state-machine.ts';
 import { serviceVersion } from '../service-version.ts';
 import { localCredentials } from './local-credentials.ts';
 
-/** Names of what a stage consists of, here. */
+/** The names of a stage's resources on one machine. */
 export const local = {
   tableName: 'computation-management',
   bucketName: 'content',
@@ -17,7 +17,7 @@ export interface Endpoints {
   stepFunctions: string;
 }
 
-/** Tells the functions where things are, as a deployment does: by their environment. */
+/** Sets the environment variables of the functions, as a deployment does. */
 export function setEnvironment(endpoints: Endpoints, times: RunTimes, logLevel: string): void {
   for (const other of ['AWS_PROFILE', 'AWS_SESSION_TOKEN']) Reflect.deleteProperty(process.env, other);
   Object.assign(process.env, {

@@ -5,47 +5,47 @@ import { limitsOf } from './function-limits.ts';
 import { takeTurns, type TakeTurn } from './take-turns.ts';
 import { systemTimerClock, type TimerClock } from './timer-clock.ts';
 
-/** Invokes a function by its name, its file below functions/, and returns what it answered. */
+/** Invokes a function by its name, which is its path below functions/, and returns its result. */
 export type InvokeFunction = (name: string, event: unknown) => Promise<unknown>;
 
-/** Lambda's context without its old ways of ending a function, and with the clock of the stack. */
+/** Lambda's context without its deprecated callbacks, and with the clock of the stack. */
 type FunctionContext = Omit<Context, 'done' | 'fail' | 'succeed'> & { clock: Clock };
 type Handler = (event: unknown, context: FunctionContext) => unknown;
 export type LoadHandler = (name: string) => Promise<Handler>;
 
-/** The event is larger than Lambda takes. */
+/** The event is larger than Lambda accepts. */
 export class RequestTooLargeError extends Error {
   override readonly name = 'RequestTooLargeException';
 }
 
-/** The function took longer than it may. What it still does has no effect on its caller. */
+/** The function exceeded its timeout. Its caller never sees a later result. */
 export class FunctionTimeoutError extends Error {
   override readonly name = 'Sandbox.Timedout';
 }
 
 export interface LocalFunctionsOptions {
-  /** Finds a function's handler. Default: the one that its file exports. */
+  /** Loads a function's handler. Default: imports it from the function's file. */
   load?: LoadHandler;
-  /** Default: the system's. */
+  /** Default: the system clock. */
   clock?: TimerClock;
 }
 
 const largestPayloadInBytes = 6 * 1024 * 1024;
 
 /**
- * Calls handlers as Lambda does: events and results go through JSON and are at most 6 MiB, the context is Lambda's, and a
- * function ends after its timeout. Invocations beyond the function's limit wait their turn; their time begins with it.
+ * Calls handlers as Lambda does: events and results are JSON of at most 6 MiB, the context is Lambda's, and a call fails after
+ * the function's timeout. Invocations beyond the function's limit wait in a queue. Their timeout starts when they leave it.
  */
 export function localFunctions({ load = importHandler, clock = systemTimerClock }: LocalFunctionsOptions = {}): InvokeFunction {
   const turns = new Map<string, TakeTurn>();
   const turnOf = (name: string): TakeTurn => {
-    const known = turns.get(name) ?? takeTurns(limitsOf(name).atOnce);
+    const known = turns.get(name) ?? takeTurns(limitsOf(name).concurrency);
     turns.set(name, known);
     return known;
   };
   return async (name, event) => {
     const payload = JSON.stringify(event);
-    if (Buffer.byteLength(payload) > largestPayloadInBytes) throw new RequestTooLargeError(`${name} was given more than 6 MiB.`);
+    if (Buffer.byteLength(payload) > largestPayloadInBytes) throw new RequestTooLargeError(`${name} received more than 6 MiB.`);
     const handler = await load(name);
     const answer = await turnOf(name)(() => run(name, handler, JSON.parse(payload), clock));
     const result = JSON.stringify(answer ?? null);

@@ -4,11 +4,11 @@ import { problemResponse } from '../../shared/http/problem.ts';
 import { route as healthRoute } from '../../shared/endpoints/service/health.ts';
 import type { InvokeFunction } from './local-functions.ts';
 
-const patienceInMilliseconds = 2_000;
+const timeoutInMilliseconds = 2_000;
 
 /**
- * On AWS the function of `/health` answers for itself alone, since the parts behind it have monitoring of their own. Here nobody
- * else watches the DynamoDB engine, so `/health` answers 503 while that does not answer.
+ * Makes `/health` answer 503 while the DynamoDB engine does not answer. On AWS, `/health` covers only its own function, because
+ * the parts behind it have their own monitoring. On one machine nothing else monitors the engine.
  */
 export function withHealthOfEngine(invoke: InvokeFunction, engine: string): InvokeFunction {
   return async (name, event) => {
@@ -22,7 +22,7 @@ export function withHealthOfEngine(invoke: InvokeFunction, engine: string): Invo
 
 async function answers(endpoint: string): Promise<boolean> {
   try {
-    const response = await fetch(endpoint, { signal: AbortSignal.timeout(patienceInMilliseconds) });
+    const response = await fetch(endpoint, { signal: AbortSignal.timeout(timeoutInMilliseconds) });
     await response.arrayBuffer();
     return true;
   } catch {

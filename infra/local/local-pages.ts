@@ -17,7 +17,7 @@ const contentTypes: Record<string, string> = {
   '.png': 'image/png',
 };
 
-/** The pages' addresses, and where each is: with Swagger UI, or here. */
+/** The file for each path, from Swagger UI or from this folder. */
 const swaggerUi = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 const files: Record<string, string> = {
   '/docs': join(import.meta.dirname, 'docs', 'docs.html'),
@@ -28,7 +28,7 @@ const files: Record<string, string> = {
   '/favicon.ico': join(swaggerUi, 'favicon-32x32.png'),
 };
 
-/** Swagger UI sets styles in its elements and has its pictures in `data:` addresses. */
+/** Swagger UI uses inline styles and `data:` images. */
 const securityHeaders = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
@@ -51,7 +51,7 @@ const tokenRequest = v.strictObject({
   expires_in: v.optional(v.pipe(v.number(), v.integer()), 12 * 60 * 60),
 });
 
-/** What only this machine serves: the reference page at /docs, and tokens for whoever asks from this machine. */
+/** Serves what exists on one machine only: the API reference at /docs, and tokens for requests from this machine. */
 export function localPages(mintToken: LocalIssuer['mintToken']) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
     const [path = ''] = (request.url ?? '').split('?');
@@ -72,13 +72,13 @@ export function localPages(mintToken: LocalIssuer['mintToken']) {
   };
 }
 
-/** A web page of another site must not get a token: it can send no JSON here, and a name it points here is not ours. */
+/** Gives no token to a web page of another site: it cannot send JSON here, and a foreign host name is refused. */
 async function sendToken(request: IncomingMessage, response: ServerResponse, mintToken: LocalIssuer['mintToken']): Promise<void> {
   const body = await readBody(request, 64 * 1024);
   const isOurs = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(request.headers.host ?? '');
   const isJson = request.headers['content-type']?.startsWith('application/json') ?? false;
   if (!isOurs || !isJson || !body) {
-    send(response, gatewayMessage(403, 'Tokens are given to this machine only, for a JSON request.'));
+    send(response, gatewayMessage(403, 'Tokens are issued only for JSON requests from this machine.'));
     return;
   }
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), tokenRequest), body.toString());

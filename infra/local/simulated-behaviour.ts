@@ -1,4 +1,4 @@
-/** An event as an agent sends it: type, status, and the part of the CVM that saw it. */
+/** An event as an agent sends it: type, status, and the part of the CVM that reports it. */
 export interface AgentEvent {
   event_type: string;
   status: string;
@@ -7,17 +7,17 @@ export interface AgentEvent {
 
 /** What a simulated CVM does with a run. */
 export interface Behaviour {
-  /** It never asks for work. */
+  /** Never asks for commands. */
   isAbsent: boolean;
-  /** Why it refuses every run. */
+  /** The reason for rejecting every run; undefined accepts them. */
   refusal: string | undefined;
-  /** Until the algorithm is at work. */
+  /** The events until the algorithm runs. */
   before: (datasets: number) => AgentEvent[];
-  /** How long the algorithm is at work; Infinity: until the run is over for the service. */
+  /** How long the algorithm runs. Infinity: until the service has ended the run. */
   worksInMilliseconds: number;
-  /** Once the algorithm has ended. */
+  /** The events after the algorithm has ended. */
   after: AgentEvent[];
-  /** It dies after the first event: no more events, heartbeats or questions. */
+  /** Dies after the first event: sends no more events or heartbeats, and asks for no more commands. */
   fallsSilent: boolean;
   ignoresStops: boolean;
 }
@@ -45,7 +45,7 @@ const completes: Behaviour = {
 const behaviours: Record<string, Behaviour> = {
   fail: {
     ...completes,
-    // What an algorithm writes to standard error becomes a warning of the runner; its end is told twice.
+    // The runner reports standard error of the algorithm as a warning, and the agent reports the failure twice.
     after: [event('AlgorithmRun', 'Warning', 'computation-runner'), event('Running', 'Failed'), event('Failed', 'Failed')],
   },
   silent: { ...completes, before: () => [event('ReceivingAlgorithm', 'InProgress')], fallsSilent: true },
@@ -56,13 +56,13 @@ const behaviours: Record<string, Behaviour> = {
 };
 
 /**
- * A simulated CVM is told by its identifier: `sim-fail-...`, `sim-silent-...`, `sim-absent-...`, `sim-reject-...`,
- * `sim-ignore-stop-...`, `sim-slow-...` (a minute). Any other identifier completes.
+ * Selects the behaviour by the CVM's identifier: `sim-fail-...`, `sim-silent-...`, `sim-absent-...`, `sim-reject-...`,
+ * `sim-ignore-stop-...`, `sim-slow-...` (takes a minute). A CVM with any other identifier completes its runs.
  */
 export function behaviourOf(cvmId: string): Behaviour {
   const [, word = ''] = /^sim-(fail|silent|absent|reject|ignore-stop|slow)(?:-|$)/.exec(cvmId) ?? [];
   return behaviours[word] ?? completes;
 }
 
-/** What the agent says of a stop; the second only where the algorithm was at work, and after the first. */
+/** The agent's events on a stop. The second follows the first, and only if the algorithm was running. */
 export const stoppedEvents = { stopped: event('Stopped', 'Stopped'), failedAfterwards: event('Running', 'Failed') };

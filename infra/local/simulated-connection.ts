@@ -6,7 +6,7 @@ import type { Report } from '../../shared/runs/report.ts';
 type WithoutId<Each> = Each extends unknown ? Omit<Each, 'id'> : never;
 export type NewReport = WithoutId<Report>;
 
-/** A command as it arrives; the manifest is taken as it is, to be checked as an agent would. */
+/** A command as it arrives. Its manifest is not validated here, but later as an agent would. */
 const arrivingCommand = v.object({
   id: v.string(),
   type: v.picklist(['run', 'stop']),
@@ -16,7 +16,7 @@ const arrivingCommand = v.object({
 export type ArrivingCommand = v.InferOutput<typeof arrivingCommand>;
 const arrivingCommands = v.object({ commands: v.array(arrivingCommand) });
 
-/** The service refused for good what a CVM sent or asked. */
+/** The service refused a request of a CVM with a status that no retry changes. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
   readonly status: number;
@@ -29,7 +29,7 @@ export class RefusedError extends Error {
 
 export interface CvmConnection {
   commands: () => Promise<ArrivingCommand[]>;
-  /** Returns once the service has them, each under one identifier however often it had to be sent. */
+  /** Returns when the service has the reports. A report that is sent again keeps its identifier. */
   report: (...reports: NewReport[]) => Promise<void>;
 }
 
@@ -39,14 +39,14 @@ export interface ConnectionOptions {
   cvmId: string;
   /** A token with the role `cvm` in the domain. */
   token: (domain: string) => Promise<string>;
-  /** Ends every request and every wait. */
+  /** Aborts every request and every wait. */
   closing: AbortSignal;
 }
 
 const requestTimeoutInMilliseconds = 10_000;
 const longestPauseInMilliseconds = 2_000;
 
-/** Endpoints 25 and 26 as a CVM calls them: what the service cannot take now is sent again, the same, until it can. */
+/** Calls the two endpoints of CVMs. Repeats the same request until the service accepts it. */
 export function connectCvm({ baseUrl, domain, cvmId, token, closing }: ConnectionOptions): CvmConnection {
   const base = `${baseUrl}/${domain}/cvms/${cvmId}`;
   let bearer: string | undefined;
@@ -61,7 +61,7 @@ export function connectCvm({ baseUrl, domain, cvmId, token, closing }: Connectio
       return response;
     } catch {
       closing.throwIfAborted();
-      return undefined; // nobody answers
+      return undefined; // no answer
     }
   };
 

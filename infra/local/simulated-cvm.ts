@@ -5,11 +5,11 @@ import { datasetsIn, manifestFlaw } from './simulated-manifest-check.ts';
 import { pause, type TimerClock } from './timer-clock.ts';
 
 export interface Pace {
-  /** Between two events of an agent. */
+  /** The pause between two events of an agent. */
   eventsInMilliseconds: number;
-  /** Between two signs of life while nothing else is said. */
+  /** The pause between two heartbeats while no event is sent. */
   heartbeatInMilliseconds: number;
-  /** Between two questions for commands. */
+  /** The pause between two requests for commands. */
   pollInMilliseconds: number;
 }
 
@@ -19,14 +19,14 @@ export interface SimulatedCvm {
   connection: CvmConnection;
   pace: Pace;
   clock: TimerClock;
-  /** Aborted when the service has let go of the run. */
+  /** Aborted when the service has released the CVM. */
   released: AbortSignal;
-  /** Aborted when the machine ends. */
+  /** Aborted when the simulator stops. */
   closing: AbortSignal;
 }
 
 /**
- * One CVM for one run, as an agent process serves one computation: asks for commands, takes the run, reports, obeys a stop.
+ * Simulates one CVM for one run, as an agent serves one computation: asks for commands, takes the run, reports, obeys a stop.
  * @throws AbortError when closing; RefusedError
  */
 export async function simulateCvm(cvm: SimulatedCvm): Promise<void> {
@@ -52,8 +52,8 @@ export async function simulateCvm(cvm: SimulatedCvm): Promise<void> {
 
   const takeRun = async ({ id: command_id, manifest }: ArrivingCommand) => {
     const flaw = manifestFlaw(manifest);
-    if (flaw !== undefined) process.stderr.write(`Simulated CVM ${cvmId}: this manifest would end an agent: ${flaw}\n`);
-    const reason = flaw === undefined ? behaviour.refusal : `The manifest would end an agent: ${flaw}`;
+    if (flaw !== undefined) process.stderr.write(`Simulated CVM ${cvmId}: this manifest would crash an agent: ${flaw}\n`);
+    const reason = flaw === undefined ? behaviour.refusal : `The manifest would crash an agent: ${flaw}`;
     if (reason !== undefined) {
       await connection.report({ type: 'rejected', run_id: runId, command_id, reason });
       return;
@@ -86,7 +86,7 @@ export async function simulateCvm(cvm: SimulatedCvm): Promise<void> {
     answered.add(command.id);
     if (command.type === 'run') {
       work = untilAborted(takeRun(command), closing);
-      work.catch(() => undefined); // thrown where it is awaited
+      work.catch(() => undefined); // rethrown where it is awaited
     } else if (!behaviour.ignoresStops) await obeyStop(command);
     if (behaviour.fallsSilent) await work;
   };
@@ -101,7 +101,7 @@ export async function simulateCvm(cvm: SimulatedCvm): Promise<void> {
   await work;
 }
 
-/** Lets an activity end where it was told to; only the end of the machine goes on to the caller. */
+/** Waits for an activity and ignores its AbortError, unless the simulator stops. */
 async function untilAborted(activity: Promise<unknown>, closing: AbortSignal): Promise<void> {
   try {
     await activity;

@@ -3,7 +3,7 @@ import { connectCvm, RefusedError } from './simulated-connection.ts';
 import { type Pace, simulateCvm } from './simulated-cvm.ts';
 import { pause, systemTimerClock, type TimerClock } from './timer-clock.ts';
 
-/** A run that waits for its CVM, or is on it. */
+/** A run that is offered to a CVM or active on it. */
 export interface ClaimedCvm {
   domain: string;
   cvm_id: string;
@@ -16,17 +16,17 @@ export interface SimulatedCvmsOptions {
   token: (domain: string) => Promise<string>;
   listClaimedCvms: () => Promise<ClaimedCvm[]>;
   pace?: Partial<Pace>;
-  /** What the pace is counted by. Default: the system's. Requests and their repeats are in real time. */
+  /** Measures the pace. Default: the system clock. Requests and their retries use real time. */
   clock?: TimerClock;
 }
 
 const usualPace: Pace = { eventsInMilliseconds: 300, heartbeatInMilliseconds: 1_000, pollInMilliseconds: 250 };
 
 /**
- * Plays the CVM, by endpoints 25 and 26 over HTTP, of every run there is: whatever identifier a run names, such a CVM
- * answers, and its identifier says how it behaves (`behaviourOf`). Each run meets a fresh one, as each agent process serves
- * one computation. `listClaimedCvms`, which says for which CVMs there is work, is the only thing that a real CVM does
- * without: it knows its own name.
+ * Simulates the CVM of every run, by the two endpoints of CVMs over HTTP. Whatever CVM a run names, a simulated one answers,
+ * and its identifier selects its behaviour (`behaviourOf`). Each run gets a new one, as each agent process serves one
+ * computation. `listClaimedCvms` lists the CVMs that have work. It is the only thing that a real CVM does not need, because
+ * that knows its own name.
  */
 export function startSimulatedCvms(options: SimulatedCvmsOptions): { stop: () => Promise<void> } {
   const pace = { ...usualPace, ...options.pace };
@@ -55,7 +55,7 @@ export function startSimulatedCvms(options: SimulatedCvmsOptions): { stop: () =>
   };
   const watch = async () => {
     while (!ending.signal.aborted) {
-      await discover().catch(() => undefined); // asked again in a moment
+      await discover().catch(() => undefined); // retried after the pause
       await pause(clock, pace.pollInMilliseconds, ending.signal).catch(() => undefined);
     }
   };

@@ -20,32 +20,32 @@ import { startStepFunctions } from './step-functions/step-functions.ts';
 import { systemTimerClock, type TimerClock } from './timer-clock.ts';
 
 export interface StackOptions {
-  /** 0 takes any free port. */
+  /** 0 selects a free port. */
   port: number;
-  /** Where state is kept; in memory without. */
+  /** The directory of the state. Default: in memory. */
   dataDirectory?: string;
   /** Whether simulated CVMs take the runs. */
   simulator: boolean;
   times?: Partial<RunTimes>;
-  /** What the functions log: SILENT (default), ERROR, WARN, INFO, DEBUG. */
+  /** The log level of the functions: SILENT (default), ERROR, WARN, INFO or DEBUG. */
   logLevel?: string;
   onResponse?: NonNullable<GatewayOptions['onResponse']>;
-  /** Called once where a part has ended for good, so that the service can only end; the message is for whoever watches. */
+  /** Called once if a part has ended for good, so that the service must stop. The message is for the user. */
   onLost?: (error: Error) => void;
-  /** Finds a function's handler. Default: the one that its file exports. */
+  /** Loads a function's handler. Default: imports it from the function's file. */
   load?: LoadHandler;
   /**
-   * The time of functions, executions, schedules and simulated CVMs. Default: the system's. Tokens, presigned links, requests
-   * and the intervals of the state machine's retries stay in real time.
+   * The time of functions, executions, schedules and simulated CVMs. Default: the system clock. Tokens, presigned links,
+   * requests and the retry intervals of the state machine use real time.
    */
   clock?: TimerClock;
   /** Whether the scheduled functions run by themselves. Default true. */
   schedules?: boolean;
-  /** Puts proxies before the parts that the functions call; answers with the endpoints that the functions are given. */
+  /** Puts proxies in front of the parts that the functions call. Returns the endpoints for the functions. */
   intercept?: (endpoints: Endpoints) => Promise<Endpoints>;
 }
 
-/** The whole service on this machine. One per process: the functions read their environment once. */
+/** The whole service on this machine. Only one per process, because functions read their environment once. */
 export interface Stack {
   baseUrl: string;
   endpoints: Endpoints;
@@ -54,15 +54,15 @@ export interface Stack {
   stateMachineArn: string;
   /** A bearer token for a user with memberships `<domainID>:<role>`. */
   token: (sub: string, groups: string[], expiresInSeconds?: number) => Promise<string>;
-  /** Invokes any function by its name, `lifecycle/sweep-runs` for one. */
+  /** Invokes any function by its name, such as `lifecycle/sweep-runs`. */
   invoke: InvokeFunction;
   stop: () => Promise<void>;
 }
 
-/** How long things may take on one machine, where somebody watches. */
+/** The time limits on one machine, where a person is watching. */
 const localTimes: RunTimes = { acceptInSeconds: 120, silenceInSeconds: 60, runInSeconds: 24 * 60 * 60, stopInSeconds: 30 };
 
-/** Starts every part, wires them from the route table and the definitions, and answers on the loopback interface. */
+/** Starts every part, connects them by the route table and the definitions, and serves on the loopback interface. */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const stops: (() => Promise<void>)[] = [];
   const stop = async () => {
@@ -110,14 +110,17 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
     ),
     started(startIssuer({ claim: local.membershipClaim, ...kept })),
   ] as const;
-  await Promise.allSettled(parts); // where one fails, the others are stopped once they have started
+  await Promise.allSettled(parts); // if one fails, the others are stopped after they have started
   const [dynamoDb, s3, stepFunctions, issuer] = await Promise.all(parts);
   onStop(background.stop);
   await createTable(dynamoDb.endpoint, local.tableName);
 
   const endpoints = { dynamoDb: dynamoDb.endpoint, s3: s3.endpoint, stepFunctions: stepFunctions.endpoint };
   setEnvironment((await options.intercept?.(endpoints)) ?? endpoints, times, options.logLevel ?? 'SILENT');
-  if (options.dataDirectory !== undefined) await finishWhatWasCutOff(invoke, background);
+  if (options.dataDirectory !== undefined) {
+    await finishInterruptedWork(invoke, background);
+    background.invoke('maintenance/migrate', { grace_in_seconds: 0 });
+  }
   if (options.schedules !== false) for (const { name, everyMinutes } of schedules) background.every(everyMinutes, name);
 
   const gateway = await started(
@@ -153,15 +156,15 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
 }
 
 /**
- * Ends the runs that the last end of the service cut off, and goes on with its purges, so that an instance that keeps dying gets
- * to them. A purge that fails does not keep the service from starting: it is tried again in the background.
+ * Ends the runs that were interrupted when the service last ended, and continues its purges, so that an instance that keeps
+ * dying gets to them. A purge that fails does not prevent the start: it is retried in the background.
  */
-async function finishWhatWasCutOff(invoke: InvokeFunction, background: Background): Promise<void> {
+async function finishInterruptedWork(invoke: InvokeFunction, background: Background): Promise<void> {
   try {
     await invoke('lifecycle/sweep-runs', { grace_in_seconds: 0 });
   } catch (error) {
     const reasons = error instanceof AggregateError ? error.errors.map(String).join(' ') : String(error);
-    throw new Error(`The runs that were cut off cannot be ended: ${reasons}`, { cause: error });
+    throw new Error(`Cannot end the interrupted runs: ${reasons}`, { cause: error });
   }
   for (const name of ['maintenance/purge', 'maintenance/collect-content']) {
     await invoke(name, {}).catch(() => background.invoke(name, {}));

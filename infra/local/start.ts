@@ -7,11 +7,11 @@ import { welcome } from './welcome.ts';
 
 const usage = `Usage: npm start -- [--data DIR] [--no-simulator]
 
-Serves the whole service on this machine, at PORT (3000 without).
+Runs the whole service on this machine. Set PORT to choose its port (default 3000).
 
-  --data DIR        keep state under DIR; without, it is in memory and gone at the end
-  --no-simulator    start no simulated CVMs, so that a real one can take the runs
-  --help            print this`;
+  --data DIR        keep the state in DIR (default: in memory, lost at exit)
+  --no-simulator    do not simulate CVMs, so that real ones can take the runs
+  --help            print this help`;
 
 await runCommand(usage, async () => {
   const options = parseOptions({
@@ -31,7 +31,7 @@ await runCommand(usage, async () => {
     for (const stop of stops) await stop();
   });
   const onLost = (error: Error) => {
-    process.stderr.write(`${error.message}\nThe service ends.\n`);
+    process.stderr.write(`${error.message}\nStopping the service.\n`);
     const exit = () => process.exit(1);
     setTimeout(exit, 5_000);
     void Promise.all(stops.map((stop) => stop())).then(exit, exit);
@@ -57,8 +57,8 @@ async function startOn(port: number, options: Pick<StackOptions, 'simulator' | '
 }
 
 /**
- * The first signal ends the service in order (what is still starting just ends), a later one at once; npm passes on what the
- * terminal has sent already.
+ * Stops the service in order on the first signal, and at once on a later one. A start in progress is abandoned. Signals within
+ * 0.5 s of the first count as the same one, because npm forwards what the terminal has already sent.
  */
 function endOnSignal(end: () => Promise<void>): void {
   let endingSince: number | undefined;

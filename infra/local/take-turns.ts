@@ -1,12 +1,12 @@
-/** Runs the work once it is its turn. */
+/** Runs the work when its turn comes. */
 export type TakeTurn = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
-/** Lets so much work run at the same time. The rest waits and begins in the order in which it came. */
-export function takeTurns(atOnce: number): TakeTurn {
+/** Runs at most `limit` tasks at the same time. The others wait, and start in the order of their arrival. */
+export function takeTurns(limit: number): TakeTurn {
   const waiting: (() => void)[] = [];
   let running = 0;
   return async (work) => {
-    if (running < atOnce) running++;
+    if (running < limit) running++;
     else await new Promise<void>((resolve) => waiting.push(resolve));
     try {
       return await work();

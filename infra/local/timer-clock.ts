@@ -1,12 +1,12 @@
 import { systemClock, type Clock } from '../../shared/clock.ts';
 
-/** A clock that also calls back. The parts of the one-machine stack share one, so that a test moves the time of all of them. */
+/** A clock with timers. All parts of the one-machine stack share one, so that a test moves the time for all of them. */
 export interface TimerClock extends Clock {
-  /** Calls back once, after so many milliseconds. Returns a function that cancels the timer; harmless once it has fired. */
+  /** Calls back once after the delay. Returns a function that cancels the timer, and does nothing once it has fired. */
   setTimer: (milliseconds: number, callback: () => void) => () => void;
 }
 
-/** The longest time that a Node timer keeps (24 days). Longer ones end then. */
+/** The longest delay of a Node timer (24 days). Longer delays are cut to it. */
 const longestInMilliseconds = 2 ** 31 - 1;
 
 export const systemTimerClock: TimerClock = {
@@ -17,7 +17,7 @@ export const systemTimerClock: TimerClock = {
   },
 };
 
-/** Waits by the clock. @throws AbortError as soon as the signal is aborted */
+/** Waits on the clock. @throws AbortError as soon as the signal is aborted */
 export async function pause(clock: TimerClock, milliseconds: number, signal: AbortSignal): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const abort = () => {

@@ -2,11 +2,11 @@ import { parseOptions, portFromEnvironment, runCommand, UsageError } from './arg
 
 const usage = `Usage: npm run --silent token -- --sub USER --groups DOMAIN:ROLE[,DOMAIN:ROLE...] [--expires-in 1h]
 
-Prints a bearer token that the service running on this machine accepts (PORT says where it runs; 3000 without).
+Prints a bearer token for the service that runs on this machine. Set PORT to its port (default 3000).
 
-  --sub         the user's identifier, say alice
-  --groups      memberships, say d1:viewer,d2:administrator
-  --expires-in  90s, 30m, 12h (default) or 7d
+  --sub         the identifier of the user, such as alice
+  --groups      the user's memberships, such as d1:viewer,d2:administrator
+  --expires-in  the lifetime of the token: 90s, 30m, 12h (default) or 7d
 
 Roles: administrator creator editor runner viewer algo_provider dataset_provider result_consumer cvm`;
 
@@ -42,7 +42,7 @@ async function askForToken(port: number, request: { sub: string; groups: string[
   if (response.status === 400) throw new UsageError(answer.message ?? 'The service refused the request.');
   if (answer.access_token === undefined) {
     throw new Error(
-      `What answers at http://localhost:${port} gives no tokens (${response.status}). Set PORT to where the service runs.`,
+      `The server at http://localhost:${port} issues no tokens (status ${response.status}). Set PORT to the port of the service.`,
     );
   }
   return answer.access_token;
@@ -57,7 +57,7 @@ async function ask(port: number, request: unknown): Promise<Response> {
     });
   } catch {
     throw new Error(
-      `Nothing answers at http://localhost:${port}. Start the service with \`npm start\`, or set PORT to where it runs.`,
+      `No service answers at http://localhost:${port}. Start the service with \`npm start\`, or set PORT to its port.`,
     );
   }
 }

@@ -1,16 +1,16 @@
 export interface Welcome {
   baseUrl: string;
   version: string;
-  /** For alice, administrator of d1. */
+  /** A token for alice, administrator of d1. */
   token: string;
   simulator: boolean;
   dataDirectory: string | undefined;
 }
 
-/** What `npm start` says once the service answers. */
+/** Formats what `npm start` prints when the service is ready. */
 export function welcome({ baseUrl, version, token, simulator, dataDirectory }: Welcome): string {
-  const state = dataDirectory === undefined ? 'in memory, gone at the end (--data DIR keeps it)' : `kept under ${dataDirectory}`;
-  const cvms = simulator ? 'simulated: every CVM named in a run answers (--no-simulator leaves them to you)' : 'none simulated';
+  const state = dataDirectory === undefined ? 'in memory, lost at exit (use --data DIR to keep it)' : `in ${dataDirectory}`;
+  const cvms = simulator ? 'simulated: any CVM that a run names answers (use --no-simulator for real ones)' : 'not simulated';
   const { port } = new URL(baseUrl);
   const tokenCommand = `${port === '3000' ? '' : `PORT=${port} `}npm run --silent token --`;
   return `
@@ -21,17 +21,17 @@ export function welcome({ baseUrl, version, token, simulator, dataDirectory }: W
     State           ${state}
     CVMs            ${cvms}
 
-  You are alice, administrator of the domain d1, with this token for 12 hours:
+  A token for alice, administrator of the domain d1, valid for 12 hours:
 
 TOKEN=${token}
 
-  A first computation:
+  Create a computation:
 
 curl -s -X POST ${baseUrl}/d1/computations -H "Authorization: Bearer $TOKEN" \\
   -H 'Content-Type: application/json' -d '{"name": "My first computation"}'
 
-  Tokens for others: ${tokenCommand} --sub bob --groups d1:viewer,d2:creator
-  Ctrl-C ends the service.
+  Get another token: ${tokenCommand} --sub bob --groups d1:viewer,d2:creator
+  Press Ctrl-C to stop the service.
 
 `;
 }

@@ -16,10 +16,10 @@ import {
 } from './metrics.ts';
 import { period, ServiceAlarm, type ServiceAlarmProps } from './service-alarm.ts';
 
-/** Callers of an endpoint and the state machine try again, so it takes more than one failure for a user to lose something. */
-const failuresOfRetried = 3;
+/** Callers of endpoints and the state machine retry, so users lose something only after several failures. */
+const thresholdWithRetries = 3;
 
-/** An alarm for every endpoint and task, and one for each part that they stand on. */
+/** An alarm for every endpoint, every task, and each service that they depend on. */
 export class Alarms extends Construct {
   readonly all: ServiceAlarm[] = [];
 
@@ -30,12 +30,17 @@ export class Alarms extends Construct {
     };
 
     for (const [name, { loses }] of new Map(routes.map((route) => [route.name, route]))) {
-      alarm(name, { metric: endpointFailures(watched, name), threshold: failuresOfRetried, loses, runbook: 'an-endpoint-fails' });
+      alarm(name, {
+        metric: endpointFailures(watched, name),
+        threshold: thresholdWithRetries,
+        loses,
+        runbook: 'an-endpoint-fails',
+      });
     }
     for (const { name, loses, trigger } of tasks) {
       alarm(name, {
         metric: functionMetric(watched, name, 'Errors'),
-        threshold: failuresOf(trigger),
+        threshold: thresholdFor(trigger),
         loses,
         runbook: 'a-task-fails',
       });
@@ -105,6 +110,6 @@ export class Alarms extends Construct {
   }
 }
 
-function failuresOf(trigger: Task['trigger']): number {
-  return trigger === 'state machine' ? failuresOfRetried : 1;
+function thresholdFor(trigger: Task['trigger']): number {
+  return trigger === 'state machine' ? thresholdWithRetries : 1;
 }

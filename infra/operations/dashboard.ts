@@ -28,7 +28,7 @@ import {
 const full = 24;
 const third = 8;
 
-/** Is it working, for whom not, since when. */
+/** Shows whether the service works, for which domains it fails, and since when. */
 export class ServiceDashboard extends Dashboard {
   constructor(scope: Construct, id: string, watched: Watched, alarms: Alarms) {
     super(scope, id, { dashboardName: nameIn(watched.stage, 'dashboard'), periodOverride: PeriodOverride.INHERIT });

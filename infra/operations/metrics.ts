@@ -7,7 +7,7 @@ import { metricsNamespace } from '../metrics-namespace.ts';
 import { nameIn, type Stage } from '../stages.ts';
 import { period } from './service-alarm.ts';
 
-/** What is watched. Functions go by their names, so that one can be removed without this stack standing in the way. */
+/** The monitored resources. Functions are referred to by name, so that this stack never blocks the removal of one. */
 export interface Watched {
   stage: Stage;
   apiId: string;
@@ -31,7 +31,7 @@ export function functionMetric(
   });
 }
 
-/** Functions of the whole account and region share one limit, so this counts all of them. */
+/** Counts all functions of the account and region, because they share one limit. */
 export function throttledFunctions(): Metric {
   return new Metric({ namespace: 'AWS/Lambda', metricName: 'Throttles', statistic: Stats.SUM, period });
 }
@@ -44,7 +44,7 @@ export function apiMetric(
   return new Metric({ namespace: 'AWS/ApiGateway', metricName, dimensionsMap: { ApiId: apiId }, statistic, period });
 }
 
-/** Share of the requests that the API answers with 5xx, in percent. */
+/** The percentage of requests that the API answers with 5xx. */
 export function apiFailureRate(watched: Watched): IMetric {
   return new MathExpression({
     expression: '100 * failed / requests',
@@ -54,7 +54,7 @@ export function apiFailureRate(watched: Watched): IMetric {
   });
 }
 
-/** How often an endpoint answers 5xx, be it that its function says so, fails, is throttled or takes too long. */
+/** The number of 5xx responses of an endpoint. Its function returned them, failed, was throttled or timed out. */
 export function endpointFailures(watched: Watched, name: RouteName): IMetric {
   const metrics = routes.filter((route) => route.name === name).map((route) => routeFailures(watched, route));
   const [only, ...others] = metrics;
@@ -110,7 +110,7 @@ export function tableMetric({ tableName }: Watched, metricName: 'ReadThrottleEve
   });
 }
 
-/** A metric that the service emits itself. */
+/** A metric that the service's functions emit. */
 export function serviceMetric(
   { stage }: Watched,
   metricName: keyof typeof metricUnits,

@@ -16,7 +16,7 @@ export interface OperationsStackProps {
   service: ServiceStack;
 }
 
-/** What watches the service: alarms, who hears of them, and the dashboard. */
+/** The service's alarms, the topic that they notify, and the dashboard. */
 export class OperationsStack extends StageStack {
   constructor(scope: Construct, id: string, { stage, state, service }: OperationsStackProps) {
     super(scope, id, stage, 'Computation management: alarms and dashboard');
@@ -27,7 +27,7 @@ export class OperationsStack extends StageStack {
       acknowledge(
         subscription,
         'Serverless-SNSRedrivePolicy',
-        'A mail that did not arrive is worth nothing later; the alarm still rings.',
+        'An undelivered email is useless later. The alarm itself stays visible.',
       );
     }
 
@@ -38,7 +38,7 @@ export class OperationsStack extends StageStack {
   }
 }
 
-/** A topic with any policy of its own, such as the one that enforces TLS, loses the default that lets the account's alarms publish. */
+/** Lets the account's alarms publish. Topics with a policy, such as the one that enforces TLS, lose this default permission. */
 function publishedByAlarmsOf(account: string, topicArn: string): PolicyStatement {
   return new PolicyStatement({
     sid: 'AllowAlarms',

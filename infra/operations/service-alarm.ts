@@ -5,7 +5,7 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import { nameIn, type Stage } from '../stages.ts';
 
-/** The headings of docs/runbook.md that an alarm can point at, in the form of their links. */
+/** The headings of docs/runbook.md for alarms, in the form of link anchors. */
 export type RunbookHeading =
   | 'an-endpoint-fails'
   | 'a-task-fails'
@@ -17,25 +17,25 @@ export type RunbookHeading =
   | 'events-are-undelivered'
   | 'the-table-throttles';
 
-/** What is counted, in periods of five minutes. */
+/** The period of all metrics. */
 export const period = Duration.minutes(5);
 
 export interface ServiceAlarmProps {
   stage: Stage;
   topic: ITopic;
   metric: IMetric;
-  /** It rings from here on. */
+  /** The alarm triggers at this value or above. */
   threshold: number;
-  /** Below the threshold, where that is the trouble; missing data then counts as none. */
+  /** The alarm triggers below the threshold instead, and missing data counts as 0. */
   isTooLittle?: boolean;
-  /** So many periods in a row; 1 unless told. */
+  /** The number of consecutive periods. Default 1. */
   periods?: number;
-  /** What a user loses. */
+  /** What users lose. Part of the alarm's text. */
   loses: string;
   runbook: RunbookHeading;
 }
 
-/** An alarm that says what a user loses and where to read on. */
+/** An alarm whose text says what users lose and names a heading of the runbook. */
 export class ServiceAlarm extends Alarm {
   constructor(scope: Construct, name: string, props: ServiceAlarmProps) {
     const { stage, topic, metric, threshold, isTooLittle, periods, loses, runbook } = props;

@@ -11,22 +11,22 @@ export interface Template {
 }
 
 interface Adaptation {
-  /** What is changed, and why: what AWS takes and MiniStack does not. */
+  /** The change, and the reason: what AWS accepts and MiniStack does not. */
   because: string;
   apply: (template: Template) => Template;
 }
 
-/** docs/rehearsal.md says of each what was seen. */
+/** docs/rehearsal.md lists what was seen for each. */
 const adaptations: Adaptation[] = [
-  { because: 'alarms on computed metrics are left out: there is no metric math', apply: withoutMetricMath },
-  { because: "the user pool's ProviderURL is written out: there is no such attribute", apply: withProviderUrlWrittenOut },
+  { because: 'alarms on computed metrics are removed: metric math is not supported', apply: withoutMetricMath },
+  { because: "the user pool's ProviderURL is written out: the attribute does not exist", apply: withProviderUrlWrittenOut },
   {
-    because: 'SendTask… is allowed on every resource: on the state machine alone it is refused',
+    because: 'SendTask… is allowed on every resource: a permission for the state machine only is not recognized',
     apply: withSendTaskOnEverything,
   },
 ];
 
-/** Changes a synthesized copy in `folder` where MiniStack refuses what AWS takes. Returns a sentence for each change. */
+/** Changes a synthesized copy in `folder` where MiniStack refuses what AWS accepts. Returns a sentence for each change. */
 export function adaptAssembly(folder: string): string[] {
   const files = readdirSync(folder).filter((name) => name.endsWith('.template.json'));
   return files.flatMap((name) => {
@@ -77,7 +77,7 @@ function withSendTaskOnEverything(template: Template): Template {
 
 type Part = Record<string, unknown>;
 
-/** Every object of the template, replaced by what `replace` makes of it; by several only inside a list. */
+/** Replaces every object of the template with the result of `replace`, which may be several objects inside a list only. */
 function rewrite(template: Template, replace: (part: Part) => Part[]): Template {
   const walk = (value: unknown): unknown[] => {
     if (Array.isArray(value)) return [value.flatMap(walk)];

@@ -1,18 +1,18 @@
 import { roles } from '../../shared/access/roles.ts';
 import { askService, type EmulatorAddress } from './emulator-client.ts';
 
-/** The user pool that was deployed, and its client. */
+/** The deployed user pool and its client. */
 export interface UserPool {
   id: string;
   clientId: string;
 }
 
-/** Where the suite works, and where its outsider is at home. */
+/** The domain of the suite, and the domain of its outsider. */
 const domains = { own: 'rehearsal', other: 'elsewhere' } as const;
 
 const password = 'Only-4-the-Rehearsal';
 
-/** A user for each role, and one who has every role of another domain; their access tokens, by the names of the suite. */
+/** Creates a user for each role, and an outsider with every role of another domain. Returns their access tokens by name. */
 export async function tokensByPerson(emulator: EmulatorAddress, pool: UserPool): Promise<Record<string, string>> {
   const persons = Object.keys(roles).map((role): [string, string[]] => [role, [`${domains.own}:${role}`]]);
   persons.push(['outsider', Object.keys(roles).map((role) => `${domains.other}:${role}`)]);
@@ -37,7 +37,9 @@ async function addUser(emulator: EmulatorAddress, pool: UserPool, Username: stri
 
 async function signIn(emulator: EmulatorAddress, pool: UserPool, user: string): Promise<string> {
   const answer = (await askCognito(emulator, 'AdminInitiateAuth', {
-    ...{ UserPoolId: pool.id, ClientId: pool.clientId, AuthFlow: 'ADMIN_USER_PASSWORD_AUTH' },
+    UserPoolId: pool.id,
+    ClientId: pool.clientId,
+    AuthFlow: 'ADMIN_USER_PASSWORD_AUTH',
     AuthParameters: { USERNAME: user, PASSWORD: password },
   })) as { AuthenticationResult: { AccessToken: string } };
   return answer.AuthenticationResult.AccessToken;

@@ -4,14 +4,14 @@ import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { text } from 'node:stream/consumers';
 
-/** Where the emulator listens, the file with the certificate that it made for itself, and the region that it stands for. */
+/** The emulator's endpoint, the file with its self-signed certificate, and the region that it emulates. */
 export interface EmulatorAddress {
   endpoint: string;
   certificate: string;
   region: string;
 }
 
-/** One request to the emulator; by node:https, since `fetch` cannot be told of a certificate while it runs. */
+/** Sends a request to the emulator. Uses node:https, because `fetch` cannot be given a certificate at run time. */
 export async function askEmulator(
   { endpoint, certificate }: EmulatorAddress,
   { path, headers = {}, body }: { path: string; headers?: Record<string, string>; body?: string },
@@ -26,7 +26,7 @@ export async function askEmulator(
   return { status: response.statusCode ?? 0, text: await text(response) };
 }
 
-/** One call of an AWS service that speaks JSON, as the root of the emulator's account, whose signature it does not check. */
+/** Calls an AWS service by its JSON protocol, as root of the emulator's account. The emulator does not check this signature. */
 export async function askService(
   emulator: EmulatorAddress,
   { service, target, input }: { service: string; target: string; input: unknown },

@@ -8,33 +8,33 @@ import { askEmulator, type EmulatorAddress } from './emulator-client.ts';
 import { startKeyRelay } from './key-relay.ts';
 import { tailOf } from './run-command.ts';
 
-/** The version that docs/rehearsal.md speaks of. */
+/** The version that docs/rehearsal.md describes. */
 const knownVersion = '1.5.33';
 
 export interface Emulator {
   address: EmulatorAddress;
-  /** For commands that are to take the emulator for AWS, as the root of its account. */
+  /** The environment for commands that use the emulator as AWS, as root of its account. */
   awsEnvironment: NodeJS.ProcessEnv;
-  /** For programs that are to find the bucket's address there; the functions have it too. */
+  /** The environment for programs that use the emulator's bucket. The functions have it, too. */
   contentEnvironment: NodeJS.ProcessEnv;
   stop: () => Promise<void>;
 }
 
 export interface EmulatorOptions {
-  /** A Python with the packages ministack and cryptography. */
+  /** The command of a Python with the packages ministack and cryptography. */
   python: string;
   region: string;
-  /** Takes its certificate, its log and the unpacked functions. */
+  /** Receives the certificate, the log and the unpacked functions. */
   folder: string;
 }
 
-/** The emulator's version. @throws Error saying how to get it, where it is missing */
+/** Returns the emulator's version. @throws Error with instructions if the emulator is missing */
 export function versionOfEmulator(python: string): string {
   const program = 'import importlib.metadata as m; import cryptography; print(m.version("ministack"))';
   try {
     return execFileSync(python, ['-c', program], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
   } catch {
-    throw new Error(`${python} is not there, or lacks the packages ministack and cryptography. With Python 3.10 or newer:
+    throw new Error(`${python} does not exist, or lacks the packages ministack and cryptography. Install them with Python 3.10 or newer:
 
   python3 -m venv ~/.cache/ministack
   ~/.cache/ministack/bin/pip install ministack==${knownVersion} cryptography
@@ -43,8 +43,8 @@ export function versionOfEmulator(python: string): string {
 }
 
 /**
- * Starts MiniStack on the loopback interface, over TLS and with IAM enforced: a function has the rights of its role and no
- * other, and the bucket refuses what does not come over TLS.
+ * Starts MiniStack on the loopback interface, over TLS and with IAM enforced: a function has only the permissions of its role,
+ * and the bucket refuses requests without TLS.
  */
 export async function startEmulator({ python, region, folder }: EmulatorOptions): Promise<Emulator> {
   const port = await freePort();
@@ -60,8 +60,15 @@ export async function startEmulator({ python, region, folder }: EmulatorOptions)
   const log = openSync(logFile, 'w');
   const child = spawn(python, ['-m', 'ministack'], {
     env: {
-      ...{ ...contentEnvironment, TMPDIR: folder, GATEWAY_PORT: String(port), BIND_HOST: '127.0.0.1' },
-      ...{ MINISTACK_REGION: region, USE_SSL: '1', AUTH: 'true', IOT_MTLS_ENABLED: '0', http_proxy: relay.endpoint },
+      ...contentEnvironment,
+      TMPDIR: folder,
+      GATEWAY_PORT: String(port),
+      BIND_HOST: '127.0.0.1',
+      MINISTACK_REGION: region,
+      USE_SSL: '1',
+      AUTH: 'true',
+      IOT_MTLS_ENABLED: '0',
+      http_proxy: relay.endpoint,
     },
     stdio: ['ignore', log, log],
   });
@@ -74,8 +81,13 @@ export async function startEmulator({ python, region, folder }: EmulatorOptions)
     address,
     contentEnvironment,
     awsEnvironment: {
-      ...{ ...withoutAws(process.env), NODE_EXTRA_CA_CERTS: address.certificate, AWS_CA_BUNDLE: address.certificate },
-      ...{ AWS_ENDPOINT_URL: address.endpoint, AWS_REGION: region, AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' },
+      ...withoutAws(process.env),
+      NODE_EXTRA_CA_CERTS: address.certificate,
+      AWS_CA_BUNDLE: address.certificate,
+      AWS_ENDPOINT_URL: address.endpoint,
+      AWS_REGION: region,
+      AWS_ACCESS_KEY_ID: 'test',
+      AWS_SECRET_ACCESS_KEY: 'test',
     },
     stop: async () => {
       process.off('exit', kill);
@@ -86,14 +98,14 @@ export async function startEmulator({ python, region, folder }: EmulatorOptions)
   };
 }
 
-/** Keeps an account of the caller's own out of the rehearsal. */
+/** Removes the variables of the user's own AWS account. */
 function withoutAws(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('AWS_')));
 }
 
 async function untilItAnswers(address: EmulatorAddress, hasEnded: () => boolean, logFile: string): Promise<void> {
   for (let attempt = 0; attempt < 300; attempt++) {
-    if (hasEnded()) throw new Error(`The emulator ended at its start:\n\n${tailOf(logFile)}`);
+    if (hasEnded()) throw new Error(`The emulator failed to start:\n\n${tailOf(logFile)}`);
     const answers = await askEmulator(address, { path: '/_ministack/health' }).then(
       () => true,
       () => false,

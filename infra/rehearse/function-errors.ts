@@ -1,6 +1,6 @@
 import { askService, type EmulatorAddress } from './emulator-client.ts';
 
-/** What the functions logged as errors, a line each; the emulator keeps it in its CloudWatch Logs. */
+/** Returns the errors that the functions logged, a line each, from the emulator's CloudWatch Logs. */
 export async function errorsOfFunctions(emulator: EmulatorAddress): Promise<string[]> {
   const { logGroups } = (await askLogs(emulator, 'DescribeLogGroups', { logGroupNamePrefix: '/aws/lambda/' })) as {
     logGroups: { logGroupName: string }[];

@@ -1,4 +1,4 @@
-/** Cases of the end-to-end suite that the emulator cannot pass, by their full titles, and what was seen instead. */
+/** A pattern for full titles of end-to-end cases that the emulator cannot pass, and what was seen instead. */
 export interface Impossibility {
   title: RegExp;
   reason: string;
@@ -12,10 +12,11 @@ export const impossible: Impossibility[] = [
   {
     title: new RegExp(
       [
-        'what a CVM reports (is kept as given|says in its details when|counts once where|may be of two runs)',
-        'a run (is ended by the first outcome|goes on after words of the agent)',
+        'what a CVM reports (is stored as sent|has the CVM’s own time in its details|counts once when|is accepted for two runs)',
+        'a run (ends with the first outcome|stays active after events of the agent)',
       ].join('|'),
     ),
-    reason: 'The run ends before its offer, whose step throws RunIsOver; the emulator goes on waiting instead of catching it.',
+    reason:
+      'The run ends before its offer, whose step then fails with RunIsOver. The emulator does not catch it and keeps waiting.',
   },
 ];

@@ -3,8 +3,8 @@ import { listen, type Listening } from '../local/listen.ts';
 import { askEmulator, type EmulatorAddress } from './emulator-client.ts';
 
 /**
- * Started with TLS, MiniStack's JWT authorizer still asks its own Cognito for the signing keys by plain HTTP, and gets none.
- * As the HTTP proxy of its process this takes that one question, and asks by TLS.
+ * Even when MiniStack runs with TLS, its JWT authorizer requests the signing keys from its own Cognito over plain HTTP, and gets
+ * none. This server is the HTTP proxy of MiniStack's process, and forwards that request over TLS.
  */
 export async function startKeyRelay(emulator: EmulatorAddress): Promise<Listening> {
   const server = createServer((request, response) => {

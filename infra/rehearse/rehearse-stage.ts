@@ -10,22 +10,23 @@ import { runSuite } from './suite.ts';
 import { describeVerdict } from './verdict.ts';
 
 export interface Place {
-  /** A Python with the emulator in it. */
+  /** The command of a Python that has the emulator. */
   python: string;
-  /** Takes logs, templates and results. */
+  /** Receives logs, templates and results. */
   folder: string;
 }
 
-/** From synthesis to removal, a line for each step. @throws Error where a step fails, or the suite as docs/rehearsal.md does not know it */
+/** Prints a line for each step, from synthesis to removal. @throws Error if a step fails, or a case that is not listed in impossible.ts */
 export async function rehearseStage(stage: Stage, { python, folder }: Place): Promise<void> {
   const assembly = join(folder, 'cdk.out');
   const cdk = (words: string[], environment: NodeJS.ProcessEnv) =>
     runCommand({ words: ['cdk', ...words], environment, logFile: join(folder, `cdk-${words[0]}.log`) });
 
-  await step('Bundling the functions, synthesizing the stacks', () =>
+  await step('Bundling the functions and synthesizing the stacks', () =>
     cdk(['synth', `${stage.name}/*`, '--quiet', '--output', assembly], process.env),
   );
-  for (const change of adaptAssembly(join(assembly, `assembly-${stage.name}`))) console.log(`  changed in the copy: ${change}`);
+  for (const change of adaptAssembly(join(assembly, `assembly-${stage.name}`)))
+    console.log(`  changed in the deployed copy: ${change}`);
 
   const emulator = await step('Starting the emulator', () => startEmulator({ python, region: stage.region, folder }));
   try {
@@ -38,7 +39,7 @@ export async function rehearseStage(stage: Stage, { python, folder }: Place): Pr
     await step('cdk deploy', () =>
       cdk(['deploy', ...stacks, '--require-approval', 'never', '--outputs-file', outputs], awsEnvironment),
     );
-    const tokens = await step('Adding users, signing them in', () =>
+    const tokens = await step('Creating users and signing them in', () =>
       tokensByPerson(emulator.address, poolOf(stage, readOutputs(outputs))),
     );
     const verdict = await step('Running the end-to-end suite', () =>
@@ -47,7 +48,7 @@ export async function rehearseStage(stage: Stage, { python, folder }: Place): Pr
     writeFileSync(join(folder, 'function-errors.log'), (await errorsOfFunctions(emulator.address)).join('\n'));
     await step('cdk destroy', () => cdk(['destroy', ...stacks, '--force'], awsEnvironment));
     console.log(describeVerdict(verdict));
-    if (verdict.failed.length > 0) throw new Error('The suite found what docs/rehearsal.md does not know.');
+    if (verdict.failed.length > 0) throw new Error('Cases failed that are not listed in infra/rehearse/impossible.ts.');
   } finally {
     await emulator.stop();
   }
@@ -72,7 +73,7 @@ function readOutputs(file: string): Outputs {
   return JSON.parse(readFileSync(file, 'utf8')) as Outputs;
 }
 
-/** The value of the one output of the stack whose name begins so. @throws Error where there is none */
+/** Returns the stack's output whose name has this prefix. @throws Error if there is none */
 function output(outputs: Outputs, stack: string, prefix: string): string {
   const [, value] = Object.entries(outputs[stack] ?? {}).find(([name]) => name.startsWith(prefix)) ?? [];
   if (value === undefined) throw new Error(`The stack ${stack} has no output ${prefix}….`);
@@ -84,7 +85,7 @@ function poolOf(stage: Stage, outputs: Outputs) {
   return { id: output(outputs, stack, 'UsersPoolId'), clientId: output(outputs, stack, 'UsersClientId') };
 }
 
-/** The name of the API leads to AWS; the emulator serves it under a path. */
+/** Returns the API's address on the emulator, which serves it under a path. Its own host name leads to AWS. */
 function urlOf({ address }: Emulator, stage: Stage, outputs: Outputs): string {
   const { hostname } = new URL(output(outputs, nameIn(stage, 'service'), 'ApiUrl'));
   return `${address.endpoint}/_aws/execute-api/${hostname.split('.')[0] ?? ''}/$default`;

@@ -9,10 +9,11 @@ import { rehearseStage } from './rehearse-stage.ts';
 const usage = `Usage: npm run rehearse -- [--python PYTHON] [--stage STAGE]
 
 Deploys a stage with the real \`cdk deploy\` to MiniStack, an AWS emulator on this machine, runs the end-to-end suite through
-its API Gateway, and removes the stage again. No AWS account, no docker. docs/rehearsal.md says what it cannot show.
+its API Gateway, and removes the stage. Needs no AWS account and no Docker. docs/rehearsal.md lists what it cannot show.
 
-  --python  a Python 3.10 or newer with the packages ministack and cryptography; python3 without
-  --stage   a stage of infra/stages.ts with a user pool of its own; dev without`;
+  --python  a Python 3.10 or newer with the packages ministack and cryptography (default python3)
+  --stage   a stage of infra/stages.ts that has its own user pool (default dev)
+  --help    print this help`;
 
 await runCommand(usage, async () => {
   const options = parseOptions({
@@ -41,6 +42,6 @@ await runCommand(usage, async () => {
 function stageNamed(name: string): Stage {
   const stage = stages.find((each) => each.name === name);
   if (!stage) throw new UsageError(`There is no stage ${name} in infra/stages.ts.`);
-  if (stage.issuer) throw new UsageError(`The stage ${name} has an issuer outside, for whose tokens nobody can ask here.`);
+  if (stage.issuer) throw new UsageError(`The stage ${name} has an external issuer, which gives no tokens to a rehearsal.`);
   return stage;
 }

@@ -4,19 +4,19 @@ import { request as httpsRequest } from 'node:https';
 import { Readable } from 'node:stream';
 
 /**
- * Loaded before everything else by `node --import`, in the emulated functions and in the suite. Content is presigned for the
- * bucket's own address, as on AWS, and that address leads to AWS; what is sent there goes to the emulator, otherwise unchanged.
+ * Sends requests for the bucket to the emulator, otherwise unchanged. Content is presigned for the bucket's own address, as on
+ * AWS, and that address leads to AWS. `node --import` loads this file first, in the emulated functions and in the suite.
  */
 const emulator = process.env['REHEARSAL_ENDPOINT'];
-const fetchAsBefore = globalThis.fetch;
+const originalFetch = globalThis.fetch;
 
 globalThis.fetch = async (input, init) => {
   const request = new Request(input, init);
   const { hostname } = new URL(request.url);
-  return emulator && hostname.endsWith('.amazonaws.com') ? sendTo(emulator, request) : fetchAsBefore(request);
+  return emulator && hostname.endsWith('.amazonaws.com') ? sendTo(emulator, request) : originalFetch(request);
 };
 
-/** By node:https, since `fetch` lets nobody choose the Host header, which the signature covers. */
+/** Uses node:https, because `fetch` does not let callers set the Host header, which the signature covers. */
 async function sendTo(origin: string, request: Request): Promise<Response> {
   const { host, pathname, search } = new URL(request.url);
   const body = Buffer.from(await request.arrayBuffer());

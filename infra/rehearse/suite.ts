@@ -7,12 +7,12 @@ import { judge, type Verdict } from './verdict.ts';
 export interface SuiteRun {
   emulator: Emulator;
   url: string;
-  /** By the name that the suite has for who carries it. */
+  /** Tokens by the name of the person in the suite. */
   tokens: Record<string, string>;
   folder: string;
 }
 
-/** The end-to-end suite as it runs against any deployed stage. */
+/** Runs the end-to-end suite as against any deployed stage. */
 export async function runSuite({ emulator, url, tokens, folder }: SuiteRun): Promise<Verdict> {
   const results = join(folder, 'suite.json');
   const logFile = join(folder, 'suite.log');

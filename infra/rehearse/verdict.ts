@@ -21,15 +21,15 @@ const resultsSchema = v.object({
 export interface Verdict {
   passed: number;
   failed: { title: string; message: string }[];
-  /** What failed as it must on the emulator: how many cases for each reason. */
+  /** The number of cases that failed as expected on the emulator, by reason. */
   impossible: Map<string, number>;
-  /** What the suite does not ask a deployed stage: how many cases under each heading. */
+  /** The number of cases that do not run on a deployed stage, by heading. */
   notRun: Map<string, number>;
-  /** Reasons that no case failed for any more. */
+  /** The reasons for which no case failed. */
   outdated: string[];
 }
 
-/** What the suite's report (vitest's JSON) means, given what the emulator is known to be unable to do. */
+/** Interprets the suite's report (JSON of vitest), given the cases that the emulator is known to be unable to pass. */
 export function judge(results: unknown, known: Impossibility[] = impossible): Verdict {
   const { testResults } = v.parse(resultsSchema, results);
   const verdict: Verdict = { passed: 0, failed: [], impossible: new Map(), notRun: new Map(), outdated: [] };
@@ -61,6 +61,6 @@ export function describeVerdict({ passed, failed, impossible: unable, notRun, ou
     ...failed.map(({ title, message }) => `FAILED: ${title}\n    ${message}`),
     ...[...unable].map(([reason, count]) => `impossible, ${count} cases: ${reason}`),
     ...[...notRun].map(([heading, count]) => `not run on a deployed stage, ${count} cases: ${heading}`),
-    ...outdated.map((reason) => `possible by now, so take it out of infra/rehearse/impossible.ts: ${reason}`),
+    ...outdated.map((reason) => `no longer impossible, remove it from infra/rehearse/impossible.ts: ${reason}`),
   ].join('\n');
 }

@@ -19,10 +19,10 @@ export interface EndpointsProps {
   codeOf: CodeOf;
 }
 
-/** Just below the 30 seconds after which API Gateway answers in our place. */
+/** Less than the 30 seconds after which API Gateway times out. */
 const timeout = Duration.seconds(29);
 
-/** Every row of the route table as a route of the API, and the functions behind them. */
+/** The routes of the API and their functions, created from the route table. */
 export class Endpoints extends Construct {
   constructor(scope: Construct, id: string, props: EndpointsProps) {
     super(scope, id);
@@ -38,7 +38,7 @@ export class Endpoints extends Construct {
       });
       if ('access' in route) continue;
       for (const construct of added)
-        acknowledge(construct, 'AwsSolutions-APIG4', 'Public by decision; it tells nothing of any domain.');
+        acknowledge(construct, 'AwsSolutions-APIG4', 'Public by design. It reveals nothing about any domain.');
     }
   }
 

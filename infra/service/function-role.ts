@@ -15,7 +15,7 @@ export interface FunctionRoleProps {
   deadLetterQueue: IQueue | undefined;
 }
 
-/** The role of one function: what it uses, its own log, traces, and nothing else. */
+/** The role of one function. It allows only the actions that the function uses, its own log, traces and its dead-letter queue. */
 export class FunctionRole extends Role {
   constructor(scope: Construct, id: string, { stage, resources, uses, log, deadLetterQueue }: FunctionRoleProps) {
     super(scope, id, {
@@ -31,15 +31,15 @@ export class FunctionRole extends Role {
         }),
       },
     });
-    const traces = 'Traces have no resource to name.';
+    const traces = 'X-Ray traces support no resource-level permissions.';
     acknowledge(this, 'Serverless-LambdaStarPermissions', traces);
     acknowledge(this, wildcard('*'), traces);
     if (uses.content) {
-      acknowledge(this, wildcard(`${nameIn(stage, 'content-arn')}/content/*`), 'Whatever object of the content, nothing else.');
+      acknowledge(this, wildcard(`${nameIn(stage, 'content-arn')}/content/*`), 'Any object under content/, nothing else.');
     }
     if (uses.stateMachine?.includes('DescribeExecution')) {
       const executions = `arn:aws:states:${stage.region}:<AWS::AccountId>:execution:${nameIn(stage, 'run-lifecycle')}:*`;
-      acknowledge(this, wildcard(executions), 'Whatever execution of this one state machine: each run has its own.');
+      acknowledge(this, wildcard(executions), 'Any execution of this state machine, because each run has its own.');
     }
   }
 }

@@ -7,7 +7,7 @@ import type { FunctionName } from '../bundles/function-names.ts';
 /** The variables that a deployment sets. Lambda sets the region itself. */
 export type DeployedVariable = Exclude<VariableName, 'AWS_REGION'>;
 
-/** The variables that a function is given: what every function has, and what follows from its row in the route or task table. */
+/** Returns the variables of a function: those of all functions, and those that its row in the route or task table implies. */
 export function variablesOf(name: FunctionName): DeployedVariable[] {
   const task = (tasks as readonly Task[]).find((row) => row.name === name);
   const route = (routes as readonly Route[]).find((row) => row.name === name);

@@ -1,7 +1,7 @@
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Uses } from '../../shared/uses.ts';
 
-/** What functions are given access to. The state machine goes by its name: it calls functions that call it. */
+/** The resources that functions access. The state machine's ARN is built from its name, because both refer to each other. */
 export interface Resources {
   tableName: string;
   tableArn: string;
@@ -10,7 +10,7 @@ export interface Resources {
   stateMachineArn: string;
 }
 
-/** The statements that allow exactly what the function says it uses. */
+/** Returns statements that allow exactly the actions in `uses`. */
 export function permissionsFor(uses: Uses, { tableArn, contentArn, stateMachineArn }: Resources): PolicyStatement[] {
   const actions = uses.stateMachine ?? [];
   return [

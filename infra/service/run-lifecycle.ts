@@ -13,7 +13,7 @@ export interface RunLifecycleProps {
   stepFunction: (step: LifecycleStep) => LambdaFunction;
 }
 
-/** The state machine of run and stop, from the one definition; it may call its steps and nothing else. */
+/** The state machine of runs and stops. It may only call its steps. */
 export class RunLifecycle extends StateMachine {
   constructor(scope: Construct, id: string, { stage, stepFunction }: RunLifecycleProps) {
     const definition = stateMachineDefinition((step) => stepFunction(step).functionName, stage.runTimes);
@@ -28,16 +28,16 @@ export class RunLifecycle extends StateMachine {
           removalPolicy: RemovalPolicy.DESTROY,
         }),
         level: LogLevel.ALL,
-        includeExecutionData: false, // task tokens are among it
+        includeExecutionData: false, // it contains task tokens
       },
     });
     const steps = lifecycleSteps.map((step) => stepFunction(step).functionArn);
     this.addToRolePolicy(new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: steps }));
-    acknowledge(this, 'AwsSolutions-IAM5[Resource::*]', 'Delivery of logs and traces has no resources to name.');
+    acknowledge(this, 'AwsSolutions-IAM5[Resource::*]', 'Log delivery and X-Ray traces support no resource-level permissions.');
   }
 }
 
-/** Fixed, since the functions must know it before it exists: it calls them, and they call it. */
+/** A fixed name, because the state machine and its functions refer to each other. */
 export function stateMachineName(stage: Stage): string {
   return nameIn(stage, 'run-lifecycle');
 }

@@ -14,7 +14,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { nameIn, type Issuer, type Stage } from '../stages.ts';
 
-/** One entry per request, those that no function saw among them. */
+/** One entry per request, including requests that reach no function. */
 const accessLogFormat = {
   requestId: '$context.requestId',
   time: '$context.requestTime',
@@ -33,7 +33,7 @@ const accessLogFormat = {
   responseLength: '$context.responseLength',
 };
 
-/** The HTTP API: who may call it, from which pages, how often, under which name; it logs every request. */
+/** The HTTP API: authorizer, CORS, throttling, custom domain and access log. */
 export class ServiceApi extends Construct {
   readonly http: HttpApi;
   readonly authorizer: HttpJwtAuthorizer;
@@ -75,7 +75,7 @@ export class ServiceApi extends Construct {
     });
     new CfnOutput(this, 'DomainTarget', {
       value: domain.regionalDomainName,
-      description: `What the DNS entry of ${name} points at`,
+      description: `The target of the DNS record of ${name}`,
     });
     return domain;
   }

@@ -22,7 +22,7 @@ import { FunctionRole } from './function-role.ts';
 import { variablesOf, type DeployedVariable } from './function-variables.ts';
 import type { Resources } from './permissions.ts';
 
-/** Finds a function's code: its bundle, or a stand-in where only the template matters. */
+/** Returns a function's code: its bundle, or a placeholder if only the template matters. */
 export type CodeOf = (name: FunctionName) => Code;
 
 export interface ServiceFunctionProps {
@@ -32,15 +32,15 @@ export interface ServiceFunctionProps {
   codeOf: CodeOf;
   uses: Uses;
   timeout: Duration;
-  /** Takes the events of a function that is called without waiting for it, when it keeps failing. */
+  /** Receives the events on which an asynchronously called function keeps failing. */
   deadLetterQueue?: IQueue;
 }
 
 const memoryInMegabytes = 512;
 
 /**
- * A function of the service: a role and a log of its own, traced, with the permissions and the environment that follow from
- * what it uses, and nothing else.
+ * A function of the service with its own role, log and traces. Its permissions and environment contain only what follows from
+ * `uses`.
  */
 export class ServiceFunction extends Construct {
   readonly lambda: LambdaFunction;
@@ -73,7 +73,8 @@ export class ServiceFunction extends Construct {
       systemLogLevelV2: SystemLogLevel.INFO,
       ...(deadLetterQueue ? { deadLetterQueue } : {}),
     });
-    if (!deadLetterQueue) acknowledge(this.lambda, 'Serverless-LambdaDLQ', 'Its caller waits for the answer, and decides.');
+    if (!deadLetterQueue)
+      acknowledge(this.lambda, 'Serverless-LambdaDLQ', 'Its caller waits for the response and handles failures.');
   }
 }
 

@@ -17,7 +17,7 @@ export interface ServiceStackProps {
   codeOf: CodeOf;
 }
 
-/** What can be replaced at any time: the API, the functions, the state machine and what triggers them. */
+/** The stateless part, which can be replaced at any time: the API, the functions, the state machine and the triggers. */
 export class ServiceStack extends StageStack {
   readonly apiId: string;
   readonly stateMachineArn: string;

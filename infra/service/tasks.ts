@@ -15,7 +15,7 @@ export interface TasksProps {
   undelivered: IQueue;
 }
 
-/** The functions that no route calls, a row of the task table each. */
+/** The functions of the tasks, created from the task table. */
 export class Tasks extends Construct {
   private readonly functions = new Map<TaskName, LambdaFunction>();
 

@@ -14,7 +14,7 @@ export interface TriggersProps {
   undelivered: IQueue;
 }
 
-/** What calls the tasks that no state machine calls: the clock, an arrived upload, an execution that died. */
+/** The rules that call tasks: schedules, arrived uploads, and executions that ended without an outcome. */
 export class Triggers extends Construct {
   constructor(scope: Construct, id: string, { tasks, contentBucketName, stateMachineArn, undelivered }: TriggersProps) {
     super(scope, id);
@@ -50,7 +50,7 @@ export class Triggers extends Construct {
   }
 }
 
-/** The form in which S3 itself notifies a function. Our keys consist of characters that it leaves as they are. */
+/** Converts the event to the form of an S3 notification. S3 encodes keys in it, but no character of the service's keys. */
 const asNotification = RuleTargetInput.fromObject({
   Records: [{ s3: { object: { key: EventField.fromPath('$.detail.object.key') } } }],
 });

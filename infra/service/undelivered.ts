@@ -4,7 +4,7 @@ import type { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
 import { nameIn, type Stage } from '../stages.ts';
 
-/** Events whose function failed, or could not be called, however often it was tried. */
+/** The dead-letter queue of events whose function could not be called or failed in all attempts. */
 export class Undelivered extends Queue {
   constructor(scope: Construct, id: string, stage: Stage) {
     super(scope, id, {
@@ -13,7 +13,7 @@ export class Undelivered extends Queue {
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
     });
-    const reason = 'It is a dead-letter queue itself; an alarm tells of whatever arrives.';
+    const reason = 'It is a dead-letter queue itself. An alarm reports every message.';
     acknowledge(this, 'AwsSolutions-SQS3', reason);
     acknowledge(this, 'Serverless-SQSRedrivePolicy', reason);
   }

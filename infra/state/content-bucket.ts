@@ -22,8 +22,8 @@ const closed = {
 } satisfies BucketProps;
 
 /**
- * The assets' content. Names are never used twice and never overwritten, so there are no versions to keep. Every access is
- * logged; every new object is an event.
+ * The bucket with the content of the assets. Without versioning, because keys are unique and objects are never overwritten. Every
+ * access is logged. Every new object sends an event.
  */
 export class ContentBucket extends Bucket {
   constructor(scope: Construct, id: string, stage: Stage) {
@@ -32,7 +32,7 @@ export class ContentBucket extends Bucket {
       removalPolicy: stage.removalPolicy,
       lifecycleRules: [{ expiration: Duration.days(stage.logRetention) }],
     });
-    acknowledge(accessLogs, 'AwsSolutions-S1', 'It holds the access logs themselves.');
+    acknowledge(accessLogs, 'AwsSolutions-S1', 'It is the bucket of the access logs.');
 
     super(scope, id, {
       ...closed,
@@ -41,7 +41,7 @@ export class ContentBucket extends Bucket {
       lifecycleRules: [{ abortIncompleteMultipartUploadAfter: Duration.days(1) }],
       cors: stage.corsOrigins.length > 0 ? [corsOf(stage)] : [],
     });
-    // `eventBridgeEnabled` of the construct would add a function of its own; CloudFormation does it by itself.
+    // The construct's `eventBridgeEnabled` would add a function. CloudFormation needs only this property.
     (this.node.defaultChild as CfnBucket).addPropertyOverride('NotificationConfiguration.EventBridgeConfiguration', {
       EventBridgeEnabled: true,
     });

@@ -3,7 +3,7 @@ import type { Construct } from 'constructs';
 import type { Stage } from '../stages.ts';
 import { tableDefinition } from '../table-definition.ts';
 
-/** The one table, on demand, encrypted with the account's DynamoDB key, whose every use CloudTrail shows. */
+/** The service's table. On demand, encrypted with the account's DynamoDB key, whose use CloudTrail records. */
 export class ServiceTable extends TableV2 {
   constructor(scope: Construct, id: string, stage: Stage) {
     super(scope, id, {

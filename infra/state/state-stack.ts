@@ -6,7 +6,7 @@ import { ContentBucket } from './content-bucket.ts';
 import { ServiceTable } from './service-table.ts';
 import { Users } from './users.ts';
 
-/** What must outlive a deployment: the table, the assets' content, and the users where the stage keeps its own. */
+/** The state that must survive deployments: the table, the content of the assets, and the users if the stage has its own. */
 export class StateStack extends StageStack {
   readonly resources: Omit<Resources, 'stateMachineArn'>;
   readonly contentBucketName: string;

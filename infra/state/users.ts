@@ -5,8 +5,8 @@ import { acknowledge } from '../acknowledge.ts';
 import type { Issuer, Stage } from '../stages.ts';
 
 /**
- * The users of a stage without an issuer of its own. An administrator creates them and puts them into groups named
- * `<domainID>:<role>`; Cognito writes the groups into the access token, which is all that the service asks for.
+ * The user pool of a stage that has no external issuer. An administrator creates users and adds them to groups named
+ * `<domainID>:<role>`. Cognito writes the groups into the access token, and the service needs nothing else.
  */
 export class Users extends Construct {
   readonly issuer: Issuer;
@@ -30,11 +30,11 @@ export class Users extends Construct {
       deletionProtection: stage.deletionProtection,
       removalPolicy: stage.removalPolicy,
     });
-    acknowledge(pool, 'AwsSolutions-COG2', 'A CVM signs in by itself and has no second factor; people can turn theirs on.');
+    acknowledge(pool, 'AwsSolutions-COG2', 'CVMs sign in without a person, so they have no second factor. Users can enable one.');
     acknowledge(
       pool,
       'AwsSolutions-COG8',
-      'Threat protection raises the price per user; who wants it names an issuer that has it.',
+      'Threat protection costs more per user. Stages that need it use an external issuer that has it.',
     );
     const client = addClient(pool);
 
@@ -48,7 +48,7 @@ export class Users extends Construct {
   }
 }
 
-/** A password is exchanged for a token by SRP, or by whoever holds the account's credentials (`admin-initiate-auth`). */
+/** Clients exchange a password for a token by SRP, or with the account's credentials (`admin-initiate-auth`). */
 function addClient(pool: UserPool): UserPoolClient {
   return pool.addClient('Client', {
     authFlows: { userSrp: true, adminUserPassword: true },

@@ -7,10 +7,10 @@ import { timestamp } from '../timestamp.ts';
 export const assetTypes = ['algorithm', 'dataset'] as const;
 export type AssetType = (typeof assetTypes)[number];
 
-/** Content up to this size is sent and returned inline. */
+/** Content up to this size is sent and returned inline (docs/contract.md, section 7). */
 export const inlineLimitInBytes = 4 * 1024 * 1024;
 
-/** A plain name, since the agent joins it into a path. */
+/** A plain name, because the agent uses it in a path. */
 const fileName = v.pipe(
   text(1, 255),
   v.regex(
@@ -74,7 +74,7 @@ const returned = v.optional(v.pipe(v.unknown(), v.description('Ignored. The serv
 export const assetInput = v.pipe(strictObject({ asset: strictObject(inputEntries) }), v.title('NewAsset'));
 export type AssetInput = v.InferOutput<typeof assetInput>['asset'];
 
-/** The body of endpoint 18: a full replacement. If `asset` is omitted, the content stays the same. */
+/** The body of endpoint 18: a full replacement. Without `asset.asset`, the content stays the same. */
 export const assetReplacement = v.pipe(
   strictObject({
     asset: strictObject({
@@ -136,13 +136,13 @@ export type Asset = v.InferOutput<typeof assetSchema>;
 export const storedAsset = v.object({
   ...rowEntries,
   user_key: v.string(),
-  /** Where the content is; null while it is pending. */
+  /** The content's key in storage; null while it is pending. */
   content_key: v.nullable(v.string()),
-  /** SHA3-256 of what is stored, hex; not `checksum` where the content is a sample. */
+  /** SHA3-256 of the stored content, hex. Differs from `checksum` if the content is a sample. */
   content_checksum: v.nullable(v.string()),
-  /** Where the awaited upload goes; null when none is awaited. */
+  /** The storage key of the expected upload; null if none is expected. */
   upload_key: v.nullable(v.string()),
-  /** Changes with every change of the asset or its links. */
+  /** Incremented by every change of the asset or its links. */
   version: v.number(),
 });
 export type StoredAsset = v.InferOutput<typeof storedAsset>;

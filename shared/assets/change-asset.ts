@@ -1,12 +1,13 @@
 import { keyToWrite, lists } from '../table/keys.ts';
 import { addToList, moveInList, removeFromList } from '../table/listing.ts';
+import { schemaVersion } from '../table/schema-version.ts';
 import { StaleReadError, type Transaction } from '../table/transaction.ts';
 import type { StoredAsset } from './asset.ts';
 import { assetKey, assetNumber } from './read-asset.ts';
 
-/** Adds a new asset: row and list. */
+/** Adds a new asset: its row and list entry. */
 export function addAsset(transaction: Transaction, domain: string, asset: StoredAsset): void {
-  const Item = { ...keyToWrite(assetKey(domain, asset.id)), ...asset };
+  const Item = { ...keyToWrite(assetKey(domain, asset.id)), ...schemaVersion('asset'), ...asset };
   transaction.add(
     { put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } },
     ...addToList(lists.assets(domain), assetNumber(asset.id), asset.asset_type),
@@ -14,9 +15,9 @@ export function addAsset(transaction: Transaction, domain: string, asset: Stored
 }
 
 /**
- * Changes an asset: row and list. Its version changes even if nothing else does, so that every other change that read it fails
- * with StaleReadError and reads it again; as does this one if the asset has changed since.
- * @returns the asset as it will be
+ * Changes an asset: its row and list entry. Increments its version even if nothing else changes, so that other changes which
+ * read the asset before fail with StaleReadError. This change fails the same way if the asset has changed since it was read.
+ * @returns the asset after the change
  */
 export function changeAsset(
   transaction: Transaction,
@@ -25,23 +26,24 @@ export function changeAsset(
   change: Partial<Omit<StoredAsset, 'id' | 'version'>>,
 ): StoredAsset {
   const next = { ...asset, ...change, version: asset.version + 1 };
-  const Item = { ...keyToWrite(assetKey(domain, asset.id)), ...next };
+  const Item = { ...keyToWrite(assetKey(domain, asset.id)), ...schemaVersion('asset'), ...next };
   transaction.add(
-    { put: { Item, ...asRead(asset) }, otherwise: new StaleReadError() },
+    { put: { Item, ...unchanged(asset) }, otherwise: new StaleReadError() },
     ...moveInList(lists.assets(domain), assetNumber(asset.id), asset.asset_type, next.asset_type),
   );
   return next;
 }
 
-/** Removes an asset: row and list. Fails with StaleReadError if it has changed since it was read. */
+/** Removes an asset: its row and list entry. Fails with StaleReadError if the asset has changed since it was read. */
 export function removeAsset(transaction: Transaction, domain: string, asset: StoredAsset): void {
   transaction.add(
-    { delete: { Key: keyToWrite(assetKey(domain, asset.id)), ...asRead(asset) }, otherwise: new StaleReadError() },
+    { delete: { Key: keyToWrite(assetKey(domain, asset.id)), ...unchanged(asset) }, otherwise: new StaleReadError() },
     ...removeFromList(lists.assets(domain), assetNumber(asset.id), asset.asset_type),
   );
 }
 
-function asRead({ id, version }: StoredAsset) {
+/** The condition that the asset has not changed since it was read. */
+function unchanged({ id, version }: StoredAsset) {
   return {
     ConditionExpression: 'id = :id AND version = :version',
     ExpressionAttributeValues: { ':id': id, ':version': version },

@@ -5,13 +5,14 @@ import { queryBetween, type Table } from '../table/table.ts';
 import { type Action } from '../table/transaction.ts';
 
 const contentCheck = v.object({ pk: v.string(), sk: v.string(), content_key: v.string() });
-/** A note that a name in storage may turn out to belong to no row. */
+
+/** A check that is due later: delete this content unless a row names it. */
 export type ContentCheck = v.InferOutput<typeof contentCheck>;
 
-/** Longer than a presigned upload or download is good for, and than any request takes. */
+/** Longer than a presigned upload or download is valid, and longer than any request takes. */
 const delayInSeconds = 2 * 3600;
 
-/** The note for a name that is about to be written, awaited, or given up; looked at in two hours. */
+/** Creates the check for content that is about to be written, uploaded or replaced. It is due in two hours. */
 export function contentCheckItem(contentKey: string, now: string): ContentCheck {
   const dueAt = new Date(Date.parse(now) + delayInSeconds * 1000).toISOString();
   return { ...contentCheckKeys.check(dueAt, contentKey), content_key: contentKey };
@@ -21,21 +22,23 @@ export function putContentCheck(contentKey: string, now: string): Action {
   return { put: { Item: contentCheckItem(contentKey, now) } };
 }
 
-/** Takes the note back, in the transaction of the row that names the content. */
+/** Removes the check, in the transaction that writes the row which names the content. */
 export function dropContentCheck({ pk, sk }: ContentCheck): Action {
   return { delete: { Key: { pk, sk } } };
 }
 
-const mostAtOnce = 1000;
+const maxChecksPerCall = 1000;
 
-/** The notes due at `now`, oldest first, up to 1,000. */
+/** Reads up to 1,000 checks that are due at `now`, oldest first. */
 export async function dueContentChecks(table: Table, now: string): Promise<ContentCheck[]> {
   const shards = await Promise.all(
-    contentCheckKeys.shards.map((shard) => queryBetween(table, ...contentCheckKeys.dueIn(shard, now), { limit: mostAtOnce })),
+    contentCheckKeys.shards.map((shard) =>
+      queryBetween(table, ...contentCheckKeys.dueIn(shard, now), { limit: maxChecksPerCall }),
+    ),
   );
   return shards
     .flat()
     .map((item) => parseStored(contentCheck, item, 'content check'))
     .sort((a, b) => a.sk.localeCompare(b.sk))
-    .slice(0, mostAtOnce);
+    .slice(0, maxChecksPerCall);
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { invalid, ServiceError } from '../errors.ts';
 import { inlineLimitInBytes } from './asset.ts';
 
-/** No repeated group: on megabytes of text it would overflow the regular expression's stack. */
+/** The expression has no repeated group, because that would overflow its stack on megabytes of text. */
 function isBase64(text: string): boolean {
   return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
 }
@@ -14,8 +14,8 @@ export interface InlineContent {
 }
 
 /**
- * Content sent inline.
- * @throws ServiceError `invalid_request` when it is not base64, `too_large`
+ * Decodes content that was sent inline.
+ * @throws ServiceError `invalid_request` if it is not base64; `too_large`
  */
 export function decodeContent(encoded: string): InlineContent {
   if (!isBase64(encoded)) throw invalid('/asset/asset', 'Expected base64 (RFC 4648, with padding).');
@@ -29,7 +29,7 @@ export function decodeContent(encoded: string): InlineContent {
   return { bytes, checksum: createHash('sha3-256').update(bytes).digest('hex') };
 }
 
-/** @throws ServiceError `invalid_request` when a checksum was sent with content that it does not match */
+/** @throws ServiceError `invalid_request` if a checksum was sent that does not match the content */
 export function matchChecksum(content: InlineContent, declared: string | null | undefined): void {
   if (declared && declared !== content.checksum) {
     throw invalid('/asset/checksum', `Expected the SHA3-256 of the content sent, which is ${content.checksum}.`);

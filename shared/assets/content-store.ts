@@ -3,49 +3,50 @@ import { fromEnv } from '@aws-sdk/credential-provider-env';
 import { S3RequestPresigner } from '@aws-sdk/s3-request-presigner';
 import { Sha256 } from '@smithy/core/checksum';
 import { HttpRequest } from '@smithy/core/transport';
+import { Deadline, type DeadlineSource } from '../deadline.ts';
 import { environment } from '../environment.ts';
 import type { Asset } from './asset.ts';
 import { requestStorage, type Method } from './storage-request.ts';
 
 /**
- * The bucket that holds the assets' content. Objects are written once, under names that no other write gets. Every request is
- * presigned, for ourselves as for users, and sent by `fetch`: loading the S3 client would take longer (docs/adr/0005-bundles.md).
+ * The bucket with the content of the assets. Every object has a unique key and is written once. The service presigns its own
+ * requests too and sends them with `fetch`, because loading the S3 client would take longer (docs/adr/0005-bundles.md).
  */
 export interface ContentStore {
-  /** Where the bucket is, without a slash at the end. */
+  /** The address of the bucket, without a trailing slash. */
   url: string;
   presigner: S3RequestPresigner;
-  /** For an attempt to get an answer, and for each further part of its body. Default 6,000. */
+  /** Limits the time until the response starts, and the time between two parts of its body. Default 6,000. */
   timeLimitInMilliseconds?: number;
+  /** Default: a new deadline of 5 seconds for each request. It covers the time until the first byte of the response. */
+  deadline?: DeadlineSource;
 }
 
-let known: ContentStore | undefined;
+let presigner: S3RequestPresigner | undefined;
 
-export function openContentStore(): ContentStore {
+/** Opens the stage's bucket. The presigner is created at the first use. */
+export function openContentStore(deadline: DeadlineSource): ContentStore {
   const { BUCKET_URL, AWS_REGION } = environment();
-  known ??= {
-    url: BUCKET_URL,
-    presigner: new S3RequestPresigner({ region: AWS_REGION, credentials: fromEnv(), sha256: Sha256 }),
-  };
-  return known;
+  presigner ??= new S3RequestPresigner({ region: AWS_REGION, credentials: fromEnv(), sha256: Sha256 });
+  return { url: BUCKET_URL, presigner, deadline };
 }
 
 const inlinePrefix = 'content/inline/';
 
-/** Objects under it were uploaded by users; their arrival is notified. */
+/** Users upload objects with this prefix. Their arrival triggers an event. */
 export const uploadPrefix = 'content/upload/';
 
-/** A name that was never used before, for content that was sent inline. */
+/** Creates a unique key for content that was sent inline. */
 export function inlineKey(domain: string, assetId: string): string {
   return `${inlinePrefix}${domain}/${assetId}/${randomUUID()}`;
 }
 
-/** A name that was never used before, for content that a user is to upload. */
+/** Creates a unique key for content that a user uploads. */
 export function uploadKey(domain: string, assetId: string): string {
   return `${uploadPrefix}${domain}/${assetId}/${randomUUID()}`;
 }
 
-/** The asset that a content key belongs to; undefined for a key of another form. */
+/** Returns the asset that a content key belongs to, or undefined if the key has another form. */
 export function ownerOfContent(key: string): { domain: string; assetId: string } | undefined {
   const [root, way, domain, assetId, name, ...more] = key.split('/');
   return root === 'content' && way && domain && assetId && name && more.length === 0 ? { domain, assetId } : undefined;
@@ -56,13 +57,13 @@ export async function putContent(store: ContentStore, key: string, content: Buff
   await request(store, 'PUT', key, { body: new Uint8Array(content), headers: { 'if-none-match': '*' } });
 }
 
-/** The answer whose body is the content; undefined where there is none. @throws StorageError, ServiceError `unavailable` */
+/** Returns a response with the content as its body, or undefined. @throws StorageError, ServiceError `unavailable` */
 export async function getContent(store: ContentStore, key: string): Promise<Response | undefined> {
   const response = await request(store, 'GET', key);
   return response.status === 404 ? undefined : response;
 }
 
-/** A key without an object is no error. @throws StorageError, ServiceError `unavailable` */
+/** Deletes an object. A missing object is not an error. @throws StorageError, ServiceError `unavailable` */
 export async function deleteContent(store: ContentStore, key: string): Promise<void> {
   await request(store, 'DELETE', key);
 }
@@ -73,13 +74,13 @@ function expiry(now: string): string {
   return new Date(Date.parse(now) + linkLifetimeInSeconds * 1000).toISOString();
 }
 
-/** A presigned upload, good for an hour and for one upload: storage refuses a second one under the same name. */
+/** Presigns an upload. It is valid for one hour and for one upload: storage refuses a second upload of the same key. */
 export async function presignUpload(store: ContentStore, key: string, now: string): Promise<NonNullable<Asset['upload']>> {
   const headers = { 'if-none-match': '*' };
   return { method: 'PUT', url: await presign(store, 'PUT', key, { headers }), headers, expires_at: expiry(now) };
 }
 
-/** A presigned download under the asset's own name, good for an hour. */
+/** Presigns a download with the asset's file name. It is valid for one hour. */
 export async function presignDownload(
   store: ContentStore,
   key: string,
@@ -93,7 +94,7 @@ export async function presignDownload(
   return { url: await presign(store, 'GET', key, { query }), expires_at: expiry(now) };
 }
 
-/** RFC 8187 allows fewer characters than a URL does. */
+/** Encodes a file name for RFC 8187, which allows fewer characters than a URL. */
 function extendedValue(text: string): string {
   return encodeURIComponent(text).replace(/['()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 }
@@ -123,5 +124,6 @@ async function request(
   options: { headers?: Record<string, string>; body?: Uint8Array<ArrayBuffer> } = {},
 ): Promise<Response> {
   const url = await presign(store, method, key, options);
-  return await requestStorage(url, { method, ...options }, store.timeLimitInMilliseconds);
+  const deadline = store.deadline?.() ?? new Deadline();
+  return await requestStorage(url, { method, ...options }, deadline, store.timeLimitInMilliseconds);
 }

@@ -19,9 +19,9 @@ interface NewAsset extends AssetInput {
 }
 
 /**
- * Creates an asset. Two round trips to the table, three with content sent inline, whose name is noted and which is written to
- * storage before the row: the row always points at content that is there, and content that no row came to name is collected.
- * Without content the answer tells how to upload it.
+ * Creates an asset. Takes two round trips to the table, or three with inline content. Inline content is written to storage
+ * before the row, so that a row never names missing content. A content check is written first, so that content is deleted if
+ * the row is never written. Without inline content, the result contains a presigned upload.
  * @throws ServiceError `invalid_request`, `too_large`
  */
 export async function createAsset(table: Table, store: ContentStore, given: NewAsset): Promise<Asset> {
@@ -44,7 +44,7 @@ export async function createAsset(table: Table, store: ContentStore, given: NewA
     created_at: now,
     updated_at: now,
     version: 1,
-    ...(written?.fields ?? awaitedContent(key, given.checksum)),
+    ...(written?.fields ?? pendingContent(key, given.checksum)),
   };
   const transaction = new Transaction();
   addAsset(transaction, domain, row);
@@ -53,6 +53,13 @@ export async function createAsset(table: Table, store: ContentStore, given: NewA
   return written ? row : { ...row, upload: await presignUpload(store, key, now) };
 }
 
-function awaitedContent(upload_key: string, checksum: string | undefined): ContentFields {
-  return { state: 'pending', size: 0, checksum: checksum ?? null, content_key: null, content_checksum: null, upload_key };
+function pendingContent(upload_key: string, checksum: string | undefined): ContentFields {
+  return {
+    state: 'pending',
+    size: 0,
+    checksum: checksum ?? null,
+    content_key: null,
+    content_checksum: null,
+    upload_key,
+  };
 }

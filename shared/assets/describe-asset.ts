@@ -4,8 +4,8 @@ import { getContent, presignDownload, type ContentStore } from './content-store.
 import { readAsset } from './read-asset.ts';
 
 /**
- * An asset with its content up to the inline limit, else with a presigned download.
- * @throws ServiceError `not_found`, also where it is deleted while it is read
+ * Reads an asset. The result contains its content up to the inline limit, otherwise a presigned download.
+ * @throws ServiceError `not_found`, also if the asset is deleted while it is read
  */
 export async function describeAsset(table: Table, store: ContentStore, domain: string, id: string, now: string): Promise<Asset> {
   const asset = await readAsset(table, domain, id);
@@ -15,7 +15,7 @@ export async function describeAsset(table: Table, store: ContentStore, domain: s
   const response = await getContent(store, content_key);
   if (!response) {
     await readAsset(table, domain, id);
-    throw new Error('The content that an asset names is not there.');
+    throw new Error('The content of an asset is missing in storage.');
   }
   return { ...asset, asset: Buffer.from(await response.arrayBuffer()).toString('base64') };
 }

@@ -4,7 +4,7 @@ import { readPage } from '../table/listing.ts';
 import type { Table } from '../table/table.ts';
 import { storedAsset, type AssetType, type StoredAsset } from './asset.ts';
 
-/** A page of the domain's assets, newest first, with the exact total; see readPage for what it costs. */
+/** Reads a page of the domain's assets, newest first, and the exact total. See readPage for its cost. */
 export async function listAssets(
   table: Table,
   domain: string,

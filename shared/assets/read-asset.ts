@@ -6,23 +6,24 @@ import { readSettled } from '../table/read-settled.ts';
 import { getItem, type Item, type Table } from '../table/table.ts';
 import { storedAsset, type StoredAsset } from './asset.ts';
 
+/** @throws ServiceError `not_found` if this service cannot have issued the identifier */
 export function assetNumber(id: string): number {
   const number = numberOf(id);
   if (number === undefined) throw notFound('asset');
   return number;
 }
 
-/** Where an asset's row is. @throws ServiceError `not_found` for an identifier that this service cannot have issued */
+/** Returns the key of an asset's row. @throws ServiceError `not_found` if this service cannot have issued the identifier */
 export function assetKey(domain: string, id: string): RowKey {
   return listKeys.row(lists.assets(domain), assetNumber(id));
 }
 
-/** The row read from `assetKey`, undefined where there is none with this identifier. */
+/** Parses the row read at `assetKey`. Returns undefined if it is missing or belongs to another asset. */
 export function findAsset(item: Item | undefined, id: string): StoredAsset | undefined {
   return item?.['id'] === id ? parseStored(storedAsset, item, 'asset') : undefined;
 }
 
-/** @throws ServiceError `not_found` */
+/** Like findAsset, but throws. @throws ServiceError `not_found` */
 export function parseAsset(item: Item | undefined, id: string): StoredAsset {
   const asset = findAsset(item, id);
   if (!asset) throw notFound('asset');
@@ -30,7 +31,7 @@ export function parseAsset(item: Item | undefined, id: string): StoredAsset {
 }
 
 /**
- * Reads an asset by readSettled: items that are read afterwards are not older than its row. One round trip.
+ * Reads an asset with readSettled, so that no item read afterwards is older than its row. One round trip.
  * @throws ServiceError `not_found`
  */
 export async function readAssetToChange(table: Table, domain: string, id: string): Promise<StoredAsset> {
@@ -38,7 +39,7 @@ export async function readAssetToChange(table: Table, domain: string, id: string
   return parseAsset(item, id);
 }
 
-/** One round trip. @throws ServiceError `not_found` */
+/** Reads an asset's row in one round trip. @throws ServiceError `not_found` */
 export async function readAsset(table: Table, domain: string, id: string): Promise<StoredAsset> {
   return parseAsset(await getItem(table, assetKey(domain, id)), id);
 }

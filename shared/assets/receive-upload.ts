@@ -6,8 +6,8 @@ import { deleteContent, getContent, ownerOfContent, type ContentStore } from './
 import { assetKey, findAsset } from './read-asset.ts';
 
 /**
- * Content has arrived by a presigned upload: it is hashed by streaming, and its asset becomes `ready`. Content that no asset
- * awaits any more is deleted. Safe to repeat.
+ * Processes content that a user uploaded: hashes it as a stream and sets its asset to `ready`. Deletes the content if no asset
+ * expects it. Safe to repeat.
  */
 export async function receiveUpload(table: Table, store: ContentStore, key: string, now: string): Promise<void> {
   const owner = ownerOfContent(key);
@@ -22,13 +22,13 @@ export async function receiveUpload(table: Table, store: ContentStore, key: stri
   const content = await hashContent(store, key);
   if (!content) return;
   await withFreshReads(table, async (table) => {
-    const awaiting = findAsset(await getItem(table, rowKey), owner.assetId);
-    if (awaiting?.upload_key !== key) return;
+    const pending = findAsset(await getItem(table, rowKey), owner.assetId);
+    if (pending?.upload_key !== key) return;
     const transaction = new Transaction();
-    changeAsset(transaction, owner.domain, awaiting, {
+    changeAsset(transaction, owner.domain, pending, {
       state: 'ready',
       size: content.size,
-      checksum: awaiting.checksum ?? content.checksum,
+      checksum: pending.checksum ?? content.checksum,
       content_key: key,
       content_checksum: content.checksum,
       upload_key: null,

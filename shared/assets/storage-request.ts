@@ -1,14 +1,15 @@
+import type { Deadline } from '../deadline.ts';
 import { ServiceError } from '../errors.ts';
 
 export type Method = 'GET' | 'PUT' | 'DELETE';
 
-/** Storage refused a request, or did not answer it. The cause says why no answer came. */
+/** Thrown if storage refused a request or did not respond. In the second case `cause` contains the reason. */
 export class StorageError extends Error {
   override readonly name = 'StorageError';
   readonly method: Method;
-  /** The HTTP status of the answer; undefined where none came. */
+  /** The HTTP status of the response; undefined if there was none. */
   readonly status: number | undefined;
-  /** S3's code for the error, such as `AccessDenied`; undefined where it gave none. */
+  /** S3's error code, such as `AccessDenied`; undefined if there was none. */
   readonly code: string | undefined;
 
   constructor(method: Method, answer: { status?: number; code?: string | undefined; cause?: unknown }) {
@@ -22,25 +23,29 @@ export class StorageError extends Error {
 
 const attempts = 3;
 const defaultTimeLimitInMilliseconds = 6_000;
+/** Busy storage needs longer pauses than a conflict in the table: up to 240 ms, then up to 480 ms. */
+const pausesBegin = 3;
 
 /**
- * Sends a presigned request, up to three times where storage is busy, down or silent. A refusal such as 403 is not repeated, since
- * our rights or requests are at fault then. A missing object is an answer: 404 to GET and DELETE. The body of an answer must be
- * read without a pause longer than the time limit; reading throws ServiceError `unavailable` where storage stops within it.
- * @throws StorageError when storage refuses the request, ServiceError `unavailable` when the attempts are used up
+ * Sends a presigned request, up to three times before the deadline if storage is busy, down or silent. A refusal such as 403 is
+ * not retried, because its cause is a missing permission or a wrong request. A missing object is a result: GET and DELETE return
+ * a 404. Read the body of the response without a pause longer than the time limit. If storage stops sending it, reading throws
+ * ServiceError `unavailable`.
+ * @throws StorageError if storage refuses the request; ServiceError `unavailable` after the last attempt
  */
 export async function requestStorage(
   url: string,
   init: { method: Method; headers?: Record<string, string>; body?: Uint8Array<ArrayBuffer> },
+  deadline: Deadline,
   timeLimitInMilliseconds = defaultTimeLimitInMilliseconds,
 ): Promise<Response> {
   for (let attempt = 1; ; attempt++) {
-    const answer = await send(url, init, timeLimitInMilliseconds);
+    const answer = await send(url, init, Math.min(timeLimitInMilliseconds, deadline.remaining));
     if (answer instanceof Response && isExpected(answer, init.method, attempt)) return answer;
     const failure = answer instanceof Response ? await refusal(init.method, answer) : answer;
-    if (!isPassing(failure)) throw failure;
+    if (!isTransient(failure)) throw failure;
     if (attempt === attempts) throw unavailable(failure);
-    await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** attempt));
+    await deadline.pause(attempt + pausesBegin);
   }
 }
 
@@ -54,7 +59,7 @@ async function send(url: string, init: { method: Method }, timeLimitInMillisecon
     if (init.method === 'GET' && response.ok && response.body) {
       return new Response(ReadableStream.from(partsOf(response.body, timer)), response);
     }
-    const text = await response.text(); // the connection is free for the next request then
+    const text = await response.text(); // frees the connection for the next request
     clearTimeout(timer);
     return new Response(text || null, response);
   } catch (cause) {
@@ -63,7 +68,7 @@ async function send(url: string, init: { method: Method }, timeLimitInMillisecon
   }
 }
 
-/** The parts of a body. Each that arrives gives the next one its full time again. */
+/** Yields the parts of a body. Each part restarts the timer. */
 async function* partsOf(body: AsyncIterable<Uint8Array>, timer: NodeJS.Timeout): AsyncGenerator<Uint8Array> {
   try {
     for await (const part of body) {
@@ -82,7 +87,7 @@ function unavailable(failure: StorageError): ServiceError {
 }
 
 function isExpected({ ok, status }: Response, method: Method, attempt: number): boolean {
-  // 412: an earlier attempt whose answer got lost has written it, since nobody else knows the name.
+  // 412: an earlier attempt wrote the object and its response was lost, because the key is unique to this request.
   return ok || (status === 404 && method !== 'PUT') || (status === 412 && attempt > 1);
 }
 
@@ -91,9 +96,9 @@ async function refusal(method: Method, response: Response): Promise<StorageError
   return new StorageError(method, { status: response.status, code });
 }
 
-const passingStatuses = new Set([408, 409, 429]);
+const transientStatuses = new Set([408, 409, 429]);
 
-/** Whether another attempt may succeed. S3 answers 400 where a request arrived too slowly, 409 where another one is under way. */
-function isPassing({ status, code }: StorageError): boolean {
-  return status === undefined || status >= 500 || passingStatuses.has(status) || code === 'RequestTimeout';
+/** Whether a retry may succeed. S3 answers 400 if a request arrives too slowly, 409 if another one is in progress. */
+function isTransient({ status, code }: StorageError): boolean {
+  return status === undefined || status >= 500 || transientStatuses.has(status) || code === 'RequestTimeout';
 }

@@ -4,16 +4,16 @@ import { contentCheckItem, type ContentCheck } from './content-check.ts';
 import type { InlineContent } from './content-input.ts';
 import { inlineKey, putContent, type ContentStore } from './content-store.ts';
 
-/** What a row says of its content, there or awaited. */
+/** The fields of an asset's row that describe its content, stored or pending. */
 export type ContentFields = Pick<StoredAsset, 'state' | 'size' | 'checksum' | 'content_key' | 'content_checksum' | 'upload_key'>;
 
-/** Content that is in storage, for the transaction that writes its row: the row's fields, and the note to take back. */
+/** Content that has been written to storage. The transaction that writes the row takes `fields` and removes `check`. */
 export interface WrittenContent {
   fields: ContentFields;
   check: ContentCheck;
 }
 
-/** Writes content sent inline under a name of its own, which is noted before. One round trip to the table, one to storage. */
+/** Writes inline content to a new key, after its content check. One round trip to the table, one to storage. */
 export async function writeContent(
   table: Table,
   store: ContentStore,
@@ -26,7 +26,14 @@ export async function writeContent(
   await putItem(table, check);
   await putContent(store, key, bytes);
   return {
-    fields: { state: 'ready', size: bytes.length, checksum, content_key: key, content_checksum: checksum, upload_key: null },
+    fields: {
+      state: 'ready',
+      size: bytes.length,
+      checksum,
+      content_key: key,
+      content_checksum: checksum,
+      upload_key: null,
+    },
     check,
   };
 }

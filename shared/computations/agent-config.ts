@@ -30,7 +30,7 @@ const inputEntries = { ...entries, server_key: certificateField('The private key
 /** The configuration of the agent inside the CVM. All fields are optional. */
 export const agentConfigInput = v.pipe(strictObject(inputEntries), v.title('NewAgentConfig'));
 
-/** The configuration with every field, as a CVM gets it. */
+/** The configuration with all fields, as a CVM gets it. */
 export const agentConfigForCvm = v.pipe(v.object(inputEntries), v.title('AgentConfigForCvm'));
 
 /** The configuration as users get it. */
@@ -58,7 +58,7 @@ export function withoutServerKey(config: AgentConfig): Omit<AgentConfig, 'server
   return rest;
 }
 
-/** The names of the fields that differ. */
+/** Returns the names of the fields that differ. */
 export function changedConfigFields(before: AgentConfig, after: AgentConfig): (keyof AgentConfig)[] {
   return (Object.keys(after) as (keyof AgentConfig)[]).filter((field) => before[field] !== after[field]);
 }

@@ -3,6 +3,7 @@ import { appendEvents } from '../events/journal.ts';
 import { parseHead, type JournalHead } from '../events/journal-head.ts';
 import { journalKeys, keyToWrite, lists, type Key } from '../table/keys.ts';
 import { addToList, moveInList, removeFromList } from '../table/listing.ts';
+import { schemaVersion } from '../table/schema-version.ts';
 import { setAttributes } from '../table/set-attributes.ts';
 import { readSettled } from '../table/read-settled.ts';
 import type { Item, Table } from '../table/table.ts';
@@ -13,8 +14,8 @@ import type { Run } from './run.ts';
 import { countTransition } from './statistics.ts';
 
 /**
- * A computation as it was read to be changed: its row and the head of its journal. Every change asserts that both are still so,
- * and fails with StaleReadError otherwise, for withFreshReads.
+ * A computation that was read in order to change it: its row and the head of its journal. Every change asserts that neither has
+ * changed since. Otherwise the transaction fails with StaleReadError, which withFreshReads handles.
  */
 export interface ComputationToChange {
   domain: string;
@@ -22,25 +23,28 @@ export interface ComputationToChange {
   head: JournalHead;
 }
 
-/** What parseToChange needs, in this order. @throws ServiceError `not_found` for an identifier that this service cannot have issued */
+/**
+ * Returns the keys of the items that parseToChange parses, in this order.
+ * @throws ServiceError `not_found` if this service cannot have issued the identifier
+ */
 export function keysToChange(domain: string, id: string): [Key, Key] {
   return [computationKey(domain, id), journalKeys.head(id)];
 }
 
-/** @throws ServiceError `not_found` */
+/** Parses the items read at keysToChange. @throws ServiceError `not_found` */
 export function parseToChange(domain: string, id: string, [row, head]: (Item | undefined)[]): ComputationToChange {
   return { domain, row: parseComputation(row, id), head: parseHead(head) };
 }
 
 /**
- * Reads a computation by readSettled: items that are read afterwards are not older than its row. One round trip.
+ * Reads a computation with readSettled, so that no item read afterwards is older than its row. One round trip.
  * @throws ServiceError `not_found`
  */
 export async function readToChange(table: Table, domain: string, id: string): Promise<ComputationToChange> {
   return parseToChange(domain, id, await readSettled(table, keysToChange(domain, id)));
 }
 
-/** The event that says that a computation entered a status. */
+/** The event that records each status. */
 const entryEvents = {
   created: { event_type: 'created', status: 'success' },
   running: { event_type: 'started', status: 'success' },
@@ -50,21 +54,22 @@ const entryEvents = {
   cancelled: { event_type: 'cancelled', status: 'success' },
 } as const satisfies Record<ComputationStatus, { event_type: string; status: string }>;
 
-/** What is recorded of a change, and when: RFC 3339, UTC, milliseconds. */
+/** How the journal records a change of status. */
 interface Entry {
   originator: string;
   details: Record<string, unknown>;
+  /** RFC 3339, UTC, milliseconds. */
   now: string;
 }
 
-/** Adds a new computation: row, list, statistics and the `created` event. */
+/** Adds a new computation: its row, list entry, statistics and `created` event. */
 export async function addComputation(
   table: Table,
   transaction: Transaction,
   { domain, row }: { domain: string; row: StoredComputation & { status: 'created' } },
   entry: Entry,
 ): Promise<void> {
-  const Item = { ...keyToWrite(computationKey(domain, row.id)), ...row };
+  const Item = { ...keyToWrite(computationKey(domain, row.id)), ...schemaVersion('computation'), ...row };
   transaction.add(
     { put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } },
     ...addToList(lists.computations(domain), computationNumber(row.id), row.status),
@@ -72,7 +77,7 @@ export async function addComputation(
   await recordEntry(table, transaction, { domain, row, head: parseHead(undefined) }, entry);
 }
 
-/** Enters the status of `run`, which is the computation's latest from now on: row, list, statistics and journal together. */
+/** Sets `run` as the latest run and takes over its status. Changes row, list, statistics and journal together. */
 export async function enterStatus(
   table: Table,
   transaction: Transaction,
@@ -87,7 +92,7 @@ export async function enterStatus(
   await recordEntry(table, transaction, { ...computation, row: { ...row, status, run } }, entry);
 }
 
-/** Statistics and journal of the status that the row has entered. */
+/** Adds the new status to the statistics and the journal. */
 async function recordEntry(
   table: Table,
   transaction: Transaction,
@@ -101,7 +106,7 @@ async function recordEntry(
   transaction.add(...actions);
 }
 
-/** Replaces the fields that users give. `events` says which changed. @returns the row as it will be */
+/** Replaces the fields that users set, and records `events`. @returns the row after the change */
 export async function replaceFields(
   table: Table,
   transaction: Transaction,
@@ -116,8 +121,8 @@ export async function replaceFields(
 }
 
 /**
- * Marks that what a manifest is made of has changed, so that no run starts with inputs that were checked before.
- * @param change.addedDatasets how many datasets were linked; negative if they were unlinked
+ * Increments `inputs_version`, so that no run starts with inputs that were checked before this change.
+ * @param change.addedDatasets the number of datasets linked; negative if they were unlinked
  */
 export function changeInputs(
   transaction: Transaction,
@@ -131,7 +136,7 @@ export function changeInputs(
   });
 }
 
-/** As changeInputs, and records why. @returns the number of the event in the journal */
+/** Like changeInputs, and records an event. @returns the number of the event in the journal */
 export async function changeInputsWithEvent(
   table: Table,
   transaction: Transaction,
@@ -144,7 +149,7 @@ export async function changeInputsWithEvent(
   return head.count;
 }
 
-/** Records events, 1 to 50, that change nothing of the computation but come true only while it is there. */
+/** Records 1 to 50 events that do not change the computation. Asserts that it still exists. */
 export async function recordEvents(
   table: Table,
   transaction: Transaction,
@@ -165,10 +170,10 @@ export function assertExists(transaction: Transaction, domain: string, id: strin
   transaction.add({ check, otherwise: new StaleReadError() });
 }
 
-/** Removes a computation from every read: row, list and journal. What else is left of it is the purge's. */
+/** Removes a computation from all reads: its row, list entry and journal head. The purge removes the rest. */
 export function removeComputation(transaction: Transaction, { domain, row }: ComputationToChange): void {
   transaction.add(
-    { delete: { Key: keyToWrite(computationKey(domain, row.id)), ...asRead(row) }, otherwise: new StaleReadError() },
+    { delete: { Key: keyToWrite(computationKey(domain, row.id)), ...unchanged(row) }, otherwise: new StaleReadError() },
     ...removeFromList(lists.computations(domain), computationNumber(row.id), row.status),
     { delete: { Key: journalKeys.head(row.id) } },
   );
@@ -176,7 +181,7 @@ export function removeComputation(transaction: Transaction, { domain, row }: Com
 
 type RowChange = Partial<Omit<StoredComputation, 'id' | 'created_at' | 'version'>>;
 
-/** The one statement that changes a computation's row. `version` changes with it. @returns the row as it will be */
+/** The only statement that changes a computation's row. Increments `version`. @returns the row after the change */
 function changeRow(
   transaction: Transaction,
   { domain, row }: Pick<ComputationToChange, 'domain' | 'row'>,
@@ -184,7 +189,7 @@ function changeRow(
 ): StoredComputation {
   const next = { ...change, version: row.version + 1 };
   const set = setAttributes(next);
-  const guard = asRead(row);
+  const guard = unchanged(row);
   transaction.add({
     update: {
       Key: keyToWrite(computationKey(domain, row.id)),
@@ -198,8 +203,11 @@ function changeRow(
   return { ...row, ...next };
 }
 
-/** The row is as it was read. Functions of earlier versions change `version` with replacements only, hence the rest. */
-function asRead({ id, version, inputs_version, status }: StoredComputation) {
+/**
+ * The condition that the row has not changed since it was read. Earlier versions of the service increment `version` only on
+ * replacements, so `inputs_version` and `status` are compared too.
+ */
+function unchanged({ id, version, inputs_version, status }: StoredComputation) {
   return {
     ConditionExpression: 'id = :id AND version = :version AND inputs_version = :inputs_version AND #status = :status',
     ExpressionAttributeNames: { '#status': 'status' },

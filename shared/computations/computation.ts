@@ -9,7 +9,7 @@ import { runSchema } from './run.ts';
 export const computationStatuses = ['created', 'running', 'stopping', 'completed', 'failed', 'cancelled'] as const;
 export type ComputationStatus = (typeof computationStatuses)[number];
 
-/** The fields of the row that users give. `owner` is apart, because its default depends on the caller. */
+/** The fields of the row that users set. Without `owner`, because its default depends on the caller. */
 const givenFields = {
   name: v.pipe(text(1, 200), v.description('The name. 1 to 200 characters.'), v.examples(['Average income by region'])),
   description: v.optional(v.pipe(text(0, 4000), v.description('A description. Up to 4,000 characters.')), ''),
@@ -29,7 +29,7 @@ const inputEntries = {
 /** The body of endpoint 1. */
 export const computationInput = v.pipe(strictObject(inputEntries), v.title('NewComputation'));
 
-/** A PUT accepts the fields that the service itself returns, so that clients can read, change and write. */
+/** A field that the service returns. A PUT accepts and ignores it, so that clients can send back what they read. */
 const returned = v.optional(v.pipe(v.unknown(), v.description('Ignored. The service sets this field.')));
 
 /** The body of endpoint 4: a full replacement. If `owner` is omitted, the owner stays the same. */
@@ -65,13 +65,13 @@ const rowEntries = {
 /** A computation in a list. */
 export const computationRow = v.pipe(v.object(rowEntries), v.title('ComputationRow'));
 
-/** The stored row of a computation: its latest run and guards for changes too. Its configuration is an item of its own. */
+/** The stored row of a computation, with its latest run and the versions that guard changes. Without its configuration. */
 export const storedComputation = v.object({
   ...rowEntries,
   run: v.nullable(runSchema),
-  /** Changes with every change of the row. */
+  /** Incremented by every change of the row. */
   version: v.number(),
-  /** Changes with every link and key, so that a run is started with the inputs it has checked. */
+  /** Incremented by every change of links or keys, so that a run starts with the inputs that were checked. */
   inputs_version: v.number(),
   dataset_count: v.number(),
 });
@@ -79,10 +79,10 @@ export type StoredComputation = v.InferOutput<typeof storedComputation>;
 
 const givenSchema = v.object(givenFields);
 
-/** The fields of the row that users give, on create and on replace. */
+/** The fields of the row that users set when they create or replace a computation. */
 export type ComputationFields = v.InferOutput<typeof givenSchema> & Pick<StoredComputation, 'owner'>;
 
-/** Picks these fields out of the body of endpoint 1 or 4. */
+/** Picks these fields from the body of endpoint 1 or 4. */
 export function fieldsOf(body: v.InferOutput<typeof givenSchema>, owner: string): ComputationFields {
   return { ...v.parse(givenSchema, body), owner };
 }

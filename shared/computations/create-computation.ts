@@ -16,7 +16,7 @@ interface NewComputation {
   now: string;
 }
 
-/** Creates a computation. Two round trips: its number, then everything in one transaction. */
+/** Creates a computation. Two round trips: one for its number, one for the transaction that writes everything. */
 export async function createComputation(table: Table, given: NewComputation): Promise<Computation> {
   const { domain, fields, agent_config, by, now } = given;
   const id = numberedId(await nextNumber(table, lists.computations(domain)));

@@ -8,20 +8,20 @@ const linkSchema = v.object({
   asset_id: v.string(),
   file_name: v.string(),
   asset_type: v.picklist(['algorithm', 'dataset']),
-  /** The number of the event that recorded the link: datasets stand in this order. */
+  /** The number of the event that recorded the link. Datasets are sorted by it. */
   linked_as: v.number(),
 });
 export type Link = v.InferOutput<typeof linkSchema>;
 
-/** What a computation consists of beside its row. */
+/** The parts of a computation that are stored outside its row. */
 export interface Definition {
   agent_config: AgentConfig;
   algorithm: Link | undefined;
-  /** In the order they were linked. */
+  /** In the order in which they were linked. */
   datasets: Link[];
 }
 
-/** The items under the computation's `part#` keys, read as its definition. */
+/** Parses the items under the computation's `part#` keys. */
 export function parseDefinition(items: Item[]): Definition {
   const links = items.filter((item) => 'asset_id' in item).map((item) => parseStored(linkSchema, item, 'link'));
   const config = items.find((item) => 'agent_config' in item);
@@ -32,7 +32,7 @@ export function parseDefinition(items: Item[]): Definition {
   };
 }
 
-/** One round trip for a definition of up to a megabyte, which the limits keep it under. */
+/** Reads a computation's definition in one round trip. The limits keep a definition below 1 MB, the most that one query reads. */
 export async function readDefinition(table: Table, id: string): Promise<Definition> {
   return parseDefinition(await queryPrefix(table, computationKeys.partition(id), computationKeys.prefixes.part));
 }

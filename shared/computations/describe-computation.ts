@@ -5,7 +5,7 @@ import { readDefinition, type Definition } from './definition.ts';
 import { readComputation } from './find-computation.ts';
 import type { Table } from '../table/table.ts';
 
-/** The computation as its caller may see it: `server_key` is only for callers who may edit it (docs/contract.md, section 2). */
+/** Builds the computation that the caller may see. Only editors see `server_key` (docs/contract.md, section 2). */
 export function describeComputation(row: StoredComputation, definition: Definition, caller: Caller): Computation {
   const mayEdit = caller.actions.has('edit') || caller.id === row.owner;
   const { agent_config, algorithm, datasets } = definition;
@@ -21,7 +21,7 @@ export function describeComputation(row: StoredComputation, definition: Definiti
 }
 
 /**
- * Reads a computation as its caller may see it. One round trip.
+ * Reads the computation that the caller may see. One round trip.
  * @throws ServiceError `not_found`
  */
 export async function readDescribed(table: Table, domain: string, id: string, caller: Caller): Promise<Computation> {

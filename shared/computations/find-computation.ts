@@ -5,31 +5,31 @@ import { parseStored } from '../table/parse-stored.ts';
 import { getItem, type Item, type Table } from '../table/table.ts';
 import { storedComputation, type StoredComputation } from './computation.ts';
 
-/** @throws ServiceError `not_found` for an identifier that this service cannot have issued */
+/** @throws ServiceError `not_found` if this service cannot have issued the identifier */
 export function computationNumber(id: string): number {
   const number = numberOf(id);
   if (number === undefined) throw notFound('computation');
   return number;
 }
 
-/** Where a computation's row is. @throws ServiceError `not_found` for an identifier that this service cannot have issued */
+/** Returns the key of a computation's row. @throws ServiceError `not_found` if this service cannot have issued the identifier */
 export function computationKey(domain: string, id: string): RowKey {
   return listKeys.row(lists.computations(domain), computationNumber(id));
 }
 
-/** The row read from `computationKey`; undefined if it belongs to another computation or to none. */
+/** Parses the row read at `computationKey`. Returns undefined if it is missing or belongs to another computation. */
 export function findComputation(item: Item | undefined, id: string): StoredComputation | undefined {
   return item?.['id'] === id ? parseStored(storedComputation, item, 'computation') : undefined;
 }
 
-/** As findComputation. @throws ServiceError `not_found` */
+/** Like findComputation, but throws. @throws ServiceError `not_found` */
 export function parseComputation(item: Item | undefined, id: string): StoredComputation {
   const computation = findComputation(item, id);
   if (!computation) throw notFound('computation');
   return computation;
 }
 
-/** One round trip. @throws ServiceError `not_found` */
+/** Reads a computation's row in one round trip. @throws ServiceError `not_found` */
 export async function readComputation(table: Table, domain: string, id: string): Promise<StoredComputation> {
   return parseComputation(await getItem(table, computationKey(domain, id)), id);
 }

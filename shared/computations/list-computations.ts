@@ -7,7 +7,7 @@ import { type computationRow, storedComputation, type ComputationStatus } from '
 
 export type ComputationRow = v.InferOutput<typeof computationRow>;
 
-/** A page of the domain's computations, newest first, with the exact total; see readPage for what it costs. */
+/** Reads a page of the domain's computations, newest first, and the exact total. See readPage for its cost. */
 export async function listComputations(
   table: Table,
   domain: string,

@@ -10,7 +10,7 @@ export type EventQuery = { limit: number; offset: number } & { [filter in Facet 
 
 /**
  * Lists the events of a computation that match every filter, newest first.
- * @throws ServiceError `not_found`, `invalid_request` for a time that cannot be read
+ * @throws ServiceError `not_found`; `invalid_request` if `from` or `to` is invalid
  */
 export async function listEvents(
   table: Table,

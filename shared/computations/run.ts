@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { cvmId, identifier } from '../identifier-schemas.ts';
 import { timestamp } from '../timestamp.ts';
 
-/** A run begins as `running` and ends in exactly one of the last three. */
+/** A run starts as `running` and ends in exactly one of the last three statuses. */
 const runStatuses = ['running', 'stopping', 'completed', 'failed', 'cancelled'] as const;
 
 export const finalStatuses = ['completed', 'failed', 'cancelled'] as const;
@@ -11,7 +11,7 @@ export function isActive(status: string): boolean {
   return status === 'running' || status === 'stopping';
 }
 
-/** A run of a computation. */
+/** A run of a computation, as endpoints 3, 7, 8 and 13 return it (docs/contract.md, section 4). */
 export const runSchema = v.pipe(
   v.object({
     id: identifier,

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { computationStatuses } from './computation.ts';
 
-/** How many computations entered a status on a UTC day. */
+/** The number of times that a computation entered a status on a UTC day. */
 export const statisticsEntry = v.pipe(
   v.object({
     day: v.pipe(v.string(), v.description('A UTC day.'), v.metadata({ format: 'date', examples: ['2025-07-17'] })),

@@ -4,7 +4,7 @@ import { queryBetween, type Table } from '../table/table.ts';
 import { type Action } from '../table/transaction.ts';
 import type { StatisticsEntry } from './statistics-entry.ts';
 
-/** Counts that a computation enters `status` now; part of the transition's own transaction. */
+/** Returns the action that counts a computation's new status. It belongs into the transaction that changes the status. */
 export function countTransition(domain: string, status: ComputationStatus, now: string): Action {
   return {
     update: {
@@ -18,7 +18,7 @@ export function countTransition(domain: string, status: ComputationStatus, now: 
 
 const dayInMilliseconds = 24 * 60 * 60 * 1000;
 
-/** The last `days` UTC days with today, by day then status; one item a day, one round trip. */
+/** Reads the last `days` UTC days, including today, sorted by day and status. One item per day, one round trip. */
 export async function readStatistics(table: Table, domain: string, days: number, now: string): Promise<StatisticsEntry[]> {
   const first = utcDay(new Date(Date.parse(now) - (days - 1) * dayInMilliseconds).toISOString());
   const items = await queryBetween(table, statisticsKeys.day(domain, first), statisticsKeys.day(domain, utcDay(now)));

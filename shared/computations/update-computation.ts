@@ -26,18 +26,18 @@ interface UpdateRequest {
   by: string;
   /** RFC 3339, UTC, milliseconds. */
   now: string;
-  /** Called with the computation as it is: returns what to write, or throws to refuse. */
+  /** Called with the current computation. Returns what to write, or throws to refuse the request. */
   decide: (current: StoredComputation) => Replacement;
 }
 
 /**
- * Replaces the fields that users give. Three round trips; a request that changes nothing writes nothing.
- * @throws ServiceError `not_found`, and whatever `decide` throws
+ * Replaces the fields that users set. Three round trips. A request that changes nothing writes nothing.
+ * @throws ServiceError `not_found`, and any error that `decide` throws
  */
 export async function updateComputation(table: Table, { domain, id, by, now, decide }: UpdateRequest): Promise<Updated> {
   return await withFreshReads(table, async (table) => {
     const computation = await readToChange(table, domain, id);
-    const definition = await readDefinition(table, id); // after the row, whose version then guards it
+    const definition = await readDefinition(table, id); // read after the row, so that the row's version guards it
     const { fields, agent_config, permitted } = decide(computation.row);
     const changedConfig = changedConfigFields(definition.agent_config, agent_config);
     const [first, ...others] = changeEvents(computation.row, fields, changedConfig, by);
@@ -51,7 +51,7 @@ export async function updateComputation(table: Table, { domain, id, by, now, dec
   });
 }
 
-/** `updated` names the fields, never their values: a private key may be among them. A new owner has an event of its own. */
+/** `updated` contains the names of the fields, never their values: one may be a private key. A new owner has its own event. */
 function changeEvents(
   current: StoredComputation,
   { owner, ...fields }: ComputationFields,

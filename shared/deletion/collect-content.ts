@@ -6,29 +6,29 @@ import { getItem, type Table } from '../table/table.ts';
 import { transact } from '../table/transaction.ts';
 
 /**
- * Deletes content that no row names: leftovers of a crash between storage and table, and what was replaced. Every name is noted
- * before it is written, so nothing has to be listed. An awaited upload whose arrival went unnoticed is taken in. Takes up to
- * 1,000 notes.
- * @param now notes due before it are looked at
- * @returns how many notes were settled
- * @throws AggregateError with what failed, when every note has been looked at
+ * Deletes content that no row names: replaced content, and leftovers of a crash between storage and table. Every key has a
+ * content check before it is written, so storage is never listed. An expected upload whose event was lost is processed too.
+ * Processes up to 1,000 checks.
+ * @param now checks due before this time are processed
+ * @returns the number of checks processed
+ * @throws AggregateError with all failures, after every check was processed
  */
 export async function collectContent(table: Table, store: ContentStore, now: string): Promise<number> {
   const due = await dueContentChecks(table, now);
   const failures: unknown[] = [];
   for (const check of due) {
     try {
-      await settle(table, store, check.content_key, now);
+      await collectOrReceive(table, store, check.content_key, now);
       await transact(table, [dropContentCheck(check)]);
     } catch (error) {
       failures.push(error);
     }
   }
-  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} of ${due.length} notes could not be settled.`);
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} of ${due.length} content checks failed.`);
   return due.length;
 }
 
-async function settle(table: Table, store: ContentStore, key: string, now: string): Promise<void> {
+async function collectOrReceive(table: Table, store: ContentStore, key: string, now: string): Promise<void> {
   const owner = ownerOfContent(key);
   const row = owner && findAsset(await getItem(table, assetKey(owner.domain, owner.assetId)), owner.assetId);
   if (row?.content_key === key) return;

@@ -21,16 +21,16 @@ interface DeleteRequest {
   by: string;
   /** RFC 3339, UTC, milliseconds. */
   now: string;
-  /** Called with the asset as it is; throws to refuse. */
+  /** Called with the current asset. Throws to refuse the request. */
   permit: (asset: StoredAsset) => Permitted;
 }
 
-/** So many links fit into the transaction that deletes the asset; those beyond are taken away before it. */
-const mostLinksAtOnce = 90;
+/** The number of links that fit into the transaction that deletes the asset. Further links are removed before it. */
+const linksPerTransaction = 90;
 
 /**
- * Deletes an asset: it is gone from every read at once; its links and content are purged behind it.
- * @throws ServiceError `not_found`; `conflict` while an active run uses it
+ * Deletes an asset. It disappears from all reads at once; its links and content are purged afterwards.
+ * @throws ServiceError `not_found`; `conflict` if an active run uses it
  */
 export async function deleteAsset(table: Table, request: DeleteRequest): Promise<Permitted> {
   const { domain, id, by, now, permit } = request;
@@ -40,14 +40,22 @@ export async function deleteAsset(table: Table, request: DeleteRequest): Promise
     await refuseWhileUsed(table, domain, id);
     const computations = await readLinkedComputations(table, domain, id);
     for (const { status, run } of computations) if (isActive(status)) throw inUse(run?.id);
-    if (computations.length > mostLinksAtOnce) {
-      for (const { id: computationId } of computations.slice(mostLinksAtOnce)) {
+    if (computations.length > linksPerTransaction) {
+      for (const { id: computationId } of computations.slice(linksPerTransaction)) {
         await unlinkAsset(table, { domain, assetId: id, computationId, by, now, permit });
       }
       throw new StaleReadError();
     }
-    const { file_name, asset_type, content_key, upload_key } = asset;
-    const purge: AssetPurge = { domain, id, file_name, asset_type, content_key, upload_key, by, at: now };
+    const purge: AssetPurge = {
+      domain,
+      id,
+      file_name: asset.file_name,
+      asset_type: asset.asset_type,
+      content_key: asset.content_key,
+      upload_key: asset.upload_key,
+      by,
+      at: now,
+    };
     const transaction = new Transaction();
     removeAsset(transaction, domain, asset);
     transaction.add({ put: { Item: { ...purgeKeys.purge('asset', id), ...purge } } });
@@ -73,7 +81,7 @@ function inUse(runId: string | undefined): ServiceError {
   return conflict('asset_in_use', 'An active run uses the asset; wait for its end, or stop it.', runId);
 }
 
-/** Refuses an asset that was unlinked, but is part of a run that goes on. */
+/** Refuses to delete an asset that was unlinked but is still used by an active run. @throws ServiceError `conflict` */
 async function refuseWhileUsed(table: Table, domain: string, id: string): Promise<void> {
   const uses = await queryPartition(table, assetKeys.uses(id));
   for (const use of uses) {

@@ -12,14 +12,14 @@ import { purgeListings } from './purge-computation.ts';
 interface DeleteRequest {
   domain: string;
   id: string;
-  /** Called with the computation as it is; throws to refuse. */
+  /** Called with the current computation. Throws to refuse the request. */
   permit: (computation: StoredComputation) => Permitted;
 }
 
 /**
- * Deletes a computation: gone from every read at once. What stands in lists is taken out at once, the rest is purged
- * behind it, also after a crash, since the purge is written down in the transaction that deletes.
- * @throws ServiceError `not_found`; `conflict` while a run is active
+ * Deletes a computation. It disappears from all reads at once. Its entries in other lists are removed next; the scheduled purge
+ * removes the rest. The transaction that deletes also records the purge, so it continues after a crash.
+ * @throws ServiceError `not_found`; `conflict` if a run is active
  */
 export async function deleteComputation(table: Table, { domain, id, permit }: DeleteRequest): Promise<Permitted> {
   const permitted = await withFreshReads(table, async (table) => {

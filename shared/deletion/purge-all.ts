@@ -9,9 +9,9 @@ import { computationPurge, purgeComputation } from './purge-computation.ts';
 const purgeMarker = v.object({ pk: v.string(), sk: v.string() });
 
 /**
- * Goes on with every purge that is written down, at its beginning or where it was interrupted.
- * @returns how many it finished
- * @throws AggregateError with what failed, when every purge has had its turn
+ * Runs every recorded purge, including those that were interrupted.
+ * @returns the number of finished purges
+ * @throws AggregateError with all failures, after every purge was processed
  */
 export async function purgeAll(table: Table, store: ContentStore): Promise<number> {
   const shards = await Promise.all(purgeKeys.shards.map((shard) => queryPartition(table, shard)));

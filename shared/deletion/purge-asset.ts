@@ -6,7 +6,7 @@ import { assetKeys, listKeys, lists } from '../table/keys.ts';
 import { queryPrefix, type Table } from '../table/table.ts';
 import { deletePartition } from './delete-partition.ts';
 
-/** What the purge of an asset has to know, since the row has gone. */
+/** A recorded purge. It contains what the purge needs of the asset's deleted row. */
 export const assetPurge = v.object({
   domain: v.string(),
   id: v.string(),
@@ -19,7 +19,7 @@ export const assetPurge = v.object({
 });
 export type AssetPurge = v.InferOutput<typeof assetPurge>;
 
-/** Removes the links of a deleted asset, each with its event: what readers could still see. */
+/** Removes the links of a deleted asset and records an event for each. Readers could still see these links. */
 export async function purgeAssetLinks(table: Table, purge: AssetPurge): Promise<void> {
   const list = lists.linkedComputations(purge.id);
   for (const link of await queryPrefix(table, list.pk, listKeys.prefixes.row)) {
@@ -33,7 +33,7 @@ export async function purgeAssetLinks(table: Table, purge: AssetPurge): Promise<
   }
 }
 
-/** Removes everything that a deleted asset left behind, its content too. Safe to repeat and to interrupt. */
+/** Removes everything that is left of a deleted asset, including its content. Safe to repeat and to interrupt. */
 export async function purgeAsset(table: Table, store: ContentStore, purge: AssetPurge): Promise<void> {
   await purgeAssetLinks(table, purge);
   await deletePartition(table, lists.linkedComputations(purge.id).pk);

@@ -10,7 +10,7 @@ import { deletePartition } from './delete-partition.ts';
 export const computationPurge = v.object({ domain: v.string(), id: v.string() });
 export type ComputationPurge = v.InferOutput<typeof computationPurge>;
 
-/** Removes the runs and links of a deleted computation from the lists they stand in: what readers could still see. */
+/** Removes the runs and links of a deleted computation from their lists, where readers could still see them. */
 export async function purgeListings(table: Table, { domain, id }: ComputationPurge): Promise<void> {
   const snapshots = await queryPrefix(table, runKeys.partition(id), runKeys.prefixes.snapshot, { attributes: ['run_id'] });
   for (const snapshot of snapshots) {
@@ -31,7 +31,7 @@ export async function purgeListings(table: Table, { domain, id }: ComputationPur
   }
 }
 
-/** Removes everything that a deleted computation left behind. Safe to repeat and to interrupt. */
+/** Removes everything that is left of a deleted computation. Safe to repeat and to interrupt. */
 export async function purgeComputation(table: Table, purge: ComputationPurge): Promise<void> {
   await purgeListings(table, purge);
   const uses = await queryPrefix(table, runKeys.partition(purge.id), runKeys.prefixes.use);
@@ -44,7 +44,7 @@ export async function purgeComputation(table: Table, purge: ComputationPurge): P
   await deletePartition(table, runKeys.partition(purge.id));
 }
 
-/** Commits, unless an interrupted purge has done so before: a condition tells. */
+/** Commits a removal. If its condition fails, an interrupted purge has done it before. */
 async function commitOnce(table: Table, transaction: Transaction): Promise<void> {
   try {
     await transaction.commit(table);

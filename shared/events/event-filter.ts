@@ -1,7 +1,7 @@
 import type { Event } from './event.ts';
 import { facetOf, facets, timestampsOf, type Facet, type Segment } from './segment.ts';
 
-/** What listed events have to match, all of it. `from` and `to` are timestamps of the service's own form, both inclusive. */
+/** The conditions that listed events must all match. `from` and `to` are inclusive, in the service's timestamp format. */
 export type EventFilter = { [name in Facet | 'from' | 'to']?: string | undefined };
 
 export function filtersFacets(filter: EventFilter): boolean {
@@ -16,7 +16,7 @@ export function matches(filter: EventFilter, event: Omit<Event, 'details'>): boo
   );
 }
 
-/** The numbers of a segment's events that match, ascending. Only the columns that can exclude an event are unpacked. */
+/** Returns the numbers of the matching events of a segment, ascending. Unpacks only columns that can exclude an event. */
 export function matchingNumbers(filter: EventFilter, segment: Segment): number[] {
   const length = segment.last_number - segment.first_number + 1;
   let places = Array.from({ length }, (_, place) => place);

@@ -1,21 +1,21 @@
 import * as v from 'valibot';
 import { timestamp } from '../timestamp.ts';
 
-/** The service's own events on the lifecycle of a computation. */
+/** The service's events about the lifecycle of a computation. */
 export const lifecycleEvents = ['created', 'started', 'stop_requested', 'completed', 'failed', 'cancelled'] as const;
 export type LifecycleEvent = (typeof lifecycleEvents)[number];
 
-/** The service's own events on changes that are not part of the lifecycle. */
+/** The service's events about changes that are not part of the lifecycle. */
 export const administrativeEvents = ['updated', 'owner_changed', 'asset_linked', 'asset_unlinked', 'key_uploaded'] as const;
 export type AdministrativeEvent = (typeof administrativeEvents)[number];
 
-/** The parts of a CVM that report events. They cannot speak for the service or for a user. */
+/** The parts of a CVM that report events. A report cannot name the service or a user as originator. */
 export const reporters = ['agent', 'computation-runner'] as const;
 export type Reporter = (typeof reporters)[number];
 
 const ownEvents = new Set<string>([...lifecycleEvents, ...administrativeEvents]);
 
-/** Whether only the service records events of this type. */
+/** Returns whether only the service records events of this type. */
 export function isOwnEvent(eventType: string): boolean {
   return ownEvents.has(eventType);
 }
@@ -76,7 +76,7 @@ interface EventFields {
   status: string;
   run_id?: string;
   cvm_id?: string;
-  /** A JSON object, or the bytes as an agent sent them. */
+  /** A JSON object, or the bytes that an agent sent. */
   details: Record<string, unknown> | Uint8Array;
 }
 
@@ -88,10 +88,10 @@ export interface ReportedEvent extends EventFields {
   lifecycle: boolean;
 }
 
-/** The service's own event. Its originator is a user or `system`. */
+/** An event of the service. Its originator is a user or `system`. */
 export type OwnEvent = EventFields & { originator: string } & (
     { event_type: LifecycleEvent; lifecycle: true } | { event_type: AdministrativeEvent; lifecycle: false }
   );
 
-/** An event to record. The service gives it its identifier, number and timestamp. */
+/** An event to record. The service assigns its identifier, number and timestamp. */
 export type NewEvent = OwnEvent | ReportedEvent;

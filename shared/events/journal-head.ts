@@ -3,6 +3,7 @@ import { journalKeys } from '../table/keys.ts';
 import { getItem, type Item, type Table } from '../table/table.ts';
 import { StaleReadError, type Action } from '../table/transaction.ts';
 import { parseStored } from '../table/parse-stored.ts';
+import { schemaVersion } from '../table/schema-version.ts';
 import { noMarks, segmentMarksSchema } from './segment-marks.ts';
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
@@ -10,11 +11,11 @@ const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const journalHeadSchema = v.object({
   /** Events are numbered 1 to `count`. */
   count,
-  /** Timestamp of the last event; empty where there is none. */
+  /** Timestamp of the last event; empty if there is none. */
   last_at: v.string(),
-  /** Index segments cover the events 1 to `sealed` exactly. */
+  /** Index segments cover exactly the events 1 to `sealed`. */
   sealed: count,
-  /** Timestamp of event `sealed`; empty where there is none. */
+  /** Timestamp of event `sealed`; empty if there is none. */
   sealed_at: v.string(),
   unsealed_bytes: count,
   marks: segmentMarksSchema,
@@ -22,21 +23,28 @@ const journalHeadSchema = v.object({
 
 export type JournalHead = v.InferOutput<typeof journalHeadSchema>;
 
-const emptyHead: JournalHead = { count: 0, last_at: '', sealed: 0, sealed_at: '', unsealed_bytes: 0, marks: noMarks };
+const emptyHead: JournalHead = {
+  count: 0,
+  last_at: '',
+  sealed: 0,
+  sealed_at: '',
+  unsealed_bytes: 0,
+  marks: noMarks,
+};
 
-/** The head that an item read from `journalKeys.head` holds; no item is an empty journal. @throws Error when it does not fit. */
+/** Parses the item read at `journalKeys.head`. Without an item, the journal is empty. @throws Error if the item is invalid */
 export function parseHead(item: Item | undefined): JournalHead {
   return item === undefined ? emptyHead : parseStored(journalHeadSchema, item, 'journal head');
 }
 
-/** The journal's head, strongly consistent. */
+/** Reads the journal's head, strongly consistent. */
 export async function readHead(table: Table, computationId: string): Promise<JournalHead> {
   return parseHead(await getItem(table, journalKeys.head(computationId)));
 }
 
-/** Replaces the head that was read by the next one; a StaleReadError where another append came first. */
+/** Returns the action that replaces the head. It fails with StaleReadError if another append came first. */
 export function replaceHead(computationId: string, read: JournalHead, next: JournalHead): Action {
-  const Item = { ...journalKeys.head(computationId), ...next };
+  const Item = { ...journalKeys.head(computationId), ...schemaVersion('journal head'), ...next };
   const condition =
     read.count === 0
       ? { ConditionExpression: 'attribute_not_exists(pk)' }

@@ -19,12 +19,12 @@ export interface Append {
 }
 
 /**
- * The actions that append 1 to 50 events to the journal whose `head` was read, for the caller's own transaction: at most 53 of
- * its 100 actions. Numbers go on without a gap. The events' timestamp is `now`, or the last event's where the clock stands
- * before it. Texts an event is filtered by have up to 255 bytes, so that an index segment stays far below 400 KB.
+ * Returns the actions that append 1 to 50 events to a journal, at most 53 of the 100 that a transaction may have. `head` is the
+ * head that was read. Event numbers continue without a gap. The events' timestamp is `now`, or the last event's if that is
+ * later. Texts that events are filtered by must not exceed 255 bytes, so that an index segment stays far below 400 KB.
  *
- * Where another append comes first the transaction fails with StaleReadError, for withFreshReads. A head of a deleted journal
- * looks like an empty one: the transaction must also check that the computation is there.
+ * If another append came first, the transaction fails with StaleReadError, which withFreshReads handles. The head of a deleted
+ * journal looks empty, so the transaction must also assert that the computation exists.
  */
 export async function appendEvents(
   table: Table,
@@ -58,7 +58,7 @@ export async function appendEvents(
   };
 }
 
-/** Whether the next append also puts the events that no index segment covers yet into one. */
+/** Returns whether the next append also writes an index segment for the events that no segment covers yet. */
 export function isSealDue(head: JournalHead): boolean {
   return head.count - head.sealed >= eventsPerSegment || head.unsealed_bytes >= bytesPerSegment;
 }

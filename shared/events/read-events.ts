@@ -10,7 +10,7 @@ import { numbersBetween } from './time-range.ts';
 
 export interface EventPage {
   events: Event[];
-  /** How many events match the filter, exactly. */
+  /** The exact number of events that match the filter. */
   total: number;
 }
 
@@ -21,12 +21,12 @@ export interface Paging {
 }
 
 /**
- * A page of the events that match, newest first. All of it is as of one moment, the strongly consistent read of the journal's
- * head: what is appended later counts neither into the page nor into the total.
+ * Reads a page of the events that match, newest first. Page and total show the same moment, the strongly consistent read of the
+ * journal's head. Events appended later are not included.
  *
- * Sequential round trips: 1 for the newest events, 2 for any other page without a filter, 3 with one (2 where the page lies in
- * the newest events, which no index segment covers yet).
- * @throws ServiceError `not_found` if the journal has been deleted meanwhile
+ * Sequential round trips: 1 for the newest events, 2 for any other page without a filter, 3 with a filter (2 if all events of
+ * the page are newer than the index segments). Retries if an append is only partly visible.
+ * @throws ServiceError `not_found` if the journal was deleted in the meantime
  * @throws Error if the journal is damaged
  */
 export async function readEvents(table: Table, computationId: string, filter: EventFilter, paging: Paging): Promise<EventPage> {
@@ -36,14 +36,14 @@ export async function readEvents(table: Table, computationId: string, filter: Ev
       return await readOnce(table, computationId, filter, paging);
     } catch (error) {
       if (!(error instanceof JournalGapError)) throw error;
-      if (attempt === mostAttempts) throw new Error(error.message, { cause: error });
+      if (attempt === maxAttempts) throw new Error(error.message, { cause: error });
       await deadline.pause(attempt);
     }
   }
 }
 
-/** Beside appends that are visible in part. Together the pauses last far longer than a transaction does. */
-const mostAttempts = 8;
+/** Attempts while an append is only partly visible. Their pauses take far longer in total than a transaction. */
+const maxAttempts = 8;
 
 async function readOnce(table: Table, computationId: string, filter: EventFilter, paging: Paging): Promise<EventPage> {
   const { from, to } = filter;
@@ -58,7 +58,7 @@ async function readOnce(table: Table, computationId: string, filter: EventFilter
     : eventsBetween(table, computationId, head, bounds, paging);
 }
 
-/** One query tells the total too: numbers have no gaps, so it is the newest event's number. */
+/** One query also returns the total: it is the newest event's number, because numbers have no gaps. */
 async function newestEvents(table: Table, computationId: string, limit: number): Promise<EventPage> {
   const partition = journalKeys.partition(computationId);
   const items = await queryPrefix(table, partition, journalKeys.prefixes.event, { limit, newestFirst: true });
@@ -110,7 +110,7 @@ async function matchingEvents(
   return { events: events.reverse().map(publicEvent), total };
 }
 
-/** The events that no index segment covers yet: up to 256, or 128 KiB, and one append. */
+/** Reads the events that no index segment covers yet: at most 256 events or 128 KiB, plus one append. */
 function readTail(table: Table, computationId: string, head: JournalHead): Promise<StoredEvent[]> {
   return readNumberRange(table, computationId, { from: head.sealed + 1, to: head.count });
 }

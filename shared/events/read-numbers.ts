@@ -5,17 +5,17 @@ import { StaleReadError } from '../table/transaction.ts';
 import { readHead } from './journal-head.ts';
 import { parseStoredEvent, type StoredEvent } from './stored-event.ts';
 
-/** Event numbers, both inclusive; none where `from` is above `to`. */
+/** A range of event numbers, both inclusive. Empty if `from` is greater than `to`. */
 export interface NumberRange {
   from: number;
   to: number;
 }
 
 /**
- * The events of a range that the journal's head says is there, oldest first.
- * @throws ServiceError `not_found` when the journal has been deleted meanwhile.
- * @throws JournalGapError if one is missing
- * @throws Error if one is damaged
+ * Reads a range of events, oldest first. The range must exist according to the journal's head.
+ * @throws ServiceError `not_found` if the journal was deleted in the meantime
+ * @throws JournalGapError if an event is missing
+ * @throws Error if an event is damaged
  */
 export async function readNumberRange(table: Table, computationId: string, range: NumberRange): Promise<StoredEvent[]> {
   if (range.from > range.to) return [];
@@ -30,7 +30,7 @@ export async function readNumberRange(table: Table, computationId: string, range
   return isWhole ? events : gapOrDeleted(table, computationId);
 }
 
-/** The events of ascending numbers, in their order. Errors as with readNumberRange. */
+/** Reads the events with these ascending numbers, in this order. Throws as readNumberRange does. */
 export async function readNumbers(table: Table, computationId: string, numbers: number[]): Promise<StoredEvent[]> {
   const [from, to] = [numbers[0], numbers.at(-1)];
   if (from === undefined || to === undefined) return [];
@@ -42,13 +42,14 @@ export async function readNumbers(table: Table, computationId: string, numbers: 
   return items.includes(undefined) ? gapOrDeleted(table, computationId) : items.map(parseStoredEvent);
 }
 
-/** An append that is visible in part leaves a gap for some milliseconds; one that stays is damage. */
+/** Thrown if an event is missing: for some milliseconds, while an append is only partly visible, or because of damage. */
 export class JournalGapError extends StaleReadError {
   override readonly name = 'JournalGapError';
 }
 
 /**
- * @throws ServiceError `not_found` if the journal has been deleted: it loses its head first
+ * Throws the error for an incomplete journal. A deletion removes the head first, so without a head the journal was deleted.
+ * @throws ServiceError `not_found` if the journal has no head
  * @throws JournalGapError if it has a head
  */
 export async function gapOrDeleted(table: Table, computationId: string): Promise<never> {

@@ -5,7 +5,7 @@ import type { JournalHead } from './journal-head.ts';
 import { gapOrDeleted } from './read-numbers.ts';
 import { parseSegment, type Segment } from './segment.ts';
 
-/** An event's place in the order of the segments' keys. */
+/** An event's position in the order of the segments' keys. */
 interface Place {
   at: string;
   number: number;
@@ -15,10 +15,10 @@ const beforeAll = 0;
 const afterAll = 999_999_999_999;
 
 /**
- * The segments, oldest first, that can hold a time range's events as of `head`. They are read in up to 16 stretches side by
- * side, which the head's marks delimit, so that a megabyte a query does not become a chain of round trips.
- * @throws ServiceError `not_found` when the journal has been deleted meanwhile.
- * @throws Error when one is missing or damaged.
+ * Reads the segments that can contain events of a time range, as of `head`, oldest first. Reads up to 16 stretches in parallel,
+ * because one query returns at most 1 MB and further pages would be sequential. The head's marks separate the stretches.
+ * @throws ServiceError `not_found` if the journal was deleted in the meantime
+ * @throws Error if a segment is missing or damaged
  */
 export async function readSegments(
   table: Table,
@@ -41,12 +41,12 @@ export async function readSegments(
   return isWhole ? segments : gapOrDeleted(table, computationId);
 }
 
-/** The segment with the first event at or after a time that is not after the head's `sealed_at`. Errors as with readSegments. */
+/** Reads the segment with the first event at or after `at`, which is at most `head.sealed_at`. Throws as readSegments does. */
 export function firstSegmentFrom(table: Table, computationId: string, head: JournalHead, at: string): Promise<Segment> {
   return oneSegment(table, computationId, head, { at, number: beforeAll });
 }
 
-/** The segment with the first event after a time that is before the head's `sealed_at`. Errors as with readSegments. */
+/** Reads the segment with the first event after `at`, which is before `head.sealed_at`. Throws as readSegments does. */
 export function firstSegmentAfter(table: Table, computationId: string, head: JournalHead, at: string): Promise<Segment> {
   return oneSegment(table, computationId, head, { at, number: afterAll });
 }

@@ -20,16 +20,16 @@ const segmentSchema = v.object({
   timestamp: storedBytes,
 });
 
-/** An index segment: what events `first_number` to `last_number` can be filtered by, a compressed column for each facet. */
+/** An index segment: a compressed column for each facet of the events `first_number` to `last_number`. */
 export type Segment = v.InferOutput<typeof segmentSchema>;
 
-/** Whole numbers, checked without a schema object for each: a filter reads hundreds of thousands of them. */
-const wholeNumbers = v.custom<number[]>((input) => Array.isArray(input) && input.every((entry) => Number.isSafeInteger(entry)));
-const facetColumnSchema = v.object({ values: v.array(v.string()), codes: wholeNumbers });
+/** Integers. Checked by one function for speed, because a filter reads hundreds of thousands of them. */
+const integers = v.custom<number[]>((input) => Array.isArray(input) && input.every((entry) => Number.isSafeInteger(entry)));
+const facetColumnSchema = v.object({ values: v.array(v.string()), codes: integers });
 
 /**
- * The segment item of consecutive events, oldest first. A facet's column is the dictionary of its values and an index into it
- * for each event; the timestamps are milliseconds since the event before. Both are JSON, deflated.
+ * Builds the segment item of consecutive events, oldest first. A facet's column contains its distinct values and, for each
+ * event, an index into them. Timestamps are stored as milliseconds since the previous event. All columns are deflated JSON.
  */
 export function segmentItem(computationId: string, events: StoredEvent[]): { item: Item & Key; bytes: number } {
   const first = events[0];
@@ -56,14 +56,14 @@ export function segmentItem(computationId: string, events: StoredEvent[]): { ite
 
 const overheadInBytes = 250;
 
-/** @throws Error when the item is not a segment. */
+/** @throws Error if the item is not a segment */
 export function parseSegment(item: unknown): Segment {
   return parseStored(segmentSchema, item, 'index segment');
 }
 
 /**
- * A facet's values and, for each event, the index of its own.
- * @throws Error when the column is damaged.
+ * Unpacks a facet's distinct values and, for each event, the index of its value.
+ * @throws Error if the column is damaged
  */
 export function facetOf(segment: Segment, facet: Facet): { values: string[]; codes: number[] } {
   const column = parseStored(facetColumnSchema, unpack(segment[facet]), 'segment column');
@@ -71,14 +71,12 @@ export function facetOf(segment: Segment, facet: Facet): { values: string[]; cod
 }
 
 /**
- * The events' timestamps in milliseconds since 1970, oldest first.
- * @throws Error when the column is damaged.
+ * Unpacks the events' timestamps, in milliseconds since the Unix epoch, oldest first.
+ * @throws Error if the column is damaged
  */
 export function timestampsOf(segment: Segment): number[] {
   let at = 0;
-  return ofSegmentLength(segment, parseStored(wholeNumbers, unpack(segment.timestamp), 'segment column')).map(
-    (step) => (at += step),
-  );
+  return ofSegmentLength(segment, parseStored(integers, unpack(segment.timestamp), 'segment column')).map((step) => (at += step));
 }
 
 function ofSegmentLength(segment: Segment, column: number[]): number[] {
@@ -101,7 +99,7 @@ function timestampColumn(events: StoredEvent[]): number[] {
   return times.map((time, index) => time - (times[index - 1] ?? 0));
 }
 
-/** Loaded where a segment is packed or read: at import it would take a tenth of a cold start's own time, for one append in 256. */
+/** Loaded on first use. An import would add a tenth to the cold start, and only one append in 256 needs it. */
 const zlib = () => process.getBuiltinModule('node:zlib');
 
 const pack = (column: unknown): Uint8Array => zlib().deflateRawSync(JSON.stringify(column));

@@ -15,7 +15,7 @@ const storedEventSchema = v.object({
   status: v.string(),
 });
 
-/** An event as the table holds it: with its number in the journal, and its details as bytes. */
+/** An event as it is stored, with its number in the journal and its details as bytes. */
 export type StoredEvent = v.InferOutput<typeof storedEventSchema>;
 
 export function storedEvent(event: NewEvent, number: number, timestamp: string): StoredEvent {
@@ -33,12 +33,12 @@ export function storedEvent(event: NewEvent, number: number, timestamp: string):
   };
 }
 
-/** @throws Error when the item is not an event. */
+/** @throws Error if the item is not an event */
 export function parseStoredEvent(item: unknown): StoredEvent {
   return parseStored(storedEventSchema, item, 'event');
 }
 
-/** The event that an item holds, for example the item at `journalKeys.latest`. @throws Error when the item is not an event. */
+/** Parses an event for the API, such as the item at `journalKeys.latest`. @throws Error if the item is not an event */
 export function parseEvent(item: unknown): Event {
   return publicEvent(parseStoredEvent(item));
 }
@@ -49,7 +49,7 @@ export function publicEvent({ number: _number, details, ...rest }: StoredEvent):
 
 const overheadInBytes = 200;
 
-/** About what the event's item takes in the table, in bytes. */
+/** Returns the approximate size of the event's item, in bytes. */
 export function storedSizeInBytes(event: StoredEvent): number {
   const texts = [event.event_type, event.run_id, event.originator, event.cvm_id, event.status];
   return texts.reduce((bytes, text) => bytes + Buffer.byteLength(text), overheadInBytes + event.details.byteLength);

@@ -1,6 +1,6 @@
 import { invalid } from '../errors.ts';
 
-/** An offset's plus sign arrives as a space where a client did not encode it. */
+/** The plus sign of an offset arrives as a space if the client did not encode it. */
 const rfc3339 = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([+\- ])(\d{2}):(\d{2}))$/;
 const unixSeconds = /^(\d{1,12})(?:\.(\d+))?$/;
 
@@ -8,9 +8,9 @@ const year0 = Date.parse('0000-01-01T00:00:00.000Z');
 const year9999 = Date.parse('9999-12-31T23:59:59.999Z');
 
 /**
- * The timestamp that a listing's `from` or `to` stands for: RFC 3339 or Unix seconds, either with a fraction. What is finer than
- * the milliseconds of our own timestamps is rounded into the range, up for `from` and down for `to`.
- * @throws ServiceError `invalid_request` for any other text.
+ * Parses the `from` or `to` of a listing: RFC 3339 or Unix seconds, both with an optional fraction. Rounds fractions finer than
+ * a millisecond into the range, up for `from` and down for `to`.
+ * @throws ServiceError `invalid_request` for any other text
  */
 export function parseTimeBound(text: string, bound: 'from' | 'to'): string {
   const time = fromRfc3339(text, bound) ?? fromUnixSeconds(text, bound);

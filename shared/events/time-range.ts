@@ -7,8 +7,8 @@ import { timestampsOf, type Segment } from './segment.ts';
 import type { StoredEvent } from './stored-event.ts';
 
 /**
- * The numbers of the events from `from` to `to`, as of `head`. Since time never goes backwards along the numbers, these are
- * two look-ups, made side by side: each reads one segment, or the tail where the boundary is newer than the segments.
+ * Finds the numbers of the events from `from` to `to`, as of `head`. Timestamps never decrease with the number, so two parallel
+ * look-ups are enough. Each reads one segment, or the tail if the bound is newer than the segments.
  */
 export async function numbersBetween(
   table: Table,

@@ -1,4 +1,4 @@
-/** Text that is not a public key this service takes. The message is for users: what was expected, nothing of what was sent. */
+/** Thrown if a text is not a supported public key. The message is for users: it says what was expected, never what was sent. */
 export class InvalidKeyError extends Error {
   override readonly name = 'InvalidKeyError';
 }

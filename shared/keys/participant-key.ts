@@ -9,10 +9,10 @@ import { Transaction, withFreshReads } from '../table/transaction.ts';
 
 const participantKey = v.object({
   user_id: v.string(),
-  /** Base64 DER SubjectPublicKeyInfo. */
+  /** Base64 of a DER SubjectPublicKeyInfo. */
   user_key: v.string(),
   fingerprint: v.string(),
-  /** Whether the user had the role result_consumer when uploading. */
+  /** Whether the user had the role result_consumer at the time of the upload. */
   is_consumer: v.boolean(),
   uploaded_at: v.string(),
 });
@@ -24,7 +24,7 @@ export function parseParticipantKey(item: Item): ParticipantKey {
 }
 
 /**
- * Stores a participant's key, replacing an earlier one; the same key again writes nothing. Two round trips.
+ * Stores a participant's key and replaces an earlier one. Writes nothing if the key is the same. Two round trips.
  * @throws ServiceError `not_found`
  */
 export async function uploadKey(table: Table, domain: string, computationId: string, key: ParticipantKey): Promise<void> {
@@ -48,7 +48,7 @@ export async function uploadKey(table: Table, domain: string, computationId: str
   });
 }
 
-/** One round trip. @throws ServiceError `not_found` */
+/** Returns whether the user uploaded a key to the computation. One round trip. @throws ServiceError `not_found` */
 export async function hasKey(table: Table, domain: string, computationId: string, userId: string): Promise<boolean> {
   const [row, key] = await getItems(table, [
     computationKey(domain, computationId),

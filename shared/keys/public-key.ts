@@ -3,35 +3,35 @@ import { InvalidKeyError } from './invalid-key-error.ts';
 import { jwkOfSshWireKey, sshWireKey } from './ssh-wire-key.ts';
 
 export interface PublicKey {
-  /** DER SubjectPublicKeyInfo: what Go's x509.ParsePKIXPublicKey, and so the agent, reads. */
+  /** DER SubjectPublicKeyInfo, the form that the agent reads (Go's x509.ParsePKIXPublicKey). */
   spki: Buffer;
-  /** `SHA256:` and 43 characters, as `ssh-keygen -lf` prints it, whatever form the key was sent in. */
+  /** `SHA256:` and 43 characters, as `ssh-keygen -lf` prints it. The same for every form of the key. */
   fingerprint: string;
   algorithm: 'rsa' | 'ecdsa' | 'ed25519';
 }
 
-const leastRsaBits = 2048;
-const mostRsaBits = 16_384;
-const mostCharacters = 16_384;
+const minRsaBits = 2048;
+const maxRsaBits = 16_384;
+const maxCharacters = 16_384;
 
 const expected =
   'Expected the base64 of one public key file: OpenSSH (a line such as "ssh-ed25519 AAAA..."), PEM ("BEGIN PUBLIC KEY") or DER; ' +
-  `RSA (${leastRsaBits} to ${mostRsaBits} bits), ECDSA (P-256, P-384, P-521) or Ed25519.`;
+  `RSA (${minRsaBits} to ${maxRsaBits} bits), ECDSA (P-256, P-384, P-521) or Ed25519.`;
 const privateKeySent = 'This is a private key. Never share it. Send its public key. ';
 const certificateSent = 'This is a certificate. Send the public key in it. ';
 
 /**
- * Reads the base64 (RFC 4648, section 4; line breaks allowed) of a public key: an OpenSSH line, with or without a comment, or
- * its `AAAA...` part decoded; PEM (`PUBLIC KEY`, `RSA PUBLIC KEY`); or the DER of either. Which keys are taken follows
- * docs/contract.md, section 4, and what the agent can verify signatures with.
+ * Parses the base64 (RFC 4648, section 4; line breaks allowed) of a public key in one of these forms: an OpenSSH line, with or
+ * without a comment; the decoded `AAAA...` part of such a line; PEM (`PUBLIC KEY`, `RSA PUBLIC KEY`); the DER of either PEM
+ * form. It accepts the keys of docs/contract.md, section 4, with which the agent can verify signatures.
  *
- * The fingerprint is the one of SSH, the SHA-256 of the key's wire form, because that is the one people can look up:
- * `ssh-keygen -lf id_ed25519.pub`, and for PEM `ssh-keygen -i -m PKCS8 -f key.pem > key.pub` first.
- * @throws InvalidKeyError for everything else, and for more than 16,384 characters; its message tells private keys and
- * certificates apart.
+ * The fingerprint is that of SSH, the SHA-256 of the key's wire form, because users can look it up with
+ * `ssh-keygen -lf id_ed25519.pub`. For PEM they first run `ssh-keygen -i -m PKCS8 -f key.pem > key.pub`.
+ * @throws InvalidKeyError for any other text, and for more than 16,384 characters. Private keys and certificates have their own
+ * message.
  */
 export function parsePublicKey(base64: string): PublicKey {
-  if (base64.length > mostCharacters) throw new InvalidKeyError(expected);
+  if (base64.length > maxCharacters) throw new InvalidKeyError(expected);
   const bytes = decode(base64.replace(/\s/g, ''));
   const text = bytes.toString('latin1').trim();
   if (/---- ?BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY|^(?:PuTTY-User-Key-File|openssh-key-v1)/.test(text))
@@ -76,7 +76,7 @@ function fromDer(der: Buffer): PublicKey {
   for (const type of ['spki', 'pkcs1'] as const) {
     const key = attempt(() => createPublicKey({ key: der, format: 'der', type }));
     const again = key && attempt(() => key.export({ format: 'der', type: 'spki' }));
-    // A PKCS#1 key is the tail of its SubjectPublicKeyInfo. OpenSSL alone would ignore what follows a key.
+    // Compare the bytes, because OpenSSL ignores bytes after a key. A PKCS#1 key is the tail of its SubjectPublicKeyInfo.
     if (key && again?.subarray(-der.length).equals(der)) return fromKeyObject(key).publicKey;
   }
   if (isPrivateKey(der)) throw new InvalidKeyError(privateKeySent + expected);
@@ -94,7 +94,7 @@ function isPrivateKey(der: Buffer): boolean {
   });
 }
 
-/** By way of its JSON Web Key, which has one form only, so that a compressed point becomes the uncompressed one Go reads. */
+/** Converts a key through its JSON Web Key, which has only one form. Compressed points become uncompressed, as Go needs. */
 function fromKeyObject(given: KeyObject): { publicKey: PublicKey; wire: Buffer } {
   const algorithm = algorithmOf(given);
   const jwk = given.export({ format: 'jwk' });
@@ -109,8 +109,8 @@ function algorithmOf(key: KeyObject): PublicKey['algorithm'] {
   if (key.asymmetricKeyType === 'ed25519') return 'ed25519';
   if (key.asymmetricKeyType === 'ec' && ['prime256v1', 'secp384r1', 'secp521r1'].includes(namedCurve)) return 'ecdsa';
   if (key.asymmetricKeyType !== 'rsa') throw new InvalidKeyError(expected);
-  if (modulusLength < leastRsaBits || modulusLength > mostRsaBits) throw new InvalidKeyError(expected);
-  // Go's crypto/rsa verifies with odd exponents of up to 31 bits; with an exponent of 1 anyone could sign.
+  if (modulusLength < minRsaBits || modulusLength > maxRsaBits) throw new InvalidKeyError(expected);
+  // Go's crypto/rsa supports odd exponents of up to 31 bits. With an exponent of 1 anyone could sign.
   if (publicExponent < 3n || publicExponent % 2n === 0n || publicExponent >= 2n ** 31n) {
     throw new InvalidKeyError(
       'The RSA key has an unusual public exponent. Expected an odd exponent of up to 31 bits, usually 65537.',

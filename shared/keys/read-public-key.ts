@@ -2,7 +2,7 @@ import { invalid } from '../errors.ts';
 import { InvalidKeyError } from './invalid-key-error.ts';
 import { parsePublicKey } from './public-key.ts';
 
-/** A public key that a caller sent. @throws ServiceError `invalid_request` at `pointer`, saying what was expected */
+/** Parses a public key that a caller sent. @throws ServiceError `invalid_request` at `pointer` that says what was expected */
 export function readPublicKey(encoded: string, pointer: string): ReturnType<typeof parsePublicKey> {
   try {
     return parsePublicKey(encoded);
@@ -12,7 +12,7 @@ export function readPublicKey(encoded: string, pointer: string): ReturnType<type
   }
 }
 
-/** The same, as base64 DER SubjectPublicKeyInfo; empty, for none, stays empty. */
+/** Like readPublicKey, but returns base64 of a DER SubjectPublicKeyInfo. An empty text means no key and stays empty. */
 export function readOptionalKey(encoded: string, pointer: string): string {
   return encoded === '' ? '' : readPublicKey(encoded, pointer).spki.toString('base64');
 }

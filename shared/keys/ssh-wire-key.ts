@@ -10,13 +10,13 @@ const curves = [
 const uncompressedPoint = 0x04;
 
 /**
- * The members of a JSON Web Key (RFC 7518, RFC 8037) in an SSH public key blob (RFC 4253, section 6.6; RFC 5656, section 3.1;
- * RFC 8709, section 4). It only finds the numbers: whether they are a key is for node:crypto to say, and whether the blob
- * holds nothing else shows when `sshWireKey` writes it again.
+ * Converts an SSH public key blob (RFC 4253, section 6.6; RFC 5656, section 3.1; RFC 8709, section 4) to a JSON Web Key (RFC
+ * 7518, RFC 8037). It only extracts the numbers. The caller lets node:crypto check that they are a key, and compares the blob
+ * with the result of `sshWireKey` to find extra bytes.
  *
- * Written here because the npm packages that read all of these types bring 130 KB (ssh2) and 190 KB (sshpk) into every
- * bundle, most of it for private keys.
- * @throws InvalidKeyError for other types of key, certificates and keys of a hardware token among them, and broken blobs.
+ * It is own code because the npm packages that read all of these types add 130 KB (ssh2) and 190 KB (sshpk) to every bundle,
+ * most of it for private keys.
+ * @throws InvalidKeyError for other types, such as certificates and keys of hardware tokens, and for broken blobs
  */
 export function jwkOfSshWireKey(blob: Buffer): JsonWebKey {
   const [typeName, first, second] = readStrings(blob);
@@ -32,7 +32,7 @@ export function jwkOfSshWireKey(blob: Buffer): JsonWebKey {
   throw new InvalidKeyError('An OpenSSH key must be of type ssh-rsa, ecdsa-sha2-nistp256, -nistp384, -nistp521 or ssh-ed25519.');
 }
 
-/** The SSH public key blob of a JSON Web Key of one of those types: what `ssh-keygen -l` takes its fingerprint of. */
+/** Converts a JSON Web Key of one of these types to an SSH public key blob, the input of `ssh-keygen -l` fingerprints. */
 export function sshWireKey(jwk: JsonWebKey): Buffer {
   const bytes = (member: string | undefined) => Buffer.from(member ?? '', 'base64url');
   if (jwk.kty === 'OKP') return writeStrings(['ssh-ed25519', bytes(jwk.x)]);
@@ -64,7 +64,7 @@ function uint32(value: number): Buffer {
   return bytes;
 }
 
-/** RFC 4251, section 5: a leading zero byte keeps a number from being read as negative. */
+/** Encodes a number by RFC 4251, section 5. A leading zero byte prevents that it is read as negative. */
 function mpint(unsignedNumber: Buffer): Buffer {
   return (unsignedNumber[0] ?? 0) >= 0x80 ? Buffer.concat([Buffer.of(0), unsignedNumber]) : unsignedNumber;
 }

@@ -13,7 +13,7 @@ import { getItem, getItems, type Table } from '../table/table.ts';
 import { StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
 import { linkKey } from './link-keys.ts';
 
-/** Which asset and computation, and on whose behalf. */
+/** The asset, the computation and the user who links or unlinks them. */
 export interface LinkRequest {
   domain: string;
   assetId: string;
@@ -21,15 +21,15 @@ export interface LinkRequest {
   by: string;
   /** RFC 3339, UTC, milliseconds. */
   now: string;
-  /** Called with both as they are; throws to refuse. */
+  /** Called with the current asset and computation. Throws to refuse the request. */
   permit: (asset: StoredAsset, computation: StoredComputation) => Permitted;
 }
 
 const datasetsPerComputation = 100;
 
 /**
- * Links an asset to a computation; done already, nothing is written. Three round trips.
- * @throws ServiceError `not_found`; `conflict` for a second algorithm or a file name taken; `too_large` for dataset 101
+ * Links an asset to a computation. Writes nothing if the link exists. Three round trips.
+ * @throws ServiceError `not_found`; `conflict` for a second algorithm or a duplicate file name; `too_large` for dataset 101
  */
 export async function linkAsset(table: Table, request: LinkRequest): Promise<Permitted> {
   const { domain, assetId, computationId, by, now } = request;
@@ -43,7 +43,7 @@ export async function linkAsset(table: Table, request: LinkRequest): Promise<Per
     const key = linkKey(computationId, asset);
     const existing = await getItem(table, key);
     if (existing?.['asset_id'] === assetId) return permitted;
-    if (existing) throw taken(asset);
+    if (existing) throw placeTaken(asset);
     const addedDatasets = asset.asset_type === 'dataset' ? 1 : 0;
     if (addedDatasets > 0) refuseBeyondLimit(computation.row);
 
@@ -68,13 +68,13 @@ export async function linkAsset(table: Table, request: LinkRequest): Promise<Per
   });
 }
 
-/** @throws ServiceError `too_large` where the computation has all the datasets that it may have */
+/** @throws ServiceError `too_large` if the computation already has the maximum number of datasets */
 export function refuseBeyondLimit(computation: StoredComputation): void {
   if (computation.dataset_count < datasetsPerComputation) return;
   throw new ServiceError('too_large', `A computation takes at most ${datasetsPerComputation} datasets.`);
 }
 
-function taken(asset: StoredAsset): ServiceError {
+function placeTaken(asset: StoredAsset): ServiceError {
   return asset.asset_type === 'algorithm'
     ? conflict('second_algorithm', 'The computation has an algorithm already; unlink that one first.')
     : conflict('file_name_taken', `The computation has a dataset named ${asset.file_name} already.`);

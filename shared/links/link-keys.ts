@@ -1,9 +1,7 @@
 import type { AssetType } from '../assets/asset.ts';
 import { computationKeys, type Key } from '../table/keys.ts';
 
-/**
- * Where a computation keeps a link. The key itself makes the algorithm single and the datasets' file names unique.
- */
+/** Returns the key of a link. It ensures that a computation has one algorithm, and that the file names of datasets are unique. */
 export function linkKey(computationId: string, asset: { asset_type: AssetType; file_name: string }): Key {
   return asset.asset_type === 'algorithm'
     ? computationKeys.algorithm(computationId)

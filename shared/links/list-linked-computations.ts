@@ -6,8 +6,8 @@ import { readPage } from '../table/listing.ts';
 import { getItem, getItems, type Table } from '../table/table.ts';
 
 /**
- * A page of the computations that an asset is linked to, newest first, with the exact total. One round trip more than a page of
- * readPage: the links, then the rows they name.
+ * Reads a page of the computations that an asset is linked to, newest first, and the exact total. Takes one more round trip
+ * than readPage, for the computations' rows.
  * @throws ServiceError `not_found`
  */
 export async function listLinkedComputations(

@@ -8,12 +8,13 @@ import { StaleReadError, type Transaction } from '../table/transaction.ts';
 import { refuseBeyondLimit } from './link-asset.ts';
 import { linkKey } from './link-keys.ts';
 
-/** A name or type changes in every computation that the asset is linked to, in one transaction: three actions for each. */
-const mostLinksOfARename = 30;
+/** One transaction changes the name or type in all linked computations, with three actions for each. */
+const maxLinksToRename = 30;
 
 /**
- * Renames an asset in the computations that it is linked to; nothing is done if name and type stay.
- * @throws ServiceError `conflict` if it is linked to more than 30, or a computation has such an asset already; `too_large`
+ * Moves the links of an asset to its new name and type. Does nothing if both stay the same.
+ * @throws ServiceError `conflict` if the asset has more than 30 links, or if a computation already has an algorithm or a dataset
+ * with this file name; `too_large` if a computation has too many datasets
  */
 export async function renameLinks(
   table: Table,
@@ -25,7 +26,7 @@ export async function renameLinks(
   const ids = await linkedComputationIds(table, from.id);
   const keys = [...ids.map((id) => computationKey(domain, id)), ...ids.map((id) => linkKey(id, from))];
   const items = await getItems(table, keys);
-  const addedDatasets = datasets(to) - datasets(from);
+  const addedDatasets = datasetCount(to) - datasetCount(from);
   for (const [index, id] of ids.entries()) {
     const row = findComputation(items[index], id);
     if (!row) continue;
@@ -38,16 +39,16 @@ export async function renameLinks(
 }
 
 async function linkedComputationIds(table: Table, assetId: string): Promise<string[]> {
-  const limit = mostLinksOfARename + 1;
+  const limit = maxLinksToRename + 1;
   const links = await queryPrefix(table, lists.linkedComputations(assetId).pk, listKeys.prefixes.row, { limit });
   if (links.length < limit) return links.map((link) => String(link['id']));
   throw conflict(
     'linked_too_widely',
-    `The asset is linked to more than ${mostLinksOfARename} computations; its file_name and asset_type stay. Create another asset instead.`,
+    `The asset is linked to more than ${maxLinksToRename} computations; its file_name and asset_type stay. Create another asset instead.`,
   );
 }
 
-/** The link stands under its asset's name and type, so it moves with them. */
+/** Moves a link to a new key, because the key contains the asset's name and type. */
 function moveLink(transaction: Transaction, id: string, link: Item, { from, to }: { from: StoredAsset; to: StoredAsset }): void {
   const { file_name, asset_type } = to;
   const [oldKey, newKey] = [linkKey(id, from), linkKey(id, to)];
@@ -58,15 +59,15 @@ function moveLink(transaction: Transaction, id: string, link: Item, { from, to }
   }
   transaction.add(
     { delete: { Key: oldKey, ConditionExpression: 'attribute_exists(pk)' }, otherwise: new StaleReadError() },
-    { put: { ...put, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: taken(id, to) },
+    { put: { ...put, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: placeTaken(id, to) },
   );
 }
 
-function taken(computationId: string, { asset_type, file_name }: StoredAsset): ServiceError {
+function placeTaken(computationId: string, { asset_type, file_name }: StoredAsset): ServiceError {
   const computation = `Computation ${computationId}, which the asset is linked to, has`;
   return asset_type === 'algorithm'
     ? conflict('second_algorithm', `${computation} an algorithm already.`)
     : conflict('file_name_taken', `${computation} a dataset named ${file_name} already.`);
 }
 
-const datasets = ({ asset_type }: StoredAsset) => (asset_type === 'dataset' ? 1 : 0);
+const datasetCount = ({ asset_type }: StoredAsset) => (asset_type === 'dataset' ? 1 : 0);

@@ -19,8 +19,8 @@ import type { LinkRequest } from './link-asset.ts';
 import { linkKey } from './link-keys.ts';
 
 /**
- * Unlinks an asset from a computation; done already, nothing is written. A run that is active keeps what it began with, and
- * the asset is kept for it. Three round trips.
+ * Unlinks an asset from a computation. Writes nothing if there is no link. An active run keeps its inputs, so the asset cannot
+ * be deleted until that run ends. Three round trips.
  * @throws ServiceError `not_found`
  */
 export async function unlinkAsset(table: Table, request: LinkRequest): Promise<Permitted> {
@@ -39,21 +39,21 @@ export async function unlinkAsset(table: Table, request: LinkRequest): Promise<P
   });
 }
 
-/** What a link knows of its asset. */
+/** The fields of an asset that its links need. */
 type LinkedAsset = Pick<StoredAsset, 'id' | 'asset_type' | 'file_name'>;
 
 interface DeletedAssetRequest extends Omit<LinkRequest, 'assetId' | 'permit'> {
   asset: LinkedAsset;
 }
 
-/** As unlinkAsset, of an asset that is deleted already, whose row has gone. */
+/** Like unlinkAsset, for an asset whose row has been deleted. */
 export async function unlinkDeletedAsset(table: Table, request: DeletedAssetRequest): Promise<void> {
   const { domain, asset, computationId } = request;
   await withFreshReads(table, async (table) => {
     const keys = [assetKey(domain, asset.id), ...keysToChange(domain, computationId)];
     const [assetItem, ...computationItems] = await getItems(table, keys);
     if (findAsset(assetItem, asset.id))
-      throw new StaleReadError('The transaction that deletes the asset is still visible in part.');
+      throw new StaleReadError('The transaction that deletes the asset is only partly visible.');
     if (!findComputation(computationItems[0], computationId)) return;
     const computation = parseToChange(domain, computationId, computationItems);
     const transaction = new Transaction();
@@ -61,7 +61,7 @@ export async function unlinkDeletedAsset(table: Table, request: DeletedAssetRequ
   });
 }
 
-/** Removes a link and says so in the journal. @returns false if there is no such link */
+/** Removes a link and records an event. @returns false if there is no such link */
 async function removeLink(
   table: Table,
   transaction: Transaction,
@@ -93,7 +93,7 @@ async function removeLink(
   return true;
 }
 
-/** Notes that the active run still uses the asset, at the asset and where the purge of the computation finds it. */
+/** Records that the active run still uses the asset: once for the asset, and once for the purge of the computation. */
 function keepForRun(
   transaction: Transaction,
   asset_id: string,

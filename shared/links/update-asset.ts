@@ -17,14 +17,14 @@ interface UpdateRequest {
   given: Omit<AssetInput, 'checksum'> & { checksum?: string | null | undefined };
   /** RFC 3339, UTC, milliseconds. */
   now: string;
-  /** Called with the asset as it is; throws to refuse. */
+  /** Called with the current asset. Throws to refuse the request. */
   permit: (asset: StoredAsset) => Permitted;
 }
 
 /**
- * Replaces an asset. New content goes under a new name, so what was there stays whole for those who read it now; the collector
- * removes it later.
- * @throws ServiceError `not_found`, `invalid_request`, `too_large`, `conflict` where a name or type does not fit a computation
+ * Replaces an asset. New content gets a new key, so that callers who are reading the old content are not disturbed. A content
+ * check removes the old content later.
+ * @throws ServiceError `not_found`; `invalid_request`; `too_large`; `conflict` as in renameLinks
  */
 export async function updateAsset(
   table: Table,
@@ -62,7 +62,7 @@ export async function updateAsset(
   return { asset: { ...row, ...upload }, permitted };
 }
 
-/** The content sent, unless it is what the asset has already and comes with the checksum that it has. */
+/** Returns the content sent, or undefined if the asset already has this content and this checksum. */
 function changedContent(given: UpdateRequest['given'], current: StoredAsset): InlineContent | undefined {
   if (given.asset === undefined) return undefined;
   const content = decodeContent(given.asset);

@@ -5,23 +5,24 @@ import type { StoredComputation } from '../computations/computation.ts';
 import type { ParticipantKey } from '../keys/participant-key.ts';
 import { manifestSchema, type Manifest, type MissingItems } from './manifest.ts';
 
-/** Everything a manifest is made of. */
+/** Everything that a manifest is built from. */
 export interface Inputs {
   computation: StoredComputation;
   agent_config: AgentConfig;
   algorithm: StoredAsset | undefined;
-  /** In the order they were linked. */
+  /** In the order in which they were linked. */
   datasets: StoredAsset[];
   /** The keys that participants uploaded to the computation. */
   keys: ParticipantKey[];
 }
 
-/** Fits, with the agent's configuration, into one DynamoDB item and one gRPC message of the agent. */
+/** Together with the agent's configuration, it fits into one DynamoDB item and one gRPC message of the agent. */
 const manifestLimitInBytes = 256 * 1024;
 
 /**
- * The manifest, or what it lacks. A provider's key is the asset's own, else the one that its creator uploaded to the
- * computation; consumers are the owner and every result consumer with a key on the computation (docs/contract.md, section 5).
+ * Builds the manifest, or returns what is missing. A provider's key is that of the asset, otherwise the key that the asset's
+ * creator uploaded to the computation. Consumers are the owner and all result consumers who uploaded a key to the computation
+ * (docs/contract.md, section 5).
  */
 export function buildManifest(
   inputs: Inputs,

@@ -14,7 +14,7 @@ const userKey = v.pipe(
   v.description('The public key as DER SubjectPublicKeyInfo, base64.'),
 );
 
-/** The manifest of a run, in the form that the agent and its checking tools read. Any other form would end the agent's process. */
+/** The manifest of a run, in the form that the agent and its checking tools read. Any other form would crash the agent. */
 export const manifestSchema = v.pipe(
   v.object({
     id: identifier,

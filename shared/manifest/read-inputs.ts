@@ -7,9 +7,9 @@ import { getItems, queryPartition, type Table } from '../table/table.ts';
 import type { Inputs } from './build-manifest.ts';
 
 /**
- * What the manifest of a computation is made of, as it is now. Two round trips: its links and keys, then their assets. An asset
- * that is deleted counts as not linked.
- * @param computation the row, read before: a change of its inputs since then changes the version that was read
+ * Reads what the manifest of a computation is built from, in two round trips: its links and keys, then the assets. A deleted
+ * asset counts as not linked.
+ * @param computation the row, read before. Any later change of the inputs changes its `inputs_version`.
  */
 export async function readInputs(table: Table, domain: string, computation: StoredComputation): Promise<Inputs> {
   const items = await queryPartition(table, computationKeys.partition(computation.id));

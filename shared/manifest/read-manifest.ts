@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import { notFound, ServiceError } from '../errors.ts';
 import { numberOf } from '../identifiers.ts';
 import { parseStored } from '../table/parse-stored.ts';
@@ -9,8 +10,8 @@ import { manifestSchema, type Manifest, type MissingItems } from './manifest.ts'
 import { readInputs } from './read-inputs.ts';
 
 /**
- * Reads the manifest that a run was started with, or, without `runId`, the manifest that a run would get now.
- * @throws ServiceError `not_found`; `incomplete` with the missing items, since an incomplete manifest would end an agent
+ * Reads the manifest that a run was started with. Without `runId`, builds the manifest that a run would get now.
+ * @throws ServiceError `not_found`; `incomplete` with the missing items, because an incomplete manifest would crash an agent
  */
 export async function readManifest(table: Table, domain: string, id: string, runId: string | undefined): Promise<Manifest> {
   if (runId !== undefined) {
@@ -18,7 +19,7 @@ export async function readManifest(table: Table, domain: string, id: string, run
     const [row, snapshot] = await getItems(table, [computationKey(domain, id), runKeys.snapshot(id, runId)]);
     parseComputation(row, id);
     if (!snapshot) throw notFound('run of this computation');
-    return parseStored(manifestSchema, snapshot['manifest'], 'manifest');
+    return parseStored(v.object({ manifest: manifestSchema }), snapshot, 'snapshot of a run').manifest;
   }
   const { manifest, missing } = buildManifest(await readInputs(table, domain, await readComputation(table, domain, id)));
   if (missing)

@@ -5,8 +5,8 @@ import { completeTask, failTaskAsOver, type Executions } from './executions.ts';
 import type { WaitingStep } from './run-reference.ts';
 
 /**
- * Leaves the task token of the run's wait with the claim, for the report that brings the outcome. If the outcome came first, the
- * task completes at once; if the run is over, it fails as RunIsOver.
+ * Stores the task token of the waiting step in the claim, so that the report with the outcome can complete the task. If the
+ * claim already has an outcome, completes the task at once. If the run is over, fails the task with RunIsOver.
  */
 export async function awaitCvm(table: Table, executions: Executions, { run, task_token }: WaitingStep): Promise<void> {
   await withFreshReads(table, async (table) => {

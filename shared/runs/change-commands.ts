@@ -5,7 +5,7 @@ import type { RunReference } from './run-reference.ts';
 
 type CommandType = Command['type'];
 
-/** Lays a command out for the run's CVM, for `lifetimeInSeconds` from `now` on. */
+/** Adds a command for the run's CVM. It expires `lifetimeInSeconds` after `now`. */
 export function addCommand(
   transaction: Transaction,
   { domain, computation_id, run_id, cvm_id }: RunReference,
@@ -23,7 +23,7 @@ export function addCommand(
   transaction.add({ put: { Item } });
 }
 
-/** Takes a command back, or notes that it was answered. Nothing happens if there is none. */
+/** Removes a command that was withdrawn or answered. Does nothing if it does not exist. */
 export function removeCommand(transaction: Transaction, { domain, cvm_id, run_id }: RunReference, type: CommandType): void {
   transaction.add({ delete: { Key: cvmKeys.command(domain, cvm_id, run_id, type) } });
 }

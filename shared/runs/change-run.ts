@@ -3,18 +3,20 @@ import type { Run } from '../computations/run.ts';
 import { numberOf } from '../identifiers.ts';
 import { keyToWrite, listKeys, lists, type Key } from '../table/keys.ts';
 import { addToList, removeFromList } from '../table/listing.ts';
+import { schemaVersion } from '../table/schema-version.ts';
 import { setAttributes } from '../table/set-attributes.ts';
 import type { Table } from '../table/table.ts';
 import { StaleReadError, type Transaction } from '../table/transaction.ts';
 
-/** What is recorded of a change of a run, and when: RFC 3339, UTC, milliseconds. */
+/** How the journal records a change of a run. */
 interface Entry {
   originator: string;
   details: Record<string, unknown>;
+  /** RFC 3339, UTC, milliseconds. */
   now: string;
 }
 
-/** Adds a run to its domain's list. Its computation enters the run's status in the same transaction. */
+/** Adds a run and its list entry. Its computation takes over the run's status in the same transaction. */
 export async function addRun(
   table: Table,
   transaction: Transaction,
@@ -24,15 +26,15 @@ export async function addRun(
 ): Promise<void> {
   const { number, key } = placeOf(computation.domain, run.id);
   transaction.add(
-    { put: { Item: { ...key, ...run }, ConditionExpression: 'attribute_not_exists(pk)' } },
+    { put: { Item: { ...key, ...schemaVersion('run'), ...run }, ConditionExpression: 'attribute_not_exists(pk)' } },
     ...addToList(lists.runs(computation.domain), number),
   );
   await enterStatus(table, transaction, computation, run, entry);
 }
 
 /**
- * Changes a run that was read as `before`. Its computation enters the run's status in the same transaction, which fails with
- * StaleReadError if the run has another status by then.
+ * Changes a run from `before` to `after`. Its computation takes over the run's status in the same transaction. The transaction
+ * fails with StaleReadError if the run's status has changed since it was read.
  */
 export async function changeRun(
   table: Table,
@@ -56,7 +58,7 @@ export async function changeRun(
   await enterStatus(table, transaction, computation, after, entry);
 }
 
-/** Takes the run of a deleted computation out of its list. The transaction fails with ConditionFailedError if it is gone. */
+/** Removes the run of a deleted computation and its list entry. Fails with ConditionFailedError if the run was removed before. */
 export function removeRun(transaction: Transaction, domain: string, runId: string): void {
   const { number, key } = placeOf(domain, runId);
   transaction.add(

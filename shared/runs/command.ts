@@ -4,7 +4,7 @@ import { manifestSchema } from '../manifest/manifest.ts';
 import { identifier } from '../identifier-schemas.ts';
 import { timestamp } from '../timestamp.ts';
 
-/** A command for a CVM. */
+/** A command for a CVM (endpoint 25). */
 export const commandSchema = v.pipe(
   v.object({
     id: v.pipe(v.string(), v.uuid()),

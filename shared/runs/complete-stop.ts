@@ -6,7 +6,10 @@ import { endRun } from './end-run.ts';
 import type { Executions } from './executions.ts';
 import type { RunReference } from './run-reference.ts';
 
-/** Completes a stop, confirmed or not: tells the run's own execution, or ends the run here if that execution is gone. */
+/**
+ * Completes a stop, whether the CVM confirmed it or not. Completes the waiting tasks of the run's execution. If no task waits,
+ * ends the run itself.
+ */
 export async function completeStop(table: Table, executions: Executions, run: RunReference, now: string): Promise<void> {
   const unconfirmed: Ending = { status: 'cancelled', reason: 'Stopped; no CVM confirmed it in time.', is_confirmed: false };
   await withFreshReads(table, async (table) => {
@@ -16,6 +19,6 @@ export async function completeStop(table: Table, executions: Executions, run: Ru
     changeClaim(transaction, claim, { set: { outcome: unconfirmed }, unless: ['outcome'] });
     await transaction.commit(table);
   });
-  const claim = await readClaim(table, run); // with the tokens that were left before it had an outcome
+  const claim = await readClaim(table, run); // read again: it contains the tokens that were stored before it had an outcome
   if (claim && !(await completeTasksOf(executions, claim))) await endRun(table, run, unconfirmed, now);
 }

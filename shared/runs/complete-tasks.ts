@@ -2,8 +2,8 @@ import type { Claim } from './claim.ts';
 import { completeTask, type Executions } from './executions.ts';
 
 /**
- * Completes every task that waits for the outcome of a run. Safe to repeat.
- * @returns whether the run's own execution was waiting, and will record the outcome
+ * Completes all tasks that wait for the outcome of a run. Safe to repeat.
+ * @returns whether the run's execution was waiting, so that it will record the outcome
  */
 export async function completeTasksOf(executions: Executions, claim: Claim): Promise<boolean> {
   const tokensOfRun = [claim.offer_token, claim.run_token].filter((token) => token !== undefined);

@@ -6,9 +6,9 @@ import { completeTask, failTaskAsOver, type Executions } from './executions.ts';
 import type { WaitingStep } from './run-reference.ts';
 
 /**
- * Tells the CVM to stop, takes back an offer that it has not accepted yet, and leaves the task token with the claim. If the
- * outcome is known, the task completes at once; if the run is over, it fails as RunIsOver.
- * @param stopInSeconds how long the CVM may take to confirm
+ * Adds the stop command for the CVM, withdraws an offer that the CVM has not accepted yet, and stores the task token in the
+ * claim. If the claim already has an outcome, completes the task at once. If the run is over, fails the task with RunIsOver.
+ * @param stopInSeconds the time that the CVM has to confirm the stop
  */
 export async function deliverStop(
   table: Table,

@@ -5,7 +5,7 @@ import type { Command } from './command.ts';
 import { outcomeOfReport } from './outcome-of-report.ts';
 import type { Report } from './report.ts';
 
-/** The change of the claim that the reports make. Any word of the agent says that the CVM has taken the run. */
+/** Returns the change that the reports make to the claim. Any event of the agent counts as acceptance of the run. */
 export function claimChangeOf(reports: Report[], claim: Claim, now: string): ClaimChange | undefined {
   const isTaken = reports.some(
     (report) => report.type === 'event' || (report.type === 'accepted' && report.command_id === claim.run_command_id),
@@ -21,7 +21,7 @@ export function claimChangeOf(reports: Report[], claim: Claim, now: string): Cla
   };
 }
 
-/** The commands that the reports answer; they do not come back. */
+/** Returns the commands that the reports answer. They are not delivered again. */
 export function answeredCommands(reports: Report[], claim: Claim): Command['type'][] {
   const answeredIds = new Set(reports.map((report) => ('command_id' in report ? report.command_id : '')));
   const answered: Command['type'][] = [];
@@ -31,8 +31,8 @@ export function answeredCommands(reports: Report[], claim: Claim): Command['type
 }
 
 /**
- * The events that the reports bring.
- * @param isActive whether the run is active: what comes after its end is recorded, but is not its status
+ * Returns the events in the reports.
+ * @param isActive whether the run is active. Events after its end are recorded, but do not become the computation's status.
  */
 export function eventsOf(reports: Report[], run: Run, isActive: boolean): NewEvent[] {
   return reports.flatMap((report) => {

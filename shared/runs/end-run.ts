@@ -1,6 +1,7 @@
 import { keysToChange, parseToChange } from '../computations/change-computation.ts';
 import { isActive, type Run } from '../computations/run.ts';
 import { emitMetric } from '../metrics.ts';
+import { runKeys } from '../table/keys.ts';
 import { getItems, type Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { changeRun } from './change-run.ts';
@@ -8,13 +9,14 @@ import { claimKeys, parseClaimOf, removeClaim, type Ending } from './claim.ts';
 import { removeCommand } from './change-commands.ts';
 import { findRun, runKey } from './read-run.ts';
 import type { RunReference } from './run-reference.ts';
-import { removeServerKey } from './snapshot.ts';
+import { removeKeyFromSnapshot, removeServerKey } from './snapshot.ts';
 
 /**
- * The one place where a run ends: status, counts, statistics, the last event, and the CVM set free, in one transaction. What the
- * CVM said first counts; `otherwise` is how it ends when the CVM said nothing. Safe to repeat: a run that has ended stays as it is.
+ * Ends a run; every run ends here. One transaction changes the status, the lists and the statistics, records the last event and
+ * frees the CVM. The run ends with the first outcome that the CVM reported, or with `otherwise` if it reported none. Safe to
+ * repeat: a run that has ended does not change.
  * @param now RFC 3339, UTC, milliseconds
- * @returns the run as it ended; undefined when it is gone with its computation
+ * @returns the ended run; undefined if it was deleted with its computation
  */
 export async function endRun(table: Table, reference: RunReference, otherwise: Ending, now: string): Promise<Run | undefined> {
   const { domain, computation_id, run_id } = reference;
@@ -27,7 +29,7 @@ export async function endRun(table: Table, reference: RunReference, otherwise: E
     if (!run || !isActive(run.status)) return run;
     const computation = parseToChange(domain, computation_id, [row, head]);
     const claim = parseClaimOf(reference, claimItems);
-    const { status, reason, is_confirmed } = claim?.outcome ?? whileStopping(run, otherwise);
+    const { status, reason, is_confirmed } = claim?.outcome ?? whenStopping(run, otherwise);
 
     const ended: Run = { ...run, status, ended_at: now, reason };
     const details = { reason, ...(is_confirmed === undefined ? {} : { confirmed: is_confirmed }) };
@@ -35,6 +37,7 @@ export async function endRun(table: Table, reference: RunReference, otherwise: E
     await changeRun(table, transaction, computation, { before: run, after: ended }, { originator: 'system', details, now });
     if (claim) removeClaim(transaction, claim);
     if (claim?.has_server_key !== false) removeServerKey(transaction, reference);
+    if (claim?.has_server_key === undefined) removeKeyFromSnapshot(transaction, runKeys.snapshot(computation_id, run_id));
     removeCommand(transaction, reference, 'run');
     removeCommand(transaction, reference, 'stop');
     await transaction.commit(table);
@@ -43,8 +46,8 @@ export async function endRun(table: Table, reference: RunReference, otherwise: E
   });
 }
 
-/** A run that somebody has stopped is cancelled whatever else goes wrong with it, and says so. */
-function whileStopping(run: Run, otherwise: Ending): Ending {
+/** A run that a user stopped ends as cancelled even if it fails. The reason names the failure. */
+function whenStopping(run: Run, otherwise: Ending): Ending {
   if (run.status !== 'stopping' || otherwise.status === 'cancelled') return otherwise;
   return { status: 'cancelled', reason: `Stopped; the CVM did not confirm it. ${otherwise.reason}`, is_confirmed: false };
 }

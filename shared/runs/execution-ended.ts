@@ -7,13 +7,13 @@ import { completeStop } from './complete-stop.ts';
 
 const input = v.object({ ...runReference.entries, action: v.picklist(['run', 'stop']) });
 
-/** EventBridge's `Step Functions Execution Status Change`, as far as it is read here. */
+/** The fields of EventBridge's `Step Functions Execution Status Change` that are read here. */
 export const executionStatusChange = v.object({
   detail: v.object({ status: v.string(), input: v.pipe(v.string(), v.parseJson(), input) }),
 });
 export type ExecutionStatusChange = v.InferOutput<typeof executionStatusChange>;
 
-/** An execution has ended without recording an outcome itself: aborted by hand, timed out, failed. */
+/** Handles an execution that ended without recording an outcome: it was aborted, timed out or failed. */
 export async function executionEnded(
   table: Table,
   executions: Executions,

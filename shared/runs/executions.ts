@@ -14,20 +14,21 @@ import {
 } from '@aws-sdk/client-sfn';
 import { clientLimits } from '../client-limits.ts';
 import { environment } from '../environment.ts';
+import { log } from '../logger.ts';
 import { runOverErrorName } from './run-over.ts';
 import type { RunReference } from './run-reference.ts';
 
-/** The state machine's executions and the tasks that wait in them. */
+/** Access to the state machine's executions and their waiting tasks. */
 export interface Executions {
   client: SFNClient;
   stateMachineArn: string;
 }
 
-let known: Executions | undefined;
+let opened: Executions | undefined;
 
 export function openExecutions(): Executions {
-  known ??= { client: new SFNClient({ requestHandler: clientLimits }), stateMachineArn: environment().STATE_MACHINE_ARN };
-  return known;
+  opened ??= { client: new SFNClient({ requestHandler: clientLimits }), stateMachineArn: environment().STATE_MACHINE_ARN };
+  return opened;
 }
 
 export type ExecutionAction = 'run' | 'stop';
@@ -36,7 +37,7 @@ function executionName(action: ExecutionAction, runId: string): string {
   return `${action}-${runId}`;
 }
 
-/** Starts the execution of a run or of its stop. Named after the run, so repeating it is harmless. */
+/** Starts the execution of a run or of its stop. Its name contains the run's identifier, so this is safe to repeat. */
 export async function startExecution(executions: Executions, action: ExecutionAction, run: RunReference): Promise<void> {
   try {
     await executions.client.send(
@@ -51,7 +52,7 @@ export async function startExecution(executions: Executions, action: ExecutionAc
   }
 }
 
-/** The state of the execution of a run or of its stop; undefined where it was never started. Eventually consistent. */
+/** Returns the status of the execution of a run or of its stop; undefined if it was never started. Eventually consistent. */
 export async function executionStatus(
   executions: Executions,
   action: ExecutionAction,
@@ -67,22 +68,23 @@ export async function executionStatus(
   }
 }
 
-/** Completes a task that waits. @returns whether it still waited */
+/** Completes a waiting task. @returns false if it no longer waits */
 export function completeTask(executions: Executions, taskToken: string): Promise<boolean> {
-  return ifItWaits(() => executions.client.send(new SendTaskSuccessCommand({ taskToken, output: '{}' })));
+  return sendIfWaiting(() => executions.client.send(new SendTaskSuccessCommand({ taskToken, output: '{}' })));
 }
 
-/** Fails a task that waits, because its run is over: the state machine goes on behind it, and nothing counts as an error. */
+/** Fails a waiting task because its run is over. The state machine catches this and continues; nothing counts as an error. */
 export async function failTaskAsOver(executions: Executions, taskToken: string): Promise<void> {
-  await ifItWaits(() => executions.client.send(new SendTaskFailureCommand({ taskToken, error: runOverErrorName })));
+  log('INFO', 'The run is over.');
+  await sendIfWaiting(() => executions.client.send(new SendTaskFailureCommand({ taskToken, error: runOverErrorName })));
 }
 
-/** Tells a task that its CVM lives. @returns whether it still waited */
+/** Sends the heartbeat of a waiting task. @returns false if it no longer waits */
 export function sendHeartbeat(executions: Executions, taskToken: string): Promise<boolean> {
-  return ifItWaits(() => executions.client.send(new SendTaskHeartbeatCommand({ taskToken })));
+  return sendIfWaiting(() => executions.client.send(new SendTaskHeartbeatCommand({ taskToken })));
 }
 
-async function ifItWaits(send: () => Promise<unknown>): Promise<boolean> {
+async function sendIfWaiting(send: () => Promise<unknown>): Promise<boolean> {
   try {
     await send();
     return true;

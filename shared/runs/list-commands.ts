@@ -4,15 +4,15 @@ import { getItems, queryPartition, type Table } from '../table/table.ts';
 import { type Command, commandSchema } from './command.ts';
 import { parseSnapshot, snapshotKeys } from './snapshot.ts';
 
-/** The commands that wait for a CVM, oldest first. One round trip when none does, two where a run is offered. */
+/** Lists the commands for a CVM that have not expired, oldest first. Two round trips; only one if there are none. */
 export async function listCommands(table: Table, domain: string, cvmId: string, now: string): Promise<Command[]> {
   const items = await queryPartition(table, cvmKeys.commands(domain, cvmId));
-  const open = items
+  const commands = items
     .map((item) => parseStored(commandSchema, item, 'command'))
     .filter((command) => command.expires_at > now)
     .sort((a, b) => a.issued_at.localeCompare(b.issued_at));
-  const snapshots = await getItems(table, open.flatMap(snapshotKeys));
-  return open.map((command, index) =>
+  const snapshots = await getItems(table, commands.flatMap(snapshotKeys));
+  return commands.map((command, index) =>
     command.type === 'run' ? { ...command, ...parseSnapshot(snapshots.slice(2 * index, 2 * index + 2)) } : command,
   );
 }

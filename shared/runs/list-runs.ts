@@ -4,7 +4,7 @@ import { readPage } from '../table/listing.ts';
 import type { Table } from '../table/table.ts';
 import { runSchema, type Run } from '../computations/run.ts';
 
-/** A page of the domain's runs, newest first, with the exact total; see readPage for what it costs. */
+/** Reads a page of the domain's runs, newest first, and the exact total. See readPage for its cost. */
 export async function listRuns(
   table: Table,
   domain: string,

@@ -7,10 +7,10 @@ import { findRun, runKey } from './read-run.ts';
 import type { WaitingStep } from './run-reference.ts';
 
 /**
- * Offers the run to its CVM, and leaves the task token with the claim for the report that accepts it. If the CVM accepted an
- * earlier attempt of this step, the task completes at once. If there is nothing to offer, because the outcome is known or the
- * run was stopped before, the task fails as RunIsOver.
- * @param acceptInSeconds how long the CVM may take to accept
+ * Offers the run to its CVM and stores the task token in the claim, so that the report with the acceptance can complete the
+ * task. If the CVM accepted an earlier attempt of this step, completes the task at once. If there is nothing to offer, because
+ * the claim has an outcome or the run was stopped first, fails the task with RunIsOver.
+ * @param acceptInSeconds the time that the CVM has to accept
  */
 export async function offerRun(
   table: Table,
@@ -20,7 +20,7 @@ export async function offerRun(
   acceptInSeconds: number,
 ): Promise<void> {
   const rowKey = runKey(run.domain, run.run_id);
-  if (!rowKey) throw new Error('The execution is of a run that this service cannot have started.');
+  if (!rowKey) throw new Error('This service cannot have started the run of the execution.');
   await withFreshReads(table, async (table) => {
     const [runItem, ...claimItems] = await getItems(table, [rowKey, ...claimKeys(run)]);
     const claim = parseClaimOf(run, claimItems);
@@ -42,8 +42,8 @@ export async function offerRun(
 }
 
 /**
- * The run was stopped meanwhile. A run that was never offered is over. A run that was offered, by an attempt of this step whose
- * answer got lost, may be with the CVM already, so its stop has to be awaited.
+ * Handles a run that was stopped before this offer. If it was never offered, the run is over. If an earlier attempt of this step
+ * offered it and its response was lost, the CVM may already have it, so the task waits for the stop.
  */
 async function withdrawOffer(table: Table, executions: Executions, claim: ReadClaim, task_token: string): Promise<void> {
   const transaction = new Transaction();

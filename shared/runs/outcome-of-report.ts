@@ -2,8 +2,8 @@ import type { Claim, Ending } from './claim.ts';
 import type { Report } from './report.ts';
 
 /**
- * What ends a run (docs/contract.md, section 6): results that are ready, a failure, a stop, a refusal. Everything else, such as the
- * `Running/Failed` that an agent sends after it was stopped, ends nothing.
+ * Returns the outcome that a report contains (docs/contract.md, section 6). Runs end with ready results, a failure, a stop or a
+ * rejection. All other reports, such as the `Running/Failed` of an agent after a stop, return undefined.
  */
 export function outcomeOfReport(report: Report, claim: Claim): Ending | undefined {
   switch (report.type) {
@@ -11,9 +11,13 @@ export function outcomeOfReport(report: Report, claim: Claim): Ending | undefine
       return outcomeOfEvent(`${report.event_type}/${report.status}`, claim);
     case 'rejected':
       if (report.command_id === claim.run_command_id)
-        return { status: 'failed', reason: said('The CVM rejected the run', report.reason) };
+        return { status: 'failed', reason: withReason('The CVM rejected the run', report.reason) };
       if (report.command_id !== claim.stop_command_id) return undefined;
-      return { status: 'cancelled', reason: said('Stopped; the CVM rejected the stop', report.reason), is_confirmed: false };
+      return {
+        status: 'cancelled',
+        reason: withReason('Stopped; the CVM rejected the stop', report.reason),
+        is_confirmed: false,
+      };
     case 'accepted':
     case 'heartbeat':
       return undefined;
@@ -38,6 +42,6 @@ function outcomeOfEvent(event: string, claim: Claim): Ending | undefined {
   }
 }
 
-function said(what: string, reason: string): string {
-  return reason ? `${what}: ${reason}` : `${what}.`;
+function withReason(text: string, reason: string): string {
+  return reason ? `${text}: ${reason}` : `${text}.`;
 }

@@ -5,7 +5,7 @@ import type { Table } from '../table/table.ts';
 import { readRun } from './read-run.ts';
 
 /**
- * Reads a run of a computation, without `runId` the latest one. One round trip.
+ * Reads a run of a computation. Without `runId`, reads the latest run. One round trip.
  * @throws ServiceError `not_found` if the computation does not exist, was never run or has no such run
  */
 export async function readRunOfComputation(

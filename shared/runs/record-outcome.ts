@@ -11,7 +11,7 @@ const reasons: Record<EndedBy, string> = {
   failure: 'A step of the lifecycle failed.',
 };
 
-/** Records how a run ended: by the CVM's word, or by what ended the wait. Then completes a stop that still waits. */
+/** Ends a run with the outcome in its claim, or as failed by `endedBy`. Then completes the task of a stop that still waits. */
 export async function recordOutcome(
   table: Table,
   executions: Executions,

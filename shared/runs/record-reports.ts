@@ -15,7 +15,7 @@ import { findRun, runKey } from './read-run.ts';
 import type { Report } from './report.ts';
 import type { RunReference } from './run-reference.ts';
 
-/** With a marker and an event for each, and what goes with them, below the 100 actions of a transaction. */
+/** Each report takes up to two actions, a marker and an event. Their sum stays below the 100 actions of a transaction. */
 const reportsPerTransaction = 40;
 
 interface Batch {
@@ -26,10 +26,10 @@ interface Batch {
 }
 
 /**
- * Records what a CVM reports: events into the journal, acceptance and outcome into the claim, in one transaction for up to 40
- * reports of a run; then tells the waiting execution. Sent again, a report changes nothing, but what is told is told again.
- * After the end of a run its late events are still recorded.
- * @throws ServiceError `not_found` naming the report whose run is not of this CVM; nothing of the batch is kept then
+ * Records a batch of reports of a CVM. Events go into the journal, acceptance and outcome into the claim, in one transaction for
+ * up to 40 reports of a run. Then notifies the waiting execution. A repeated report changes nothing, but notifies the execution
+ * again. Events that arrive after the end of a run are still recorded.
+ * @throws ServiceError `not_found` that names the report whose run is not on this CVM; then nothing of the batch is recorded
  */
 export async function recordReports(
   table: Table,
@@ -42,15 +42,15 @@ export async function recordReports(
     const reports = batch.reports.filter((report) => report.run_id === run.id);
     for (let start = 0; start < reports.length; start += reportsPerTransaction) {
       const chunk = reports.slice(start, start + reportsPerTransaction);
-      const recorded = await withFreshReads(table, (fresh) => recordChunk(fresh, batch, run, chunk));
-      if (recorded.claim) await tellExecution(executions, recorded.claim);
+      const recorded = await withFreshReads(table, (table) => recordChunk(table, batch, run, chunk));
+      if (recorded.claim) await notifyExecution(executions, recorded.claim);
       accepted += recorded.accepted;
     }
   }
   return { accepted, duplicates: batch.reports.length - accepted };
 }
 
-/** The runs that the batch speaks of, in its order. */
+/** Reads the runs of the batch, in the order of its reports. */
 async function readRuns(table: Table, { domain, cvmId, reports }: Batch): Promise<Run[]> {
   const ids = [...new Set(reports.map((report) => report.run_id))];
   const keys = ids.map((id) => runKey(domain, id) ?? refuse(reports, id, cvmId));
@@ -69,7 +69,7 @@ function refuse(reports: Report[], runId: string, cvmId: string): never {
 
 interface Recorded {
   accepted: number;
-  /** As it is now; undefined once the run is over. */
+  /** The current claim; undefined if the run is over. */
   claim: Claim | undefined;
 }
 
@@ -83,34 +83,34 @@ async function recordChunk(table: Table, { domain, cvmId, now }: Batch, run: Run
   if (!findComputation(row, computation_id)) throw notFound('run');
 
   const claim = parseClaimOf(reference, claimItems);
-  const fresh = unseen(reports, reference, items.slice(keys.length));
-  if (fresh.length === 0) return { accepted: 0, claim };
+  const newReports = withoutMarker(reports, reference, items.slice(keys.length));
+  if (newReports.length === 0) return { accepted: 0, claim };
 
   const transaction = new Transaction();
-  for (const report of fresh) transaction.add(marker(report, reference, now));
-  const events = eventsOf(fresh, run, claim !== undefined);
+  for (const report of newReports) transaction.add(marker(report, reference, now));
+  const events = eventsOf(newReports, run, claim !== undefined);
   const computation = parseToChange(domain, computation_id, [row, head]);
   if (events.length > 0) await recordEvents(table, transaction, computation, events, now);
   else assertExists(transaction, domain, computation_id);
-  const change = claim && claimChangeOf(fresh, claim, now);
+  const change = claim && claimChangeOf(newReports, claim, now);
   if (claim && change) changeClaim(transaction, claim, change);
-  else if (claim && events.length > 0) assertClaimed(transaction, claim); // an event of the run does not come after its end
-  for (const type of claim ? answeredCommands(fresh, claim) : []) removeCommand(transaction, reference, type);
+  else if (claim && events.length > 0) assertClaimed(transaction, claim); // no event is recorded as the run's after the run's end
+  for (const type of claim ? answeredCommands(newReports, claim) : []) removeCommand(transaction, reference, type);
   await transaction.commit(table);
 
-  measure(fresh, claim, change, now);
-  // Read again: the execution may have left another token with the claim since, before it could see this outcome.
-  return { accepted: fresh.length, claim: change ? await readClaim(table, reference) : claim };
+  emitMetrics(newReports, claim, change, now);
+  // Read again: before the execution could see this outcome, it may have stored another token in the claim.
+  return { accepted: newReports.length, claim: change ? await readClaim(table, reference) : claim };
 }
 
-/** Notes that a report was recorded. A second one of the same identifier is read again and found. */
+/** Marks a report as recorded. Fails with StaleReadError if a report with this identifier was recorded since the last read. */
 function marker(report: Report, { computation_id, run_id }: RunReference, seen_at: string): Action {
   const Item = { ...runKeys.report(computation_id, run_id, report.id), seen_at };
   return { put: { Item, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: new StaleReadError() };
 }
 
-/** How long the CVM took to accept, and how old the oldest event is by the reporter's clock. */
-function measure(reports: Report[], claim: Claim | undefined, change: ClaimChange | undefined, now: string): void {
+/** Emits the time until the CVM accepted, and the age of the oldest event by the reporter's clock. */
+function emitMetrics(reports: Report[], claim: Claim | undefined, change: ClaimChange | undefined, now: string): void {
   if (claim && change?.set.accepted_at) emitMetric('TimeToAccept', Date.parse(now) - Date.parse(claim.claimed_at));
   const lags = reports.flatMap((report) =>
     report.type === 'event' && report.occurred_at ? [Date.parse(now) - Date.parse(report.occurred_at)] : [],
@@ -118,8 +118,8 @@ function measure(reports: Report[], claim: Claim | undefined, change: ClaimChang
   if (lags.length > 0) emitMetric('ReportLag', Math.max(0, ...lags));
 }
 
-/** The reports that no marker knows, the first of each identifier. */
-function unseen(reports: Report[], { computation_id, run_id }: RunReference, markers: (Item | undefined)[]): Report[] {
+/** Returns the reports without a marker. If several have the same identifier, only the first counts. */
+function withoutMarker(reports: Report[], { computation_id, run_id }: RunReference, markers: (Item | undefined)[]): Report[] {
   const seen = new Set(markers.map((item) => item?.['sk']));
   return reports.filter((report) => {
     const { sk } = runKeys.report(computation_id, run_id, report.id);
@@ -129,7 +129,7 @@ function unseen(reports: Report[], { computation_id, run_id }: RunReference, mar
   });
 }
 
-async function tellExecution(executions: Executions, claim: Claim): Promise<void> {
+async function notifyExecution(executions: Executions, claim: Claim): Promise<void> {
   if (claim.outcome) {
     await completeTasksOf(executions, claim);
     return;

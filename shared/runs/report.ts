@@ -22,7 +22,7 @@ const agentsEvent = v.pipe(
 /** 32 KiB in base64: a page of a hundred events fits into what a function may return. */
 const detailsLimit = Math.ceil((32 * 1024) / 3) * 4;
 
-/** A report of a CVM, or of the gateway that speaks for it. */
+/** A report of a CVM, or of the gateway that reports for it. */
 export const reportSchema = v.pipe(
   v.variant(
     'type',

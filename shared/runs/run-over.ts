@@ -1,2 +1,2 @@
-/** The error that ends the wait of a step that finds its run over. The state machine's Catch knows it by this name. */
+/** The error with which a step fails its task if its run is over. The state machine catches it by this name. */
 export const runOverErrorName = 'RunIsOver';

@@ -3,11 +3,12 @@ import { agentConfigInput, withoutServerKey, type AgentConfig } from '../computa
 import { manifestSchema, type Manifest } from '../manifest/manifest.ts';
 import { runKeys, type Key } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
+import { schemaVersion } from '../table/schema-version.ts';
 import type { Item } from '../table/table.ts';
 import type { Transaction } from '../table/transaction.ts';
 import type { RunReference } from './run-reference.ts';
 
-/** What a run was started with, whatever is changed of its computation later. */
+/** What a run was started with. Later changes of its computation do not affect it. */
 const snapshotSchema = v.object({
   manifest: manifestSchema,
   agent_config: v.object(agentConfigInput.entries),
@@ -16,7 +17,7 @@ export type Snapshot = v.InferOutput<typeof snapshotSchema>;
 
 type OfRun = Pick<RunReference, 'computation_id' | 'run_id'>;
 
-/** Keeps the snapshot of a run. The private key stands apart, since it goes with the run's end. */
+/** Stores the snapshot of a run. The private key is a separate item, because it is deleted when the run ends. */
 export function addSnapshot(
   transaction: Transaction,
   { computation_id, run_id }: OfRun,
@@ -26,6 +27,7 @@ export function addSnapshot(
   const { server_key } = agent_config;
   const Item = {
     ...runKeys.snapshot(computation_id, run_id),
+    ...schemaVersion('snapshot of a run'),
     run_id,
     manifest,
     agent_config: withoutServerKey(agent_config),
@@ -39,12 +41,31 @@ export function removeServerKey(transaction: Transaction, { computation_id, run_
   transaction.add({ delete: { Key: runKeys.serverKey(computation_id, run_id) } });
 }
 
-/** Where an active run's snapshot stands, for parseSnapshot. */
+/**
+ * Removes the private key that earlier versions stored in the snapshot of a run that is over. Fails if there is no snapshot.
+ */
+export function removeKeyFromSnapshot(transaction: Transaction, snapshotKey: Key): void {
+  transaction.add({
+    update: {
+      Key: snapshotKey,
+      UpdateExpression: 'REMOVE agent_config.server_key',
+      ConditionExpression: 'attribute_exists(agent_config)',
+    },
+  });
+}
+
+/** The filter for snapshots that contain a private key, for scanPage. */
+export const snapshotsWithKey = {
+  FilterExpression: 'begins_with(sk, :snapshot) AND size(agent_config.server_key) > :none',
+  ExpressionAttributeValues: { ':snapshot': runKeys.prefixes.snapshot, ':none': 0 },
+};
+
+/** Returns the keys of an active run's snapshot, for parseSnapshot. */
 export function snapshotKeys({ computation_id, run_id }: OfRun): [Key, Key] {
   return [runKeys.snapshot(computation_id, run_id), runKeys.serverKey(computation_id, run_id)];
 }
 
-/** The snapshot with its private key, from the items read at snapshotKeys. @throws Error if it does not fit */
+/** Parses the snapshot and its private key from the items read at snapshotKeys. @throws Error if they are invalid */
 export function parseSnapshot([snapshot, serverKey]: (Item | undefined)[]): Snapshot {
   const agent_config = { ...(snapshot?.['agent_config'] as object | undefined), ...pickServerKey(serverKey) };
   return parseStored(snapshotSchema, { ...snapshot, agent_config }, 'snapshot of a run');

@@ -31,14 +31,15 @@ interface RunRequest {
   by: string;
   /** RFC 3339, UTC, milliseconds. */
   now: string;
-  /** Called with the computation before anything is told of it; throws to refuse. */
+  /** Called with the computation before anything about it is revealed. Throws to refuse the request. */
   permit: (computation: StoredComputation) => Permitted;
 }
 
 /**
- * Starts a run: run, claim of the CVM, snapshot, status and `started` event in one transaction, then the execution. A caller
- * that dies in between leaves a claim without an execution, which the sweep ends.
- * @throws ServiceError `not_found`; `conflict` where a run is in the way; `incomplete` with what is missing; `unavailable`
+ * Starts a run. One transaction writes the run, the claim of the CVM, the snapshot, the status and the `started` event. Then the
+ * execution starts. If the process dies in between, the sweep ends the run, because its claim has no execution.
+ * @throws ServiceError `not_found`; `conflict` if the computation or the CVM has an active run; `incomplete` with what is
+ * missing; `unavailable`
  */
 export async function startRun(table: Table, executions: Executions, request: RunRequest): Promise<Started> {
   const { reference, permitted } = await withFreshReads(table, (table) => claimCvm(table, request));
@@ -46,8 +47,8 @@ export async function startRun(table: Table, executions: Executions, request: Ru
     await startExecution(executions, 'run', reference);
     emitMetric('RunsStarted', 1);
   } catch (error) {
-    const { deadline: _, ...withTimeOfItsOwn } = table;
-    await endRun(withTimeOfItsOwn, reference, { status: 'failed', reason: 'The run could not be started.' }, request.now);
+    const { deadline: _, ...withOwnDeadline } = table;
+    await endRun(withOwnDeadline, reference, { status: 'failed', reason: 'The run could not be started.' }, request.now);
     throw error;
   }
   return { runId: reference.run_id, permitted };
@@ -56,7 +57,7 @@ export async function startRun(table: Table, executions: Executions, request: Ru
 async function claimCvm(table: Table, request: RunRequest): Promise<{ reference: RunReference; permitted: Permitted }> {
   const { domain, computationId, cvmId, by, now, permit } = request;
   const cvm = { domain, cvm_id: cvmId };
-  const computation = await readToChange(table, domain, computationId); // first: its version then guards the inputs
+  const computation = await readToChange(table, domain, computationId); // read first, so that its version guards the inputs
   const permitted = permit(computation.row);
   const [inputs, claimItems] = await Promise.all([readInputs(table, domain, computation.row), getItems(table, claimKeys(cvm))]);
   if (isActive(computation.row.status)) {

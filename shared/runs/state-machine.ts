@@ -1,23 +1,23 @@
 import { runOverErrorName } from './run-over.ts';
 import type { EndedBy } from './run-reference.ts';
 
-/** The functions below functions/lifecycle/ that the state machine calls. */
+/** The functions in functions/lifecycle/ that the state machine calls. */
 export const lifecycleSteps = ['offer-run', 'await-cvm', 'deliver-stop', 'complete-stop', 'record-outcome'] as const;
 export type LifecycleStep = (typeof lifecycleSteps)[number];
 
-/** How long a run may wait for its CVM; stage configuration. */
+/** Time limits of a run, configured for each stage. */
 export interface RunTimes {
-  /** Until a CVM accepts the run. */
+  /** Until the CVM accepts the run. */
   acceptInSeconds: number;
-  /** Between two signs of life of the CVM. */
+  /** Between two reports of the CVM. */
   silenceInSeconds: number;
-  /** For the whole run once it is accepted. */
+  /** For the whole run after its acceptance. */
   runInSeconds: number;
   /** Until the CVM confirms a stop. */
   stopInSeconds: number;
 }
 
-/** Anything may pass: a busy table, a function that was cut off. What a wait is for, and how long it may take, is no failure. */
+/** Retries all errors, such as a busy table or a function that timed out. The end of a wait is no failure and not retried. */
 const retry = [
   { ErrorEquals: [runOverErrorName, 'States.HeartbeatTimeout', 'States.Timeout'], MaxAttempts: 0 },
   {
@@ -30,7 +30,7 @@ const retry = [
   },
 ];
 
-/** Recording is never given up lightly: about 20 minutes of attempts before the sweep has to help. */
+/** Retries for about 20 minutes, because the outcome must be recorded. After that the sweep ends the run. */
 const retryForLong = [{ ErrorEquals: ['States.ALL'], IntervalSeconds: 1, BackoffRate: 2, MaxAttempts: 25, MaxDelaySeconds: 60 }];
 
 function waitForCvm(functionName: string) {
@@ -53,7 +53,7 @@ function call(functionName: string) {
   };
 }
 
-function note(endedBy: EndedBy, next: string) {
+function recordEnding(endedBy: EndedBy, next: string) {
   return { Type: 'Pass', Result: endedBy, ResultPath: '$.ended_by', Next: next };
 }
 
@@ -62,8 +62,9 @@ function caught(errors: string[], next: string) {
 }
 
 /**
- * The one definition of run and stop, in JSONPath, for Step Functions and for its interpreter on one machine. It waits by task
- * token only, so a run of any length adds no history. Input: `{action: 'run' | 'stop', domain, computation_id, run_id, cvm_id}`.
+ * The state machine of a run and of its stop, in JSONPath, for Step Functions and for the interpreter of the one-machine stack.
+ * It waits only by task token, so a long run adds no history.
+ * Input: `{action: 'run' | 'stop', domain, computation_id, run_id, cvm_id}`.
  */
 export function stateMachineDefinition(functionName: (step: LifecycleStep) => string, times: RunTimes) {
   return {
@@ -97,10 +98,10 @@ export function stateMachineDefinition(functionName: (step: LifecycleStep) => st
         ],
         Next: 'Record the outcome',
       },
-      'No CVM accepted the run': note('not_accepted', 'Record the outcome'),
-      'The CVM fell silent': note('silence', 'Record the outcome'),
-      'The run took too long': note('run_timeout', 'Record the outcome'),
-      'A step failed': note('failure', 'Record the outcome'),
+      'No CVM accepted the run': recordEnding('not_accepted', 'Record the outcome'),
+      'The CVM fell silent': recordEnding('silence', 'Record the outcome'),
+      'The run took too long': recordEnding('run_timeout', 'Record the outcome'),
+      'A step failed': recordEnding('failure', 'Record the outcome'),
       'Record the outcome': { ...call(functionName('record-outcome')), End: true },
 
       'Deliver the stop': {

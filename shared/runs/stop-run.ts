@@ -19,14 +19,15 @@ interface StopRequest {
   by: string;
   /** RFC 3339, UTC, milliseconds. */
   now: string;
-  /** Called with the computation before anything is told of it; throws to refuse. */
+  /** Called with the computation before anything about it is revealed. Throws to refuse the request. */
   permit: (computation: StoredComputation) => Permitted;
 }
 
 /**
- * Stops the run of a computation: status and `stop_requested` event in one transaction, then the execution that delivers the
- * stop. Repeated while stopping it gives the same answer, and starts an execution that a crash may have left out.
- * @throws ServiceError `not_found`; `conflict` when nothing runs
+ * Stops the active run of a computation. One transaction writes the status and the `stop_requested` event. Then the execution
+ * starts that delivers the stop. A repeated call while the run stops returns the same result, and starts the execution if a
+ * crash prevented that.
+ * @throws ServiceError `not_found`; `conflict` if no run is active
  */
 export async function stopRun(table: Table, executions: Executions, request: StopRequest): Promise<Stopping> {
   const stopping = await withFreshReads(table, (table) => requestStop(table, request));

@@ -6,10 +6,10 @@ import { executionStatus, startExecution, type Executions } from './executions.t
 import { completeStop } from './complete-stop.ts';
 
 /**
- * Ends runs whose execution is gone: never started because its caller crashed, aborted by hand, lost with the machine. A stop
- * whose execution was never started is started. Claims younger than `graceInSeconds` may still be on their way.
- * @returns how many runs were ended
- * @throws AggregateError with what failed, when every claim has been looked at
+ * Ends runs without an execution: a crash prevented its start, somebody aborted it, or it was lost with the machine. Starts the
+ * execution of a stop if it was never started. Skips claims younger than `graceInSeconds`, whose execution may be starting.
+ * @returns the number of runs that were ended
+ * @throws AggregateError with all failures, after every claim was processed
  */
 export async function sweepRuns(table: Table, executions: Executions, now: string, graceInSeconds: number): Promise<number> {
   const before = new Date(Date.parse(now) - graceInSeconds * 1000).toISOString();

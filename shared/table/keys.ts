@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Every key of the one table. No other file holds a key literal.
+ * The keys of the table. No other file contains a key literal.
  *
- * A list (computations, assets, runs of a domain; computations linked to an asset) is a partition:
- *   counter            the last number given out
- *   row#<number>       the resource itself, small
- *   leaf#<number/256>  which of 256 numbers are present: a number set for each facet
- *   mid#<number/8192>  how many are present in each of 32 leaves: a counter for each leaf and facet
+ * A list (the computations, assets or runs of a domain; the computations linked to an asset) is a partition:
+ *   counter            the last number assigned
+ *   row#<number>       the resource itself, which must be small
+ *   leaf#<number/256>  the members among 256 numbers: a number set for each facet
+ *   mid#<number/8192>  the number of members in each of 32 leaves: a counter for each leaf and facet
  */
 export interface Key {
   pk: string;
@@ -17,20 +17,20 @@ export interface Key {
 declare const owned: unique symbol;
 
 /**
- * The key of a row that is written in one place only: computations, runs, assets and claims. It reads like any key. Writing
- * takes `keyToWrite`, which lint allows in that place alone: shared/computations/change-computation.ts, shared/runs/change-run.ts,
+ * The key of a row with a single writer: computations, runs, assets and claims. It works for any read. Writes need `keyToWrite`,
+ * which lint allows only in the writers: shared/computations/change-computation.ts, shared/runs/change-run.ts,
  * shared/runs/claim.ts and shared/assets/change-asset.ts.
  */
 export interface RowKey extends Key {
   readonly [owned]: true;
 }
 
-/** What any place may write: everything without the key of such a row. */
+/** Excludes RowKey from the keys and items that any file may write. */
 export interface NotARow {
   readonly [owned]?: never;
 }
 
-/** The key of a row, for its one writer. */
+/** Converts the key of a row for its single writer. */
 export function keyToWrite({ pk, sk }: RowKey): Key {
   return { pk, sk };
 }
@@ -40,13 +40,13 @@ function rowKey(pk: string, sk: string): RowKey {
 }
 
 /**
- * A list and what it can be filtered by: its members' `facetAttribute`, whose values are the facets. A facet is stored by its
- * code, one upper-case letter that never changes, since the letters are repeated hundreds of times in the items beside the
- * list. A list without a filter has the one facet `all`.
+ * A list and its filter. The facets are the values of its members' `facetAttribute`. A facet is stored as one upper-case letter,
+ * because the other items of the list repeat it hundreds of times. The letters never change. A list without a filter has the
+ * single facet `all`.
  */
 export interface List {
   pk: string;
-  /** Whether its rows have one writer (see RowKey). */
+  /** Whether its rows have a single writer (see RowKey). */
   isOwned: boolean;
   facetAttribute?: string;
   facets: Readonly<Record<string, string>>;
@@ -59,7 +59,7 @@ interface OwnedList extends List {
 const padded = (value: number, digits: number) => String(value).padStart(digits, '0');
 
 export const numbersPerLeaf = 256;
-/** Keeps a mid item below the kilobyte up to which a write costs least, with six facets. */
+/** With six facets, a mid item stays below 1 KB, so that a write costs one write unit. */
 export const leavesPerMid = 32;
 export const numbersPerMid = numbersPerLeaf * leavesPerMid;
 
@@ -98,12 +98,12 @@ export const listKeys = {
   prefixes: { row: 'row#', leaf: 'leaf#', mid: 'mid#' },
 };
 
-/** What stands beside a computation's row: its definition, its participants' keys and its journal. */
+/** The parts of a computation outside its row: its definition and its participants' keys. */
 export const computationKeys = {
   partition: (computationId: string) => `computation#${computationId}`,
   config: (computationId: string): Key => ({ pk: computationKeys.partition(computationId), sk: 'part#config' }),
   algorithm: (computationId: string): Key => ({ pk: computationKeys.partition(computationId), sk: 'part#algorithm' }),
-  /** A dataset is keyed by its file name, which makes names unique within a computation; hashed, since a sort key has 1,024 bytes. */
+  /** Contains the file name, so that names are unique in a computation. Hashed, because a sort key has at most 1,024 bytes. */
   dataset: (computationId: string, fileName: string): Key => ({
     pk: computationKeys.partition(computationId),
     sk: `part#dataset#${createHash('sha256').update(fileName).digest('base64url')}`,
@@ -115,7 +115,7 @@ export const computationKeys = {
   prefixes: { part: 'part#', dataset: 'part#dataset#', key: 'key#' },
 };
 
-/** A computation's journal: its head, the latest lifecycle event, the events by number, and the index segments. */
+/** A computation's journal: its head, the latest lifecycle event, the events by number, the index segments. */
 export const journalKeys = {
   partition: (computationId: string) => `journal#${computationId}`,
   head: (computationId: string): Key => ({ pk: journalKeys.partition(computationId), sk: 'head' }),
@@ -124,7 +124,7 @@ export const journalKeys = {
     pk: journalKeys.partition(computationId),
     sk: `event#${padded(number, 12)}`,
   }),
-  /** Sorted by the time of the segment's last event, so that a time range reads only the segments it touches. */
+  /** Sorted by the time of the segment's last event, so that a query for a time range reads only segments in that range. */
   segment: (computationId: string, lastTimestamp: string, lastNumber: number): Key => ({
     pk: journalKeys.partition(computationId),
     sk: `segment#${lastTimestamp}#${padded(lastNumber, 12)}`,
@@ -133,8 +133,8 @@ export const journalKeys = {
 };
 
 /**
- * What a computation's runs leave behind: the snapshot each was started with, and the reports already seen. The private key of
- * the agent stands apart, since it goes with the run's end.
+ * What is stored for the runs of a computation: the snapshot of each run and markers of recorded reports. The agent's private
+ * key is a separate item, because it is deleted when the run ends.
  */
 export const runKeys = {
   partition: (computationId: string) => `runs-of#${computationId}`,
@@ -144,7 +144,7 @@ export const runKeys = {
     pk: runKeys.partition(computationId),
     sk: `report#${runId}#${reportId}`,
   }),
-  /** Where the purge finds `assetKeys.use`. */
+  /** The purge uses it to find `assetKeys.use`. */
   use: (computationId: string, runId: string, assetId: string): Key => ({
     pk: runKeys.partition(computationId),
     sk: `use#${runId}#${assetId}`,
@@ -153,12 +153,12 @@ export const runKeys = {
 };
 
 /**
- * A DynamoDB partition takes 1,000 write units a second. What the whole service writes into one place is spread over as many
- * partitions as this, by a hash of its sort key. Whoever lists the place reads all of them.
+ * A DynamoDB partition takes 1,000 write units per second. Items that all domains share are spread over this many partitions, by
+ * a hash of their sort key. Reading all such items takes a query for each partition.
  */
 const shardCount = 8;
 
-/** Partitions of a sharded place. The first has the place's plain name: before shards, everything stood there. */
+/** Returns the partitions of a sharded collection. The first has the plain name: earlier versions wrote everything there. */
 function shardsOf(place: string): string[] {
   return [place, ...Array.from({ length: shardCount }, (_, shard) => `${place}#${shard}`)];
 }
@@ -168,11 +168,11 @@ function shardOf(place: string, by: string): string {
   return `${place}#${byte % shardCount}`;
 }
 
-/** A CVM's work: the claim of the run it is taken by, listed service-wide for the sweep, and its open commands. */
+/** The claim of a CVM's active run, and the commands for the CVM. The sweep lists the claims of all domains. */
 export const cvmKeys = {
   claimShards: shardsOf('claims'),
   claim: (domain: string, cvmId: string): RowKey => rowKey(shardOf('claims', `${domain}#${cvmId}`), `${domain}#${cvmId}`),
-  /** Where a claim stands that was made before claims had shards. */
+  /** The key of claims that earlier versions wrote, before claims were sharded. */
   unshardedClaim: (domain: string, cvmId: string): RowKey => rowKey('claims', `${domain}#${cvmId}`),
   commands: (domain: string, cvmId: string) => `commands#${domain}#${cvmId}`,
   command: (domain: string, cvmId: string, runId: string, type: 'run' | 'stop'): Key => ({
@@ -181,7 +181,7 @@ export const cvmKeys = {
   }),
 };
 
-/** An asset that an active run still uses though it has been unlinked since. */
+/** The runs that used an asset when it was unlinked. */
 export const assetKeys = {
   uses: (assetId: string) => `uses#${assetId}`,
   use: (assetId: string, runId: string): Key => ({ pk: assetKeys.uses(assetId), sk: runId }),
@@ -192,21 +192,27 @@ export const statisticsKeys = {
   day: (domain: string, day: string): Key => ({ pk: statisticsKeys.partition(domain), sk: day }),
 };
 
-/** Names in storage that may turn out to belong to no row, by the time to look. */
+/** Checks of content that may belong to no row, by the time when they are due. */
 export const contentCheckKeys = {
   shards: shardsOf('content-checks'),
   check: (dueAt: string, contentKey: string): Key => ({
     pk: shardOf('content-checks', contentKey),
     sk: `${dueAt}#${contentKey}`,
   }),
-  /** From the first check of a shard to those due at `now`. */
+  /** The range of a shard's checks that are due at `now`. */
   dueIn: (shard: string, now: string): [Key, Key] => [
     { pk: shard, sk: '0' },
     { pk: shard, sk: `${now}#` },
   ],
 };
 
-/** Deleted things whose remains are still to be removed. */
+/** The progress of each migration, by its name. */
+export const migrationKeys = {
+  partition: 'migrations',
+  state: (name: string): Key => ({ pk: migrationKeys.partition, sk: name }),
+};
+
+/** Deleted resources whose remaining items still have to be removed. */
 export const purgeKeys = {
   shards: shardsOf('purges'),
   prefixes: { asset: 'asset#', computation: 'computation#' },

@@ -1,32 +1,32 @@
 import { leavesPerMid, listKeys, numbersPerLeaf, numbersPerMid, type List } from './keys.ts';
 import type { Item } from './table.ts';
 
-/** How many members with the wanted facet a leaf has. */
+/** The number of members with a facet in a leaf. */
 export interface LeafCount {
   firstNumber: number;
   count: number;
 }
 
-/** The part of a leaf's members, newest first, that belongs to a page. */
+/** The part of a leaf's members, newest first, that is on a page. */
 export interface LeafSlice {
   firstNumber: number;
   skip: number;
   take: number;
 }
 
-/** The attribute of a leaf item that holds the facet's members, as offsets within the leaf. */
+/** Returns the attribute of a leaf item that contains the facet's members, as offsets within the leaf. */
 export function leafAttribute(list: List, facet: string): string {
   const code = list.facets[facet];
   if (code === undefined) throw new TypeError(`The list ${list.pk} has no facet ${facet}.`);
   return code;
 }
 
-/** The attribute of a mid item that counts the facet's members in the number's leaf: the facet's code, the leaf in base 32. */
+/** Returns the attribute of a mid item that counts a leaf's members with the facet: the facet's code and the leaf in base 32. */
 export function midAttribute(list: List, facet: string, number: number): string {
   return leafAttribute(list, facet) + Math.floor((number % numbersPerMid) / numbersPerLeaf).toString(leavesPerMid);
 }
 
-/** The leaves that have members with the facet (any facet where none is given), newest first. */
+/** Returns the leaves that have members with the facet, newest first. Default: any facet. */
 export function leafCounts(list: List, mids: Item[], facet?: string): LeafCount[] {
   const codes = codesOf(list, facet);
   const counts = new Map<number, number>();
@@ -46,7 +46,7 @@ export function leafCounts(list: List, mids: Item[], facet?: string): LeafCount[
     .sort((a, b) => b.firstNumber - a.firstNumber);
 }
 
-/** Which leaves hold the positions from `offset` up to `offset + limit`, and where in them. */
+/** Returns the slices of the leaves that contain the positions from `offset` to `offset + limit`. */
 export function slicesAt(counts: LeafCount[], offset: number, limit: number): LeafSlice[] {
   const slices: LeafSlice[] = [];
   let start = 0;
@@ -60,7 +60,7 @@ export function slicesAt(counts: LeafCount[], offset: number, limit: number): Le
   return slices;
 }
 
-/** The numbers of a slice, newest first, from the leaf's item. */
+/** Returns the numbers of a slice from the leaf's item, newest first. */
 export function numbersIn(list: List, leaf: Item | undefined, slice: LeafSlice, facet?: string): number[] {
   const offsets: number[] = [];
   for (const code of codesOf(list, facet)) {

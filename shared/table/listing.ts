@@ -3,20 +3,20 @@ import { leafAttribute, leafCounts, midAttribute, numbersIn, slicesAt } from './
 import { getItems, increment, queryBetween, queryPrefix, type Item, type Table } from './table.ts';
 import { type Action } from './transaction.ts';
 
-/** The number of the list's next member: never given twice, never reused. One round trip, one write unit. */
+/** Assigns the number of the list's next member. Numbers are never reused. One round trip, one write unit. */
 export function nextNumber(table: Table, list: List): Promise<number> {
   return increment(table, listKeys.counter(list));
 }
 
 /**
- * What makes the number a member of the list, for the transaction that puts its row. The caller's condition on the row keeps
- * it from being added twice. Two members of one list that share a leaf cannot change in the same transaction.
+ * Returns the actions that add a member to the list, for the transaction that puts its row. The caller's condition on the row
+ * prevents that it is added twice. One transaction cannot change two members that share a leaf.
  */
 export function addToList(list: List, number: number, facet = 'all'): Action[] {
   return [leafUpdate(list, number, { add: facet }), midUpdate(list, number, [[facet, 1]])];
 }
 
-/** What changes the member's facet, for the transaction that changes its row from the one facet to the other. */
+/** Returns the actions that change a member's facet, for the transaction that changes its row. */
 export function moveInList(list: List, number: number, fromFacet: string, toFacet: string): Action[] {
   if (fromFacet === toFacet) return [];
   const counts: FacetChange[] = [
@@ -26,7 +26,7 @@ export function moveInList(list: List, number: number, fromFacet: string, toFace
   return [leafUpdate(list, number, { remove: fromFacet, add: toFacet }), midUpdate(list, number, counts)];
 }
 
-/** What takes the member out of the list, for the transaction that deletes its row while that has this facet. */
+/** Returns the actions that remove a member, for the transaction that deletes its row on the condition that it has this facet. */
 export function removeFromList(list: List, number: number, facet = 'all'): Action[] {
   return [leafUpdate(list, number, { remove: facet }), midUpdate(list, number, [[facet, -1]])];
 }
@@ -67,7 +67,7 @@ function midUpdate(list: List, number: number, changes: FacetChange[]): Action {
   };
 }
 
-/** A page is asked for by `limit` 1 to 100, any `offset` from 0, and a facet where only members with that one count. */
+/** `limit` is 1 to 100, `offset` is 0 or more. With `facet`, only members with that facet are listed. */
 export interface PageRequest {
   limit: number;
   offset: number;
@@ -76,28 +76,31 @@ export interface PageRequest {
 
 export interface Page {
   rows: Item[];
-  /** How many members the list has with that facet, counting those before and behind the page. */
+  /** The number of all members with the facet, on this and all other pages. */
   total: number;
 }
 
-/** Pages that end within this many members are answered from the newest rows. */
+/** Pages within this many members are read directly from the newest rows. */
 const firstMembers = 50;
-/** A filter may leave out two of three of the newest rows before the index is asked where the others are. */
+/** With a filter, reads this many times the rows of the page before using the index. */
 const readAheadForFacet = 3;
-const mostRowsAtOnce = 100;
-/** Reading neighbours that are not wanted is cheaper than reading rows one by one, each at a unit or more, up to this share. */
-const widestSpanPerRow = 4;
+const maxRowsAhead = 100;
+/**
+ * Up to this many numbers for each wanted row, one query over the whole span is cheaper than reading the rows one by one, which
+ * costs a read unit or more for each row.
+ */
+const maxSpanPerRow = 4;
 
 /**
- * A page of the list, newest member first, and the exact total, strongly consistent. The first pages take one round trip; any
- * other takes three: the counts, the leaves that hold the page, its rows. The counts cost about 3 read units per 100,000
- * numbers given out, whatever the offset. A row that goes while the page is read is left out.
+ * Reads a page of the list, newest member first, and the exact total, strongly consistent. The first pages take one round trip.
+ * Other pages take three: the counts, the leaves of the page, its rows. The counts cost about 3 read units per 100,000 numbers
+ * assigned, for any offset. A row that is deleted while the page is read is left out.
  */
 export async function readPage(table: Table, list: List, request: PageRequest): Promise<Page> {
   const { limit, offset, facet } = request;
   const end = offset + limit;
   const isFirst = offset === 0 || end <= firstMembers;
-  const rowsAhead = facet === undefined ? end : Math.min(mostRowsAtOnce, end * readAheadForFacet);
+  const rowsAhead = facet === undefined ? end : Math.min(maxRowsAhead, end * readAheadForFacet);
   const [mids, newest] = await Promise.all([
     queryPrefix(table, list.pk, listKeys.prefixes.mid),
     isFirst ? queryPrefix(table, list.pk, listKeys.prefixes.row, { limit: rowsAhead, newestFirst: true }) : undefined,
@@ -124,7 +127,7 @@ async function readRows(table: Table, list: List, numbers: number[], facet: stri
   const [newest, oldest] = [numbers.at(0), numbers.at(-1)];
   if (newest === undefined || oldest === undefined) return [];
   const keys = numbers.map((number) => listKeys.row(list, number));
-  const spanIsNarrow = newest - oldest < numbers.length * widestSpanPerRow;
+  const spanIsNarrow = newest - oldest < numbers.length * maxSpanPerRow;
   if (facet !== undefined && !spanIsNarrow) return (await getItems(table, keys)).filter((row) => row !== undefined);
   const wanted = new Set<unknown>(keys.map((key) => key.sk));
   const rows = await queryBetween(table, listKeys.row(list, oldest), listKeys.row(list, newest), { newestFirst: true });

@@ -7,17 +7,17 @@ import { environment } from '../environment.ts';
 import { emitMetric } from '../metrics.ts';
 import type { Table } from './table.ts';
 
-let known: DynamoDBDocumentClient | undefined;
+let client: DynamoDBDocumentClient | undefined;
 
-/** The SDK's three would answer 503 to one of a hundred callers where every fifth call meets a fault. */
+/** With the SDK's default of 3, about one caller in a hundred would get a 503 if every fifth call failed. */
 const maxAttempts = 6;
 
-/** Milliseconds before attempt 2, 3, ... of one call: DynamoDB answers in milliseconds, and the SDK's seconds would use up the deadline. */
+/** Milliseconds before attempt 2, 3, ... of a call. The SDK's default of seconds would use up the deadline. */
 const pauseBefore = (attempt: number) => Math.random() * Math.min(1_000, 25 * 2 ** attempt);
 
-/** The stage's table. Its client is made at the first use. */
+/** Opens the stage's table. The client is created at the first use. */
 export function openTable(deadline: DeadlineSource): Table {
-  known ??= DynamoDBDocumentClient.from(
+  client ??= DynamoDBDocumentClient.from(
     new DynamoDBClient({ retryStrategy: new ConfiguredRetryStrategy(maxAttempts, pauseBefore), requestHandler: clientLimits }),
     {
       marshallOptions: { removeUndefinedValues: true },
@@ -25,7 +25,7 @@ export function openTable(deadline: DeadlineSource): Table {
   );
   return {
     name: environment().TABLE_NAME,
-    document: known,
+    document: client,
     deadline,
     onConflictRetry: () => emitMetric('ConflictsRetried', 1),
   };

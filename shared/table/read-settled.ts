@@ -4,12 +4,12 @@ import type { Key } from './keys.ts';
 import { deadlineOf, type Item, type Table } from './table.ts';
 
 /**
- * Reads up to 100 items as of one moment at which no transaction was writing them, in the order of their keys. Two read units
- * for each 4 KB of an item.
+ * Reads up to 100 items, in the order of their keys, at one moment when no transaction is writing them. Two read units per 4 KB
+ * of each item.
  *
- * Other reads see a transaction item by item: one of its items may be new while another is still old. A change that asserts a
- * row's version and relies on other items has to read the row by this function first. What was written together with that
- * version is then visible to every later read, and what is written after it changes the version.
+ * Other reads may see only a part of a transaction: one item is new while another is still old. A change that asserts a row's
+ * version and depends on other items must read the row with this function first. Then all later reads see everything that was
+ * written together with this version, and any later write changes the version.
  * @throws ServiceError `unavailable` if transactions hold the items until the deadline
  */
 export async function readSettled(table: Table, keys: Key[]): Promise<(Item | undefined)[]> {

@@ -1,4 +1,4 @@
-/** The parts of an update that set attributes to new values. Their placeholders begin with `new_`. */
+/** Returns the parts of an update that set attributes. Their placeholders start with `new_`. */
 export function setAttributes(changes: Record<string, unknown>) {
   const entries = Object.entries(changes);
   return {

@@ -24,32 +24,32 @@ export interface Action {
   otherwise?: Error;
 }
 
-/** A write was refused because what it read has changed since: read again and decide again. */
+/** Thrown if an item has changed since it was read. withFreshReads repeats the read and the write. */
 export class StaleReadError extends Error {
   override readonly name: string = 'StaleReadError';
 }
 
-/** The condition of an action without an `otherwise` of its own does not hold. */
+/** Thrown if the condition of an action without `otherwise` does not hold. */
 export class ConditionFailedError extends Error {
   override readonly name = 'ConditionFailedError';
 }
 
-/** DynamoDB's limits of one transaction. */
+/** DynamoDB's limits for one transaction. */
 const actionsPerTransaction = 100;
 const bytesPerTransaction = 4 * 1024 * 1024;
 
-/** Collects the actions of one transaction, and knows what DynamoDB takes: 100 actions, 4 MB, each item once. */
+/** Collects the actions of one transaction within DynamoDB's limits: 100 actions, 4 MB, one action per item. */
 export class Transaction {
   private readonly actions: Action[] = [];
   private readonly places = new Set<string>();
   private bytes = 0;
 
-  /** How many more actions fit. */
+  /** The number of actions that still fit. */
   get actionsLeft(): number {
     return actionsPerTransaction - this.actions.length;
   }
 
-  /** @throws TypeError beyond the limits, or for a second action on the same item: the caller has to divide its work */
+  /** @throws TypeError if a limit is exceeded or an item has a second action; callers must split their work */
   add(...actions: Action[]): void {
     for (const action of actions) {
       const { pk, sk } = keyOf(action);
@@ -64,9 +64,9 @@ export class Transaction {
   }
 
   /**
-   * Writes all actions or none. Conflicts with other transactions are retried until the table's deadline. A condition that
-   * does not hold is never retried: it throws the action's `otherwise`, or ConditionFailedError.
-   * @throws ServiceError `unavailable` if conflicts last until the deadline
+   * Writes all actions or none. Retries conflicts with other transactions until the table's deadline. Never retries a condition
+   * that does not hold: throws the action's `otherwise`, or ConditionFailedError.
+   * @throws ServiceError `unavailable` if conflicts continue until the deadline
    */
   async commit(table: Table): Promise<void> {
     const TransactItems = this.actions.map((action) => withTableName(table.name, action));
@@ -78,8 +78,8 @@ export class Transaction {
         await table.document.send(command, { abortSignal: deadline.signal() });
         return;
       } catch (error) {
-        if (!isTransient(error, this.actions)) throw error;
-        // What is still in progress keeps its token, or it would be written twice; what was cancelled was not written.
+        if (!isTransient(error)) throw failedCondition(error, this.actions) ?? error;
+        // A transaction in progress keeps its token, so that it is not written twice. A cancelled one was not written.
         if (error instanceof TransactionCanceledException) token = randomUUID();
         table.onConflictRetry?.();
         await deadline.pause(attempt);
@@ -97,11 +97,11 @@ export async function transact(table: Table, actions: Action[]): Promise<void> {
 
 function keyOf({ put, update, delete: remove, check }: Action): Key {
   const key = put?.Item ?? update?.Key ?? remove?.Key ?? check?.Key;
-  if (!key) throw new TypeError('An action puts, updates, deletes or checks.');
+  if (!key) throw new TypeError('An action needs one of put, update, delete and check.');
   return key;
 }
 
-/** What an action adds to the 4 MB, from its JSON: DynamoDB's own form of numbers and names is not larger. */
+/** Estimates the bytes that an action adds to the 4 MB from its JSON, which is at least as large as DynamoDB's own format. */
 function sizeInBytes({ put, update }: Action): number {
   return Buffer.byteLength(JSON.stringify(put?.Item ?? update?.ExpressionAttributeValues ?? {}, countable));
 }
@@ -123,22 +123,29 @@ function withTableName(TableName: string, { put, update, delete: remove, check }
 const transientReasons = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded']);
 const transientNames = new Set(['TransactionConflictException', 'TransactionInProgressException']);
 
-/** Whether a repeat may succeed. @throws the error of the first action whose condition does not hold */
-function isTransient(error: unknown, actions: Action[]): boolean {
-  if (error instanceof TransactionCanceledException) {
-    const codes = (error.CancellationReasons ?? []).map((reason) => reason.Code ?? 'None');
-    const failed = codes.indexOf('ConditionalCheckFailed');
-    if (failed >= 0)
-      throw actions[failed]?.otherwise ?? new ConditionFailedError('A condition of the transaction does not hold.');
-    return codes.every((code) => code === 'None' || transientReasons.has(code)) && codes.some((code) => code !== 'None');
-  }
+function reasonsOf(error: unknown): string[] {
+  if (!(error instanceof TransactionCanceledException)) return [];
+  return (error.CancellationReasons ?? []).map((reason) => reason.Code ?? 'None');
+}
+
+/** Returns the error of the first action whose condition does not hold; undefined if the failure has another cause. */
+function failedCondition(error: unknown, actions: Action[]): Error | undefined {
+  const failed = reasonsOf(error).indexOf('ConditionalCheckFailed');
+  if (failed < 0) return undefined;
+  return actions[failed]?.otherwise ?? new ConditionFailedError('A condition of the transaction does not hold.');
+}
+
+/** Returns whether a retry may succeed. */
+function isTransient(error: unknown): boolean {
+  const reasons = reasonsOf(error).filter((reason) => reason !== 'None');
+  if (reasons.length > 0) return reasons.every((reason) => transientReasons.has(reason));
   return error instanceof Error && transientNames.has(error.name);
 }
 
 /**
- * Runs `decide` again, with fresh reads, while it ends in a StaleReadError. All attempts share one deadline.
- * @param decide must use the table that it is given, which has that deadline
- * @throws ServiceError `unavailable` if other changes come first until the deadline
+ * Calls `decide` again after each StaleReadError. All attempts share one deadline.
+ * @param decide reads, decides and writes; must use the table passed to it, which has this deadline
+ * @throws ServiceError `unavailable` if StaleReadErrors continue until the deadline
  */
 export async function withFreshReads<T>(table: Table, decide: (table: Table) => Promise<T>): Promise<T> {
   const deadline = deadlineOf(table);

@@ -4,17 +4,18 @@ import type { DeadlineSource } from '../deadline.ts';
 import { clockOf, deadlineOf, type Invocation } from '../invocation.ts';
 import { log, startLog } from '../logger.ts';
 
-/** What a task's work is given beside its input. */
+/** Passed to a task's work in addition to its input. */
 export interface TaskContext {
   /** RFC 3339, UTC, milliseconds. */
   now: string;
-  /** A fresh deadline for each operation, since a task may do many; for openTable. */
+  /** Returns a new deadline for each operation, because a task may do many. Pass it to openTable. */
   deadline: DeadlineSource;
 }
 
 /**
- * Wraps the work of a function that AWS calls itself: a step of the state machine, a rule, a schedule. Its input is parsed; its
- * errors are logged and thrown, since the caller retries by their name. The input is not logged: it may hold a task token.
+ * Wraps the work of a function that AWS calls: a step of the state machine, or the target of a rule or a schedule. Parses the
+ * input. Logs errors and rethrows them, because the caller decides by their name whether to retry. Never logs the input, because
+ * it may contain a task token.
  */
 export function task<S extends v.GenericSchema>(
   name: string,
@@ -42,7 +43,7 @@ const aboutRun = v.union([
   ),
 ]);
 
-/** Which run a step of the state machine is about. */
+/** Returns the log fields of the run that a step of the state machine is about. */
 function runOf(event: unknown): Record<string, string> {
   const result = v.safeParse(aboutRun, event);
   return result.success ? result.output : {};

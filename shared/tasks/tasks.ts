@@ -1,18 +1,18 @@
 import type { Uses } from '../uses.ts';
 
-/** Who calls a function that no route calls. */
+/** What calls a task. */
 export type Trigger = 'state machine' | 'execution status' | 'upload' | { everyMinutes: number };
 
-/** A function that AWS calls itself. CDK and its tests derive from it. */
+/** A function that AWS calls, not a route. CDK and its tests are derived from this table. */
 export interface Task {
-  /** File below functions/, test, construct id and log dimension. */
+  /** File in functions/, test, construct id and log dimension. */
   name: string;
   trigger: Trigger;
   uses: Uses;
-  /** The run times of the stage that the function reads. */
+  /** The time limits of the stage that the function reads. */
   times?: readonly ('ACCEPT_TIMEOUT_SECONDS' | 'STOP_TIMEOUT_SECONDS')[];
   timeoutInSeconds: number;
-  /** The effect on users while the task fails. The alarm includes it. */
+  /** What users lose while the task fails. Part of the alarm's text. */
   loses: string;
 }
 
@@ -84,7 +84,7 @@ export const tasks = [
     name: 'maintenance/collect-content',
     trigger: { everyMinutes: 15 },
     uses: {
-      table: ['GetItem', 'Query', 'UpdateItem', 'DeleteItem'],
+      table: ['GetItem', 'Query', 'PutItem', 'DeleteItem'],
       content: ['GetObject', 'DeleteObject'],
       bucket: ['ListBucket'],
     },
@@ -92,9 +92,16 @@ export const tasks = [
     loses: 'No immediate effect. Replaced and abandoned content is still stored.',
   },
   {
+    name: 'maintenance/migrate',
+    trigger: { everyMinutes: 5 },
+    uses: { table: ['Query', 'Scan', 'PutItem', 'UpdateItem'] },
+    timeoutInSeconds: 60,
+    loses: 'No immediate effect. Stored items keep the form of an earlier version, such as private keys of ended runs.',
+  },
+  {
     name: 'maintenance/receive-upload',
     trigger: 'upload',
-    uses: { table: ['GetItem', 'UpdateItem'], content: ['GetObject', 'DeleteObject'], bucket: ['ListBucket'] },
+    uses: { table: ['GetItem', 'PutItem'], content: ['GetObject', 'DeleteObject'], bucket: ['ListBucket'] },
     timeoutInSeconds: 900,
     loses: 'Uploaded assets stay pending, so computations cannot be run.',
   },

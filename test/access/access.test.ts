@@ -19,7 +19,7 @@ let issuer: LocalIssuer;
 let foreignIssuer: LocalIssuer;
 let gateway: Awaited<ReturnType<typeof startGateway>>;
 
-/** A gateway of our own before the stack's functions, since we need tokens that its issuer would never give. */
+/** Puts another gateway in front of the stack's functions, because some tokens here are ones that the stack's issuer never gives. */
 beforeAll(async () => {
   stack = await startStack({ port: 0, simulator: false });
   issuer = await startIssuer({ claim: 'cognito:groups' });
@@ -60,12 +60,12 @@ async function send(route: Route, authorization: string | undefined, path: Recor
   };
 }
 
-/** The examples are bodies that pass, so access alone decides. */
+/** The examples are valid bodies, so access alone decides the answer. */
 const bodies = new Map<string, unknown>(
   endpoints.flatMap(({ route, examples }) => ('request' in examples ? [[route.name, examples.request]] : [])),
 );
 
-/** What the route's path names, made for this one call: a computation of `owner`, an asset of `creator`. */
+/** Creates the resources in the route's path for one call: a computation of `owner`, an asset of `creator`. */
 async function resources(route: Route, owner: string, creator: string): Promise<Record<string, string>> {
   const make = async (path: string, sub: string, body: unknown) => {
     const row = rows.find((other) => other.method === 'POST' && other.path === path);
@@ -77,7 +77,8 @@ async function resources(route: Route, owner: string, creator: string): Promise<
   const names = (parameter: string) => route.path.includes(`{${parameter}}`);
   const computation = () => make('/{domainID}/computations', owner, bodies.get('computations/create-computation'));
   return {
-    ...{ domainID: 'd1', cvmID: 'cvm-1' },
+    domainID: 'd1',
+    cvmID: 'cvm-1',
     ...(names('computationID') ? { computationID: await computation() } : {}),
     ...(names('id')
       ? { id: isAsset ? await make('/{domainID}/assets', creator, bodies.get('assets/create-asset')) : await computation() }
@@ -85,8 +86,12 @@ async function resources(route: Route, owner: string, creator: string): Promise<
   };
 }
 
-/** @returns whether the caller got past access; 403 is the only other answer that is right */
-async function isLetIn(route: Route, someone: Someone, { owner, creator }: { owner: string; creator: string }): Promise<boolean> {
+/** Returns whether the caller has access. Checks that the answer is 403 if not, and never 401, 500 or 503. */
+async function isAllowed(
+  route: Route,
+  someone: Someone,
+  { owner, creator }: { owner: string; creator: string },
+): Promise<boolean> {
   const path = await resources(route, owner, creator);
   const { status, body } = await send(route, `Bearer ${await tokenFor(someone)}`, path, bodies.get(route.name));
   expect([401, 500, 503]).not.toContain(status);
@@ -94,10 +99,10 @@ async function isLetIn(route: Route, someone: Someone, { owner, creator }: { own
   return status !== 403;
 }
 
-const ofOthers = { owner: stranger, creator: stranger };
+const ownedByOthers = { owner: stranger, creator: stranger };
 
-describe('the tables of access', () => {
-  it('are those of the decisions', () => {
+describe('the roles and the access of each route', () => {
+  it('match the tables copied from docs/contract.md', () => {
     const ofCode = Object.entries(roles).map(([role, actions]) => [role, [...actions].sort()]);
     const decided = Object.entries(actionsOf).map(([role, actions]) => [role, actions.split(' ').sort()]);
     expect(ofCode).toEqual(decided);
@@ -114,36 +119,41 @@ describe('the tables of access', () => {
 describe.each(guarded)('$method $path', (route) => {
   const endpoint = nameOf(route);
 
-  it.each(allRoles)('lets a member in by what the role %s may do', async (role) => {
+  it.each(allRoles)('allows the role %s or answers 403 as docs/contract.md says', async (role) => {
     const isDataset = route.name !== 'assets/create-asset' || role !== 'algo_provider'; // the body is a dataset's
-    expect(await isLetIn(route, { sub: 'member', roles: [role] }, ofOthers)).toBe(isDataset && mayCall(endpoint, [role], []));
+    expect(await isAllowed(route, { sub: 'member', roles: [role] }, ownedByOthers)).toBe(
+      isDataset && mayCall(endpoint, [role], []),
+    );
   });
 
-  it('lets in who may by one of two roles', async () => {
+  it('allows a member with two roles if one of them is enough', async () => {
     for (const pair of [
       ['editor', 'runner'],
       ['viewer', 'cvm'],
       ['dataset_provider', 'creator'],
     ] as Role[][]) {
-      expect([pair, await isLetIn(route, { sub: 'member', roles: pair }, ofOthers)]).toEqual([pair, mayCall(endpoint, pair, [])]);
+      expect([pair, await isAllowed(route, { sub: 'member', roles: pair }, ownedByOthers)]).toEqual([
+        pair,
+        mayCall(endpoint, pair, []),
+      ]);
     }
   });
 
-  it('lets in an owner and a creator where their relation is enough, whatever their role', async () => {
+  it('allows an owner or creator if that relation is enough, and only with a role in the domain', async () => {
     const sub = 'related';
     const isAsset = route.path.startsWith('/{domainID}/assets/');
     const relations = { owner: !isAsset || route.path.includes('{computationID}'), creator: isAsset };
     for (const relation of ['owner', 'creator'] as const) {
       const expected = mayCall(endpoint, ['viewer'], relations[relation] ? [relation] : []);
-      expect([relation, await isLetIn(route, { sub, roles: ['viewer'] }, { ...ofOthers, [relation]: sub })]).toEqual([
+      expect([relation, await isAllowed(route, { sub, roles: ['viewer'] }, { ...ownedByOthers, [relation]: sub })]).toEqual([
         relation,
         expected,
       ]);
-      expect(await isLetIn(route, { sub, roles: [] }, { owner: sub, creator: sub })).toBe(false);
+      expect(await isAllowed(route, { sub, roles: [] }, { owner: sub, creator: sub })).toBe(false);
     }
   });
 
-  it('keeps out members of other domains, and groups that are no membership', async () => {
+  it('answers 403 to members of other domains and to malformed memberships', async () => {
     const path = await resources(route, stranger, stranger);
     const groups = [
       ['d2:administrator', 'd2:cvm'],
@@ -158,7 +168,7 @@ describe.each(guarded)('$method $path', (route) => {
     }
   });
 
-  it('answers 401 to every token that is not the issuer’s, for us, now', async () => {
+  it('answers 401 to a token that is missing, malformed, forged, expired, of another issuer or for another audience', async () => {
     const good = await tokenFor({ sub: 'member', roles: allRoles });
     const path = { domainID: 'd1', id: 'x', computationID: 'y', cvmID: 'z' };
     const [, payload = '', signature = ''] = good.split('.');
@@ -188,7 +198,7 @@ describe.each(guarded)('$method $path', (route) => {
 });
 
 describe.each(rows.filter((route) => !route.access))('$method $path', (route) => {
-  it('asks nobody for a token, and looks at none', async () => {
+  it('answers 200 without a token and with an invalid one', async () => {
     expect((await send(route, undefined, {})).status).toBe(200);
     expect((await send(route, 'Bearer x.y.z', {})).status).toBe(200);
   });
@@ -197,7 +207,7 @@ describe.each(rows.filter((route) => !route.access))('$method $path', (route) =>
 const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 const decoded = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString()) as object;
 
-/** The confusion of algorithms: a MAC whose secret is the issuer's public key, as PEM. */
+/** Signs with HS256 and the issuer's public key as secret, in PEM: an algorithm confusion attack. */
 async function signedWithPublicKey(good: string): Promise<string> {
   const [header = '', payload = ''] = good.split('.');
   const { keys } = (await (await fetch(`${issuer.url}/jwks`)).json()) as { keys: Record<string, string>[] };

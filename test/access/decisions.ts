@@ -1,6 +1,6 @@
 import type { Role } from '../../shared/access/roles.ts';
 
-/** docs/contract.md, section 2: the roles and what they may do, copied by hand: the code's own tables are held against it. */
+/** The roles and their actions in docs/contract.md, section 2, copied by hand to check the tables of the code. */
 export const actionsOf: Record<Role, string> = {
   administrator: 'view create_computation provide_algorithm provide_dataset edit run consume_results administer',
   creator: 'view create_computation provide_algorithm provide_dataset',
@@ -13,7 +13,7 @@ export const actionsOf: Record<Role, string> = {
   cvm: 'operate_cvm',
 };
 
-/** An endpoint as the contract has it. */
+/** An endpoint of the contract. */
 export interface SpecifiedEndpoint {
   /** 1 to 26; 0 for a public endpoint. */
   number: number;
@@ -23,7 +23,7 @@ export interface SpecifiedEndpoint {
   needs: string;
 }
 
-/** The endpoints and their needs, copied by hand too. The path parameter {assetID} is called {id} here. */
+/** The endpoints and their needs, also copied by hand. The path parameter {assetID} is {id} here. */
 export const specified: readonly SpecifiedEndpoint[] = [
   { number: 1, method: 'POST', path: '/{domainID}/computations', needs: 'create_computation' },
   { number: 2, method: 'GET', path: '/{domainID}/computations', needs: 'view' },
@@ -58,12 +58,12 @@ export const specified: readonly SpecifiedEndpoint[] = [
 
 export const nameOf = ({ method, path }: { method: string; path: string }) => `${method} ${path}`;
 
-/** The needs of the endpoint called `GET /health` and the like. */
+/** Returns the needs of an endpoint, such as `GET /health`. */
 export function needsOf(endpoint: string): string {
   return specified.find((other) => nameOf(other) === endpoint)?.needs ?? '';
 }
 
-/** Whether someone with these roles, and these relations to what the path names, may call the endpoint. */
+/** Returns whether a caller with these roles and these relations to the resource may call the endpoint. */
 export function mayCall(endpoint: string, roles: Role[], relations: ('owner' | 'creator')[]): boolean {
   if (roles.length === 0) return false;
   const has = new Set<string>([...roles.flatMap((role) => actionsOf[role].split(' ')), ...relations]);

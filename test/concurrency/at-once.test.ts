@@ -37,9 +37,9 @@ async function openDomain(name: string): Promise<Domain> {
 }
 
 /**
- * So many creates, half as many deletes and half as many starts at once in one domain; then the ends of the runs at once. They
- * call the store functions with a patient deadline: over HTTP, those that a slow machine cannot carry out in 5 seconds would
- * be answered with 503.
+ * Runs the given number of creates, half as many deletes and half as many starts at the same time in one domain, then ends all
+ * runs at the same time. Calls the store functions with a long deadline, because over HTTP a slow machine would answer 503 to
+ * those that take longer than 5 seconds.
  */
 async function changeAtOnce(domain: Domain, count: number, fault: Fault): Promise<number> {
   const { name, call } = domain;
@@ -83,7 +83,7 @@ async function expectExact({ name, call, totalOf }: Domain, count: number): Prom
   expect(await Promise.all([totalOf(), totalOf('created'), totalOf('completed')])).toEqual([count * 1.5, count, count / 2]);
   const { body } = await call('GET', `/${name}/computations/statistics`);
   const entries = body['comp_stats'] as { status: string; count: number }[];
-  // Those that were deleted or started had been created on another day.
+  // The computations that were deleted or started were created on another day.
   expect(Object.fromEntries(entries.map((entry) => [entry.status, entry.count]))).toEqual({
     created: count,
     running: count / 2,

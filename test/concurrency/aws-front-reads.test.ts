@@ -43,7 +43,7 @@ const clock = virtualClock();
 let engine: LocalDynamoDb;
 let front: AwsDynamoDb;
 let stores: Stores;
-/** The table as AWS shows it; `stores.table` is the same one, straight on the engine. */
+/** The table through the front; `stores.table` is the same table directly on the engine. */
 let table: Table;
 beforeAll(async () => {
   engine = await startDynamoDb();
@@ -61,7 +61,7 @@ afterAll(async () => {
   await engine.stop();
 });
 
-/** Lets the time pass until the work is done. */
+/** Moves the time forward until the work is done. */
 async function finish<T>(work: Promise<T>): Promise<T> {
   const state = { isOver: false };
   const watched = work.finally(() => (state.isOver = true));
@@ -73,10 +73,10 @@ async function finish<T>(work: Promise<T>): Promise<T> {
   return await watched;
 }
 
-/** Reveals a transaction item by item and looks, through the front, at each step, until a look ends it or all is visible. */
+/** Reveals a transaction item by item and reads through the front at each step, until `look` ends it or all is visible. */
 async function lookBetweenReveals(look: () => Promise<boolean>): Promise<boolean> {
   const endOfTransaction = 1;
-  await clock.untilTimers(1); // all timers of a transaction are set together
+  await clock.untilTimers(1); // all timers of a transaction are set at the same time
   while (clock.timers() > endOfTransaction) {
     await clock.advanceToNext();
     if (await look()) return true;
@@ -84,13 +84,13 @@ async function lookBetweenReveals(look: () => Promise<boolean>): Promise<boolean
   return false;
 }
 
-/** Waits until one more call has met a conflict: by then it has read what it decides by. */
+/** Waits until another call has met a conflict. By then it has read the items for its decision. */
 function conflictWatch(): () => Promise<void> {
   const before = front.figures.conflicts;
   return () => vi.waitFor(() => expect(front.figures.conflicts).toBeGreaterThan(before), { timeout: 20_000 });
 }
 
-/** The table for a call that may try again, and when it has paused before that: by then it has read what it decides by. */
+/** The table for a call that may retry, and a promise for its pause before that. By then it has read for its decision. */
 function pauseWatch(): { patient: Table; paused: Promise<void> } {
   const { promise: paused, resolve } = Promise.withResolvers<undefined>();
   const watched = {
@@ -105,7 +105,7 @@ function pauseWatch(): { patient: Table; paused: Promise<void> } {
 
 const aDataset = (file_name: string) => anAsset(stores, domain, { file_name, asset_type: 'dataset' });
 
-/** What plain reads see of a computation at this moment. */
+/** Returns the state of a computation that plain reads see at this moment. */
 async function seenOf(id: string): Promise<{ row: Item; head: Item; parts: Item[] }> {
   const [row, head, parts] = await Promise.all([
     commandsOn(table).get(computationKey(domain, id)),
@@ -115,7 +115,7 @@ async function seenOf(id: string): Promise<{ row: Item; head: Item; parts: Item[
   return { row: row ?? {}, head: head ?? {}, parts: parts.items };
 }
 
-describe('beside a transaction that is visible in part', () => {
+describe('while a transaction is partly visible', () => {
   it('events are listed while others are appended', async () => {
     const id = await aComputation(stores.table, domain);
     const event = { event_type: 'Progress', status: 'Running', originator: 'agent' as const, details: {}, lifecycle: false };

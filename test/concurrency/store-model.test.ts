@@ -23,10 +23,19 @@ afterAll(() => stores.stop());
 const domain = 'd1';
 const clone = (model: Model) => structuredClone(model);
 
-/** How often each is done, so that histories come to runs before everything is deleted. */
+/** The weight of each step, so that histories reach runs before everything is deleted. */
 const weights: Record<Step['does'], number> = {
-  ...{ create: 1, update: 1, remove: 1, createAsset: 1, rename: 2, removeAsset: 1 },
-  ...{ link: 4, unlink: 2, uploadKey: 3, start: 6, stop: 2 },
+  create: 1,
+  update: 1,
+  remove: 1,
+  createAsset: 1,
+  rename: 2,
+  removeAsset: 1,
+  link: 4,
+  unlink: 2,
+  uploadKey: 3,
+  start: 6,
+  stop: 2,
 };
 const aStep: fc.Arbitrary<Step> = fc.record({
   does: fc.oneof(...stepNames.map((does) => ({ weight: weights[does], arbitrary: fc.constant(does) }))),
@@ -35,7 +44,7 @@ const aStep: fc.Arbitrary<Step> = fc.record({
   name: fc.constantFrom('a', 'b'),
   type: fc.constantFrom('algorithm', 'dataset'),
 });
-/** The step's caller may die at one of its calls to the table: before it is carried out, or before its answer comes. */
+/** Where the step's caller dies: before one of its calls to the table takes effect, or before the answer arrives. */
 const aDeath = fc.record({ after: fc.nat(5), kind: fc.constantFrom('dropped', 'lost-answer') });
 const anEnding = fc.record({
   ends: fc.constantFrom<[string, string][]>(['Complete', 'Completed'], ['Failed', 'Failed']),
@@ -47,7 +56,7 @@ const something = fc.oneof(
   { weight: 2, arbitrary: anEnding },
 );
 
-/** Two computations that are ready to run, on the same algorithm, one with a dataset. */
+/** The first steps of a history: two computations that are ready to run with the same algorithm, one of them with a dataset. */
 const beginning: Step[] = [
   { does: 'create', computation: 0, asset: 0, name: 'a', type: 'algorithm' },
   { does: 'create', computation: 0, asset: 0, name: 'b', type: 'algorithm' },
@@ -60,7 +69,7 @@ const beginning: Step[] = [
   { does: 'uploadKey', computation: 1, asset: 0, name: 'a', type: 'algorithm' },
 ];
 
-/** Applies a plan to the model that it was made from, or from a copy of that, since a plan changes what it was made from. */
+/** Applies a plan to the model that it was made from. A plan changes that model, so it may have been made from a copy. */
 function after(model: Model, step: Step, created: string): Model {
   const next = clone(model);
   plan(next, domain, step)?.apply(next, created);
@@ -89,7 +98,7 @@ async function outcomeOf(planned: Planned, table: Stores['table']): Promise<Outc
   }
 }
 
-/** Does a step whose caller may die, mends what it left, and finds out whether it has happened. */
+/** Does a step whose caller may die, repairs what it left, and finds out whether the step took effect. */
 async function doMortalStep(model: Model, step: Step, fault: { after: number; kind: 'dropped' | 'lost-answer' }): Promise<Model> {
   const planned = plan(model, domain, step);
   if (!planned) return model;
@@ -111,7 +120,7 @@ async function doMortalStep(model: Model, step: Step, fault: { after: number; ki
   return match ?? model;
 }
 
-/** The run that was written and never started: the sweep has failed it. */
+/** Returns the run that was written but never started, and that the sweep has failed. */
 function neverHandedOver(started: Model, before: Model): Model {
   const swept = clone(started);
   const id = Object.keys(swept.computations).find(
@@ -138,7 +147,7 @@ async function endOne(model: Model, place: number, ends: [string, string]): Prom
   return next;
 }
 
-/** The same beside other steps: the run may have ended, or gone, by then. */
+/** The same with other steps at the same time: the run may have ended or been deleted. */
 async function endAtOnce(model: Model, place: number, ends: [string, string]): Promise<Outcome | undefined> {
   const active = Object.entries(model.computations).filter(([, { status }]) => isActive(status));
   const [id] = active[place % active.length] ?? [];

@@ -27,13 +27,13 @@ const operations: Documented[] = endpoints.map(({ route, contract }) => ({
 }));
 
 describe('the list of endpoints', () => {
-  it('has the endpoints of the contract in their order, then health and the document', () => {
+  it('contains the endpoints of the contract in order, then health and the OpenAPI document', () => {
     expect(rows.map(({ endpoint = 0, method, path }) => `${endpoint} ${method} ${path}`)).toEqual(
       specified.map(({ number, method, path }) => `${number} ${method} ${path}`),
     );
   });
 
-  it('has every endpoint file, and each is named after its route', async () => {
+  it('contains the route of every endpoint file, and each file is named after its route', async () => {
     const folder = join(import.meta.dirname, '../../shared/endpoints');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.includes('/'));
     const declared = new Map<unknown, string>();
@@ -45,14 +45,14 @@ describe('the list of endpoints', () => {
     for (const route of rows) expect(declared.get(route)?.replace(/-by-get$/, '')).toBe(route.name);
   });
 
-  it('has the same rows as the document has operations', () => {
+  it('contains exactly the operations of the OpenAPI document', () => {
     const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => nameOf({ method: method.toUpperCase(), path })),
     );
     expect(documented.sort()).toEqual(rows.map(nameOf).sort());
   });
 
-  it('has a function for each endpoint, and every function of an endpoint is in the list', () => {
+  it('names an existing function for each endpoint, and includes every function of an endpoint', () => {
     const folder = join(import.meta.dirname, '../../functions');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
     const ofEndpoints = files.map((file) => file.replace(/\.ts$/, '')).filter((name) => !/^(lifecycle|maintenance)\//.test(name));
@@ -61,18 +61,18 @@ describe('the list of endpoints', () => {
 });
 
 describe('the OpenAPI document', () => {
-  it('is valid by the OpenAPI 3.1 schema', async () => {
+  it('is valid OpenAPI 3.1', async () => {
     expect(await new Validator().validate(structuredClone(document) as unknown as Record<string, unknown>)).toEqual({
       valid: true,
     });
   });
 
-  it('has the version that it is given, and nothing that JSON cannot say', () => {
+  it('has the given version, and only values that JSON can represent', () => {
     expect(document.info.version).toBe('1.2.3');
     expect(openapiDocument('1.2.3')).toStrictEqual(document);
   });
 
-  it('names the schema of every JSON body, but for an identifier, a choice and this document', () => {
+  it('names the schema of every JSON body, except for a choice of two, a run’s identifier and the document itself', () => {
     const unnamed = operations.flatMap(({ route, operation }) => {
       const bodies = [operation.requestBody?.content, operation.responses[200]?.content, operation.responses[201]?.content];
       const schemas = bodies.flatMap((content): Schema[] =>
@@ -96,12 +96,12 @@ describe('the OpenAPI document', () => {
     );
   });
 
-  it('gives every operation another identifier', () => {
+  it('gives every operation a unique operationId', () => {
     const ids = operations.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(rows.length);
   });
 
-  it.each(operations)('says of $route.method $route.path what it takes', ({ route, operation }) => {
+  it.each(operations)('documents the access and the parameters of $route.method $route.path', ({ route, operation }) => {
     expect(operation.summary).not.toBe('');
     if (route.access) expect(operation.description).toMatch(/Requires `\w+` \(\w+/);
     else expect(operation.security).toEqual([]);
@@ -111,7 +111,7 @@ describe('the OpenAPI document', () => {
     for (const parameter of operation.parameters) expect([parameter.name, parameter.description]).not.toContain(undefined);
   });
 
-  it.each(operations)('gives an example of what $route.method $route.path takes and answers', ({ operation }) => {
+  it.each(operations)('has valid examples for the request and the success of $route.method $route.path', ({ operation }) => {
     const sent = Object.values(operation.requestBody?.content ?? {});
     const answered = Object.values(operation.responses).flatMap(({ content = {} }) => Object.values(content));
     for (const media of [...sent, ...answered]) expectExampleFits(media);
@@ -121,7 +121,7 @@ describe('the OpenAPI document', () => {
   });
 
   it.each(operations)(
-    'has an example of the request that the handler of $route.method $route.path takes',
+    'has a request example that the handler of $route.method $route.path accepts',
     ({ contract, operation }) => {
       const example = operation.requestBody?.content['application/json']?.example;
       expect(example === undefined).toBe(contract.body === undefined);
@@ -129,7 +129,7 @@ describe('the OpenAPI document', () => {
     },
   );
 
-  it('has examples in its schemas that fit them', () => {
+  it('has schemas whose examples are valid', () => {
     const examples = schemasWithExamples(document);
     expect(examples.length).toBeGreaterThan(10);
     const ajv = newAjv();

@@ -27,7 +27,7 @@ function start(...args: string[]) {
 }
 
 describe('npm run demo', () => {
-  it('takes a computation to its results and another run to its stop, and ends with 0', async () => {
+  it('completes one run, stops another, and exits with 0', async () => {
     const { code, stdout, stderr } = await start().ended();
     expect(stderr).toBe('');
     expect(stdout).toContain('the key of owner; Missing algorithm');
@@ -39,7 +39,7 @@ describe('npm run demo', () => {
     expect(code).toBe(0);
   });
 
-  it.each(['SIGINT', 'SIGTERM'] as const)('leaves nothing behind after %s, and ends with 1', async (signal) => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('leaves no process behind after %s, and exits with 1', async (signal) => {
     const process = start();
     await expect.poll(process.printed).toContain('ReceivingAlgorithm');
     const children = childrenOf(process.pid);
@@ -51,13 +51,13 @@ describe('npm run demo', () => {
     expect(children.filter(isAlive)).toEqual([]);
   });
 
-  it('says what failed, and ends with 1', async () => {
+  it('prints what failed, and exits with 1', async () => {
     const { code, stderr } = await start('--url', 'http://127.0.0.1:1').ended();
     expect(stderr).toBe('Nothing answers at http://127.0.0.1:1.\n');
     expect(code).toBe(1);
   });
 
-  it('refuses a command line that makes no sense with 2', async () => {
+  it('exits with 2 and names the mistake when --token comes without --url', async () => {
     const { code, stderr } = await start('--token', 'abc').ended();
     expect(stderr).toContain('--token goes with --url.');
     expect(code).toBe(2);

@@ -10,24 +10,24 @@ import { tasks } from '../../shared/tasks/tasks.ts';
 const measured = readMeasured();
 
 describe('docs/cost.md', () => {
-  it('is what the script makes of the measured figures; else run `npm run docs:cost`', () => {
+  it('is up to date with the measured figures (`npm run docs:cost` updates it)', () => {
     expect(readFileSync(new URL('../../docs/cost.md', import.meta.url), 'utf8')).toBe(costPage(measured));
   });
 
-  it('has every function', () => {
+  it('covers every function', () => {
     const names = new Set(measured.functions.map(({ name }) => name));
     expect([...names].sort()).toEqual([...new Set([...routes, ...tasks].map(({ name }) => name))].sort());
   });
 });
 
 describe('transitionsOf', () => {
-  it('counts the states on the way to the end, the start and the end', () => {
+  it('counts 6 transitions of a run and of a stop: the states on the way, the start and the end', () => {
     expect({ run: transitionsOf('run'), stop: transitionsOf('stop') }).toEqual({ run: 6, stop: 6 });
   });
 });
 
 describe('addUp', () => {
-  it('adds what several bills have in common', () => {
+  it('multiplies each bill by its count and adds them up by item', () => {
     const bill = addUp([
       [2, { 'S3 PUT': 1, 'S3 GET': 1 }],
       [3, { 'S3 PUT': 1 }],

@@ -6,7 +6,7 @@ import { routes } from '../../shared/endpoints/endpoints.ts';
 const page = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8');
 
 describe('docs/api.md', () => {
-  it('lists the endpoints of the route table; else run `npm run docs:endpoints`', () => {
+  it('is up to date with the route table (`npm run docs:endpoints` updates it)', () => {
     expect(withEndpointTable(page)).toBe(page);
   });
 

@@ -9,7 +9,7 @@ import { newCvm, useSession } from '../support/session.ts';
 const session = useSession();
 const absent = '00000000-0001-8c3a-9f0e-2b7d41c5e6a8';
 
-/** What the requests below are about; `running` has a run on `cvm` that uses the asset `used`, the old ones are to be deleted. */
+/** The resources of the requests. `running` has a run on `cvm` that uses the asset `used`; the old ones are deleted by a test. */
 const things = {
   computation: '',
   ready: '',
@@ -49,7 +49,7 @@ const computation = { name: 'N' };
 const key = { key: 'MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=' };
 const heartbeat = (run_id: string) => ({ reports: [{ id: randomUUID(), run_id, type: 'heartbeat' }] });
 
-/** What a body of this route can do wrong, whatever it says. */
+/** The requests with a bad body that every route with a body has. */
 const badBodies = (sent: () => Sent): Answers => ({
   400: () => ({ ...sent(), body: { x: 1 } }),
   413: () => ({ ...sent(), raw: JSON.stringify({ x: 'x'.repeat(7 * 1024 * 1024) }) }),
@@ -60,7 +60,7 @@ const contentTooLarge = asset({ asset: Buffer.alloc(4 * 1024 * 1024 + 1).toStrin
 const link = (id: keyof typeof things, computationID: keyof typeof things) => () => ({
   path: { id: things[id], computationID: things[computationID] },
 });
-/** The link of dataset 101. */
+/** Links 100 datasets, and returns the link of the 101st. */
 async function oneDatasetTooMany(): Promise<Sent> {
   const { id: computationID } = await session.createComputation();
   for (let count = 1; count <= 100; count++) await session.link((await session.createAsset()).id, computationID);
@@ -71,25 +71,26 @@ const cvm =
   (sent: Sent = {}) =>
   () => ({ path: { cvmID: things.cvm }, as: 'cvm' as const, ...sent });
 
-/** For every route a request for each answer that the contract has: the success, and each error but 401, 403, 429 and 5xx. */
+/** For every route, a request for each answer of its contract: the success, and each error except 401, 403, 429 and 5xx. */
 const answers: Record<RouteName, Answers> = {
   'computations/create-computation': { ...badBodies(() => ({ body: computation })), 201: () => ({ body: computation }) },
   'computations/list-computations': { 200: () => ({}), 400: () => unknown },
   'computations/get-computation': { 200: of('computation'), 400: of('computation', unknown), 404: path(absent) },
   'computations/update-computation': {
     ...badBodies(of('computation', { body: computation })),
-    ...{ 200: of('computation', { body: computation }), 404: () => ({ path: { id: absent }, body: computation }) },
+    200: of('computation', { body: computation }),
+    404: () => ({ path: { id: absent }, body: computation }),
   },
   'computations/delete-computation': {
-    ...{ 400: of('computation', unknown), 404: path(absent), 409: of('running') },
+    400: of('computation', unknown),
+    404: path(absent),
+    409: of('running'),
     204: of('oldComputation'),
   },
   'runs/start-run': {
-    ...{
-      400: of('ready'),
-      404: () => ({ path: { id: absent }, query: { cvm: 'c' } }),
-      422: of('computation', { query: { cvm: 'c' } }),
-    },
+    400: of('ready'),
+    404: () => ({ path: { id: absent }, query: { cvm: 'c' } }),
+    422: of('computation', { query: { cvm: 'c' } }),
     409: () => ({ path: { id: things.ready }, query: { cvm: things.cvm } }),
     200: () => ({ path: { id: things.ready }, query: { cvm: newCvm() } }),
   },
@@ -98,7 +99,8 @@ const answers: Record<RouteName, Answers> = {
   'statistics/get-statistics': { 200: () => ({}), 400: () => ({ query: { days: 0 } }) },
   'keys/upload-key': {
     ...badBodies(of('ready', { body: key })),
-    ...{ 200: of('ready', { body: key }), 404: () => ({ path: { id: absent }, body: key }) },
+    200: of('ready', { body: key }),
+    404: () => ({ path: { id: absent }, body: key }),
   },
   'keys/check-key': { 200: of('ready'), 400: of('ready', unknown), 404: path(absent) },
   'runs/dry-run': { 200: of('ready'), 400: of('ready', unknown), 404: path(absent) },
@@ -106,25 +108,30 @@ const answers: Record<RouteName, Answers> = {
   'runs/get-manifest': { 200: of('ready'), 400: of('ready', unknown), 404: path(absent), 422: of('computation') },
   'assets/create-asset': {
     ...badBodies(() => ({ body: asset({}) })),
-    ...{ 201: () => ({ body: asset({}) }), 413: () => ({ body: contentTooLarge }) },
+    201: () => ({ body: asset({}) }),
+    413: () => ({ body: contentTooLarge }),
   },
   'assets/list-assets': { 200: () => ({}), 400: () => ({ query: { offset: -1 } }) },
   'assets/get-asset': { 200: of('asset'), 400: of('asset', unknown), 404: path(absent) },
   'assets/update-asset': {
     ...badBodies(of('asset', { body: asset({}) })),
-    ...{ 200: of('asset', { body: asset({}) }), 413: of('asset', { body: contentTooLarge }) },
+    200: of('asset', { body: asset({}) }),
+    413: of('asset', { body: contentTooLarge }),
     404: () => ({ path: { id: absent }, body: asset({}) }),
     409: () => ({ path: { id: things.used }, body: asset({ asset_type: 'algorithm' }) }),
   },
   'assets/delete-asset': { 400: of('asset', unknown), 404: path(absent), 409: of('used'), 204: of('oldAsset') },
   'assets/link-asset': {
-    ...{ 200: link('asset', 'ready'), 404: noLink, 409: link('algorithm', 'ready') },
+    200: link('asset', 'ready'),
+    404: noLink,
+    409: link('algorithm', 'ready'),
     400: () => ({ ...link('asset', 'ready')(), ...unknown }),
     413: oneDatasetTooMany,
   },
   'assets/list-linked-computations': { 200: of('used'), 400: of('used', { query: { limit: 101 } }), 404: path(absent) },
   'assets/unlink-asset': {
-    ...{ 200: link('asset', 'ready'), 404: noLink },
+    200: link('asset', 'ready'),
+    404: noLink,
     400: () => ({ ...link('asset', 'ready')(), ...unknown }),
   },
   'events/list-events': { 200: of('ready'), 400: of('ready', { query: { from: 'then' } }), 404: path(absent) },
@@ -132,13 +139,14 @@ const answers: Record<RouteName, Answers> = {
   'cvms/list-commands': { 200: cvm(), 400: cvm(unknown) },
   'cvms/report': {
     ...badBodies(cvm({ body: heartbeat(absent) })),
-    ...{ 404: cvm({ body: heartbeat(absent) }), 200: () => cvm({ body: heartbeat(things.run) })() },
+    404: cvm({ body: heartbeat(absent) }),
+    200: () => cvm({ body: heartbeat(things.run) })(),
   },
   'service/health': { 200: () => ({ as: null }), 400: () => ({ as: null, ...unknown }) },
   'service/openapi': { 200: () => ({ as: null }), 400: () => ({ as: null, ...unknown }) },
 };
 
-/** What cannot be provoked from outside. */
+/** Answers that no request can provoke. */
 const ofDependencies = [429, 500, 503];
 
 describe.each(routes as readonly Route[])('$method $path', (route) => {
@@ -148,7 +156,7 @@ describe.each(routes as readonly Route[])('$method $path', (route) => {
     return await session.call(name, request);
   };
 
-  it('has a request here for each answer that its document has, and no other', () => {
+  it('is tested for exactly the statuses of the OpenAPI document', () => {
     const documented = Object.keys(operationOf(session.document, route.method, route.path).responses).map(Number);
     const here = [...Object.keys(answers[name]).map(Number), ...(route.access ? [401, 403] : [])];
     expect(here.sort()).toEqual(documented.filter((status) => !ofDependencies.includes(status)));
@@ -178,7 +186,7 @@ describe.each(routes as readonly Route[])('$method $path', (route) => {
 });
 
 describe('the service', () => {
-  it('says that it is well, without a token', async () => {
+  it('answers /health with its status, stage and version without a token', async () => {
     const { body } = await session.call('service/health', { as: null });
     expect(body).toEqual({ status: 'ok', stage: expect.any(String), version: session.document.info.version });
   });
@@ -187,7 +195,7 @@ describe('the service', () => {
     expect((await session.done('service/openapi', { as: null })).openapi).toBe('3.1.0');
   });
 
-  it('answers an address that is none as API Gateway does', async () => {
+  it('answers an unknown path with the 404 of API Gateway', async () => {
     const response = await fetch(`${session.target.baseUrl}/no/such/place/here/at/all`);
     expect([response.status, await response.json()]).toEqual([404, { message: 'Not Found' }]);
   });

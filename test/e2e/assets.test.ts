@@ -26,7 +26,7 @@ async function untilReady(id: string): Promise<BodyOf<typeof get>> {
 }
 
 describe('create an asset', () => {
-  it('answers 201 with the asset, without its content, and says where it is', async () => {
+  it('answers 201 with the asset without its content, and its path in Location', async () => {
     const key = publicKey();
     const { status, headers, body } = await session.call(create, {
       body: dataset({ description: 'Flowers', mime_type: 'text/csv', asset: base64('a,b\n'), user_key: key }),
@@ -35,15 +35,23 @@ describe('create an asset', () => {
     expect(status).toBe(201);
     expect(headers.get('location')).toBe(`/${session.target.domain}/assets/${id}`);
     expect(body).toEqual({
-      ...{ id, file_name: 'd.csv', description: 'Flowers', asset_type: 'dataset', mime_type: 'text/csv', state: 'ready' },
-      ...{ size: 4, checksum: sha3('a,b\n'), created_by: session.target.idOf('administrator') },
-      ...{ created_at: expect.any(String), updated_at: expect.any(String) },
+      id,
+      file_name: 'd.csv',
+      description: 'Flowers',
+      asset_type: 'dataset',
+      mime_type: 'text/csv',
+      state: 'ready',
+      size: 4,
+      checksum: sha3('a,b\n'),
+      created_by: session.target.idOf('administrator'),
+      created_at: expect.any(String),
+      updated_at: expect.any(String),
       user_key: createPublicKey(Buffer.from(key, 'base64').toString()).export({ format: 'der', type: 'spki' }).toString('base64'),
     });
     expect(await session.done(get, { path: { id } })).toEqual({ ...(body as object), asset: base64('a,b\n') });
   });
 
-  it('without content answers with an upload; the asset is pending until the content has arrived', async () => {
+  it('answers with an upload when the content is absent, and the asset is pending until the content has arrived', async () => {
     const { id, upload, ...pending } = await session.createAsset({ asset: undefined, file_name: "it's (1) *.csv" });
     expect(pending).toMatchObject({ state: 'pending', size: 0, checksum: null });
     expect(upload).toMatchObject({ method: 'PUT', url: expect.stringMatching(/^http/), expires_at: expect.any(String) });
@@ -59,7 +67,7 @@ describe('create an asset', () => {
     expect(sha3(Buffer.from(await downloaded.arrayBuffer()))).toBe(ready.checksum);
   });
 
-  it('takes one upload: a second one to the same URL is refused and changes nothing', async () => {
+  it('accepts one upload, and refuses a second one to the same URL with 412 and no change', async () => {
     const { id, upload } = await session.createAsset({ asset: undefined });
     expect(await send(upload, 'first')).toBe(200);
     const ready = await untilReady(id);
@@ -68,12 +76,12 @@ describe('create an asset', () => {
     expect(await session.done(get, { path: { id } })).toEqual(ready);
   });
 
-  it('refuses an upload by a URL that was changed', async () => {
+  it('refuses an upload to a changed URL with 403', async () => {
     const { upload } = await session.createAsset({ asset: undefined });
     expect(upload && (await send({ ...upload, url: upload.url.replace(/X-Amz-Signature=..../, '$&0') }, 'x'))).toBe(403);
   });
 
-  it('takes the checksum of the real file for a sample that is uploaded', async () => {
+  it('keeps the checksum of the real file when a sample is uploaded', async () => {
     const { id, upload, checksum } = await session.createAsset({
       asset: undefined,
       checksum: sha3('the real file').toUpperCase(),
@@ -83,11 +91,11 @@ describe('create an asset', () => {
     expect(await untilReady(id)).toMatchObject({ checksum, asset: base64('a sample') });
   });
 
-  it('takes an empty file', async () => {
+  it('accepts an empty file', async () => {
     expect(await session.createAsset({ asset: '' })).toMatchObject({ state: 'ready', size: 0, checksum: sha3('') });
   });
 
-  it('takes exactly 4 MiB inline and returns them inline; a byte more is 413', async () => {
+  it('accepts and returns 4 MiB of inline content, and answers 413 to one byte more', async () => {
     const most = Buffer.alloc(4 * 1024 * 1024, 'x');
     const { id, checksum } = await session.createAsset({ asset: most.toString('base64') });
     expect(checksum).toBe(sha3(most));
@@ -99,35 +107,35 @@ describe('create an asset', () => {
 
   it.each([
     ['no asset', {}, '/asset'],
-    ['a list', { asset: [] }, '/asset'],
+    ['an array', { asset: [] }, '/asset'],
     ['no file name', { asset: { asset_type: 'dataset' } }, '/asset/file_name'],
     ['no type', { asset: { file_name: 'x' } }, '/asset/asset_type'],
     ['an unknown type', dataset({ asset_type: 'model' }), '/asset/asset_type'],
-    ['a path for a name', dataset({ file_name: '../etc/passwd' }), '/asset/file_name'],
+    ['a path as the file name', dataset({ file_name: '../etc/passwd' }), '/asset/file_name'],
     ['a backslash in the name', dataset({ file_name: 'a\\b' }), '/asset/file_name'],
     ['the name ..', dataset({ file_name: '..' }), '/asset/file_name'],
     ['NUL in the name', dataset({ file_name: 'a\0b' }), '/asset/file_name'],
     ['a name of 256 characters', dataset({ file_name: 'x'.repeat(256) }), '/asset/file_name'],
-    ['content that is no base64', dataset({ asset: '%%%' }), '/asset/asset'],
+    ['content that is not base64', dataset({ asset: '%%%' }), '/asset/asset'],
     ['base64 without its padding', dataset({ asset: 'YQ' }), '/asset/asset'],
     ['content that does not match its checksum', dataset({ asset: 'YQ==', checksum: sha3('b') }), '/asset/checksum'],
-    ['a checksum that is none', dataset({ checksum: 'abc' }), '/asset/checksum'],
-    ['a media type that is none', dataset({ mime_type: 'text' }), '/asset/mime_type'],
-    ['a key that is none', dataset({ user_key: base64('ssh-dss AAAA') }), '/asset/user_key'],
+    ['an invalid checksum', dataset({ checksum: 'abc' }), '/asset/checksum'],
+    ['an invalid media type', dataset({ mime_type: 'text' }), '/asset/mime_type'],
+    ['an invalid key', dataset({ user_key: base64('ssh-dss AAAA') }), '/asset/user_key'],
     ['an unknown field', dataset({ filename: 'x' }), '/asset/filename'],
-  ])('answers 400 to %s, naming the place', async (_what, body, pointer) => {
+  ])('answers 400 to %s and points to it', async (_what, body, pointer) => {
     const { status, code, errors } = await session.refused(create, { body });
     expect({ status, code, pointer: errors?.[0]?.pointer }).toEqual({ status: 400, code: 'invalid_request', pointer });
   });
 
-  it('refuses a private key', async () => {
+  it('answers 400 to a private key and calls it one', async () => {
     const pem = generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
     const { status, errors } = await session.refused(create, { body: dataset({ asset: '', user_key: base64(pem) }) });
     expect([status, errors?.[0]?.pointer]).toEqual([400, '/asset/user_key']);
     expect(errors?.[0]?.detail).toContain('private key');
   });
 
-  itAs(['algo_provider', 'dataset_provider'], 'takes the role that its type asks for', async () => {
+  itAs(['algo_provider', 'dataset_provider'], 'answers 403 unless the caller has the role for the type', async () => {
     const statusOf = async (as: 'algo_provider' | 'dataset_provider', asset_type: string) =>
       (await session.call(create, { body: dataset({ asset_type, asset: '' }), as })).status;
     expect(await statusOf('algo_provider', 'algorithm')).toBe(201);
@@ -140,7 +148,7 @@ describe('create an asset', () => {
 describe('list the assets', () => {
   const list = 'assets/list-assets';
 
-  it('pages newest first, without content and key, and counts exactly', async () => {
+  it('answers with pages, newest first, without content and keys, and the exact total', async () => {
     const { total: before } = await session.done(list, {});
     const { user_key: _, ...older } = await session.createAsset({ user_key: publicKey() });
     const { user_key: _key, ...newer } = await session.createAsset();
@@ -151,7 +159,7 @@ describe('list the assets', () => {
     expect(second).toEqual({ assets: [older], limit: 1, offset: 1, total: before + 2 });
   });
 
-  it('filters by type', async () => {
+  it('filters by asset_type, and answers 400 to an unknown one', async () => {
     const algorithms = { asset_type: 'algorithm', limit: 100 };
     const { total } = await session.done(list, { query: algorithms });
     const { id } = await session.createAsset({ asset_type: 'algorithm' });
@@ -165,7 +173,7 @@ describe('list the assets', () => {
 });
 
 describe('replace an asset', () => {
-  it('takes back what was read, changed; `asset` left out keeps the content', async () => {
+  it('accepts the asset as it was read with a change, and keeps the content when `asset` is absent', async () => {
     const { id } = await session.createAsset({ asset: base64('kept'), user_key: publicKey(), mime_type: 'text/csv' });
     const read = await session.done(get, { path: { id } });
     const described = await session.done(update, { path: { id }, body: { asset: { ...read, description: 'Changed' } } });
@@ -175,7 +183,7 @@ describe('replace an asset', () => {
     expect(await session.done(get, { path: { id } })).toMatchObject({ description: 'Again', asset: base64('kept') });
   });
 
-  it('takes back a sample beside the checksum of the real file, and no other checksum', async () => {
+  it('accepts a sample with the checksum of the real file, and answers 400 to another checksum', async () => {
     const { id, upload } = await session.createAsset({ asset: undefined, checksum: sha3('the real file') });
     await send(upload, 'a sample');
     const read = await untilReady(id);
@@ -187,13 +195,13 @@ describe('replace an asset', () => {
     expect([status, errors?.[0]?.pointer]).toEqual([400, '/asset/checksum']);
   });
 
-  it('puts back to its default what is left out', async () => {
+  it('resets absent fields to their defaults', async () => {
     const { id, file_name } = await session.createAsset({ description: 'D', mime_type: 'text/csv', user_key: publicKey() });
     const replaced = await session.done(update, { path: { id }, body: dataset({ file_name }) });
     expect(replaced).toMatchObject({ file_name, description: '', mime_type: '', user_key: '', state: 'ready', size: 4 });
   });
 
-  it('replaces the content, and its checksum with it', async () => {
+  it('replaces the content and its checksum', async () => {
     const { id } = await session.createAsset({ asset: base64('before') });
     const replaced = await session.done(update, { path: { id }, body: dataset({ asset: base64('after') }) });
     expect(replaced).toMatchObject({ size: 5, checksum: sha3('after') });
@@ -207,7 +215,7 @@ describe('replace an asset', () => {
     expect(await untilReady(id)).toMatchObject({ description: 'D', asset: base64('late') });
   });
 
-  it('renames it in every computation it is linked to', async () => {
+  it('renames the asset in the computations that it is linked to', async () => {
     const { id } = await session.createComputation();
     const asset = await session.createAsset({ file_name: 'old.csv' });
     await session.link(asset.id, id);
@@ -216,7 +224,7 @@ describe('replace an asset', () => {
     expect(body).toMatchObject({ assets: [{ id: asset.id, file_name: 'new.csv', asset_type: 'dataset' }] });
   });
 
-  it('answers 409 to a name that another dataset of a computation has, and to a second algorithm', async () => {
+  it('answers 409 when a computation would have two datasets with one name, or two algorithms', async () => {
     const { id } = await session.createComputation();
     const [taken, other] = [await session.createAsset({ file_name: 'taken.csv' }), await session.createAsset()];
     const algorithm = await session.createAsset({ asset_type: 'algorithm' });
@@ -227,14 +235,14 @@ describe('replace an asset', () => {
     expect(await change({ asset_type: 'algorithm' })).toMatchObject({ status: 409, reason: 'second_algorithm' });
   });
 
-  itAs(['dataset_provider', 'editor'], 'is for its creator and administrators', async () => {
+  itAs(['dataset_provider', 'editor'], 'is allowed to its creator and administrators only', async () => {
     const { id } = await session.createAsset({}, 'dataset_provider');
     const by = async (as: 'dataset_provider' | 'editor' | 'administrator') =>
       (await session.call(update, { path: { id }, body: dataset({ description: as }), as })).status;
     expect([await by('dataset_provider'), await by('administrator'), await by('editor')]).toEqual([200, 200, 403]);
   });
 
-  itAs(['dataset_provider'], 'makes it an algorithm only for those who may provide one', async () => {
+  itAs(['dataset_provider'], 'answers 403 to making it an algorithm when the caller may provide datasets only', async () => {
     const { id } = await session.createAsset({}, 'dataset_provider');
     const body = dataset({ asset_type: 'algorithm' });
     const { status, code } = await session.refused(update, { path: { id }, body, as: 'dataset_provider' });
@@ -243,7 +251,7 @@ describe('replace an asset', () => {
 });
 
 describe('link and unlink', () => {
-  it('may be repeated, each with the same answer', async () => {
+  it('answer the same when repeated, and write nothing the second time', async () => {
     const { id: computationID } = await session.createComputation();
     const { id } = await session.createAsset();
     const path = { id, computationID };
@@ -259,7 +267,7 @@ describe('link and unlink', () => {
     expect(total).toBe(3); // created, asset_linked, asset_unlinked: repeating wrote nothing
   });
 
-  it('lists the computations an asset is linked to, as rows in pages', async () => {
+  it('show in the list of an asset’s computations, as rows in pages, newest first', async () => {
     const asset = await session.createAsset();
     const ids: string[] = [];
     for (const name of ['a', 'b', 'c']) {
@@ -276,7 +284,7 @@ describe('link and unlink', () => {
     expect(second).toMatchObject({ computations: [{ id: ids[1], name: 'b', status: 'created' }], limit: 1, offset: 1, total: 3 });
   });
 
-  it('answers 409 to a second algorithm, and to a second dataset of one name', async () => {
+  it('answer 409 to a second algorithm, and to a second dataset with the same name', async () => {
     const { id: computationID } = await session.createComputation();
     const first = {
       algorithm: await session.createAsset({ asset_type: 'algorithm' }),
@@ -292,7 +300,7 @@ describe('link and unlink', () => {
     expect(await refused(second.data.id)).toMatchObject({ status: 409, code: 'conflict', reason: 'file_name_taken' });
   });
 
-  it('answers 404 to either that is not there', async () => {
+  it('answer 404 when the asset or the computation does not exist', async () => {
     const { id } = await session.createAsset();
     const { id: computationID } = await session.createComputation();
     const absent = '00000000-0001-8c3a-9f0e-2b7d41c5e6a8';
@@ -304,7 +312,7 @@ describe('link and unlink', () => {
 
   itAs(
     ['dataset_provider', 'creator', 'editor'],
-    'is for the asset’s creator, the computation’s owner and administrators',
+    'are allowed to the asset’s creator, the computation’s owner and administrators only',
     async () => {
       const { id: computationID } = await session.createComputation({ owner: session.target.idOf('creator') });
       const { id } = await session.createAsset({}, 'dataset_provider');
@@ -320,7 +328,7 @@ describe('link and unlink', () => {
 });
 
 describe('delete an asset', () => {
-  it('answers 204; its links go with it', async () => {
+  it('answers 204 and removes the asset with its links', async () => {
     const { id: computationID } = await session.createComputation();
     const { id } = await session.createAsset();
     await session.link(id, computationID);
@@ -331,7 +339,7 @@ describe('delete an asset', () => {
     expect(body).toMatchObject({ assets: [] });
   });
 
-  it('answers 409 while an active run uses it, also when it was unlinked since', async () => {
+  it('answers 409 while an active run uses the asset, even after it was unlinked', async () => {
     const id = await session.readyComputation();
     const data = await session.createAsset();
     await session.link(data.id, id);
@@ -345,7 +353,7 @@ describe('delete an asset', () => {
     expect((await session.call(remove, { path: { id: data.id } })).status).toBe(204);
   });
 
-  itAs(['outsider'], 'and every other endpoint answer 404 to an asset of another domain', async () => {
+  itAs(['outsider'], 'answers 404 to an asset of another domain, as read, replace and list its computations do', async () => {
     const { id } = await session.createAsset();
     const path = { domainID: session.target.otherDomain, id };
     for (const name of [get, remove, 'assets/list-linked-computations'] as const) {

@@ -7,13 +7,17 @@ const create = 'computations/create-computation';
 const get = 'computations/get-computation';
 const noConfig = { log_level: '', cert_file: '', server_ca_file: '', client_ca_file: '', attested_tls: false };
 const fullConfig = {
-  ...{ log_level: 'debug', cert_file: '/etc/cert.pem', server_key: 'a private key' },
-  ...{ server_ca_file: 'server ca', client_ca_file: 'client ca', attested_tls: true },
+  log_level: 'debug',
+  cert_file: '/etc/cert.pem',
+  server_key: 'a private key',
+  server_ca_file: 'server ca',
+  client_ca_file: 'client ca',
+  attested_tls: true,
 };
 const absent = '00000000-0001-8c3a-9f0e-2b7d41c5e6a8';
 
 describe('create a computation', () => {
-  it('answers 201 with the computation, and says where it is', async () => {
+  it('answers 201 with the computation, and its path in Location and HX-Location', async () => {
     const { status, headers, body } = await session.call(create, {
       body: { name: 'Income', description: 'by region', agent_config: fullConfig },
     });
@@ -22,20 +26,27 @@ describe('create a computation', () => {
     expect(headers.get('hx-location')).toBe(`/computations/${id}`);
     expect(headers.get('location')).toBe(`/${session.target.domain}/computations/${id}`);
     expect(body).toEqual({
-      ...{ id, name: 'Income', description: 'by region', owner: session.target.idOf('administrator'), status: 'created' },
-      ...{ created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/), updated_at: expect.any(String) },
-      ...{ agent_config: fullConfig, assets: [], run: null },
+      id,
+      name: 'Income',
+      description: 'by region',
+      owner: session.target.idOf('administrator'),
+      status: 'created',
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      updated_at: expect.any(String),
+      agent_config: fullConfig,
+      assets: [],
+      run: null,
     });
     expect(id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
     expect(await session.done(get, { path: { id } })).toEqual(body);
   });
 
-  it('needs a name alone; the rest has defaults', async () => {
+  it('requires only a name, and sets the defaults of the other fields', async () => {
     const created = await session.createComputation({ name: 'N' });
     expect(created).toMatchObject({ description: '', agent_config: { ...noConfig, server_key: '' } });
   });
 
-  it('takes the domain in the query when it is the path’s', async () => {
+  it('accepts the domain of the path in the query, and answers 400 to another one', async () => {
     const { domain } = session.target;
     const named = { query: { domainID: domain }, body: { name: 'N' } };
     expect((await session.call(create, named)).status).toBe(201);
@@ -43,11 +54,11 @@ describe('create a computation', () => {
     expect(other).toMatchObject({ status: 400, code: 'invalid_request', errors: [{ pointer: 'query/domainID' }] });
   });
 
-  it('lets an administrator name another owner', async () => {
+  it('accepts another owner from an administrator', async () => {
     expect(await session.createComputation({ owner: 'someone' })).toMatchObject({ owner: 'someone' });
   });
 
-  itAs(['creator'], 'makes the caller the owner, and nobody else', async () => {
+  itAs(['creator'], 'makes the caller the owner, and answers 403 to another owner from a creator', async () => {
     expect(await session.createComputation({}, 'creator')).toMatchObject({ owner: session.target.idOf('creator') });
     expect(await session.createComputation({ owner: session.target.idOf('creator') }, 'creator')).toMatchObject({
       owner: session.target.idOf('creator'),
@@ -57,31 +68,31 @@ describe('create a computation', () => {
   });
 
   it.each([
-    ['nothing', {}, '/name'],
+    ['an empty object', {}, '/name'],
     ['an empty name', { name: '' }, '/name'],
     ['a name of 201 characters', { name: 'x'.repeat(201) }, '/name'],
-    ['a name that is no text', { name: 5 }, '/name'],
+    ['a name that is not a string', { name: 5 }, '/name'],
     ['a description of 4,001 characters', { name: 'N', description: 'x'.repeat(4_001) }, '/description'],
     ['an unknown field', { name: 'N', nmae: 'N' }, '/nmae'],
-    ['what only the service writes', { name: 'N', status: 'completed' }, '/status'],
+    ['a read-only field', { name: 'N', status: 'completed' }, '/status'],
     ['an unknown log level', { name: 'N', agent_config: { log_level: 'loud' } }, '/agent_config/log_level'],
     ['a certificate over 16 KiB', { name: 'N', agent_config: { cert_file: 'x'.repeat(16_385) } }, '/agent_config/cert_file'],
-    ['text where a boolean belongs', { name: 'N', agent_config: { attested_tls: 'true' } }, '/agent_config/attested_tls'],
+    ['a string instead of a boolean', { name: 'N', agent_config: { attested_tls: 'true' } }, '/agent_config/attested_tls'],
     ['an unknown field of agent_config', { name: 'N', agent_config: { 'a/b~': 1 } }, '/agent_config/a~1b~0'],
-    ['a list where an object belongs', { name: 'N', agent_config: [] }, '/agent_config'],
-    ['a list', [], ''],
+    ['an array instead of an object', { name: 'N', agent_config: [] }, '/agent_config'],
+    ['an array', [], ''],
     ['null', null, ''],
-  ])('answers 400 to %s, naming the place', async (_what, body, pointer) => {
+  ])('answers 400 to %s and points to it', async (_what, body, pointer) => {
     const { status, code, errors } = await session.refused(create, { body });
     expect({ status, code, pointer: errors?.[0]?.pointer }).toEqual({ status: 400, code: 'invalid_request', pointer });
   });
 
-  it('names every place that does not fit', async () => {
+  it('answers 400 with every invalid field', async () => {
     const { errors } = await session.refused(create, { body: { name: '', description: 1, x: 1 } });
     expect(errors?.map(({ pointer }) => pointer).sort()).toEqual(['/description', '/name', '/x']);
   });
 
-  it('keeps the longest name and description, of any characters, as they are', async () => {
+  it('stores the longest name and description unchanged, whatever their characters', async () => {
     const longest = { name: '🦊'.repeat(200), description: 'ש'.repeat(4_000) };
     expect(await session.createComputation(longest)).toMatchObject(longest);
   });
@@ -90,7 +101,7 @@ describe('create a computation', () => {
 describe('list the computations', () => {
   const list = 'computations/list-computations';
 
-  it('pages newest first, and counts exactly', async () => {
+  it('answers with pages, newest first, and the exact total', async () => {
     const { total: before } = await session.done(list, {});
     const ids: string[] = [];
     for (const name of ['first', 'second', 'third']) ids.unshift((await session.createComputation({ name })).id);
@@ -103,13 +114,18 @@ describe('list the computations', () => {
     expect(beyond).toEqual({ computations: [], limit: 10, offset: before + 3, total: before + 3 });
   });
 
-  it('has rows, without agent_config', async () => {
+  it('answers with rows without agent_config', async () => {
     const { id } = await session.createComputation({ name: 'Row', description: 'D', agent_config: fullConfig });
     const { computations: rows, limit } = await session.done(list, {});
     expect(limit).toBe(10);
     expect(rows.find((row) => row.id === id)).toEqual({
-      ...{ id, name: 'Row', description: 'D', owner: session.target.idOf('administrator'), status: 'created' },
-      ...{ created_at: expect.any(String), updated_at: expect.any(String) },
+      id,
+      name: 'Row',
+      description: 'D',
+      owner: session.target.idOf('administrator'),
+      status: 'created',
+      created_at: expect.any(String),
+      updated_at: expect.any(String),
     });
   });
 
@@ -139,14 +155,14 @@ describe('list the computations', () => {
     ['offset', '0.5'],
     ['status', 'ready'],
     ['order', 'asc'],
-  ])('answers 400 to %s=%s, naming it', async (name, value) => {
+  ])('answers 400 to %s=%s and points to it', async (name, value) => {
     const { status, errors } = await session.refused(list, { query: { [name]: value } });
     expect([status, errors?.[0]?.pointer]).toEqual([400, `query/${name}`]);
   });
 });
 
 describe('read a computation', () => {
-  it('peeks at the row alone', async () => {
+  it('answers with the row only when peek is true', async () => {
     const { id, ...created } = await session.createComputation({ agent_config: fullConfig });
     const { agent_config: _config, assets: _assets, run: _run, ...row } = created;
     expect(await session.done(get, { path: { id }, query: { peek: true } })).toEqual({ id, ...row });
@@ -154,7 +170,7 @@ describe('read a computation', () => {
     expect(whole).toEqual({ id, ...created });
   });
 
-  it('shows its assets, the algorithm first, and its latest run', async () => {
+  it('answers with its assets, the algorithm first, and its latest run', async () => {
     const id = await session.readyComputation();
     const dataset = await session.createAsset({ file_name: 'data.csv' });
     await session.link(dataset.id, id);
@@ -176,7 +192,7 @@ describe('read a computation', () => {
     });
   });
 
-  itAs(['viewer', 'runner', 'creator', 'editor'], 'shows server_key to those who may edit it only', async () => {
+  itAs(['viewer', 'runner', 'creator', 'editor'], 'shows server_key only to callers who may edit the computation', async () => {
     const { id } = await session.createComputation({ owner: session.target.idOf('creator'), agent_config: fullConfig });
     const { server_key, ...shown } = fullConfig;
     const configFor = async (as: 'viewer' | 'runner' | 'creator' | 'editor') => {
@@ -193,7 +209,7 @@ describe('read a computation', () => {
 describe('replace a computation', () => {
   const update = 'computations/update-computation';
 
-  it('takes back what was read, changed', async () => {
+  it('accepts the computation as it was read with a change', async () => {
     const { id } = await session.createComputation({ agent_config: fullConfig });
     const read = await session.done(get, { path: { id } });
     const changed = await session.done(update, { path: { id }, body: { ...read, name: 'Changed' } });
@@ -202,15 +218,17 @@ describe('replace a computation', () => {
     expect(await session.done(get, { path: { id } })).toEqual(changed);
   });
 
-  it('puts back to its default what is left out; the owner stays', async () => {
+  it('resets absent fields to their defaults, except the owner', async () => {
     const { id } = await session.createComputation({ description: 'D', owner: 'someone', agent_config: fullConfig });
     expect(await session.done(update, { path: { id }, body: { name: 'N' } })).toMatchObject({
-      ...{ name: 'N', description: '', owner: 'someone' },
+      name: 'N',
+      description: '',
+      owner: 'someone',
       agent_config: { ...noConfig, server_key: '' },
     });
   });
 
-  it('ignores what the service writes, whatever it says', async () => {
+  it('ignores read-only fields, whatever their values', async () => {
     const created = await session.createComputation();
     const { id } = created;
     const said = { id: absent, status: 'completed', created_at: 5, updated_at: null, assets: ['x'], run: {} };
@@ -218,28 +236,32 @@ describe('replace a computation', () => {
     expect(updated).toEqual(created);
   });
 
-  it('lets an administrator hand it to another owner', async () => {
+  it('changes the owner for an administrator', async () => {
     const { id } = await session.createComputation();
     const { owner } = await session.done(update, { path: { id }, body: { name: 'N', owner: 'someone' } });
     expect(owner).toBe('someone');
   });
 
-  itAs(['editor', 'creator', 'viewer'], 'lets editors and the owner change it, but not its owner', async () => {
-    const { id } = await session.createComputation({ owner: session.target.idOf('creator') });
-    const as = (person: 'editor' | 'creator' | 'viewer', owner = session.target.idOf('creator')) =>
-      session.call(update, { path: { id }, body: { name: `by ${person}`, owner }, as: person });
-    expect((await as('editor')).body).toMatchObject({ name: 'by editor', owner: session.target.idOf('creator') });
-    expect((await as('creator')).body).toMatchObject({ name: 'by creator' });
-    expect((await as('viewer')).status).toBe(403);
-    expect((await as('editor', 'someone')).status).toBe(403);
-    expect((await as('creator', 'someone')).status).toBe(403);
-  });
+  itAs(
+    ['editor', 'creator', 'viewer'],
+    'is allowed to editors and the owner only, and answers 403 when they change the owner',
+    async () => {
+      const { id } = await session.createComputation({ owner: session.target.idOf('creator') });
+      const as = (person: 'editor' | 'creator' | 'viewer', owner = session.target.idOf('creator')) =>
+        session.call(update, { path: { id }, body: { name: `by ${person}`, owner }, as: person });
+      expect((await as('editor')).body).toMatchObject({ name: 'by editor', owner: session.target.idOf('creator') });
+      expect((await as('creator')).body).toMatchObject({ name: 'by creator' });
+      expect((await as('viewer')).status).toBe(403);
+      expect((await as('editor', 'someone')).status).toBe(403);
+      expect((await as('creator', 'someone')).status).toBe(403);
+    },
+  );
 });
 
 describe('delete a computation', () => {
   const remove = 'computations/delete-computation';
 
-  it('answers 204; its events, runs, keys and links go with it', async () => {
+  it('answers 204 and removes the computation with its events, runs, keys and links', async () => {
     const id = await session.readyComputation();
     const asset = await session.createAsset();
     await session.link(asset.id, id);
@@ -261,7 +283,7 @@ describe('delete a computation', () => {
     expect(linked).toMatchObject({ computations: [], total: 0 });
   });
 
-  it('answers 409 while a run is active, naming the run', async () => {
+  it('answers 409 with the id of the run while a run is active', async () => {
     const id = await session.readyComputation();
     const cvm = newCvm();
     const run_id = await session.startRun(id, cvm);
@@ -271,7 +293,7 @@ describe('delete a computation', () => {
     expect((await session.call(remove, { path: { id } })).status).toBe(204);
   });
 
-  itAs(['editor', 'creator'], 'is for administrators and the owner', async () => {
+  itAs(['editor', 'creator'], 'is allowed to administrators and the owner only', async () => {
     const { id } = await session.createComputation({ owner: session.target.idOf('creator') });
     expect((await session.refused(remove, { path: { id }, as: 'editor' })).code).toBe('forbidden');
     expect((await session.call(remove, { path: { id }, as: 'creator' })).status).toBe(204);
@@ -297,7 +319,7 @@ describe('statistics', () => {
     if (today() === day) expect(await count()).toEqual(before.map((number) => number + 1));
   });
 
-  it('come by day, then status, for seven days unless told, with no empty entries', async () => {
+  it('are sorted by day and status, cover seven days by default and have no empty entries', async () => {
     await session.createComputation();
     const { comp_stats } = await session.done(statistics, {});
     expect(comp_stats.length).toBeGreaterThan(0);
@@ -317,8 +339,8 @@ describe('statistics', () => {
   });
 });
 
-describe('the domain', () => {
-  itAs(['outsider'], 'is a wall: what stands in one is not there in another', async () => {
+describe('the domain of a request', () => {
+  itAs(['outsider'], 'hides computations of other domains, which answer 404 like missing ones', async () => {
     const { id } = await session.createComputation();
     const elsewhere = { domainID: session.target.otherDomain, id };
     const foreign = await session.refused(get, { path: elsewhere, as: 'outsider' });
@@ -334,11 +356,8 @@ describe('the domain', () => {
     expect(rows.map((row) => row.id)).not.toContain(id);
   });
 
-  it.skipIf(isDeployed).each(['d 1', 'd.1', 'd/1', 'x'.repeat(65), 'ü'])(
-    'is answered 400 when it is written %j',
-    async (domainID) => {
-      const { status, errors } = await session.refused('computations/list-computations', { path: { domainID } });
-      expect([status, errors?.[0]?.pointer]).toEqual([400, 'path/domainID']);
-    },
-  );
+  it.skipIf(isDeployed).each(['d 1', 'd.1', 'd/1', 'x'.repeat(65), 'ü'])('answers 400 when its name is %j', async (domainID) => {
+    const { status, errors } = await session.refused('computations/list-computations', { path: { domainID } });
+    expect([status, errors?.[0]?.pointer]).toEqual([400, 'path/domainID']);
+  });
 });

@@ -12,7 +12,7 @@ const check = 'keys/check-key';
 const detailsOf = ({ details }: { details: string }) => JSON.parse(Buffer.from(details, 'base64').toString()) as unknown;
 
 describe('the events of a computation', () => {
-  it('say who did what, newest first', async () => {
+  it('name type, status, originator, run and CVM, newest first', async () => {
     const me = session.target.idOf('administrator');
     const id = await session.readyComputation();
     const cvm = newCvm();
@@ -48,7 +48,7 @@ describe('the events of a computation', () => {
     ]);
   });
 
-  it('have none of a request that changes nothing', async () => {
+  it('include none for a request that changes nothing', async () => {
     const { id, name } = await session.createComputation();
     await session.done('computations/update-computation', { path: { id }, body: { name } });
     const key = publicKey();
@@ -57,7 +57,7 @@ describe('the events of a computation', () => {
     expect(events.map((event) => event.event_type)).toEqual(['key_uploaded', 'created']);
   });
 
-  it('never show a private key', async () => {
+  it('never contain a private key', async () => {
     const { id } = await session.createComputation({ agent_config: { server_key: 'TOP SECRET' } });
     await session.done('computations/update-computation', {
       path: { id },
@@ -68,7 +68,7 @@ describe('the events of a computation', () => {
     expect(detailsOf(events[0] ?? { details: '' })).toEqual({ fields: ['name', 'agent_config.server_key'] });
   });
 
-  it('are filtered by every parameter, and by all together', async () => {
+  it('are filtered by each parameter, and by several together', async () => {
     const id = await session.readyComputation();
     const cvms = [newCvm(), newCvm()] as const;
     const runs: string[] = [];
@@ -128,7 +128,7 @@ describe('the events of a computation', () => {
     ['from', ''],
     ['limit', '101'],
     ['type', 'started'],
-  ])('answer 400 to %s=%s', async (name, value) => {
+  ])('are refused with 400 for %s=%s', async (name, value) => {
     const { id } = await session.createComputation();
     const { status, errors } = await session.refused(list, { path: { id }, query: { [name]: value } });
     expect([status, errors?.[0]?.pointer]).toEqual([400, `query/${name}`]);
@@ -136,7 +136,7 @@ describe('the events of a computation', () => {
 });
 
 describe('the status of a computation', () => {
-  it('is its latest event of the lifecycle', async () => {
+  it('is its latest lifecycle event, which links, keys and updates do not replace', async () => {
     const id = await session.readyComputation(); // with a link and a key, which do not count
     const latest = async () => (await session.done(getStatus, { path: { id } })).event_type;
     expect(await latest()).toBe('created');
@@ -157,7 +157,7 @@ describe('the keys of participants', () => {
     DER: key.export({ format: 'der', type: 'spki' }),
   });
 
-  it('are taken in OpenSSH, PEM and DER, of all three algorithms', async () => {
+  it('are accepted as OpenSSH, PEM and DER, for RSA, ECDSA and Ed25519', async () => {
     const { id } = await session.createComputation();
     const generated = [
       generateKeyPairSync('rsa', { modulusLength: 2048 }),
@@ -174,7 +174,7 @@ describe('the keys of participants', () => {
     expect(total).toBe(opensshKeys.length + generated.length); // the DER of a key just sent as PEM changes nothing
   });
 
-  it('are told apart by the fingerprint that ssh-keygen prints, whatever their form', async () => {
+  it('are recorded with the fingerprint that ssh-keygen prints', async () => {
     const { id } = await session.createComputation();
     const [{ line, fingerprint } = { line: '', fingerprint: '' }] = opensshKeys;
     await session.done(upload, { path: { id }, body: { key: base64(line) } });
@@ -184,25 +184,25 @@ describe('the keys of participants', () => {
 
   it.each([
     ['a private key', base64(generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString())],
-    ['a key of another algorithm', formsOf(generateKeyPairSync('x25519').publicKey).DER.toString('base64')],
+    ['a key of an unsupported algorithm', formsOf(generateKeyPairSync('x25519').publicKey).DER.toString('base64')],
     ['garbage', base64('garbage')],
-    ['what is no base64', '%%%'],
-    ['nothing', ''],
+    ['text that is not base64', '%%%'],
+    ['empty text', ''],
     [
-      'something behind a key',
+      'a key with data after it',
       Buffer.concat([
         createPublicKey(Buffer.from(publicKey(), 'base64')).export({ format: 'der', type: 'spki' }),
         Buffer.from('x'),
       ]).toString('base64'),
     ],
-  ])('are no keys when they are %s: 400', async (_what, key) => {
+  ])('are refused with 400 when the body has %s', async (_what, key) => {
     const { id } = await session.createComputation();
     const { status, errors } = await session.refused(upload, { path: { id }, body: { key } });
     expect([status, errors?.[0]?.pointer]).toEqual([400, '/key']);
     expect(await session.done(check, { path: { id } })).toEqual({ uploaded: false });
   });
 
-  itAs(['viewer', 'dataset_provider'], 'are each user’s own', async () => {
+  itAs(['viewer', 'dataset_provider'], 'are stored for each user separately', async () => {
     const { id } = await session.createComputation();
     await session.done(upload, { path: { id }, body: { key: publicKey() }, as: 'viewer' });
     expect(await session.done(check, { path: { id }, as: 'viewer' })).toEqual({ uploaded: true });
@@ -210,7 +210,7 @@ describe('the keys of participants', () => {
     expect(await session.done(check, { path: { id } })).toEqual({ uploaded: false });
   });
 
-  it('are replaced when sent again, and stand for the assets their owner gave without one', async () => {
+  it('are replaced by a later upload, and used for assets of the user that have no key', async () => {
     const id = await session.readyComputation();
     const before = await session.done('runs/get-manifest', { path: { id } });
     await session.done(upload, { path: { id }, body: { key: publicKey() } });

@@ -7,7 +7,7 @@ const session = useSession();
 const kibibyte = 1024;
 const asset = (fields: Record<string, unknown>) => ({ asset: { file_name: 'x.csv', asset_type: 'dataset', ...fields } });
 
-/** JSON of exactly so many bytes; blanks may surround it. */
+/** Pads JSON with blanks to the given number of bytes. */
 const padded = (body: unknown, bytes: number) => JSON.stringify(body).padEnd(bytes, ' ');
 
 describe('a request body without content', () => {
@@ -20,7 +20,7 @@ describe('a request body without content', () => {
     return { status, code };
   };
 
-  it.each(names)('of %s is read up to 256 KiB; a byte more is 413', async (name) => {
+  it.each(names)('of %s is accepted up to 256 KiB, and answered with 413 beyond', async (name) => {
     expect(await send(name, 256 * kibibyte)).toEqual({ status: 400, code: 'invalid_request' });
     expect(await send(name, 256 * kibibyte + 1)).toEqual({ status: 413, code: 'too_large' });
   });
@@ -40,14 +40,14 @@ describe('the fields of a computation', () => {
 });
 
 describe('a run', () => {
-  /** A public key of 8,192 bits, whose form alone matters here. */
+  /** A public key of 8,192 bits. Only its form matters here. */
   const largeKey = () => {
     const modulus = Buffer.concat([Buffer.of(0x81), randomBytes(1022), Buffer.of(0x81)]);
     const key = createPublicKey({ key: { kty: 'RSA', n: modulus.toString('base64url'), e: 'AQAB' }, format: 'jwk' });
     return base64(key.export({ format: 'pem', type: 'spki' }).toString());
   };
 
-  it('starts with the largest manifest beside the largest agent_config, and the CVM gets both whole', async () => {
+  it('starts with the largest manifest and the largest agent_config, and its CVM gets both complete', async () => {
     const field = '漢'.repeat((16 * kibibyte) / 3);
     const agent_config = { cert_file: field, server_key: field, server_ca_file: field, client_ca_file: field };
     const id = await session.readyComputation({ agent_config });
@@ -143,14 +143,18 @@ describe('a batch of reports', () => {
     expect(await session.report(cvm, ...heartbeats)).toEqual({ accepted: 50, duplicates: 0 });
 
     const event = (bytes: number) => ({
-      ...{ run_id, type: 'event', event_type: 'Running', status: 'InProgress' },
+      run_id,
+      type: 'event',
+      event_type: 'Running',
+      status: 'InProgress',
       details: Buffer.alloc(bytes, 7).toString('base64'),
     });
     await session.report(cvm, event(32 * kibibyte));
     const { events } = await session.done('events/list-events', { path: { id }, query: { event_type: 'Running' } });
     expect(events.map(({ details }) => Buffer.from(details, 'base64').length)).toEqual([32 * kibibyte]);
     const { status, errors } = await session.refused('cvms/report', {
-      ...{ path: { cvmID: cvm }, as: 'cvm' },
+      path: { cvmID: cvm },
+      as: 'cvm',
       body: { reports: [{ id: randomUUID(), ...event(33 * kibibyte) }] },
     });
     expect([status, errors?.[0]?.pointer]).toEqual([400, '/reports/0/details']);

@@ -21,7 +21,7 @@ let check: CheckResponse;
 let sent = 0;
 let things: { computation: string; asset: string; run: string; ofOthers: string[] };
 
-/** What API Gateway says by itself: no such route, a path that it cannot decode, more than it or Lambda takes. */
+/** The messages of API Gateway itself: no such route, a path that cannot be decoded, a request over its or Lambda's limit. */
 const byGateway = ['Not Found', 'Bad Request', 'Request Entity Too Large'];
 
 async function send(route: Route, request: RawRequest): Promise<HttpAnswer> {
@@ -41,7 +41,9 @@ async function expectAnAnswer(route: Route, request: RawRequest): Promise<void> 
 function goodRequest(route: Route): RawRequest {
   const isAsset = route.path.startsWith('/{domainID}/assets/');
   const values: Record<string, string> = {
-    ...{ domainID: target.domain, cvmID: 'cvm-1', computationID: things.computation },
+    domainID: target.domain,
+    cvmID: 'cvm-1',
+    computationID: things.computation,
     id: isAsset ? things.asset : things.computation,
   };
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
@@ -54,7 +56,7 @@ function goodRequest(route: Route): RawRequest {
   };
 }
 
-/** Every field that the route takes, with values that fit. */
+/** Returns a body with every field of the route and valid values. */
 function goodBodyOf(route: Route): unknown {
   const agent_config = {
     log_level: 'info',
@@ -95,7 +97,7 @@ function goodBodyOf(route: Route): unknown {
   }
 }
 
-/** A computation whose run is active, so that it and its asset stay. */
+/** Creates a computation with an active run, so that it and its asset cannot be deleted. */
 async function makeThings(): Promise<typeof things> {
   const make = async (domainID: string, as: 'administrator' | 'outsider') => {
     const asset = { file_name: 'a.py', asset_type: 'algorithm', asset: base64('print(1)') };
@@ -119,12 +121,12 @@ describe.skipIf(isDeployed)('nonsense', () => {
   });
 
   afterAll(async () => {
-    process.stdout.write(`${sent} requests of nonsense were answered.\n`);
+    process.stdout.write(`${sent} nonsense requests were answered.\n`);
     await target.stop();
   });
 
   it.each(rows)(
-    'is answered with what is wrong, never with a 5xx: $method $path',
+    'gets a documented answer and never a 5xx: $method $path',
     async (route) => {
       const { parameters } = operationOf(client.document, route.method, route.path);
       const { computation, asset, run, ofOthers } = things;
@@ -141,7 +143,7 @@ describe.skipIf(isDeployed)('nonsense', () => {
     60_000,
   );
 
-  it.each(withBody)('in one field is answered with that field: $method $path', async (route) => {
+  it.each(withBody)('in one field gets a 400 that points to the field: $method $path', async (route) => {
     const good = goodRequest(route);
     for (const pointer of pointersOf(JSON.parse(good.body ?? ''))) {
       const { status, text } = await send(route, { ...good, body: withValueAt(good.body, pointer, { x: [{}] }) });
@@ -152,7 +154,7 @@ describe.skipIf(isDeployed)('nonsense', () => {
     }
   });
 
-  it.each(withBody)('of 5 MB is answered: $method $path', async (route) => {
+  it.each(withBody)('of 5 MB gets a documented answer and never a 5xx: $method $path', async (route) => {
     const bodies = [
       JSON.stringify({ name: 'x'.repeat(5e6) }),
       JSON.stringify({ ['x'.repeat(3e6)]: 1 }),
@@ -165,7 +167,7 @@ describe.skipIf(isDeployed)('nonsense', () => {
     }
   });
 
-  it('that fits is kept as it is', async () => {
+  it('in a name and description that are valid is stored unchanged', async () => {
     const property = fc.asyncProperty(nastyText, nastyText, async (name, description) => {
       const { status, body } = await client.call('computations/create-computation', { body: { name, description } });
       sent++;
@@ -176,7 +178,7 @@ describe.skipIf(isDeployed)('nonsense', () => {
     await fc.assert(property, { numRuns: 60 });
   });
 
-  it('came in at least 2,000 requests', () => {
+  it('is sent in at least 2,000 requests', () => {
     expect(sent).toBeGreaterThanOrEqual(2_000);
   });
 });

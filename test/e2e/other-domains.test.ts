@@ -29,11 +29,13 @@ const bodies: Partial<Record<RouteName, unknown>> = {
 
 const naming = (routes as readonly Route[]).filter((route) => route.path.includes('{id}'));
 
-/** A request of the outsider's, in their own domain, that names things of another one. */
+/** Sends a request of the outsider in their own domain with identifiers of another one. */
 async function refusedThere(route: Route, id: string, computationID: string): Promise<Partial<Refusal>> {
   const name = route.name as RouteName;
   const request = {
-    ...{ method: route.method, as: 'outsider', body: bodies[name] },
+    method: route.method,
+    as: 'outsider',
+    body: bodies[name],
     ...(name === 'runs/start-run' ? { query: { cvm: newCvm() } } : {}),
     path: { domainID: session.target.otherDomain, id, computationID },
   };
@@ -43,9 +45,9 @@ async function refusedThere(route: Route, id: string, computationID: string): Pr
   return refusal;
 }
 
-describe('with the identifiers of another domain', () => {
+describe('a request with identifiers of another domain', () => {
   for (const route of naming) {
-    itAs(['outsider'], `${route.method} ${route.path} answers as if there were no such thing`, async () => {
+    itAs(['outsider'], `gets the 404 of a missing resource: ${route.method} ${route.path}`, async () => {
       const id = route.path.includes('/assets/') ? things.asset : things.computation;
       const foreign = await refusedThere(route, id, things.computation);
       expect(foreign).toMatchObject({ status: 404, code: 'not_found' });
@@ -53,7 +55,7 @@ describe('with the identifiers of another domain', () => {
     });
   }
 
-  itAs(['outsider'], 'nothing has changed behind them', async () => {
+  itAs(['outsider'], 'changes nothing in that domain', async () => {
     const { events } = await session.done('events/list-events', { path: { id: things.computation }, query: { limit: 100 } });
     const outsider = session.target.idOf('outsider');
     expect(events.filter(({ originator }) => originator === outsider)).toEqual([]);
@@ -62,7 +64,7 @@ describe('with the identifiers of another domain', () => {
   });
 });
 
-describe('a thing of the own domain', () => {
+describe('a request for a resource of the own domain', () => {
   const own = { assets: [] as string[], computations: [] as string[] };
   const home = () => ({ domainID: session.target.otherDomain });
 
@@ -82,7 +84,7 @@ describe('a thing of the own domain', () => {
     };
   });
 
-  itAs(['outsider'], 'is not linked to one of another', async () => {
+  itAs(['outsider'], 'answers 404 to a link or unlink with a resource of another domain', async () => {
     const [id = '', computationID = ''] = [own.assets[0], own.computations[0]];
     for (const name of ['assets/link-asset', 'assets/unlink-asset'] as const) {
       const ownAsset = { path: { ...home(), id, computationID: things.computation }, as: 'outsider' as const };
@@ -92,7 +94,7 @@ describe('a thing of the own domain', () => {
     }
   });
 
-  itAs(['outsider'], 'does not show an older run of another', async () => {
+  itAs(['outsider'], 'answers 404 to a run or manifest of another domain', async () => {
     const [id = ''] = own.computations;
     for (const name of ['runs/get-run', 'runs/get-manifest'] as const) {
       const refused = await session.refused(name, { path: { ...home(), id }, query: { run: things.run }, as: 'outsider' });
@@ -102,7 +104,7 @@ describe('a thing of the own domain', () => {
 });
 
 describe('a CVM of the same name in another domain', () => {
-  itAs(['outsider'], 'is another CVM: it gets no commands, and its reports are refused', async () => {
+  itAs(['outsider'], 'gets no commands, and its reports are refused with 404', async () => {
     const path = { domainID: session.target.otherDomain, cvmID };
     expect(await session.done('cvms/list-commands', { path, as: 'outsider' })).toEqual({ commands: [] });
     const reports = [{ id: randomUUID(), run_id: things.run, type: 'event', event_type: 'Complete', status: 'Completed' }];

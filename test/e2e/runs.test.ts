@@ -75,9 +75,9 @@ describe('start a run', () => {
 
   it.each([
     ['no CVM', {}],
-    ['an empty one', { cvm: '' }],
-    ['one with a slash', { cvm: 'a/b' }],
-    ['one of 65 characters', { cvm: 'x'.repeat(65) }],
+    ['an empty CVM name', { cvm: '' }],
+    ['a CVM name with a slash', { cvm: 'a/b' }],
+    ['a CVM name of 65 characters', { cvm: 'x'.repeat(65) }],
   ])('answers 400 to %s', async (_what, query: Record<string, string>) => {
     const { id } = await session.createComputation();
     const { status, errors } = await session.refused(start, { path: { id }, query });
@@ -107,14 +107,23 @@ describe('read runs', () => {
     const [first, second] = [newCvm(), newCvm()];
     const older = await session.startRun(id, first);
     expect(await session.done(getRun, { path: { id } })).toEqual({
-      ...{ id: older, computation_id: id, cvm_id: first, status: 'running', started_by: session.target.idOf('administrator') },
-      ...{ started_at: expect.any(String), ended_at: null, reason: null },
+      id: older,
+      computation_id: id,
+      cvm_id: first,
+      status: 'running',
+      started_by: session.target.idOf('administrator'),
+      started_at: expect.any(String),
+      ended_at: null,
+      reason: null,
     });
     await session.endRun(first);
     const latest = await session.startRun(id, second);
     expect(await session.done(getRun, { path: { id } })).toMatchObject({ id: latest, status: 'running' });
     expect(await session.done(getRun, { path: { id }, query: { run: older } })).toMatchObject({
-      ...{ id: older, status: 'completed', ended_at: expect.any(String), reason: 'The CVM finished the run.' },
+      id: older,
+      status: 'completed',
+      ended_at: expect.any(String),
+      reason: 'The CVM finished the run.',
     });
     await session.endRun(second, { event_type: 'Failed', status: 'Failed' });
 
@@ -210,7 +219,9 @@ describe('the manifest', () => {
     }
     const manifest = await session.done(manifestOf, { path: { id } });
     expect(manifest).toEqual({
-      ...{ id, name: 'End to end', description: 'D' },
+      id,
+      name: 'End to end',
+      description: 'D',
       datasets: names.map((filename, index) => ({ hash: sha3(filename), user_key: spki[index], filename })),
       algorithm: { hash: sha3('a,b\n'), user_key: expect.stringMatching(/^MCow/) },
       result_consumers: [{ user_key: manifest.algorithm.user_key }],
@@ -269,8 +280,12 @@ describe('the commands of a CVM', () => {
     const run_id = await session.startRun(id, cvm);
     const command = await session.commandFor(cvm, 'run');
     expect(command).toEqual({
-      ...{ id: expect.any(String), type: 'run', run_id, computation_id: id },
-      ...{ issued_at: expect.any(String), expires_at: expect.any(String) },
+      id: expect.any(String),
+      type: 'run',
+      run_id,
+      computation_id: id,
+      issued_at: expect.any(String),
+      expires_at: expect.any(String),
       manifest: await session.done(manifestOf, { path: { id } }),
       agent_config: { ...agent_config, server_ca_file: '', client_ca_file: '', attested_tls: false },
     });

@@ -2,10 +2,10 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import net from 'node:net';
 
-/** Imports every function in an environment where nothing may be done, and prints what was done all the same, by file. */
+/** Imports every function where any side effect is recorded, and prints the side effects by file. */
 
 const done: string[] = [];
-/** Whoever does it stands two calls above; what Node's own loader does is not the functions' doing. */
+/** Records who did it: the caller is two frames above. Ignores what Node's own loader does. */
 function note(what: string): void {
   const by = (new Error().stack ?? '').split('\n')[3]?.trim() ?? '';
   if (!by.includes('node:internal')) done.push(`${what} ${by}`);
@@ -34,7 +34,7 @@ globalThis.fetch = () => {
   return Promise.reject(new Error('There is no network.'));
 };
 
-for (const stream of [process.stdout, process.stderr]) stream.write(''); // opened by whoever looks at them first
+for (const stream of [process.stdout, process.stderr]) stream.write(''); // opens the streams, so that no import does
 const folder = join(import.meta.dirname, '../../functions');
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
 const found: Record<string, string[]> = {};
@@ -43,7 +43,7 @@ for (const file of files.sort()) {
   const { handler } = (await import(join(folder, file))) as { handler?: unknown };
   if (typeof handler !== 'function') note('exports no handler');
   const left = process.getActiveResourcesInfo().sort().join();
-  if (left !== resources) note(`leaves ${left} where there was ${resources}`);
+  if (left !== resources) note(`leaves ${left} open instead of ${resources}`);
   found[file] = done.splice(0);
 }
 process.stdout.write(JSON.stringify(found));

@@ -8,17 +8,17 @@ const { stdout, stderr } = spawnSync(process.execPath, [fileURLToPath(new URL('.
   env: {},
 });
 
-/** The AWS SDK's own look at which Lambda it is in, which no caller can keep it from. */
+/** The AWS SDK itself reads these variables to detect Lambda, and no caller can prevent it. */
 const isOfSdk = (line: string) => /^reads AWS_LAMBDA_\w+ at .*node_modules\/@aws\/lambda-invoke-store\//.test(line);
 
 describe('the import of a function', () => {
   const found = (stdout === '' ? {} : JSON.parse(stdout)) as Record<string, string[]>;
 
-  it('is tried for every function that is deployed', () => {
+  it('is tested for every deployed function', () => {
     expect(Object.keys(found), stderr).toEqual(functionNames.map((name) => `${name}.ts`).sort());
   });
 
-  it.each(functionNames)('calls nobody, reads no environment and starts nothing: %s', (name) => {
+  it.each(functionNames)('makes no call, reads no environment variable and starts nothing: %s', (name) => {
     expect(found[`${name}.ts`]?.filter((line) => !isOfSdk(line))).toEqual([]);
   });
 });

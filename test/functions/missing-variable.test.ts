@@ -18,7 +18,7 @@ function eventOf(path: string): unknown {
   };
 }
 
-/** The log entries that `work` leads to. */
+/** Returns the entries that `work` logs. */
 async function logged(work: () => Promise<unknown>): Promise<{ error?: { message: string } }[]> {
   const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   try {
@@ -42,11 +42,11 @@ describe('a function whose environment lacks a variable', () => {
     expect(entries.map(({ error }) => error?.message)).toEqual(['The environment variable TABLE_NAME is missing.']);
   });
 
-  it('fails with the name of the variable, where it is a task', async () => {
+  it('throws an error with the name of the variable if it is a task', async () => {
     await expect(invoke('lifecycle/sweep-runs', {})).rejects.toThrow('The environment variable TABLE_NAME is missing.');
   });
 
-  it('does what it does not need the variable for: health and the OpenAPI document know no table', async () => {
+  it('works if it does not read the variable, as health and the OpenAPI document without a table name', async () => {
     vi.stubEnv('SERVICE_VERSION', '1.2.3');
     expect(await invoke('service/health', eventOf('/health'))).toMatchObject({ statusCode: 200 });
     expect(await invoke('service/openapi', eventOf('/openapi.json'))).toMatchObject({ statusCode: 200 });

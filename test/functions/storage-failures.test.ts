@@ -34,7 +34,7 @@ const creation = {
   },
 };
 
-/** What creating an asset with content answers, and what it logs. */
+/** Creates an asset with content. Returns the answer and the log entries. */
 async function createAsset() {
   const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   try {
@@ -47,7 +47,7 @@ async function createAsset() {
 }
 
 describe('creating an asset while storage fails', () => {
-  it('answers 500 where storage denies access, and logs status, method and code', async () => {
+  it('answers 500 when storage denies access, and logs status, method and code', async () => {
     storage.answerWith(status(403, '<Error><Code>AccessDenied</Code></Error>'));
     const { answer, entries } = await createAsset();
     expect(answer).toMatchObject({ statusCode: 500 });
@@ -61,7 +61,7 @@ describe('creating an asset while storage fails', () => {
     ]);
   });
 
-  it('answers 503 with Retry-After where storage is down, and logs its last answer', async () => {
+  it('answers 503 with Retry-After when storage is down, and logs its last answer', async () => {
     storage.answerWith(status(503));
     const { answer, entries } = await createAsset();
     expect(answer).toMatchObject({ statusCode: 503, headers: { 'retry-after': expect.any(String) } });

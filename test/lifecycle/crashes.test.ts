@@ -18,7 +18,7 @@ import type { Disturbance, StepFunctionsCall } from '../support/lifecycle-step-f
 import { untilTestEnds } from '../support/patience.ts';
 
 let lifecycle: LifecycleStack;
-/** The state machine as a caller knows it who is about to die: a call to it never comes back. */
+/** The state machine of a caller that is about to die: its calls never return. */
 let dying: SFNClient;
 beforeAll(async () => {
   lifecycle = await startLifecycleStack();
@@ -41,7 +41,7 @@ async function accepted() {
   return { scenario, computation, run };
 }
 
-/** Disturbs the calls that start an execution of the computation; `met` resolves with the first of them. */
+/** Disturbs the calls that start an execution of the computation. `met` resolves with the first one. */
 function disturbStart(computation: string, action: 'run' | 'stop', disturbance: Disturbance, times = Infinity) {
   let left = times;
   const met = Promise.withResolvers<undefined>();
@@ -65,7 +65,7 @@ async function untilClaimed<Field extends keyof Claim>(scenario: Scenario, run: 
   }, untilTestEnds);
 }
 
-/** Disturbs the calls to the task of the run that waits under this token. */
+/** Disturbs the calls to the run's task that waits with this token. */
 async function disturbTasks(
   scenario: Scenario,
   run: string,
@@ -89,7 +89,7 @@ const request = (scenario: Scenario, computationId: string, now = lifecycle.now(
   now,
   permit: allowed,
 });
-/** Longer ago than the sweep's grace, in which a caller may still be about to start the execution. */
+/** Longer than the sweep's grace period, in which a caller may still start the execution. */
 const twoMinutesAgo = () => new Date(Date.parse(lifecycle.now()) - 120_000).toISOString();
 const sweep = () => lifecycle.stack.invoke('lifecycle/sweep-runs', {});
 
@@ -198,7 +198,7 @@ describe('the lifecycle', () => {
     undisturbed();
     expect(answer.status).toBe(503);
     const run = String((await scenario.runOf(computation))['id']);
-    await lifecycle.lapse(runTimes.acceptInSeconds); // it may have been offered before the caller gave up
+    await lifecycle.lapse(runTimes.acceptInSeconds); // the run may have been offered before the caller gave up
     await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'failed', reason: 'could not be started' });
   });
 
@@ -271,7 +271,7 @@ describe('sweepRuns', () => {
     await recordReports(lifecycle.table, lost.executions, { ...batch, reports: [completedReport(told.run)] });
     expect(await sweepRuns(lifecycle.table, lost.executions, lifecycle.now(), 0)).toBe(3);
     await lost.stop();
-    await lifecycle.lapse(runTimes.silenceInSeconds); // ends the executions, which here are not lost
+    await lifecycle.lapse(runTimes.silenceInSeconds); // ends the executions, which are not lost here
     await expectEndedOnce(lifecycle, silent.scenario, { ...silent, status: 'failed', reason: 'execution of the run is gone' });
     await expectEndedOnce(lifecycle, stopped.scenario, { ...stopped, status: 'cancelled', reason: 'did not confirm' });
     await expectEndedOnce(lifecycle, told.scenario, { ...told, status: 'completed' });

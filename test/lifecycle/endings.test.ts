@@ -26,7 +26,7 @@ async function accepted() {
   return { ...started, command };
 }
 
-/** Accepted, and its execution waits for the CVM to finish: its times for silence and for the whole run have begun. */
+/** Starts a run that is accepted and whose execution waits for the CVM: the limits for silence and for the run have started. */
 async function awaited() {
   const { scenario, computation, run } = await accepted();
   await vi.waitFor(async () => expect((await claimOf(scenario, run))?.run_token).toBeDefined(), untilTestEnds);

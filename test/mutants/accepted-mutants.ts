@@ -23,9 +23,8 @@ export const acceptedMutants: AcceptedMutant[] = [
   },
   {
     file: 'shared/assets/content-check.ts',
-    before:
-      'contentCheckKeys.shards.map((shard) => queryBetween(table, ...contentCheckKeys.dueIn(shard, now), { limit: mostAtOnce })),',
-    after: 'contentCheckKeys.shards.map((shard) => queryBetween(table, ...contentCheckKeys.dueIn(shard, now), { })),',
+    before: 'queryBetween(table, ...contentCheckKeys.dueIn(shard, now), { limit: maxChecksPerCall }),',
+    after: 'queryBetween(table, ...contentCheckKeys.dueIn(shard, now), { }),',
     reason: 'It bounds what one shard reads at a time. The result is cut to as many notes either way.',
   },
   {

@@ -58,14 +58,14 @@ export const namedMutants: NamedMutant[] = [
   },
   {
     file: 'shared/keys/public-key.ts',
-    code: 'leastRsaBits = 2048',
-    becomes: 'leastRsaBits = 2047',
+    code: 'minRsaBits = 2048',
+    becomes: 'minRsaBits = 2047',
     fact: 'An RSA key of 2047 bits is refused.',
   },
   {
     file: 'shared/keys/public-key.ts',
-    code: 'leastRsaBits = 2048',
-    becomes: 'leastRsaBits = 2049',
+    code: 'minRsaBits = 2048',
+    becomes: 'minRsaBits = 2049',
     fact: 'An RSA key of 2048 bits is accepted.',
   },
   {
@@ -94,8 +94,8 @@ export const namedMutants: NamedMutant[] = [
   },
   {
     file: 'shared/runs/claim.ts',
-    code: "whileOf(claim, claim.outcome ? [] : ['outcome'])",
-    becomes: 'whileOf(claim)',
+    code: "stillClaimed(claim, claim.outcome ? [] : ['outcome'])",
+    becomes: 'stillClaimed(claim)',
     fact: 'An outcome that the CVM reports while the run is being ended decides how it ends.',
   },
   {
@@ -106,7 +106,7 @@ export const namedMutants: NamedMutant[] = [
   },
   {
     file: 'shared/computations/change-computation.ts',
-    code: 'computationKey(domain, row.id)), ...asRead(row) }',
+    code: 'computationKey(domain, row.id)), ...unchanged(row) }',
     becomes: 'computationKey(domain, row.id)) }',
     fact: 'A computation is not deleted when a run has started while the deletion was prepared.',
   },

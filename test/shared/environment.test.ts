@@ -4,35 +4,35 @@ import { environment } from '../../shared/environment.ts';
 describe('the environment of a function', () => {
   afterEach(() => vi.unstubAllEnvs());
 
-  it('gives a variable its value at each access', () => {
+  it('reads a variable at each access', () => {
     vi.stubEnv('TABLE_NAME', 'first');
     expect(environment().TABLE_NAME).toBe('first');
     vi.stubEnv('TABLE_NAME', 'second');
     expect(environment().TABLE_NAME).toBe('second');
   });
 
-  it('throws an error that names a missing variable, when that variable is read', () => {
+  it('throws an error with the name of a missing variable when that is read', () => {
     vi.stubEnv('TABLE_NAME', undefined);
     const variables = environment();
     expect(() => variables.TABLE_NAME).toThrow('The environment variable TABLE_NAME is missing.');
   });
 
-  it('throws an error that names an empty variable', () => {
+  it('throws an error with the name of an empty variable', () => {
     vi.stubEnv('BUCKET_URL', '');
     expect(() => environment().BUCKET_URL).toThrow('The environment variable BUCKET_URL is empty.');
   });
 
-  it('lets METRICS_NAMESPACE be empty, which turns metrics off', () => {
+  it('accepts an empty METRICS_NAMESPACE, which turns metrics off', () => {
     vi.stubEnv('METRICS_NAMESPACE', '');
     expect(environment().METRICS_NAMESPACE).toBe('');
   });
 
-  it('takes a time as a whole number of seconds', () => {
+  it('accepts a time as a whole number of seconds', () => {
     vi.stubEnv('ACCEPT_TIMEOUT_SECONDS', '300');
     expect(environment().ACCEPT_TIMEOUT_SECONDS).toBe(300);
   });
 
-  it.each(['0', '-5', '1.5', '5m', ''])('throws an error that names a time of %j', (value) => {
+  it.each(['0', '-5', '1.5', '5m', ''])('throws an error for a time of %j', (value) => {
     vi.stubEnv('STOP_TIMEOUT_SECONDS', value);
     expect(() => environment().STOP_TIMEOUT_SECONDS).toThrow(
       `The environment variable STOP_TIMEOUT_SECONDS is ${JSON.stringify(value)}; expected a whole number of seconds.`,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { numberedId, numberOf } from '../../shared/identifiers.ts';
 
 describe('numberedId', () => {
-  it('gives a lower-case UUID of version 8 that carries its number', () => {
+  it('returns a lower-case UUID of version 8 that contains its number', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 48 - 1 }), (number) => {
         const id = numberedId(number);
@@ -13,21 +13,21 @@ describe('numberedId', () => {
     );
   });
 
-  it('carries the least and the greatest number', () => {
+  it('accepts the least and the greatest number', () => {
     expect(numberOf(numberedId(0))).toBe(0);
     expect(numberOf(numberedId(2 ** 48 - 1))).toBe(2 ** 48 - 1);
   });
 
-  it('sorts like its numbers', () => {
+  it('returns identifiers that sort like their numbers', () => {
     const ids = [1, 255, 256, 65_536, 2 ** 40].map(numberedId);
     expect(ids.toSorted()).toEqual(ids);
   });
 
-  it('differs for the same number', () => {
+  it('returns different identifiers for the same number', () => {
     expect(new Set(Array.from({ length: 1_000 }, () => numberedId(7))).size).toBe(1_000);
   });
 
-  it.each([-1, 2 ** 48, 0.5, Number.NaN, Number.MAX_SAFE_INTEGER])('refuses %d, which is no list number', (number) => {
+  it.each([-1, 2 ** 48, 0.5, Number.NaN, Number.MAX_SAFE_INTEGER])('throws for %d, which is not a list number', (number) => {
     expect(() => numberedId(number)).toThrow(TypeError);
   });
 });
@@ -36,7 +36,7 @@ describe('numberOf', () => {
   const id = numberedId(42);
   it.each([
     ['text of another form', 'hello'],
-    ['the empty text', ''],
+    ['an empty string', ''],
     ['upper case', numberedId(0xabcdef).toUpperCase()],
     ['a UUID of version 4', '0f9d2f5e-9c1a-4a3b-8c7d-1234567890ab'],
     ['a UUID of another variant', `${id.slice(0, 19)}c${id.slice(20)}`],

@@ -31,11 +31,11 @@ describe('the log entry of an error', () => {
   });
   afterEach(() => vi.unstubAllEnvs());
 
-  it('has its name, message and stack', () => {
+  it('has the name, message and stack of the error', () => {
     expect(errorIn(new TypeError('Wrong.'))).toEqual({ name: 'TypeError', message: 'Wrong.', stack: expect.any(String) });
   });
 
-  it('has what caused it, cause by cause', () => {
+  it('has the chain of causes', () => {
     const socket = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
     const error = new StorageError('PUT', { cause: new TypeError('fetch failed', { cause: socket }) });
     expect(errorIn(error)).toMatchObject({
@@ -45,7 +45,7 @@ describe('the log entry of an error', () => {
     });
   });
 
-  it('has the status and code of an answer of storage, and the status of one of the SDK', () => {
+  it('has the status and code of a storage error, and the status of an SDK error', () => {
     expect(errorIn(new StorageError('GET', { status: 403, code: 'AccessDenied' }))).toMatchObject({
       method: 'GET',
       status: 403,
@@ -54,7 +54,7 @@ describe('the log entry of an error', () => {
     expect(errorIn(Object.assign(new Error('Slow.'), { $metadata: { httpStatusCode: 503 } }))).toMatchObject({ status: 503 });
   });
 
-  it('has each part of an aggregate with its own cause', () => {
+  it('has each part of an AggregateError with its own cause', () => {
     const parts = [new Error('one', { cause: new Error('why one') }), 'two'];
     expect(errorIn(new AggregateError(parts, '2 of 3 failed.'))).toMatchObject({
       message: '2 of 3 failed.',
@@ -62,11 +62,11 @@ describe('the log entry of an error', () => {
     });
   });
 
-  it('has a cause that is no error as text', () => {
+  it('has a cause that is not an error as text', () => {
     expect(errorIn(new Error('It failed.', { cause: 'a reason' }))).toMatchObject({ cause: 'a reason' });
   });
 
-  it('stays small: of circular causes and large aggregates it has 20 errors', () => {
+  it('has at most 20 errors of circular causes and large aggregates', () => {
     const circular = new Error('again');
     circular.cause = circular;
     expect(count(errorIn(circular))).toBe(20);

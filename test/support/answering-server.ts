@@ -2,15 +2,15 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Answers one request; an answer that never ends, or none, is allowed. */
+/** Answers one request. The answer may be missing or never end. */
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** An HTTP server on the loopback interface that answers as a test says. */
+/** An HTTP server on the loopback interface that answers as a test defines. */
 export interface AnsweringServer {
   endpoint: string;
   /** The methods of the requests received so far. */
   received: string[];
-  /** Answers the next requests one by one, and all later ones as the last of them. Forgets what was received. */
+  /** Sets the answers to the next requests; the last one is for all later requests. Clears `received`. */
   answerWith: (...answers: Answer[]) => void;
   stop: () => Promise<void>;
 }

@@ -8,13 +8,13 @@ export const clockOfTests = '2025-07-17T08:00:00.000Z';
 
 type Fields = { [field in keyof NewEvent]?: string | boolean | NewEvent['details'] };
 
-/** An event of the agent, or any other event as far as `fields` say so. */
+/** Builds an event of the agent, with `fields` replaced. */
 export function anEvent(fields: Fields = {}): NewEvent {
   const event = { event_type: 'Running', status: 'InProgress', originator: 'agent', details: {}, lifecycle: true };
   return { ...event, ...fields } as NewEvent;
 }
 
-/** Appends as a handler does: with fresh reads, in a transaction of its own, 50 events at a time. */
+/** Appends as a handler does: with fresh reads, and one transaction for every 50 events. */
 export async function appendToJournal(
   table: Table,
   computationId: string,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundleFunctions } from '../../infra/bundles/bundle-functions.ts';
 
-/** Builds the bundles for a test run and has its targets take their functions from there. Returns the clean-up. */
+/** Builds the bundles for a test run whose targets load their functions from there. Returns the clean-up. */
 export default async function buildBundles(): Promise<() => void> {
   const folder = mkdtempSync(join(tmpdir(), 'e2e-bundles-'));
   await bundleFunctions(folder);

@@ -3,7 +3,7 @@ import { computationStatuses, type ComputationStatus } from '../../shared/comput
 import { isActive } from '../../shared/computations/run.ts';
 import type { Item } from '../../shared/table/table.ts';
 
-/** What the service knows, as plainly as it can be said: the table's contents are held against it. */
+/** A simple model of the service's state. Tests compare the contents of the table with it. */
 export interface Model {
   computations: Record<string, ModelComputation>;
   assets: Record<string, { file_name: string; asset_type: AssetType }>;
@@ -14,12 +14,12 @@ export interface ModelComputation {
   name: string;
   status: ComputationStatus;
   cvm: string;
-  /** Linked assets, in the order of their identifiers. */
+  /** The linked assets, sorted by identifier. */
   links: string[];
   keys: string[];
-  /** How many events of each type. */
+  /** The number of events by type. */
   events: Record<string, number>;
-  /** Assets that were unlinked while the present run was active. */
+  /** The assets that were unlinked during the active run. */
   kept: string[];
 }
 
@@ -36,7 +36,7 @@ export function happens(computation: ModelComputation, event: string): void {
   computation.events[event] = (computation.events[event] ?? 0) + 1;
 }
 
-/** The model that a table's items stand for. */
+/** Reads the model from the items of a table. */
 export function modelOf(items: Item[], domain: string): Model {
   const of = (pk: string, prefix: string) => items.filter((item) => item['pk'] === pk && String(item['sk']).startsWith(prefix));
   const computations = of(`computations#${domain}`, 'row#').map((row) => {

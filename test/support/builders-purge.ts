@@ -6,7 +6,7 @@ import type { Stores } from './builders-store.ts';
 import type { Fault } from './dynamodb-proxy.ts';
 import { scan } from './lifecycle-inconsistencies.ts';
 
-/** The items that name one of these identifiers, by their keys. */
+/** Returns the keys of the items that contain one of these identifiers. */
 export async function itemsNaming(table: Table, ids: string[]): Promise<string[]> {
   const items = await scan(table);
   return items
@@ -14,7 +14,7 @@ export async function itemsNaming(table: Table, ids: string[]): Promise<string[]
     .map((item) => `${String(item['pk'])} ${String(item['sk'])}`);
 }
 
-/** The names of everything in storage. */
+/** Returns the keys of all objects in storage. */
 export async function contentKeys(content: ContentStore): Promise<string[]> {
   const { origin } = new URL(content.url);
   const client = new S3Client({ endpoint: origin, region: 'local', credentials: localCredentials, forcePathStyle: true });
@@ -24,8 +24,9 @@ export async function contentKeys(content: ContentStore): Promise<string[]> {
 }
 
 /**
- * Runs `work` again and again, each time through a table that fails from one call later on, until it comes to its end. What
- * `work` has left behind in between is `check`ed. The last call before its death is carried out or is not, both are tried.
+ * Repeats `work` on a table that fails from the first call on, then from the second call on, and so on until `work` succeeds.
+ * Calls `check` after each attempt. Tries both cases: the last call before the failure takes effect, or it does not.
+ * @returns the number of failures
  */
 export async function dieAtEveryCall<T>(
   { proxy }: Stores,

@@ -3,7 +3,7 @@ import type { Table } from '../../shared/table/table.ts';
 import type { Call } from '../infra/local/ready-computation.ts';
 import { aComputation, aKey, byAlice } from './builders-store.ts';
 
-/** Computations that lack nothing for a run, all with the same algorithm. */
+/** Creates computations that are ready to run, all with the same algorithm. */
 export async function readyComputations(table: Table, call: Call, domain: string, count: number): Promise<string[]> {
   const asset = { file_name: 'algorithm.py', asset_type: 'algorithm', asset: btoa('print(1)') };
   const { body } = await call('POST', `/${domain}/assets`, { asset });

@@ -13,7 +13,7 @@ import type { Table } from '../../shared/table/table.ts';
 import { enters, happens, type Model, type ModelComputation } from './builders-model.ts';
 import { allowed, aComputation, aKey, aRun, byAlice, type Stores } from './builders-store.ts';
 
-/** One step of a random history: what is done to which of the things there are, by their place. */
+/** One step of a random history: an operation, and its computation and asset by index. */
 export interface Step {
   does: keyof typeof steps;
   computation: number;
@@ -22,10 +22,10 @@ export interface Step {
   type: AssetType;
 }
 
-/** Does a step to the table. */
+/** Executes a step on the table. */
 export type Act = (stores: Stores, table: Table) => Promise<unknown>;
 
-/** A step as it stands: what it does, and the code of the error that it should end in, or what it changes in the model. */
+/** A step on the current state: its action, and the code of the expected error or the change to the model. */
 export interface Planned {
   act: Act;
   refused?: string;
@@ -39,7 +39,7 @@ const fields = { description: '', mime_type: '', user_key: '' };
 const nameKey = ({ file_name, asset_type }: { file_name: string; asset_type: AssetType }) =>
   asset_type === 'algorithm' ? 'the algorithm' : file_name;
 
-/** Whether another asset already stands where this one would stand in the computation. */
+/** Whether another asset already has this asset's place in the computation. */
 function isTaken(
   model: Model,
   it: ModelComputation,
@@ -190,7 +190,7 @@ const creating = {
 
 const steps = { ...creating, ...onComputation, ...onAsset, ...onBoth };
 
-/** What a step comes to, given what there is; undefined where there is nothing to do it to. */
+/** Plans a step on the current state. Returns undefined if the computation or the asset for it does not exist. */
 export function plan(model: Model, domain: string, step: Step): Planned | undefined {
   const computations = Object.entries(model.computations).map(([id, it]) => ({ id, it }));
   const assets = Object.entries(model.assets).map(([id, it]) => ({ id, it }));

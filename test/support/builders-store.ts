@@ -26,11 +26,11 @@ import { startDynamoDbProxy, type DynamoDbProxy } from './dynamodb-proxy.ts';
 import { patientDeadline, startEmbeddedTable } from './embedded-table.ts';
 import { startIdleStepFunctions } from './lifecycle-idle-step-functions.ts';
 
-/** What the store functions work on: real engines, and executions that only wait. */
+/** The dependencies of the store functions: real engines, and executions that only wait. */
 export interface Stores {
-  /** Straight on the engine. */
+  /** The table directly on the engine. */
   table: Table;
-  /** The same table through the proxy, by a client that never tries again: a fault is the end of its caller. */
+  /** The same table through the proxy, with a client that never retries: a fault ends its caller. */
   mortal: Table;
   proxy: DynamoDbProxy;
   content: ContentStore;
@@ -66,10 +66,10 @@ export const publicKey = Buffer.from(generateKeyPairSync('ed25519').publicKey.ex
   'base64',
 );
 
-/** What every change of a test names, beside what it is about. */
+/** The fields that every change has in common. */
 export const byAlice = { by: 'alice', now: clockOfTests, permit: allowed };
 
-/** Lets everybody do everything. */
+/** Permits everything. */
 export function allowed(): Permitted {
   return permit({ id: 'alice', roles: new Set(), actions: new Set(['view']) }, { anyOf: ['view'] });
 }
@@ -95,7 +95,7 @@ export async function aKey(table: Table, domain: string, computationId: string, 
   await uploadKey(table, domain, computationId, key);
 }
 
-/** A computation that lacks nothing for a run, and its algorithm. */
+/** Creates a computation that is ready to run, and its algorithm. */
 export async function aReadyComputation(stores: Stores, domain: string): Promise<{ id: string; algorithm: string }> {
   const id = await aComputation(stores.table, domain);
   const algorithm = await anAsset(stores, domain);

@@ -7,7 +7,7 @@ import { environment } from '../../shared/environment.ts';
 
 type Handler = Awaited<ReturnType<LoadHandler>>;
 
-/** Loads functions from their bundles. Of the service's variables each sees those that its deployment gives it. */
+/** Loads functions from their bundles. Each function sees only those variables of the service that its deployment sets. */
 export function loadBundled(folder: string): LoadHandler {
   const running = new AsyncLocalStorage<string>();
   hideVariables((variable) => {
@@ -25,7 +25,7 @@ function isOfService(variable: string): boolean {
 }
 
 function hideVariables(isHidden: (variable: string) => boolean): void {
-  // A copy, since the real one refuses what Reflect does through a proxy.
+  // A copy, because the original does not work behind a proxy.
   process.env = new Proxy<NodeJS.ProcessEnv>(
     { ...process.env },
     { get: (variables, name) => (typeof name === 'string' && !isHidden(name) ? variables[name] : undefined) },

@@ -8,12 +8,12 @@ export interface HttpAnswer {
   text: string;
 }
 
-/** Finds what is wrong with an answer by the document, and parses it. */
+/** Checks an answer against the document, and returns its parsed body. */
 export type CheckResponse = (method: string, path: string, answer: HttpAnswer) => unknown;
 
 /**
- * Holds answers against the OpenAPI document: status, headers, content type, and a body in which every field is documented.
- * @throws Error, from the function returned, for an answer that the document does not have
+ * Returns a function that checks answers against the OpenAPI document: status, headers, content type, and a body whose fields
+ * are all documented. That function throws an Error for an answer that the document does not describe.
  */
 export function responseChecker(document: OpenApiDocument): CheckResponse {
   const validatorOf = closedValidators(document);
@@ -27,14 +27,14 @@ export function responseChecker(document: OpenApiDocument): CheckResponse {
       if (!headers.has(name)) throw new Error(`${where} lacks the header ${name}.`);
     }
     if (!response.content) {
-      if (text !== '') throw new Error(`${where} has no body by its document, has one: ${text}`);
+      if (text !== '') throw new Error(`${where} has a body although none is documented: ${text}`);
       return undefined;
     }
     const media = response.content[contentType];
     if (!media) throw new Error(`${where} is not documented as ${contentType}: ${text}`);
     const body: unknown = JSON.parse(text);
     const validate = validatorOf(media);
-    if (!validate(body)) throw new Error(`${where} does not fit its schema: ${JSON.stringify(validate.errors)} in ${text}`);
+    if (!validate(body)) throw new Error(`${where} does not match its schema: ${JSON.stringify(validate.errors)} in ${text}`);
     if (contentType === 'application/problem+json') checkProblem(body as Problem, status, headers, where);
     return body;
   };
@@ -47,11 +47,11 @@ interface Problem {
   errors?: unknown[];
 }
 
-/** What a schema cannot say of an error (docs/contract.md, section 3). */
+/** Checks what a schema of an error cannot express (docs/contract.md, section 3). */
 function checkProblem(problem: Problem, status: number, headers: Headers, where: string): void {
-  if (problem.status !== status) throw new Error(`${where} says status ${problem.status} in its body.`);
-  if (problem.request_id !== headers.get('x-request-id')) throw new Error(`${where} repeats another request id.`);
-  if (status === 400 && !problem.errors?.length) throw new Error(`${where} names no place: ${JSON.stringify(problem)}`);
+  if (problem.status !== status) throw new Error(`${where} has status ${problem.status} in its body.`);
+  if (problem.request_id !== headers.get('x-request-id')) throw new Error(`${where} has another request id in its body.`);
+  if (status === 400 && !problem.errors?.length) throw new Error(`${where} has no errors: ${JSON.stringify(problem)}`);
 }
 
 export function newAjv(): Ajv2020 {
@@ -60,7 +60,7 @@ export function newAjv(): Ajv2020 {
   return ajv;
 }
 
-/** Validators that refuse fields beyond the documented ones; where a schema says nothing of its fields, any will do. */
+/** Compiles validators that refuse undocumented fields. A schema without properties accepts any field. */
 function closedValidators(document: OpenApiDocument): (media: Media) => ValidateFunction {
   const ajv = newAjv();
   const known = new Map<Media, ValidateFunction>();
@@ -72,12 +72,12 @@ function closedValidators(document: OpenApiDocument): (media: Media) => Validate
   };
 }
 
-/** The OpenAPI document itself, whose fields another schema describes. */
+/** Whether it is the schema of the OpenAPI document itself, whose fields another schema describes. */
 function isOpen({ properties }: Schema): boolean {
   return typeof properties === 'object' && properties !== null && 'openapi' in properties;
 }
 
-/** The schema with its references to `components` replaced by what they point at. */
+/** Returns the schema with its references to `components` replaced by the schemas. */
 export function resolved(document: OpenApiDocument, schema: Schema): Schema {
   return mapSchema(schema, (node) => {
     const name = typeof node['$ref'] === 'string' ? node['$ref'].replace('#/components/schemas/', '') : undefined;

@@ -11,19 +11,19 @@ type ParameterNames<Path extends string> = Path extends `${string}{${infer Param
   : never;
 type OwnParameters<Name extends RouteName> = Exclude<ParameterNames<RouteOf<Name>['path']>, 'domainID'>;
 
-/** What is sent; the path's domain is the target's unless told. */
+/** A request to a route. Default domain: the target's. */
 export type CallRequest<Name extends RouteName> = ([OwnParameters<Name>] extends [never]
   ? { path?: { domainID?: string } }
   : { path: Record<OwnParameters<Name>, string> & { domainID?: string } }) & {
-  /** Which of the methods, where a name has two rows; the last row's unless told. */
+  /** Selects a row if the name has two. Default: the last row's method. */
   method?: RouteOf<Name>['method'];
   query?: Record<string, string | number | boolean>;
   /** Sent as JSON. */
   body?: unknown;
-  /** Sent as it is, instead of `body`. */
+  /** Sent unchanged instead of `body`. */
   raw?: string | Uint8Array<ArrayBuffer>;
   headers?: Record<string, string>;
-  /** The administrator unless told; null sends no token. */
+  /** Default: the administrator. Null sends no token. */
   as?: Person | null;
 };
 
@@ -37,7 +37,7 @@ export interface Reply {
   body: unknown;
 }
 
-/** An error as the client got it; the gateway's own have `message` alone. */
+/** An error response. The gateway's own errors have only `message`. */
 export interface Refusal {
   status: number;
   code?: string;
@@ -49,13 +49,13 @@ export interface Refusal {
   message?: string;
 }
 
-/** Calls routes by their name. Every answer is held against the OpenAPI document that the target itself serves. */
+/** Calls routes by name. Checks every answer against the OpenAPI document that the target serves. */
 export interface Client {
   document: OpenApiDocument;
   call: <Name extends RouteName>(name: Name, request: CallRequest<Name>) => Promise<Reply>;
-  /** The body of a success. @throws Error for an error answered */
+  /** Returns the body of a success. @throws Error for an error response */
   done: <Name extends RouteName>(name: Name, request: CallRequest<Name>) => Promise<BodyOf<Name>>;
-  /** The error answered. @throws Error for a success */
+  /** Returns the error response. @throws Error for a success */
   refused: <Name extends RouteName>(name: Name, request: CallRequest<Name>) => Promise<Refusal>;
 }
 

@@ -18,14 +18,14 @@ const get = () => proxied.table.document.send(new GetCommand({ TableName: proxie
 const put = () => proxied.table.document.send(new PutCommand({ TableName: proxied.table.name, Item: Key }));
 
 describe('the DynamoDB proxy', () => {
-  it('counts calls made side by side as one round trip, and one after the other as several', async () => {
+  it('counts parallel calls as one round trip, and sequential calls as several', async () => {
     await Promise.all([get(), get(), get()]);
     expect(proxied.proxy.sequentialCalls()).toBe(1);
     await get();
     expect([proxied.proxy.sequentialCalls(), proxied.proxy.calls.length]).toEqual([2, 4]);
   });
 
-  it('tells the units read from those written', async () => {
+  it('counts read units and write units separately', async () => {
     await put();
     await get();
     expect([proxied.proxy.readUnits(), proxied.proxy.writeUnits()]).toEqual([1, 1]);
@@ -41,7 +41,7 @@ describe('the DynamoDB proxy', () => {
     expect(refused).toMatchObject({ CancellationReasons: [{ Code: 'None' }, { Code: 'TransactionConflict' }] });
   });
 
-  it('throttles the operations it is told to, as often as it is told to, so that the SDK sends them again', async () => {
+  it('throttles the given operations the given number of times, and the SDK retries them', async () => {
     proxied.proxy.inject({ kind: 'throttling', share: 1, operations: ['PutItem'], times: 1 });
     await get();
     await put();
@@ -52,7 +52,7 @@ describe('the DynamoDB proxy', () => {
     ]);
   });
 
-  it('carries a call out and loses its answer, so that the SDK sends it again', async () => {
+  it('executes a call and loses its answer, and the SDK retries it', async () => {
     proxied.proxy.inject({ kind: 'lost-answer', share: 1, times: 1 });
     await put();
     expect(proxied.proxy.calls.map((call) => [call.operation, call.status])).toEqual([
@@ -61,13 +61,13 @@ describe('the DynamoDB proxy', () => {
     ]);
   });
 
-  it('drops the calls after those that it spares', async () => {
+  it('drops calls after the given number of calls', async () => {
     proxied.proxy.inject({ kind: 'dropped', share: 1, after: 1, operations: ['PutItem'] });
     await put();
     await expect(put()).rejects.toThrow();
   });
 
-  it('cancels transactions that want the same item at the same time, and no others', async () => {
+  it('cancels only transactions that use the same item at the same time', async () => {
     proxied.proxy.inject({ kind: 'contention', share: 1, holdInMilliseconds: 30 });
     const write = (sk: string) => ({ Put: { TableName: proxied.table.name, Item: { pk: 'a', sk } } });
     const send = (...sks: string[]) =>

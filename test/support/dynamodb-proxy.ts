@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** One call as it went over the wire. Times are milliseconds of `performance.now()`. */
+/** One recorded call. Times are milliseconds of `performance.now()`. */
 export interface Call {
   operation: string;
   startedAt: number;
@@ -13,16 +13,16 @@ export interface Call {
 }
 
 /**
- * What goes wrong with a share (0 to 1, evenly spread) of the calls:
- * `conflict`: a transaction is cancelled as DynamoDB does it when another one holds an item; nothing is written.
- * `throttling`: the call is refused with ProvisionedThroughputExceededException; nothing is read or written.
- * `dropped`: the connection dies; nothing is read or written.
- * `lost-answer`: the call is carried out, and the connection dies before the answer.
- * `still-in-progress`: a transaction is carried out, and its caller hears that it is not yet.
- * `contention`: a transaction is cancelled while another one through the proxy holds one of its items; each holds them for
- * `holdInMilliseconds`.
- * `operations` narrows it (transactions alone meet what is said of transactions), `after` spares so many calls, `times` ends it
- * after so many faults.
+ * A fault in a share (0 to 1, evenly spread) of the calls:
+ * `conflict`: a transaction is cancelled as by DynamoDB when another one holds an item. Nothing is written.
+ * `throttling`: the call is refused with ProvisionedThroughputExceededException. Nothing is read or written.
+ * `dropped`: the connection is closed. Nothing is read or written.
+ * `lost-answer`: the call is executed, and the connection is closed before the answer.
+ * `still-in-progress`: a transaction is executed, but its caller gets TransactionInProgressException.
+ * `contention`: a transaction is cancelled while another one through the proxy holds one of its items. Each transaction holds
+ * its items for `holdInMilliseconds`.
+ * `operations` limits the fault to these operations; faults of transactions affect only transactions. `after` skips the given
+ * number of calls. `times` ends the fault after the given number of faults.
  */
 export interface Fault {
   kind: 'conflict' | 'throttling' | 'dropped' | 'lost-answer' | 'still-in-progress' | 'contention';
@@ -38,11 +38,11 @@ const ofTransactions = new Set<Fault['kind']>(['conflict', 'still-in-progress', 
 export interface DynamoDbProxy {
   endpoint: string;
   calls: Call[];
-  /** How many faults have met a call since the last reset. */
+  /** The number of calls with a fault since the last reset. */
   faults: () => number;
-  /** Forgets the calls and the faults counted so far; the injected fault stays. */
+  /** Clears the calls and the count of faults. The injected fault stays. */
   reset: () => void;
-  /** The longest chain of calls of which each began when the one before had ended. */
+  /** The longest chain of calls of which each began after the previous one had ended. */
   sequentialCalls: () => number;
   readUnits: () => number;
   writeUnits: () => number;
@@ -51,9 +51,8 @@ export interface DynamoDbProxy {
 }
 
 /**
- * An HTTP proxy in front of a DynamoDB engine that records every call with the capacity it consumed, and injects faults in
- * DynamoDB's own wire format. Each call is held for a moment first, as a network would, so that calls made side by side
- * overlap and count as one round trip.
+ * Starts an HTTP proxy in front of a DynamoDB engine. It records every call with its consumed capacity, and injects faults in
+ * DynamoDB's wire format. It delays each call like a network, so that parallel calls overlap and count as one round trip.
  */
 export async function startDynamoDbProxy(
   engineEndpoint: string,
@@ -223,7 +222,7 @@ function conflict(actions: number, conflicting: number): Answer {
   });
 }
 
-/** The keys that a transaction's actions are on, in their order. */
+/** Returns the keys of a transaction's actions in order. */
 function itemsOf(body: Json): string[] {
   const actions = (body['TransactItems'] ?? []) as Record<string, { Key?: WireKey; Item?: WireKey }>[];
   return actions.map((action) => {
@@ -242,7 +241,7 @@ function wireError(type: string, fields: Json): Answer {
   return { status: 400, text: JSON.stringify({ __type: type, ...fields }) };
 }
 
-/** Consumed capacity comes as one object, or one for each table of a batch or transaction. */
+/** Adds up the consumed capacity, which is one object, or one for each table of a batch or transaction. */
 function unitsOf(text: string): number {
   const { ConsumedCapacity: consumed } = JSON.parse(text) as { ConsumedCapacity?: Capacity | Capacity[] };
   return [consumed ?? []].flat().reduce((sum, { CapacityUnits: units }) => sum + (units ?? 0), 0);

@@ -7,7 +7,7 @@ import { local } from '../../infra/local/local-environment.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { untilTestEnds } from './patience.ts';
 
-/** A busy machine is no reason to give up: a test ends by its own time limit. */
+/** A deadline that a busy machine does not exceed: the time limit of the test ends it first. */
 export const patientDeadline = () => new Deadline(untilTestEnds.timeout);
 
 export interface EmbeddedTable {
@@ -16,10 +16,10 @@ export interface EmbeddedTable {
   stop: () => Promise<void>;
 }
 
-/** A fresh table on an engine of its own, reached through the real SDK. */
+/** Starts an engine with a new table, used through the real SDK. */
 export async function startEmbeddedTable(): Promise<EmbeddedTable> {
   const engine = await startDynamoDb();
-  const name = local.tableName; // the one that setEnvironment tells the functions
+  const name = local.tableName; // the name that setEnvironment sets for the functions
   await createTable(engine.endpoint, name);
   const client = new DynamoDBClient({ endpoint: engine.endpoint, region: 'local', credentials: localCredentials });
   const document = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });

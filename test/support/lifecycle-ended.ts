@@ -10,16 +10,16 @@ interface Ending {
   computation: string;
   run: string;
   status: 'completed' | 'failed' | 'cancelled';
-  /** Part of the reason that its users read. */
+  /** A part of the reason that users see. */
   reason?: string;
   cvm?: string;
-  /** How many runs of this domain have ended like this by now. */
+  /** The number of runs of this domain that have ended with this status. Default 1. */
   times?: number;
 }
 
 /**
- * The run ends like this, once, whatever else happens: one final event, counted once; its CVM and computation are free, which
- * another run proves, that completes; no claim, no command, no execution is left.
+ * Expects that the run ends with this status exactly once: it has one final event, which is counted once, and no claim, command
+ * or execution is left. Its CVM and its computation are free, which another completed run proves.
  */
 export async function expectEndedOnce(lifecycle: LifecycleStack, scenario: Scenario, ending: Ending): Promise<void> {
   const { computation, run, status, reason, cvm = cvm1, times = 1 } = ending;

@@ -4,7 +4,7 @@ import { local } from '../../infra/local/local-environment.ts';
 import { startStepFunctions } from '../../infra/local/step-functions/step-functions.ts';
 import type { Executions } from '../../shared/runs/executions.ts';
 
-/** A Step Functions API whose executions wait for a day and do nothing: what is measured or modelled is the caller alone. */
+/** Starts a Step Functions API whose executions only wait for a day, so that tests measure or model the caller only. */
 export async function startIdleStepFunctions(): Promise<{ executions: Executions; endpoint: string; stop: () => Promise<void> }> {
   const { stateMachineArn } = local;
   const server = await startStepFunctions({

@@ -8,7 +8,7 @@ import { cvmKeys, listKeys, lists, numbersPerLeaf, type List } from '../../share
 import { leafAttribute, midAttribute } from '../../shared/table/list-index.ts';
 import type { Item, Table } from '../../shared/table/table.ts';
 
-/** Every item of the table. */
+/** Reads every item of the table. */
 export async function scan(table: Table): Promise<Item[]> {
   const items: Item[] = [];
   let start: Record<string, unknown> | undefined;
@@ -22,7 +22,7 @@ export async function scan(table: Table): Promise<Item[]> {
   return items;
 }
 
-/** What in a table contradicts itself, in words; nothing in a table that no writer is at work on. */
+/** Describes the contradictions in a table. A table without a writer at work has none. */
 export function inconsistencies(items: Item[]): string[] {
   const partitions = Map.groupBy(items, (item) => String(item['pk']));
   return [
@@ -43,7 +43,7 @@ const listOf: Record<string, (id: string) => List> = {
   linked: lists.linkedComputations,
 };
 
-/** The index beside a list, recounted from its rows. */
+/** Compares the index of a list with a new count of its rows. */
 function inList(pk: string, items: Item[]): string[] {
   const [kind = '', id = ''] = pk.split('#');
   const list = listOf[kind]?.(id);
@@ -87,12 +87,12 @@ function inJournal(pk: string, items: Item[]): string[] {
   const latest = items.find((item) => item['sk'] === 'latest');
   return [
     ...(events.every((event, index) => event.number === index + 1) ? [] : [`${pk} has a gap`]),
-    ...(head.count === events.length ? [] : [`${pk} has ${events.length} events, its head says ${head.count}`]),
-    ...(head.last_at === (events.at(-1)?.timestamp ?? '') ? [] : [`${pk}'s head has another time than the last event`]),
+    ...(head.count === events.length ? [] : [`${pk} has ${events.length} events, but its head counts ${head.count}`]),
+    ...(head.last_at === (events.at(-1)?.timestamp ?? '') ? [] : [`${pk}'s head has another time than its last event`]),
     ...events.flatMap((event, index) =>
       event.timestamp < (events[index - 1]?.timestamp ?? '') ? [`${pk} goes back in time at ${event.number}`] : [],
     ),
-    ...(latest && events.some(({ id }) => id === latest['id']) ? [] : [`${pk}'s latest event is none of its events`]),
+    ...(latest && events.some(({ id }) => id === latest['id']) ? [] : [`${pk}'s latest event is not in the journal`]),
   ];
 }
 
@@ -105,7 +105,7 @@ const rowsOf = (partitions: Partitions, kind: string) =>
         .map((row) => ({ domain: pk.slice(kind.length + 1), row })),
     );
 
-/** Every link stands on both sides, between things that are there, and is counted. */
+/** Every link is stored on both sides, connects existing resources, and is counted. */
 function amongLinks(partitions: Partitions): string[] {
   const rows = rowsOf(partitions, 'computations');
   const computations = new Map(rows.map(({ row }) => [String(row['id']), row]));
@@ -121,12 +121,12 @@ function amongLinks(partitions: Partitions): string[] {
     (link) => !fromComputations.includes(link) || !fromAssets.includes(link),
   );
   return [
-    ...oneSided.map((link) => `the link of ${link} stands on one side`),
+    ...oneSided.map((link) => `the link ${link} is stored on one side only`),
     ...links.flatMap(({ id, link }) => {
       const asset = assets.get(String(link['asset_id']));
-      if (!computations.has(id) || !asset) return [`the link of ${id} leads nowhere`];
+      if (!computations.has(id) || !asset) return [`a link of ${id} has no computation or asset`];
       const isSame = asset['file_name'] === link['file_name'] && asset['asset_type'] === link['asset_type'];
-      return isSame ? [] : [`the link of ${id} names its asset otherwise than the asset itself`];
+      return isSame ? [] : [`a link of ${id} has another name or type than its asset`];
     }),
     ...[...computations].flatMap(([id, row]) => {
       const count = links.filter((each) => each.id === id && each.link['asset_type'] === 'dataset').length;
@@ -135,7 +135,7 @@ function amongLinks(partitions: Partitions): string[] {
   ];
 }
 
-/** An active run has its computation and its CVM; one that has ended has neither claim nor commands. */
+/** An active run has a computation and a claim of its CVM. A run that has ended has no claim and no commands. */
 function amongRuns(partitions: Partitions): string[] {
   const runs = rowsOf(partitions, 'runs').map(({ row }) => row);
   const active = runs.filter((run) => isActive(String(run['status'])));
@@ -172,7 +172,7 @@ const statusOfEvent = {
   cancelled: 'cancelled',
 } as const;
 
-/** Each transition is counted once, where no computation of the domain has been deleted: its events have gone then. */
+/** Each transition is counted once, unless a computation of the domain and with it its events were deleted. */
 function inStatistics(partitions: Partitions): string[] {
   const domains = Map.groupBy(rowsOf(partitions, 'computations'), ({ domain }) => domain);
   return [...domains].flatMap(([domain, rows]) => {

@@ -17,24 +17,24 @@ export interface Report {
   [field: string]: unknown;
 }
 
-/** A domain of its own, a user who may do everything in it, and its CVMs. */
+/** A new domain, a user with every permission in it, and its CVMs. */
 export interface Scenario {
   domain: string;
   call: Call;
-  /** A computation that lacks nothing for a run. */
+  /** Creates a computation that is ready to run. */
   computation: () => Promise<string>;
   /** Starts a run and returns its identifier. */
   start: (computationId: string, cvm?: string) => Promise<string>;
   stop: (computationId: string) => ReturnType<Call>;
   commands: (cvm?: string) => Promise<Command[]>;
-  /** The command of this type, once it is there. */
+  /** Waits for a command of this type and returns it. */
   command: (type: 'run' | 'stop', cvm?: string) => Promise<Command>;
   report: (reports: Report[], cvm?: string) => ReturnType<Call>;
   /** Waits for the run's command and accepts it. */
   accept: (cvm?: string) => Promise<Command>;
   statusOf: (computationId: string) => Promise<unknown>;
   runOf: (computationId: string) => Promise<Record<string, unknown>>;
-  /** The events of a run, oldest first, as `event_type/status`. */
+  /** Returns the events of a run, oldest first, as `event_type/status`. */
   eventsOf: (computationId: string, runId: string) => Promise<string[]>;
   statistics: () => Promise<Record<string, number>>;
 }
@@ -44,7 +44,7 @@ export const cvm1 = 'cvm-1';
 let scenarios = 0;
 let reports = 0;
 
-/** An event of the agent. */
+/** Builds an event of the agent. */
 export function agentEvent(run_id: string, event_type: string, status: string): Report {
   return { id: reportId(), run_id, type: 'event', event_type, status };
 }

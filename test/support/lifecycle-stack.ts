@@ -14,32 +14,32 @@ import { startStepFunctionsProxy, type StepFunctionsProxy } from './lifecycle-st
 import { movableClock } from './movable-clock.ts';
 import { watchFunctions } from './watched-functions.ts';
 
-/** The whole service, with a proxy before its table and before its state machine, and a time that tests move. */
+/** The whole service with a clock that tests move, and with proxies in front of its table and its state machine. */
 export interface LifecycleStack {
   stack: Stack;
-  /** The table, straight on the engine: for looking at it, and for what no fault is to meet. */
+  /** The table directly on the engine, for reads and for writes that no fault should affect. */
   table: Table;
-  /** The table through the proxy, by a client that repeats what fails until the test ends. */
+  /** The table through the proxy, with a client that retries until the test ends. */
   disturbedTable: Table;
   tableProxy: DynamoDbProxy;
-  /** The state machine, straight. */
+  /** The state machine without the proxy. */
   executions: Executions;
   executionsProxy: StepFunctionsProxy;
-  /** The service's time: RFC 3339, UTC, milliseconds. */
+  /** The service's time in RFC 3339: UTC, with milliseconds. */
   now: () => string;
-  /** Waits until no function runs, so that none meets its timeout, and moves the time. Not while other tests run. */
+  /** Waits until no function runs, so that none reaches its timeout, and moves the time. Not for tests in parallel. */
   lapse: (seconds: number) => Promise<void>;
   stop: () => Promise<void>;
 }
 
-/** Nothing of a run ends by itself in the time that a test takes. */
+/** Time limits that no run exceeds during a test. */
 export const runTimes: RunTimes = { acceptInSeconds: 600, silenceInSeconds: 2_400, runInSeconds: 3_600, stopInSeconds: 600 };
 
 const place = { region: 'local', credentials: localCredentials };
 
 /**
- * Without simulated CVMs: the test is the CVM. Scheduled functions run when the test invokes them. One per process, as
- * startStack says.
+ * Starts the service without simulated CVMs: the test acts as the CVM. Scheduled functions run only when the test invokes them.
+ * Only one per process, as for startStack.
  */
 export async function startLifecycleStack(): Promise<LifecycleStack> {
   const clock = movableClock();

@@ -9,19 +9,19 @@ export interface StepFunctionsCall {
 }
 
 /**
- * What becomes of a call: `refuse`: the connection dies, nothing is done; `lose-answer`: it is done, and the connection dies
- * before the answer; `hold`: nothing is done, and nobody ever answers; undefined: it goes through.
+ * The fault of a call. `refuse`: the connection is closed, and the call has no effect. `lose-answer`: the call takes effect, and
+ * the connection is closed before the answer. `hold`: the call has no effect and no answer. Undefined: no fault.
  */
 export type Disturbance = 'refuse' | 'lose-answer' | 'hold' | undefined;
 
 export interface StepFunctionsProxy {
   endpoint: string;
-  /** Asks `decide` about every call from now on, beside those that were asked before. Returns what ends it. */
+  /** Calls `decide` for every call from now on, in addition to earlier ones. Returns a function that ends this. */
   disturb: (decide: (call: StepFunctionsCall) => Disturbance) => () => void;
   stop: () => Promise<void>;
 }
 
-/** An HTTP proxy in front of a Step Functions API that disturbs single calls. */
+/** Starts an HTTP proxy in front of a Step Functions API that disturbs single calls. */
 export async function startStepFunctionsProxy(endpoint: string): Promise<StepFunctionsProxy> {
   const deciders = new Set<(call: StepFunctionsCall) => Disturbance>();
 

@@ -4,7 +4,7 @@ import { movableClock } from './movable-clock.ts';
 const hour = 3_600_000;
 
 describe('movableClock', () => {
-  it('fires the timers that become due in their order, each at its own time', () => {
+  it('fires due timers in order, each at its own time', () => {
     const clock = movableClock();
     const start = clock.now();
     const fired: [string, number][] = [];
@@ -24,7 +24,7 @@ describe('movableClock', () => {
     expect(clock.now() - start).toBeGreaterThanOrEqual(4 * hour);
   });
 
-  it('fires a timer earlier by what it was moved', async () => {
+  it('fires a timer earlier by the time that it was moved', async () => {
     const clock = movableClock();
     const waited = clock.wait(hour);
     clock.move(hour - 5);
@@ -39,7 +39,7 @@ describe('movableClock', () => {
     expect(fired).toBe(0);
   });
 
-  it('goes on by itself', async () => {
+  it('advances by itself', async () => {
     const clock = movableClock();
     const start = clock.now();
     await clock.wait(10);

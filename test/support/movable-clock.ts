@@ -1,8 +1,8 @@
 import { systemTimerClock, type TimerClock } from '../../infra/local/timer-clock.ts';
 
-/** A clock that goes on by itself at real speed, and that a test moves forward. */
+/** A clock that runs at real speed and that a test can move forward. */
 export interface MovableClock extends TimerClock {
-  /** Moves the time forward. Timers that become due fire in their order, each at its own time, before this returns. */
+  /** Moves the time forward. Before it returns, all due timers fire in order, each at its own time. */
   move: (milliseconds: number) => void;
 }
 

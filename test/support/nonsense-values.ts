@@ -39,7 +39,7 @@ const nastyTexts = [
   ],
   ...['x'.repeat(70), 'é'.repeat(300), '😀'.repeat(5_000), '<script>alert(1)</script>', 'SELECT#1', 'computation#x', '*', '|'],
 ];
-/** Text that storage, parsers, addresses or people may stumble over. */
+/** Text that may cause problems for storage, parsers, addresses or people. */
 export const nastyText = fc.oneof(
   fc.constantFrom(...nastyTexts),
   fc.string({ unit: 'binary', maxLength: 40 }),
@@ -47,14 +47,14 @@ export const nastyText = fc.oneof(
 );
 
 const nastyNumbers = [0, -0, -1, 101, 1e21, 1e308, -1e308, 2 ** 53, 0.1, Number.MIN_VALUE];
-/** Values of every type, of which hardly any fits. */
+/** Values of every type, hardly any of them valid. */
 export const nastyJson: fc.Arbitrary<unknown> = fc.oneof(
   nastyText,
   fc.constantFrom(...nastyNumbers, null, true, false, [], {}, [[]], [null], { length: 1 }, { toString: 1 }, { then: 1 }),
   fc.jsonValue({ maxDepth: 3 }),
 );
 
-/** Bodies that are no JSON, or no object, or one of a kind that parsers stumble over. */
+/** Bodies that are not JSON, not an object, or difficult for parsers. */
 export const brokenBodies = [
   ...[
     '',

@@ -2,28 +2,28 @@ import fc from 'fast-check';
 import { brokenBodies, contentTypes, nastyJson, nastyText, oddHeaders } from './nonsense-values.ts';
 import type { RawRequest } from './raw-request.ts';
 
-/** One thing that is done to a request. */
+/** One change to a request. */
 type Spoil =
   | { path: string; raw: string }
   | { query: string; raw: string }
   | { headers: Record<string, string> }
   | { body: string }
-  /** Puts a value at a JSON Pointer. */
+  /** Sets the value at a JSON Pointer. */
   | { pointer: string; value: unknown };
 
 const oddSegments = ['..', '%2e%2e', '%2F', '..%2f..%2f', '%00', '%', '%zz', '%ff', '%c0%ae', ';x', '*', ''];
 const oddValues = ['1', '%', '%ff', '-1', 'NaN', '1e9', '999999999999999999'];
 
-/** What can be done to a request to spoil it: one to three things at once. */
+/** A valid request and the material for its changes. */
 export interface Spoilable {
   request: RawRequest;
-  /** The query parameters that the route knows. */
+  /** The query parameters of the route. */
   parameters: string[];
-  /** Identifiers that exist, here, elsewhere, or as something else. */
+  /** Identifiers that exist in this domain, in another domain, or for another resource. */
   identifiers: string[];
 }
 
-/** Requests made of a good one, with one to three things in it spoilt. */
+/** Generates requests that differ from a valid one by one to three changes. */
 export function spoilt({ request, parameters, identifiers }: Spoilable): fc.Arbitrary<RawRequest> {
   const inPath = Object.keys(request.path);
   const query = fc.constantFrom(...parameters, 'domainID', 'unknown', '__proto__');
@@ -54,7 +54,7 @@ function spoil(request: RawRequest, what: Spoil): RawRequest {
   return { ...request, body: withValueAt(request.body, what.pointer, what.value) };
 }
 
-/** Every place inside a JSON value, as JSON Pointers. */
+/** Returns the JSON Pointers of every place inside a JSON value. */
 export function pointersOf(value: unknown, before = ''): string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, inner]) => {
@@ -63,7 +63,7 @@ export function pointersOf(value: unknown, before = ''): string[] {
   });
 }
 
-/** The JSON text with another value at a place; as it is where it has no such place. */
+/** Returns the JSON text with another value at a place. Unchanged if there is no such place. */
 export function withValueAt(text: string | undefined, pointer: string, value: unknown): string | undefined {
   try {
     const keys = pointer
@@ -86,5 +86,5 @@ function replaced(node: unknown, [key = '', ...rest]: string[], value: unknown):
 const escaped = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');
 const json = (value: unknown) => JSON.stringify(value);
 
-/** Percent-encoding that lone surrogates do not stop; no longer than API Gateway takes an address. */
+/** Percent-encodes text, even with lone surrogates, and cuts it to the length that API Gateway accepts. */
 const encode = (text: string) => encodeURIComponent(text.slice(0, 300).toWellFormed());

@@ -37,7 +37,7 @@ export interface Media {
 
 export type Schema = Record<string, unknown>;
 
-/** @throws Error where the document has no such operation */
+/** @throws Error if the document has no such operation */
 export function operationOf(document: OpenApiDocument, method: string, path: string): Operation {
   const operation = document.paths[path]?.[method.toLowerCase()];
   if (!operation) throw new Error(`${method} ${path} is not in the OpenAPI document.`);

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Processes that name the given one as their parent; on Linux. */
+/** Lists the child processes of a process, on Linux. */
 export function childrenOf(pid: number): number[] {
   const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return processes.map(Number).filter((child) => {
     try {
       return readFileSync(`/proc/${child}/stat`, 'utf8').split(') ')[1]?.split(' ')[1] === String(pid);
     } catch {
-      return false; // it has ended meanwhile
+      return false; // the process has ended in the meantime
     }
   });
 }

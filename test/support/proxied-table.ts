@@ -6,15 +6,15 @@ import { startDynamoDbProxy, type DynamoDbProxy } from './dynamodb-proxy.ts';
 import { patientDeadline, startEmbeddedTable } from './embedded-table.ts';
 
 export interface ProxiedTable {
-  /** The table through the proxy: what is measured or disturbed. */
+  /** The table through the proxy, to measure or disturb calls. */
   table: Table;
-  /** The same table, straight on the engine: for filling it. */
+  /** The same table directly on the engine, to fill it. */
   direct: Table;
   proxy: DynamoDbProxy;
   stop: () => Promise<void>;
 }
 
-/** A fresh table on an engine of its own, with a recording and fault-injecting proxy before it. */
+/** Starts an engine with a new table, behind a proxy that records calls and injects faults. */
 export async function startProxiedTable(options: { latencyInMilliseconds?: number } = {}): Promise<ProxiedTable> {
   const embedded = await startEmbeddedTable();
   const proxy = await startDynamoDbProxy(embedded.endpoint, options);

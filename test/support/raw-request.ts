@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http';
 import type { Route } from '../../shared/http/route.ts';
 import type { HttpAnswer } from './check-response.ts';
 
-/** A request before it is written onto the wire as it is: path and query are percent-encoded by whoever makes it, or not. */
+/** A request that is sent exactly as given: path and query are percent-encoded only if the caller has done so. */
 export interface RawRequest {
   path: Record<string, string>;
   query: [string, string][];
@@ -10,7 +10,7 @@ export interface RawRequest {
   body: string | undefined;
 }
 
-/** Sends a request as it stands: `fetch` would tidy its path. */
+/** Sends a request exactly as given. `fetch` would normalize its path. */
 export function sendRaw(baseUrl: string, route: Route, request: RawRequest, token: string): Promise<HttpAnswer> {
   const { path, query, headers, body } = request;
   const address = route.path.replace(/\{(\w+)\}/g, (_, name: string) => path[name] ?? '');
@@ -19,7 +19,10 @@ export function sendRaw(baseUrl: string, route: Route, request: RawRequest, toke
   const wire = body === undefined ? undefined : Buffer.from(body);
   return new Promise((resolve, reject) => {
     const outgoing = httpRequest({
-      ...{ hostname, port, method: route.method, path: `${address}${search ? `?${search}` : ''}` },
+      hostname,
+      port,
+      method: route.method,
+      path: `${address}${search ? `?${search}` : ''}`,
       headers: {
         authorization: `Bearer ${token}`,
         ...(wire ? { 'content-length': wire.length } : {}),

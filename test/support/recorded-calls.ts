@@ -5,14 +5,14 @@ import { openContentStore } from '../../shared/assets/content-store.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-/** Which AWS actions each function calls, in the words of IAM. */
+/** Records the AWS actions that each function calls, by their names in IAM. */
 export interface RecordedCalls {
   load: LoadHandler;
-  /** Begins to listen; the functions' environment must be set. */
+  /** Starts recording. The functions' environment must be set. */
   listen: () => void;
-  /** `dynamodb:GetItem` and the like, sorted. */
+  /** The actions of a function, such as `dynamodb:GetItem`, sorted. */
   actionsOf: (name: string) => string[];
-  /** Until it is let go, a function waits before it calls this action, as if it had crashed there; with an error it fails there. */
+  /** Stops a function before this action until it is released, as in a crash. With an error, the function fails there. */
   hold: (name: string, action: string) => Hold;
 }
 
@@ -67,7 +67,7 @@ export function recordCalls(): RecordedCalls {
           },
         { step: 'initialize' },
       );
-      const { presigner } = openContentStore();
+      const { presigner } = openContentStore(() => new Deadline());
       const presign = presigner.presign.bind(presigner);
       presigner.presign = async (request, options) => {
         await record([`s3:${objectActions[request.method] ?? request.method}`]);
@@ -100,7 +100,7 @@ const itemActions: Record<string, string> = {
   Get: 'GetItem',
 };
 
-/** A transaction takes the permissions of what is in it. */
+/** A transaction needs the permissions of its actions. */
 function tableActions(commandName: string, input: object): string[] {
   const name = commandName
     .replace(/Command$/, '')

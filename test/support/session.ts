@@ -7,45 +7,45 @@ import { isDeployed, isKnown, openTarget, type Person, type Target } from './tar
 type Computation = BodyOf<'computations/create-computation'>;
 type Asset = BodyOf<'assets/create-asset'>;
 
-/** What a test does over and over: the service by its routes, things to work on, and the CVM's part. */
+/** Steps that many tests share: calls of the service by route, resources to work on, and the part of the CVM. */
 export interface Session extends Client {
   target: Target;
   createComputation: (fields?: Record<string, unknown>, as?: Person) => Promise<Computation>;
   createAsset: (fields?: Record<string, unknown>, as?: Person) => Promise<Asset>;
   link: (assetId: string, computationId: string) => Promise<void>;
-  /** A computation of the administrator's that lacks nothing for a run; its identifier. */
+  /** Creates a computation of the administrator that is ready to run. Returns its identifier. */
   readyComputation: (fields?: Record<string, unknown>) => Promise<string>;
-  /** Runs a ready computation; the run's identifier. */
+  /** Runs a ready computation. Returns the run's identifier. */
   startRun: (computationId: string, cvm: string) => Promise<string>;
-  /** The command that waits for a CVM, as soon as it does. */
+  /** Waits for a CVM's command of this type and returns it. */
   commandFor: (cvm: string, type: 'run' | 'stop') => Promise<Command>;
   report: (cvm: string, ...reports: Record<string, unknown>[]) => Promise<BodyOf<'cvms/report'>>;
-  /** Accepts the run that waits for a CVM and reports an event that ends it. */
+  /** Accepts the run that is offered to a CVM and reports an event that ends it. */
   endRun: (cvm: string, event?: { event_type: string; status: string }) => Promise<void>;
   untilStatus: (computationId: string, status: string) => Promise<void>;
 }
 
 type Command = BodyOf<'cvms/list-commands'>['commands'][number];
 
-/** A public key as users send it: base64 of PEM. */
+/** Creates a public key as users send it: PEM in base64. */
 export function publicKey(): string {
   const pem = generateKeyPairSync('ed25519').publicKey.export({ format: 'pem', type: 'spki' });
   return Buffer.from(pem).toString('base64');
 }
 
-/** A CVM that no other test has. */
+/** Returns the identifier of a CVM that no other test uses. */
 export function newCvm(): string {
   return `e2e-${randomUUID()}`;
 }
 
 export const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-/** A test that acts as persons beyond the administrator and the CVM; not run on a stage without tokens for them. */
+/** A test that acts as other persons than the administrator and the CVM. Skipped on a stage without tokens for them. */
 export function itAs(persons: Person[], title: string, test: TestFunction): void {
   it.skipIf(!persons.every(isKnown))(`${title} (acts as ${persons.join(', ')})`, test);
 }
 
-/** Opens the file's one session, and takes away what it made when the file's tests are done. */
+/** Opens the only session of a test file, and deletes what it created after the file's tests. */
 export function useSession(): Session {
   const session = {} as Session;
   let leave: () => Promise<void>;
@@ -67,7 +67,7 @@ async function openSession(): Promise<{ session: Session; leave: () => Promise<v
     if (name === 'computations/create-computation') made.computations.add(id);
     if (name === 'assets/create-asset') made.assets.add(id);
   });
-  const session = withScenes(target, client);
+  const session = withSharedSteps(target, client);
   const leave = async () => {
     for (const id of made.computations) await deleteComputation(session, id);
     for (const id of made.assets) await session.call('assets/delete-asset', { path: { id } });
@@ -77,7 +77,7 @@ async function openSession(): Promise<{ session: Session; leave: () => Promise<v
   return { session, leave };
 }
 
-function withScenes(target: Target, client: Client): Session {
+function withSharedSteps(target: Target, client: Client): Session {
   const { done } = client;
   const key = publicKey();
   const report = (cvmID: string, ...reports: Record<string, unknown>[]) =>
@@ -105,7 +105,12 @@ function withScenes(target: Target, client: Client): Session {
   };
   return {
     ...client,
-    ...{ target, createComputation, createAsset, link, commandFor, report },
+    target,
+    createComputation,
+    createAsset,
+    link,
+    commandFor,
+    report,
     readyComputation: async (fields = {}) => {
       const { id } = await createComputation(fields);
       const algorithm = await createAsset({ file_name: 'algorithm.py', asset_type: 'algorithm' });
@@ -126,7 +131,7 @@ function withScenes(target: Target, client: Client): Session {
 }
 
 function present<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error('It is not there.');
+  if (value === undefined) throw new Error('Not found yet.');
   return value;
 }
 
@@ -138,7 +143,7 @@ async function untilOver(client: Client, id: string): Promise<void> {
   await vi.waitFor(async () => expect(await statusOf(client, id)).not.toMatch(/running|stopping/), untilTestEnds);
 }
 
-/** Deletes it, its run stopped before where one is active. */
+/** Deletes a computation. Stops its run first if one is active. */
 async function deleteComputation(session: Session, id: string): Promise<void> {
   const { status } = await session.call('computations/delete-computation', { path: { id } });
   if (status !== 409) return;

@@ -6,7 +6,7 @@ import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag';
 import { ServiceStage } from '../../infra/service-stage.ts';
 import { stages, type Stage } from '../../infra/stages.ts';
 
-/** A resource of a template, as far as a test looks at it. */
+/** The part of a template's resource that tests read. */
 export interface Resource {
   Type: string;
   Properties: Record<string, unknown>;
@@ -21,7 +21,7 @@ export interface SynthesizedStage {
 export interface SynthesizedStack {
   resources: Record<string, Resource>;
   terminationProtection: boolean | undefined;
-  /** The properties of all resources of a type, by their logical ids. */
+  /** Returns the properties of all resources of a type by logical id. */
   ofType: <P>(type: string) => Record<string, P>;
 }
 
@@ -34,7 +34,7 @@ const fullStage: Stage = {
   alarmEmail: 'platform@example.com',
 };
 
-/** The stages of the table, and one with everything that a stage may have. */
+/** The stages of the table, and one that uses every option of a stage. */
 const everyStage: readonly Stage[] = [...stages, fullStage];
 
 function stageNamed(name: string): Stage {
@@ -43,7 +43,7 @@ function stageNamed(name: string): Stage {
   return found;
 }
 
-/** What cdk-nag finds in the stage that has everything: `npm run synth` looks at the stages of the table only. */
+/** Returns the findings of cdk-nag for the stage with every option. `npm run synth` checks only the stages of the table. */
 export function findingsOfFullStage(): string[] {
   const app = openApp();
   const stage = new ServiceStage(app, fullStage, standIn);
@@ -52,7 +52,7 @@ export function findingsOfFullStage(): string[] {
   );
 }
 
-/** Synthesizes stages as `cdk synth` does, without bundling and without the checks, which `npm run synth` runs. */
+/** Synthesizes stages as `cdk synth` does, but without bundling and without the checks of `npm run synth`. */
 export function synthesize(wanted: readonly Stage[] = everyStage): SynthesizedStage[] {
   const app = openApp();
   return wanted
@@ -95,7 +95,7 @@ function synthesizedStack(stack: ServiceStage['stacks']['state' | 'service' | 'o
   };
 }
 
-/** A value of a template as text, references as `<LogicalId>` and joins joined. */
+/** Converts a value of a template to text, with references as `<LogicalId>` and joins resolved. */
 export function flat(value: unknown): string {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return value.map(flat).join('');

@@ -1,29 +1,29 @@
 import { roles, type Role } from '../../shared/access/roles.ts';
 import { loadBundled } from './bundled-functions.ts';
 
-/** Whom the end-to-end suite acts as: a member with one role, or a member of another domain with every role there. */
+/** A person of the end-to-end suite: a member with one role, or a member of another domain with every role there. */
 export type Person = Role | 'outsider';
 
-/** The service under test, reached by HTTP only: started on this machine, or deployed. */
+/** The service under test, used only over HTTP: started on this machine, or deployed. */
 export interface Target {
   baseUrl: string;
-  /** The domain that the suite works in. */
+  /** The domain that the suite uses. */
   domain: string;
-  /** Where the outsider is at home. */
+  /** The domain of the outsider. */
   otherDomain: string;
   tokenOf: (person: Person) => string;
-  /** The person's user identifier, as the service sees it. */
+  /** Returns the person's user identifier in the service. */
   idOf: (person: Person) => string;
   stop: () => Promise<void>;
 }
 
-/** Tokens by person, as JSON: what `npm run test:deployed` passes on. */
+/** Tokens by person, as JSON, from `npm run test:deployed`. */
 const givenTokens = JSON.parse(process.env['TARGET_TOKENS'] ?? '{}') as Partial<Record<Person, string>>;
 const deployedUrl = process.env['TARGET_URL'];
 
 export const isDeployed = deployedUrl !== undefined;
 
-/** Whether the target can be called as this person; on one machine as anyone. */
+/** Whether the target can be called as this person. On one machine, every person is known. */
 export function isKnown(person: Person): boolean {
   return !isDeployed || givenTokens[person] !== undefined;
 }
@@ -58,13 +58,16 @@ async function startTarget(): Promise<Target> {
     ),
   );
   return {
-    ...{ baseUrl: stack.baseUrl, domain, otherDomain, stop: stack.stop },
+    baseUrl: stack.baseUrl,
+    domain,
+    otherDomain,
+    stop: stack.stop,
     tokenOf: (person) => tokens.get(person) ?? '',
     idOf,
   };
 }
 
-/** The claims of a token, unverified. */
+/** Decodes the claims of a token without verifying it. */
 export function claimsOf(token: string): Record<string, unknown> {
   return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Record<string, unknown>;
 }

@@ -2,16 +2,16 @@ import { expect, vi } from 'vitest';
 import { importHandler, type LoadHandler } from '../../infra/local/local-functions.ts';
 import { untilTestEnds } from './patience.ts';
 
-/** The functions of a stack, and what a test knows of their invocations. For `startStack({ load })`. */
+/** The functions of a stack with counts of their invocations, for `startStack({ load })`. */
 export interface WatchedFunctions {
   load: LoadHandler;
-  /** How many invocations of this function have begun so far, and how many have ended. */
+  /** The number of invocations of this function that have started, and that have ended. */
   invocationsOf: (name: string) => { begun: number; ended: number };
-  /** Waits until no invocation of a function below this folder is under way. Default: of any function. */
+  /** Waits until no function below this folder is running. Default: no function at all. */
   untilIdle: (folder?: string) => Promise<void>;
 }
 
-/** @param load finds the functions. Default: the ones that their files export */
+/** @param load loads the functions. Default: imports them from their files */
 export function watchFunctions(load: LoadHandler = importHandler): WatchedFunctions {
   const watched = new Map<string, { begun: number; ended: number }>();
   const invocationsOf = (name: string) => {

@@ -6,10 +6,10 @@ import { writeKeptFile } from './write-kept-file.ts';
 const busyInSqlite = 5;
 
 /**
- * Makes this process the only service on a data directory. SQLite's lock of a file is one of the operating system, which
- * frees it however the process ends, so that no lock outlives its holder.
- * @returns gives the directory back
- * @throws Error naming the directory and the process that serves it
+ * Makes this process the only service on a data directory. Uses SQLite's file lock, which the operating system releases
+ * however the process ends, so that no lock outlives its process.
+ * @returns a function that releases the directory
+ * @throws Error with the directory and the process that uses it
  */
 export function lockDirectory(directory: string): () => Promise<void> {
   mkdirSync(directory, { recursive: true });
@@ -23,7 +23,7 @@ export function lockDirectory(directory: string): () => Promise<void> {
     const { errcode, message } = error as Error & { errcode?: number };
     if (errcode !== busyInSqlite) throw new Error(`Cannot lock ${directory}: ${message}`, { cause: error });
     throw new Error(
-      `${directory} is in use by another service (process ${processIn(holder)}). End that one, or choose another directory.`,
+      `${directory} is in use by another service (process ${processIn(holder)}). Stop it, or choose another directory.`,
     );
   }
   return () => Promise.resolve(lock.close());
@@ -33,6 +33,6 @@ function processIn(file: string): string {
   try {
     return readFileSync(file, 'utf8').trim();
   } catch {
-    return 'unknown'; // it has the lock and is about to write its number
+    return 'unknown'; // the process has the lock but has not yet written its id
   }
 }

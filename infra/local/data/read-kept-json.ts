@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
 
-/** What a file of the kept state holds; `problem` where it is broken; undefined where there is none. */
+/** The content of a file of the kept state, or its `problem` if it is broken. Undefined if there is no such file. */
 export type KeptJson<Content> = { content: Content } | { problem: string } | undefined;
 
 /** Reads a JSON file of the kept state. @throws Error of the file system, such as EACCES */
@@ -13,7 +13,7 @@ export function readKeptJson<S extends v.GenericSchema>(file: string, schema: S)
   if (result.success) return { content: result.output };
   const [issue] = result.issues;
   return {
-    problem: issue.type === 'parse_json' ? 'it is not whole JSON' : `${v.getDotPath(issue) ?? 'its content'} is not valid`,
+    problem: issue.type === 'parse_json' ? 'it is not complete JSON' : `${v.getDotPath(issue) ?? 'its content'} is not valid`,
   };
 }
 

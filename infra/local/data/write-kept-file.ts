@@ -1,13 +1,13 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** The end of a name that a file has until it is whole. */
+/** The suffix of a file until it is complete. */
 export const unfinished = '.unfinished';
 
 /**
- * Replaces a file of the kept state as a whole: after a crash or on a full disk it holds its old content or the new one,
- * never a part. Readable by this user only.
- * @throws Error naming the file and why it cannot be written
+ * Replaces a file of the kept state atomically: after a crash or on a full disk it holds its old or its new content, never a
+ * part of it. Only this user can read it.
+ * @throws Error with the file and why it cannot be written
  */
 export function writeKeptFile(file: string, content: string | Buffer): void {
   const temporary = `${file}${unfinished}`;
@@ -22,7 +22,7 @@ export function writeKeptFile(file: string, content: string | Buffer): void {
   }
 }
 
-/** Makes a rename survive a loss of power. Windows cannot open a directory, and needs no such call. */
+/** Makes a rename survive a power loss. Windows cannot open a directory, and does not need this. */
 function flushDirectory(directory: string): void {
   if (process.platform === 'win32') return;
   const handle = openSync(directory, 'r');
@@ -36,6 +36,6 @@ function flushDirectory(directory: string): void {
 function reasonOf(error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'ENOSPC' || code === 'EDQUOT') return 'no space is left on the disk. Free some space and try again.';
-  if (code === 'EFBIG') return 'it would be larger than this process may write (ulimit -f).';
+  if (code === 'EFBIG') return 'the file is larger than this process may write (ulimit -f).';
   return String(error instanceof Error ? error.message : error);
 }

@@ -31,5 +31,5 @@ async function useToken() {
   });
   const answer = await response.json();
   if (response.ok) for (const scheme of bearerSchemes) reference.preauthorizeApiKey(scheme, answer.access_token);
-  outcome.textContent = response.ok ? `You are ${sub}; requests below carry a token.` : answer.message;
+  outcome.textContent = response.ok ? `Signed in as ${sub}. The requests below send a token.` : answer.message;
 }

@@ -6,7 +6,7 @@ export interface AuthorizerOptions {
   keys: JWTVerifyGetKey;
 }
 
-/** The claims as API Gateway hands them to a function, or the challenge of its 401. */
+/** The claims as API Gateway passes them to a function, or the challenge of its 401. */
 export type Authorization = { claims: Record<string, string> } | { challenge: string };
 
 /** Checks a bearer token as the JWT authorizer of an HTTP API does: signature (RS256), issuer, audience, times. */

@@ -13,17 +13,17 @@ export interface GatewayOptions {
   routes: readonly GatewayRoute[];
   authorizer: AuthorizerOptions;
   invoke: InvokeFunction;
-  /** Stamps the events. Tokens are checked by real time. */
+  /** The time of the events. Tokens are checked in real time. */
   clock: Clock;
   port: number;
-  /** Pages beside the API that only this machine has; answers true for a request that it took. */
+  /** Serves pages that only this machine has. Returns true if it handled the request. */
   localPages?: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
   onResponse?: (done: { method: string; url: string; statusCode: number; milliseconds: number; route?: string }) => void;
 }
 
 const largestBodyInBytes = 10 * 1024 * 1024;
 
-/** Answers HTTP requests as an HTTP API of API Gateway does, with the functions of the route table behind it. */
+/** Serves HTTP as an HTTP API of API Gateway does, and calls the functions of the route table. */
 export async function startGateway(options: GatewayOptions): Promise<Listening> {
   const server = createServer((request, response) => {
     const startedAt = performance.now();
@@ -40,7 +40,7 @@ export async function startGateway(options: GatewayOptions): Promise<Listening> 
         });
       })
       .catch((error: unknown) => {
-        if (request.destroyed && !request.complete) return; // the caller went away
+        if (request.destroyed && !request.complete) return; // the client disconnected
         process.stderr.write(`${String(error instanceof Error ? error.stack : error)}\n`);
         if (response.headersSent) response.destroy();
         else send(response, gatewayMessage(500, 'Internal Server Error'));

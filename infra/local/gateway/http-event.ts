@@ -18,7 +18,7 @@ export interface GatewayRequest {
 const neverPassedOn = new Set(['connection', 'cookie', 'keep-alive', 'transfer-encoding']);
 const textTypes = /^(text\/|application\/(json|javascript|xml|[\w.-]+\+json|[\w.-]+\+xml)\s*(;|$))/i;
 
-/** The event of a Lambda proxy integration, payload format 2.0. */
+/** Builds the event of a Lambda proxy integration, payload format 2.0. */
 export function httpEvent(request: GatewayRequest): APIGatewayProxyEventV2 {
   const { message, match, time, rawPath, rawQueryString, claims, body } = request;
   const routeKey = `${match.route.method} ${match.route.path}`;

@@ -6,7 +6,7 @@ export interface GatewayResponse {
   body: Buffer;
 }
 
-/** An answer that API Gateway gives by itself. */
+/** Builds a response that API Gateway gives without calling a function. */
 export function gatewayMessage(statusCode: number, message: string, headers: Record<string, string> = {}): GatewayResponse {
   return {
     statusCode,
@@ -15,7 +15,7 @@ export function gatewayMessage(statusCode: number, message: string, headers: Rec
   };
 }
 
-/** Turns what a function returned into the response, by the rules of payload format 2.0; undefined where it breaks them. */
+/** Turns a function's result into a response by the rules of payload format 2.0. Undefined if it breaks them. */
 export function functionResponse(result: unknown): GatewayResponse | undefined {
   if (typeof result !== 'object' || result === null || !('statusCode' in result)) {
     const body = Buffer.from(typeof result === 'string' ? result : JSON.stringify(result ?? null));

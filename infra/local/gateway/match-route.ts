@@ -1,11 +1,11 @@
-/** What the gateway needs to know of a route. */
+/** The fields of a route that the gateway uses. */
 export interface GatewayRoute {
-  /** The function's name: its file below functions/. */
+  /** The function's name: its path below functions/. */
   name: string;
   method: string;
   /** As API Gateway writes it: `/{domainID}/computations`. */
   path: string;
-  /** Left out: no token is asked for. */
+  /** Absent on a public route, which needs no token. */
   access?: unknown;
 }
 
@@ -15,8 +15,8 @@ export interface Match<Route extends GatewayRoute> {
 }
 
 /**
- * Finds the route of a request; a static segment wins over a parameter, from left to right.
- * @throws URIError where a segment's percent-encoding is malformed
+ * Finds the route of a request. From left to right, a static segment takes precedence over a parameter.
+ * @throws URIError if a segment's percent-encoding is malformed
  */
 export function matchRoute<Route extends GatewayRoute>(
   routes: readonly Route[],

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The whole body, or undefined where it is larger than `limitInBytes`; what is over is read and thrown away. */
+/** Reads the whole body. Returns undefined if it is larger than `limitInBytes`; the excess is read and dropped. */
 export function readBody(message: IncomingMessage, limitInBytes: number): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     let chunks: Buffer[] = [];

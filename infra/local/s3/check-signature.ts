@@ -10,7 +10,7 @@ interface SignedRequest {
   headers: IncomingHttpHeaders;
 }
 
-/** A signature and what it was made from. */
+/** A signature and the values that it covers. */
 interface Signature {
   given: string;
   credential: string;
@@ -18,16 +18,17 @@ interface Signature {
   signedHeaders: string[];
   /** The hash of the body, as the signer gave it. */
   payload: string;
-  /** In milliseconds since the epoch: when it is first too old, and until when it is too new. */
+  /** Milliseconds since the epoch. The signature has expired from this time on. */
   validUntil: number;
+  /** Milliseconds since the epoch. The signature is not valid until after this time. */
   validFrom: number;
 }
 
 const clockToleranceInMilliseconds = 15 * 60_000;
 
 /**
- * Lets a request signed with Signature Version 4, in its query or in a header, through only unchanged, with every header it was
- * signed with, with no other `x-amz-` header, and in time.
+ * Checks a request that is signed with Signature Version 4, in its query or in a header. It must be unchanged and in time, have
+ * every header that it was signed with, and have no other `x-amz-` header.
  * @throws S3Error 403
  */
 export function checkSignature(request: SignedRequest, now = Date.now()): void {

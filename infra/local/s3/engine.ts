@@ -10,8 +10,8 @@ export interface S3Engine {
 }
 
 /**
- * Starts fauxqs on the loopback interface, on files under `dataDirectory` if given. It asks nobody for a token, so it must not
- * be reachable from elsewhere: its own `startFauxqs` would listen on every interface.
+ * Starts fauxqs on the loopback interface, on files under `dataDirectory` if given. It checks no credentials, so it must not be
+ * reachable from other machines: its own `startFauxqs` would listen on every interface.
  */
 export async function startS3Engine(dataDirectory: string | undefined): Promise<S3Engine> {
   const stores = dataDirectory === undefined ? undefined : ({ s3Store: await storeOnFiles(join(dataDirectory, 's3')) } as Stores);
@@ -20,7 +20,7 @@ export async function startS3Engine(dataDirectory: string | undefined): Promise<
   return { endpoint, stop: () => app.close() };
 }
 
-/** The package does not export its store. */
+/** Imports the store from its file, because the package does not export it. */
 async function storeOnFiles(directory: string): Promise<S3Store> {
   const module = new URL('s3/s3Store.js', import.meta.resolve('fauxqs')).href;
   const { S3Store } = (await import(/* @vite-ignore */ module)) as { S3Store: new () => S3Store };

@@ -8,7 +8,7 @@ export interface CreatedObject {
   eTag: string;
 }
 
-/** The notification that S3 sends to a Lambda function; the key is URL-encoded with `+` for a space, as S3 does. */
+/** Builds the notification that S3 sends to a Lambda function. As in S3, the key is URL-encoded with `+` for a space. */
 export function objectCreatedEvent(object: CreatedObject): S3Event {
   const now = new Date();
   return {

@@ -23,9 +23,9 @@ const metaFile = v.looseObject({
 });
 
 /**
- * The engine's objects on files, in the layout of its own persistence, which writes in place and so leaves half a file on a
- * full disk. Here a file is whole or absent, and an object's metadata is written after its content and removed before it.
- * Multipart uploads are kept in memory: whoever sent one has gone with the process.
+ * Keeps the engine's objects in files, in the layout of its own persistence. That one writes in place, so it leaves half a file
+ * on a full disk. Here a file is complete or absent, and an object's metadata is written after its content and removed before
+ * it. Multipart uploads stay in memory, because their sender ends with the process.
  */
 export class ObjectFiles implements Persistence {
   readonly #directory: string;
@@ -35,8 +35,8 @@ export class ObjectFiles implements Persistence {
   }
 
   /**
-   * Loads what is kept into the store, and removes what a crash left unfinished.
-   * @throws BrokenFilesError naming every broken file
+   * Loads the kept objects into the store, and removes the unfinished files of a crash.
+   * @throws BrokenFilesError with every broken file
    */
   loadS3(store: S3Store): void {
     rmSync(join(this.#directory, '_multipart'), { recursive: true, force: true });
@@ -47,7 +47,7 @@ export class ObjectFiles implements Persistence {
       store.createBucket(bucket, 'general-purpose');
       const kept = readKeptJson(this.#bucketFile(bucket), bucketFile);
       if (kept && 'content' in kept) store.setBucketCreationDate(bucket, new Date(kept.content.creationDate));
-      else this.insertBucket(bucket, new Date()); // it says nothing that the directory does not
+      else this.insertBucket(bucket, new Date()); // holds nothing that the directory does not show
       for (const file of filesUnder(this.#objects(bucket))) {
         if (file.endsWith(unfinished)) rmSync(file);
         else if (file.endsWith(metaEnding)) {
@@ -64,7 +64,7 @@ export class ObjectFiles implements Persistence {
     writeKeptFile(this.#bucketFile(name), JSON.stringify({ name, creationDate: creationDate.toISOString(), type }));
   }
 
-  /** @throws Error naming the file and why it cannot be written; the watcher of the service reads it too */
+  /** Also prints the error for the user. @throws Error with the file and why it cannot be written */
   upsertObject(bucket: string, { body, ...meta }: StoredObject): void {
     const file = this.#object(bucket, meta.key);
     try {
@@ -127,24 +127,24 @@ export class ObjectFiles implements Persistence {
     return join(this.#directory, 'buckets', bucket, 'objects');
   }
 
-  /** Both files of an object begin so. */
+  /** The path of an object's two files, without their endings. */
   #object(bucket: string, key: string): string {
     const path = key.replace(/[<>:"|?*\\%\x00-\x1f]/g, (sign) => `%${sign.charCodeAt(0).toString(16).padStart(2, '0')}`);
     return join(this.#objects(bucket), ...path.split('/'));
   }
 }
 
-/** The service never asks the engine for it. */
+/** The service never uses the operation. */
 class UnusedError extends Error {
   override readonly name = 'UnusedError';
-  override readonly message = 'Object storage on one machine does not do this.';
+  override readonly message = 'Object storage on one machine does not support this.';
 }
 
-/** The object that a metadata file describes, its content left on the disk. */
+/** Reads the object that a metadata file describes. Leaves its content on the disk. */
 function objectIn(file: string): StoredObject | BrokenFile {
-  const withoutIt = 'Without it the content of one asset is lost.';
+  const withoutIt = 'Without it, the content of one asset is lost.';
   const kept = readKeptJson(file, metaFile);
-  if (kept === undefined) return { file, problem: 'it has gone', withoutIt };
+  if (kept === undefined) return { file, problem: 'it has disappeared', withoutIt };
   if ('problem' in kept) return { file, problem: kept.problem, withoutIt };
   const { lastModified, ...meta } = kept.content;
   const content = `${file.slice(0, -metaEnding.length)}.data`;
@@ -153,7 +153,7 @@ function objectIn(file: string): StoredObject | BrokenFile {
     const problem =
       size === undefined
         ? `it describes ${relative(dirname(file), content)}, which is missing`
-        : `it describes ${relative(dirname(file), content)} with ${meta.contentLength} bytes, which has ${size}`;
+        : `it describes ${relative(dirname(file), content)} with ${meta.contentLength} bytes, but that file has ${size}`;
     return { file, problem, withoutIt };
   }
   return { ...meta, body: Buffer.alloc(0), lastModified: new Date(lastModified) };
@@ -170,7 +170,7 @@ function removeEmptyParents(directory: string, root: string): void {
     try {
       rmdirSync(current);
     } catch {
-      return; // something else is in it
+      return; // the directory is not empty
     }
   }
 }

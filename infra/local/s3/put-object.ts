@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-s3';
 import type { IncomingMessage } from 'node:http';
 
-/** The engine takes 11 MiB in one request; a larger upload goes to it in parts of this size. */
+/** The engine accepts 11 MiB in one request, so larger uploads are sent to it in parts of this size. */
 const partSizeInBytes = 8 * 1024 * 1024;
 
 export interface ObjectPlace {
@@ -16,10 +16,10 @@ export interface ObjectPlace {
   key: string;
 }
 
-/** A body of one part, or the ETag of what was stored from a larger one. */
+/** The body if it fits into one part, otherwise the ETag of the object that was stored. */
 export type Received = { whole: Buffer } | { eTag: string };
 
-/** Reads an upload and, once it grows beyond one part, stores it part by part. Nothing is left of an upload that breaks off. */
+/** Reads an upload. Stores it part by part if it is larger than one part, and leaves nothing behind if it breaks off. */
 export async function receiveObject(client: S3Client, place: ObjectPlace, upload: IncomingMessage): Promise<Received> {
   const parts = partsOf(upload);
   const first = await parts.next();
@@ -48,7 +48,7 @@ export async function receiveObject(client: S3Client, place: ObjectPlace, upload
   }
 }
 
-/** Full parts, and what is left at the end. @throws Error where the sender goes away before the end */
+/** Yields full parts, then the rest. @throws Error if the client disconnects before the end */
 async function* partsOf(upload: IncomingMessage): AsyncGenerator<Buffer, undefined> {
   let pending: Buffer[] = [];
   let size = 0;

@@ -1,4 +1,4 @@
-/** A refusal in S3's own form. */
+/** An error response in the format of S3. */
 export class S3Error extends Error {
   readonly status: number;
   readonly code: string;

@@ -18,21 +18,21 @@ export interface LocalS3 {
 interface Front {
   engine: string;
   client: S3Client;
-  /** Keys that a conditional write is under way for. */
+  /** Keys with a conditional write in progress. */
   beingCreated: Set<string>;
   notifiedPrefix: string;
   onObjectCreated: (event: S3Event) => void;
 }
 
 /**
- * Starts object storage with one bucket, in memory or on files under `dataDirectory`. In front of the embedded engine stands
- * what it lacks: private objects with presigned requests, `If-None-Match: *` on writes, uploads over 11 MiB, the response
- * headers that a presigned download asks for, and notifications of created objects.
+ * Starts object storage with one bucket, in memory or on files under `dataDirectory`. A front adds what the embedded engine
+ * lacks: private objects with presigned requests, `If-None-Match: *` on writes, uploads over 11 MiB, the response headers that
+ * a presigned download requests, and notifications of created objects.
  */
 export async function startS3(options: {
   bucket: string;
   dataDirectory?: string;
-  /** Objects under it are notified. */
+  /** Objects with this prefix cause notifications. */
   notifiedPrefix: string;
   onObjectCreated: (event: S3Event) => void;
 }): Promise<LocalS3> {
@@ -88,7 +88,7 @@ function placeOf(rawPath: string): ObjectPlace | undefined {
   return key.join('/') === '' ? undefined : { bucket, key: key.join('/') };
 }
 
-/** How a request creates an object, if it does. */
+/** Returns how a request creates an object, or undefined if it does not. */
 function creationBy(request: IncomingMessage, rawQueryString: string): CreatedObject['eventName'] | undefined {
   const query = new URLSearchParams(rawQueryString);
   if (request.method === 'POST' && query.has('uploadId')) return 'ObjectCreated:CompleteMultipartUpload';
@@ -120,7 +120,7 @@ async function create(
   front.onObjectCreated(objectCreatedEvent({ eventName, ...place, sizeInBytes: ContentLength, eTag: ETag }));
 }
 
-/** Keeps a key for a write with `If-None-Match: *`. @throws S3Error 412 where the object exists, 409 where it is being written */
+/** Reserves a key for a write with `If-None-Match: *`. @throws S3Error 412 if the object exists, 409 if it is being written */
 async function reserve(request: IncomingMessage, front: Front, place: ObjectPlace): Promise<() => void> {
   if (request.headers['if-none-match'] !== '*') return () => undefined;
   const name = `${place.bucket}/${place.key}`;
@@ -159,7 +159,7 @@ async function forward(
   } = request.headers;
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   const size = Array.isArray(body) ? String((body[0] as Buffer).length) : length;
-  const sized = size === '0' ? {} : { 'content-length': size }; // the engine stores no empty object that says so
+  const sized = size === '0' ? {} : { 'content-length': size }; // the engine stores no object with `content-length: 0`
   const upstream = httpRequest(front.engine + (request.url ?? ''), {
     method: request.method,
     headers: { ...headers, ...sized, ...(isRead && condition !== undefined ? { 'if-none-match': condition } : {}) },
@@ -169,13 +169,13 @@ async function forward(
   const answer = await answered;
   response.writeHead(answer.statusCode ?? 502, {
     ...answer.headers,
-    ...(answer.statusCode === 200 ? askedHeaders(request) : {}),
+    ...(answer.statusCode === 200 ? requestedHeaders(request) : {}),
   });
   await pipeline(answer, response);
 }
 
-/** `response-content-type` and its kin in the query of a GET say what headers the answer has. */
-function askedHeaders(request: IncomingMessage): Record<string, string> {
+/** Returns the response headers that the query of a GET requests, such as `response-content-type`. */
+function requestedHeaders(request: IncomingMessage): Record<string, string> {
   if (request.method !== 'GET') return {};
   const query = new URLSearchParams((request.url ?? '').split('?')[1]);
   return Object.fromEntries(

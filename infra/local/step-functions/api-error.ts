@@ -14,7 +14,7 @@ export type ApiErrorName =
   | 'UnknownOperationException'
   | 'ValidationException';
 
-/** A refusal that the real SDK turns into an exception of the same name. */
+/** An error response that the AWS SDK turns into an exception of the same name. */
 export class ApiError extends Error {
   override readonly name: ApiErrorName;
 

@@ -20,7 +20,7 @@ export interface TaskState {
   [field: string]: unknown;
 }
 
-/** What a local task handler is given: the task's own input, its token and its time limits in seconds (0: none). */
+/** The input of a local task handler: the task's own input, its token and its time limits in seconds (0: none). */
 export interface TaskInput {
   given: unknown;
   token: string;
@@ -28,14 +28,14 @@ export interface TaskInput {
   heartbeatSeconds: number;
 }
 
-/** The longest limit that the interpreter keeps, in seconds (24 days): it counts with a timer of Node. */
+/** The longest time limit of the interpreter, in seconds (24 days). It uses timers of Node. */
 const longestLimitInSeconds = 2_147_483;
 
 /**
- * The definition as the interpreter needs it. It hands a local handler nothing but the task's input, so the input carries token
- * and limits (see TaskInput). It knows no heartbeat and counts limits in real time, so every limit is taken out of it: `runTask`
- * and `startExecution` keep them by the stack's clock. A task without a limit would end after a minute, so each has the longest.
- * The intervals of a Retry and a Wait stay with the interpreter, in real time.
+ * Adapts the definition to the interpreter. The interpreter passes a local handler only the task's input, so the input carries
+ * the token and the limits (see TaskInput). It has no heartbeats and measures limits in real time, so every limit is removed:
+ * `runTask` and `startExecution` apply them by the stack's clock. A task without a limit would end after a minute, so each gets
+ * the longest. The interpreter keeps the intervals of Retry and Wait, in real time.
  */
 export function interpretable(definition: Definition): StateMachineDefinition {
   const states = Object.entries(definition.States).map(

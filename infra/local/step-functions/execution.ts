@@ -6,7 +6,7 @@ import type { TaskTokens } from './task-tokens.ts';
 
 export type ExecutionStatus = 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED';
 
-/** One execution, running or ended; input and output are JSON texts as in the API. */
+/** One execution, running or ended. Input and output are JSON texts, as in the API. */
 export interface Execution {
   executionArn: string;
   stateMachineArn: string;
@@ -22,7 +22,7 @@ export interface Execution {
 
 export interface RunningExecution {
   execution: Execution;
-  /** Ends it as ABORTED, without any Catch; harmless once it has ended. */
+  /** Ends the execution as ABORTED, without any Catch. Does nothing once it has ended. */
   abort: (error?: string, cause?: string) => void;
 }
 
@@ -40,7 +40,7 @@ interface Start {
 type Input = Parameters<StateMachine['run']>[0];
 type Handlers = NonNullable<NonNullable<RunOptions['overrides']>['taskResourceLocalHandlers']>;
 
-/** Runs the definition; the execution's record changes as it goes on. */
+/** Runs the definition, and updates the execution's record on the way. */
 export function startExecution({ definition, machine, execution, invoke, tokens, clock, onEnd }: Start): RunningExecution {
   const over = new AbortController();
   const end = (outcome: Partial<Execution>) => {

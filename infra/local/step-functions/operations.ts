@@ -15,7 +15,7 @@ export interface StepFunctionsOptions {
   stateMachineArn: string;
   invoke: Invoke;
   clock: TimerClock;
-  /** Called once for every execution that has ended. */
+  /** Called once for each execution when it has ended. */
   onEnd: (execution: Execution) => void;
 }
 
@@ -24,12 +24,12 @@ const largestInputInBytes = 256 * 1024;
 
 /**
  * The operations of the Step Functions API that the service and its operators use, on one state machine.
- * @throws Error where the definition is not valid Amazon States Language.
+ * @throws Error if the definition is not valid Amazon States Language
  */
 export function stepFunctionsOperations(options: StepFunctionsOptions) {
   const { definition, stateMachineArn, invoke, clock } = options;
   const now = () => new Date(clock.now());
-  new StateMachine(definition as unknown as StateMachineDefinition); // checks what AWS would be given
+  new StateMachine(definition as unknown as StateMachineDefinition); // validates the definition that AWS gets
   const machine = new StateMachine(interpretable(definition));
   const executions = new Map<string, RunningExecution>();
   const tokens = createTaskTokens();
@@ -94,7 +94,7 @@ export function stepFunctionsOperations(options: StepFunctionsOptions) {
 
   return {
     operations,
-    /** Ends every execution, telling nobody. */
+    /** Ends every execution without a call of `onEnd`. */
     close: () => {
       closed = true;
       for (const { abort } of executions.values()) abort();

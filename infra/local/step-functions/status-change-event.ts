@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { EventBridgeEvent } from 'aws-lambda';
 import type { Execution } from './execution.ts';
 
-/** What EventBridge says of an execution; times are Unix milliseconds. */
+/** The detail of EventBridge's event about an execution. Times are Unix milliseconds. */
 export interface ExecutionStatusChange {
   executionArn: string;
   stateMachineArn: string;
@@ -18,7 +18,7 @@ export interface ExecutionStatusChange {
 
 export type ExecutionStatusChangeEvent = EventBridgeEvent<'Step Functions Execution Status Change', ExecutionStatusChange>;
 
-/** The event that EventBridge delivers when an execution's status has changed. */
+/** Builds the event that EventBridge delivers when the status of an execution has changed. */
 export function statusChangeEvent(execution: Execution): ExecutionStatusChangeEvent {
   const [, , , region = '', account = ''] = execution.stateMachineArn.split(':');
   const { stopDate, output, error, cause, startDate, ...kept } = execution;

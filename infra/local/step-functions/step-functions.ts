@@ -15,7 +15,7 @@ export interface LocalStepFunctions {
 
 /**
  * Serves the Step Functions API (AWS JSON 1.0) on the loopback interface, for one state machine whose tasks call `invoke`.
- * Executions live in memory. `onStatusChange` hears of every end, as EventBridge rules would.
+ * Executions are in memory. `onStatusChange` receives the end of each, as a rule of EventBridge would.
  */
 export async function startStepFunctions(options: {
   definition: Definition;
@@ -23,7 +23,7 @@ export async function startStepFunctions(options: {
   invoke: Invoke;
   onStatusChange: (event: ExecutionStatusChangeEvent) => void;
   port?: number;
-  /** Counts the limits of executions and tasks. Default: the system's. */
+  /** Measures the limits of executions and tasks. Default: the system clock. */
   clock?: TimerClock;
 }): Promise<LocalStepFunctions> {
   const { onStatusChange, port = 0, clock = systemTimerClock, ...machine } = options;
@@ -50,7 +50,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, operat
     const body = await text(request);
     const name = String(request.headers['x-amz-target']).replace('AWSStepFunctions.', '');
     const operation = operations[name];
-    if (!operation) throw new ApiError('UnknownOperationException', `There is no operation ${name} here.`);
+    if (!operation) throw new ApiError('UnknownOperationException', `Unknown operation: ${name}`);
     send(response, 200, operation(parsed(body)));
   } catch (error) {
     if (error instanceof ApiError) send(response, 400, { __type: error.name, message: error.message });

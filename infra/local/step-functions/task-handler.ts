@@ -2,21 +2,21 @@ import type { TimerClock } from '../timer-clock.ts';
 import type { TaskInput, TaskState } from './definition.ts';
 import type { TaskTokens } from './task-tokens.ts';
 
-/** Runs a Lambda function to its end; what it throws keeps its name. */
+/** Runs a Lambda function to its end. What it throws keeps its name. */
 export type Invoke = (functionName: string, payload: unknown) => Promise<unknown>;
 
 export interface TaskServices {
   invoke: Invoke;
   tokens: TaskTokens;
-  /** Counts the limits of time. */
+  /** Measures the time limits. */
   clock: TimerClock;
-  /** Aborted when the execution is over, whatever its tasks do. */
+  /** Aborted when the execution is over, even while a task is running. */
   executionOver: AbortSignal;
 }
 
 const largestPayloadInBytes = 256 * 1024;
 
-/** Does what AWS does with a task: calls the function, and where the resource says so waits for the token to come back. */
+/** Runs a task as AWS does: calls the function and, if the resource says so, waits for the token to come back. */
 export function runTask(state: TaskState, input: TaskInput, services: TaskServices): Promise<unknown> {
   const { tokens, clock, executionOver } = services;
   return new Promise((resolve, reject) => {
@@ -63,28 +63,28 @@ async function invokeFunction(state: TaskState, given: unknown, invoke: Invoke):
   return { ExecutedVersion: '$LATEST', Payload: asPayload(result ?? null), StatusCode: 200 };
 }
 
-/** A function's name out of its name or ARN. */
+/** Extracts a function's name from its name or ARN. */
 function functionName(nameOrArn: string): string {
   return nameOrArn.split(':function:').at(-1) ?? nameOrArn;
 }
 
-/** What is left of a value that goes through JSON between two states. */
+/** Passes a value through JSON, as happens between two states. @throws Error States.DataLimitExceeded */
 function asPayload(value: unknown): unknown {
   const json = JSON.stringify(value);
   if (Buffer.byteLength(json) <= largestPayloadInBytes) return JSON.parse(json);
   throw taskError('States.DataLimitExceeded', 'The payload is larger than 262,144 bytes.');
 }
 
-/** AWS matches a lapsed heartbeat by both names, in the order of the state's own retriers and catchers. */
+/** AWS matches a missed heartbeat by either name, in the order of the state's own retriers and catchers. */
 function heartbeatErrorName(state: TaskState): string {
   const named = [...(state.Retry ?? []), ...(state.Catch ?? [])].flatMap((matcher) => matcher.ErrorEquals);
   return named.find((name) => name === 'States.HeartbeatTimeout' || name === 'States.Timeout') ?? 'States.HeartbeatTimeout';
 }
 
 /**
- * The error of a task that took too long. AWS does not count it among `States.TaskFailed`; the interpreter does so for errors of
- * handlers. So no retrier and no catcher takes it where none names it. One that names `States.Timeout` must stand before one for
- * `States.TaskFailed`.
+ * The error of a task that exceeded its time limit. On AWS `States.TaskFailed` does not match it; in the interpreter it matches
+ * every error of a handler. So no retrier or catcher takes this error unless one names it. One that names `States.Timeout` must
+ * come before one for `States.TaskFailed`.
  */
 function timeoutError(state: TaskState): Error {
   const isNamedIn = (matchers: { ErrorEquals: string[] }[] = []) =>
@@ -104,7 +104,7 @@ function lambdaErrorCause(error: Error): string {
   return JSON.stringify({ errorType: error.name, errorMessage: error.message, trace: [] });
 }
 
-/** Ends an execution's interpretation for good: no retrier and no catcher takes it. */
+/** Ends the interpretation of an execution: no retrier and no catcher takes it. */
 function executionOverError(): Error {
   return Object.assign(new Error('The execution is over.'), { isRetryable: false, isCatchable: false });
 }

@@ -12,11 +12,11 @@ export interface TaskTokens {
   issue: () => string;
   open: (token: string, task: WaitingTask) => void;
   close: (token: string) => void;
-  /** @throws ApiError InvalidToken, TaskTimedOut (the task is over) or TaskDoesNotExist (of a server that has ended). */
+  /** @throws ApiError InvalidToken, TaskTimedOut (the task is over) or TaskDoesNotExist (the token is of an earlier server). */
   waiting: (token: unknown) => WaitingTask;
 }
 
-/** Task tokens of one server's lifetime, and the tasks that wait on them. */
+/** Creates the task tokens of one server's lifetime, and keeps the tasks that wait for them. */
 export function createTaskTokens(): TaskTokens {
   const server = randomUUID();
   const waiting = new Map<string, WaitingTask>();
@@ -39,7 +39,7 @@ function issuer(token: unknown): unknown {
     const parsed: unknown = JSON.parse(Buffer.from(String(token), 'base64url').toString());
     if (typeof parsed === 'object' && parsed !== null && 'server' in parsed) return parsed.server;
   } catch {
-    // Not of our making: refused below.
+    // Not one of our tokens: refused below.
   }
   throw new ApiError('InvalidToken', "Invalid Token: 'Invalid token'");
 }

@@ -1,7 +1,6 @@
 import { computationReplacement, computationSchema } from '../../computations/computation.ts';
 import type { Contract, Examples } from '../../http/contract.ts';
 import type { Route } from '../../http/route.ts';
-import { appends } from '../../uses.ts';
 import { computation, computationBody } from '../samples.ts';
 
 export const route = {
@@ -11,7 +10,7 @@ export const route = {
   path: '/{domainID}/computations/{id}',
   summary: 'Replace a computation',
   access: { anyOf: ['edit'], or: ['owner'] },
-  uses: { table: appends },
+  uses: { table: ['GetItem', 'Query', 'PutItem', 'UpdateItem'] },
   loses: 'Users cannot change computations.',
 } as const satisfies Route;
 

@@ -1,5 +1,4 @@
 import type { Route } from '../../http/route.ts';
-import { appends } from '../../uses.ts';
 
 export { contract, examples } from './stop-run.ts';
 
@@ -11,6 +10,6 @@ export const route = {
   path: '/{domainID}/computations/{id}/stop',
   summary: 'Stop a run (use POST instead)',
   access: { anyOf: ['run'], or: ['owner'] },
-  uses: { table: appends, stateMachine: ['StartExecution'] },
+  uses: { table: ['GetItem', 'Query', 'PutItem', 'UpdateItem'], stateMachine: ['StartExecution'] },
   loses: 'Users cannot stop runs.',
 } as const satisfies Route;

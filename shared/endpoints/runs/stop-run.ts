@@ -1,7 +1,6 @@
 import { runSchema } from '../../computations/run.ts';
 import type { Contract, Examples } from '../../http/contract.ts';
 import type { Route } from '../../http/route.ts';
-import { appends } from '../../uses.ts';
 import { stoppingRun } from '../samples.ts';
 
 export const route = {
@@ -11,7 +10,7 @@ export const route = {
   path: '/{domainID}/computations/{id}/stop',
   summary: 'Stop a run',
   access: { anyOf: ['run'], or: ['owner'] },
-  uses: { table: appends, stateMachine: ['StartExecution'] },
+  uses: { table: ['GetItem', 'Query', 'PutItem', 'UpdateItem'], stateMachine: ['StartExecution'] },
   loses: 'Users cannot stop runs.',
 } as const satisfies Route;
 

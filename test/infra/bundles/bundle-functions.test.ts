@@ -14,15 +14,15 @@ describe('the bundles', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('are one for each function', () => {
+  it('include exactly one for each function', () => {
     expect(bundles.map(({ name }) => name).sort()).toEqual([...functionNames].sort());
   });
 
-  it.each(functionNames)('%s stays within the limit', (name) => {
+  it.each(functionNames)('keep %s within the size limit', (name) => {
     expect(bundles.find((bundle) => bundle.name === name)?.bytes).toBeLessThanOrEqual(bundleLimitInBytes);
   });
 
-  it.each(functionNames)('%s loads on its own and exports a handler', async (name) => {
+  it.each(functionNames)('let %s load on its own and export a handler', async (name) => {
     const module = (await import(/* @vite-ignore */ join(folder, name, 'index.mjs'))) as { handler: unknown };
     expect(module.handler).toBeTypeOf('function');
   });

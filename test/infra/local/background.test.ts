@@ -20,7 +20,7 @@ describe('startBackground', () => {
     expect(invoked.toSorted()).toEqual(['collect', 'sweep', 'sweep', 'sweep']);
   });
 
-  it('leaves out a turn of a scheduled function that still runs', async () => {
+  it('skips a turn of a scheduled function that is still running', async () => {
     const clock = movableClock();
     const ends: (() => void)[] = [];
     background = startBackground(() => new Promise((resolve) => ends.push(() => resolve(undefined))), clock);
@@ -34,7 +34,7 @@ describe('startBackground', () => {
     ends[1]?.();
   });
 
-  it('makes two more attempts, one second and five seconds later', async () => {
+  it('retries a failed invocation twice, after one second and after five more', async () => {
     const clock = movableClock();
     const attemptedAt: number[] = [];
     const start = clock.now();
@@ -55,7 +55,7 @@ describe('startBackground', () => {
     expect(attemptedAt[2]).toBeGreaterThanOrEqual(6_000);
   });
 
-  it('starts nothing after its stop, and waits for what is running', async () => {
+  it('starts nothing after stop, which waits for the invocations that are running', async () => {
     const clock = movableClock();
     let invoked = 0;
     let end: () => void = () => undefined;

@@ -26,13 +26,13 @@ function kill(engine: number): void {
 }
 
 describe('the DynamoDB engine', () => {
-  it('that is killed is started again on the kept state, and /health answers 503 while it hangs', async () => {
+  it('that is killed restarts with its state, and /health answers 503 while it hangs', async () => {
     const service = await startService(['--data', data]);
     const id = await readyComputation(service.call);
     for (const engine of enginesOf(service)) kill(engine);
     await expect.poll(async () => (await health(service)).status, { timeout: 10_000 }).toBe(200);
     expect((await service.call('GET', `/d1/computations/${id}`)).status).toBe(200);
-    expect(service.output()).toContain('The embedded DynamoDB engine has ended');
+    expect(service.output()).toContain('The embedded DynamoDB engine ended');
 
     const [engine = 0] = enginesOf(service);
     process.kill(engine, 'SIGSTOP');
@@ -47,7 +47,7 @@ describe('the DynamoDB engine', () => {
     expect(isAlive(engine)).toBe(false);
   }, 60_000);
 
-  it('that is killed again and again ends the service with a message', async () => {
+  it('that keeps being killed ends the service with a message and exit code 1', async () => {
     const service = await startService(['--data', data]);
     const killed = new Set<number>();
     while (!service.hasEnded()) {
@@ -59,13 +59,13 @@ describe('the DynamoDB engine', () => {
       await fetch(`${service.baseUrl}/health`).catch(() => undefined);
     }
     expect(await service.exited).toBe(1);
-    expect(service.output()).toContain('ends again and again');
+    expect(service.output()).toContain('keeps ending');
   }, 60_000);
 
   it('that is killed in memory ends the service with a message and exit code 1', async () => {
     const service = await startService([]);
     for (const engine of enginesOf(service)) kill(engine);
     expect(await service.exited).toBe(1);
-    expect(service.output()).toContain('The state was in memory and is lost.\nThe service ends.');
+    expect(service.output()).toContain('The state was in memory and is lost.\nStopping the service.');
   }, 60_000);
 });

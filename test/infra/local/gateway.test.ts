@@ -92,7 +92,7 @@ async function call(path: string, init: RequestInit = {}) {
   };
 }
 
-/** A request as it is typed: fetch would tidy its path and headers. */
+/** Sends a request exactly as written. `fetch` would normalize its path and headers. */
 async function raw(method: string, path: string, headers: Record<string, string | string[]> = {}) {
   return await new Promise<{ status: number; body: string }>((resolve, reject) => {
     httpRequest({ port: gateway.port, host: '127.0.0.1', method, path, headers }, (response) => {
@@ -103,8 +103,8 @@ async function raw(method: string, path: string, headers: Record<string, string 
   });
 }
 
-describe('the event', () => {
-  it('has what API Gateway puts into payload format 2.0', async () => {
+describe('the event for a function', () => {
+  it('has the fields of API Gateway’s payload format 2.0', async () => {
     const { event } = await call('/d1/things?limit=5&status=a&status=b%20c&empty=', {
       headers: { 'X-Some': 'Thing', cookie: 'a=1; b=2' },
     });
@@ -124,22 +124,22 @@ describe('the event', () => {
     expect(event).not.toHaveProperty('body');
   });
 
-  it('carries the request id that the response names', async () => {
+  it('has the request id that the response returns', async () => {
     const { response, event } = await call('/d1/things');
     expect(response.headers.get('apigw-requestid')).toBe(event.requestContext.requestId);
   });
 
-  it('decodes path parameters', async () => {
+  it('has decoded path parameters', async () => {
     const { event } = await call('/d1/things/a%2Fb%20%C3%A9');
     expect(event.pathParameters).toEqual({ domainID: 'd1', id: 'a/b é' });
   });
 
-  it('joins a repeated header with commas', async () => {
+  it('has a repeated header joined with commas', async () => {
     const { body } = await raw('GET', '/d1/things', { authorization, 'x-many': ['1', '2'] });
     expect((JSON.parse(body) as HttpEvent).headers['x-many']).toBe('1,2');
   });
 
-  it('gives every claim as one string, an array as [a b]', async () => {
+  it('has every claim as one string, and an array as [a b]', async () => {
     const { event } = await call('/d1/things');
     expect(event.requestContext.authorizer.jwt.claims).toMatchObject({
       sub: 'alice',
@@ -149,7 +149,7 @@ describe('the event', () => {
     });
   });
 
-  it('has a text body as it came, and any other or broken UTF-8 as base64', async () => {
+  it('has a text body unchanged, and a binary body or invalid UTF-8 as base64', async () => {
     const json = await call('/echo', {
       method: 'POST',
       body: '{"é":1}',
@@ -170,7 +170,7 @@ describe('the event', () => {
     expect(broken.event).toMatchObject({ body: 'Iv8i', isBase64Encoded: true });
   });
 
-  it('comes with a Lambda context', async () => {
+  it('is passed with a Lambda context', async () => {
     const { event } = await call('/d1/things');
     const { context } = event as unknown as { context: Record<string, unknown> };
     expect(context).toMatchObject({ functionName: 'things/list', functionVersion: '$LATEST' });
@@ -179,7 +179,7 @@ describe('the event', () => {
 });
 
 describe('routing', () => {
-  it('prefers a static segment to a parameter', async () => {
+  it('selects a static segment before a parameter', async () => {
     expect((await call('/d1/things/runs')).event.routeKey).toBe('GET /{domainID}/things/runs');
     expect((await call('/d1/things/other')).event.routeKey).toBe('GET /{domainID}/things/{id}');
   });
@@ -195,7 +195,7 @@ describe('routing', () => {
     ['TRACE', '/d1/things'],
     ['TRACE', '/bare'],
     ['GET', '/d1/things/a/b/c'],
-  ])('answers %s %s with 404, with or without a token', async (method, path) => {
+  ])('answers 404 to %s %s with and without a token', async (method, path) => {
     for (const headers of [{ authorization }, {}] as Record<string, string>[]) {
       const { status, body } = await raw(method, path, headers);
       expect(status).toBe(404);
@@ -203,7 +203,7 @@ describe('routing', () => {
     }
   });
 
-  it('answers malformed percent-encoding with 400', async () => {
+  it('answers 400 to malformed percent-encoding', async () => {
     expect(await raw('GET', '/d1/things/%zz', { authorization })).toEqual({ status: 400, body: '{"message":"Bad Request"}' });
     expect((await raw('GET', '/d1/things/%ff', { authorization })).status).toBe(400);
   });
@@ -220,31 +220,31 @@ describe('authorization', () => {
     expect(response.headers.get('www-authenticate')).toMatch(/^Bearer/);
   };
 
-  it('refuses a request without a token', () => expectRefusal(undefined));
-  it('refuses another scheme', () => expectRefusal('Basic YWxpY2U6cHc='));
-  it('refuses nonsense', () => expectRefusal('Bearer a.b.c'));
-  it('refuses an expired token without any tolerance', async () =>
+  it('answers 401 without a token', () => expectRefusal(undefined));
+  it('answers 401 to another scheme', () => expectRefusal('Basic YWxpY2U6cHc='));
+  it('answers 401 to a malformed token', () => expectRefusal('Bearer a.b.c'));
+  it('answers 401 to a token as soon as it has expired', async () =>
     expectRefusal(`Bearer ${await issuer.mintToken({ sub: 'a', groups: [], expiresInSeconds: 0 })}`));
-  it('refuses a token for another audience', async () =>
+  it('answers 401 to a token for another audience', async () =>
     expectRefusal(`Bearer ${await issuer.mintToken({ sub: 'a', groups: [], audience: 'other' })}`));
-  it('refuses a token of another issuer', async () =>
+  it('answers 401 to a token of another issuer', async () =>
     expectRefusal(`Bearer ${await foreignIssuer.mintToken({ sub: 'a', groups: [] })}`));
-  it('refuses an unsigned token', async () => {
+  it('answers 401 to an unsigned token', async () => {
     const [, payload] = authorization.split('.');
     await expectRefusal(`Bearer ${Buffer.from('{"alg":"none"}').toString('base64url')}.${payload}.`);
   });
-  it('refuses a token whose claims were changed', async () => {
+  it('answers 401 to a token whose claims were changed', async () => {
     const [header, , signature] = authorization.split('.');
     const { event } = await call('/d1/things');
     const payload = { ...event.requestContext.authorizer.jwt.claims, exp: 9_999_999_999, sub: 'root' };
     await expectRefusal(`${header}.${Buffer.from(JSON.stringify(payload)).toString('base64url')}.${signature}`);
   });
-  it('asks no token for a public route', async () => {
+  it('requires no token on a public route', async () => {
     expect((await fetch(`${gateway.endpoint}/bare`)).status).toBe(200);
   });
 });
 
-describe('limits and failures', () => {
+describe('the gateway', () => {
   const post = async (bytes: number, type: string) => {
     const response = await fetch(`${gateway.endpoint}/echo`, {
       method: 'POST',
@@ -256,22 +256,21 @@ describe('limits and failures', () => {
   const tooLarge = { status: 413, body: '{"message":"Request Entity Too Large"}' };
   const broken = { status: 500, body: '{"message":"Internal Server Error"}' };
 
-  it('refuses a body over 10 MB', async () => expect(await post(10 * 1024 * 1024 + 1, 'text/plain')).toEqual(tooLarge));
-  it('refuses an event over 6 MB', async () => expect(await post(5 * 1024 * 1024, 'application/zip')).toEqual(tooLarge));
-  it('answers 500 for a result over 6 MB', async () => expect(await raw('GET', '/huge')).toEqual(broken));
-  it('answers 500 for a handler that throws, without its message', async () =>
-    expect(await raw('GET', '/fails')).toEqual(broken));
-  it('answers 503 for a function that takes longer than 30 seconds', async () => {
+  it('answers 413 to a body over 10 MB', async () => expect(await post(10 * 1024 * 1024 + 1, 'text/plain')).toEqual(tooLarge));
+  it('answers 413 to an event over 6 MB', async () => expect(await post(5 * 1024 * 1024, 'application/zip')).toEqual(tooLarge));
+  it('answers 500 when a result is over 6 MB', async () => expect(await raw('GET', '/huge')).toEqual(broken));
+  it('answers 500 when a handler throws, without the message', async () => expect(await raw('GET', '/fails')).toEqual(broken));
+  it('answers 503 when a function takes longer than 30 seconds', async () => {
     const answer = raw('GET', '/hangs');
     await hanging.promise;
     clock.move(30_000);
     expect(await answer).toEqual({ status: 503, body: '{"message":"Service Unavailable"}' });
   });
-  it('answers 500 for a result that is no response', async () => expect(await raw('GET', '/nonsense')).toEqual(broken));
+  it('answers 500 when a result is not a response', async () => expect(await raw('GET', '/nonsense')).toEqual(broken));
 });
 
-describe('the response', () => {
-  it('is the result as JSON where it names no status', async () => {
+describe('the response of the gateway', () => {
+  it('is the result as JSON when that has no statusCode', async () => {
     const response = await fetch(`${gateway.endpoint}/bare`);
     expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
       200,
@@ -280,7 +279,7 @@ describe('the response', () => {
     ]);
   });
 
-  it('has the headers, cookies and bytes of a full result', async () => {
+  it('has the status, headers, cookies and bytes of a result with statusCode', async () => {
     const response = await fetch(`${gateway.endpoint}/full`);
     expect(response.status).toBe(203);
     expect(response.headers.get('x-number')).toBe('5');

@@ -1,12 +1,18 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTable, startDynamoDb } from '../../../infra/local/dynamodb.ts';
 import { startIssuer } from '../../../infra/local/issuer.ts';
 import { localCredentials } from '../../../infra/local/local-credentials.ts';
+import { local } from '../../../infra/local/local-environment.ts';
 import { type LocalS3, startS3 } from '../../../infra/local/s3/s3.ts';
+import { runKeys } from '../../../shared/table/keys.ts';
+import { getItem, putItem, type Table } from '../../../shared/table/table.ts';
+import { patientDeadline } from '../../support/embedded-table.ts';
 import { readyComputation, type Call } from './ready-computation.ts';
 import { killServices, startService } from './service-process.ts';
 
@@ -26,6 +32,19 @@ const contentOf = async (call: Call) => {
   return (await call('GET', `/d1/assets/${String(assets[0]?.id)}`)).body['asset'];
 };
 
+/** Works on the kept table while no service does. */
+async function onTable<T>(work: (table: Table) => Promise<T>): Promise<T> {
+  const engine = await startDynamoDb({ dataDirectory: data });
+  const client = new DynamoDBClient({ endpoint: engine.endpoint, region: 'local', credentials: localCredentials });
+  try {
+    await createTable(engine.endpoint, local.tableName);
+    return await work({ name: local.tableName, document: DynamoDBDocumentClient.from(client), deadline: patientDeadline });
+  } finally {
+    client.destroy();
+    await engine.stop();
+  }
+}
+
 function storageOf({ endpoint }: LocalS3) {
   const client = new S3Client({ endpoint, region: 'local', credentials: localCredentials });
   return {
@@ -37,7 +56,7 @@ function storageOf({ endpoint }: LocalS3) {
   };
 }
 
-/** Every file of the kept state but what SQLite keeps beside its own. */
+/** Lists every file of the kept state, except the additional files of SQLite. */
 function keptFiles(): string[] {
   const entries = readdirSync(data, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
@@ -45,7 +64,7 @@ function keptFiles(): string[] {
 }
 
 describe('a broken file of the kept state', () => {
-  it('is named at the start with what to do, and restored the state is whole', async () => {
+  it('is named at the start with instructions, and the state is complete once it is restored', async () => {
     const first = await onData();
     await readyComputation(first.call);
     await first.end('SIGTERM');
@@ -79,12 +98,12 @@ describe('a broken file of the kept state', () => {
   };
 
   it.each([
-    ['s3', 'o.meta.json', [0, 0.5], /o\.meta\.json: it is (empty|not whole JSON)\./],
-    ['s3', 'o.data', [0, 0.5], /o\.meta\.json: it describes o\.data with 9 bytes, which has [04]\./],
+    ['s3', 'o.meta.json', [0, 0.5], /o\.meta\.json: it is (empty|not complete JSON)\./],
+    ['s3', 'o.data', [0, 0.5], /o\.meta\.json: it describes o\.data with 9 bytes, but that file has [04]\./],
     ['s3', '.bucket.json', [0, 0.5], undefined],
-    ['issuer', 'issuer.json', [0, 0.5], /issuer\.json: it is (empty|not whole JSON)\./],
+    ['issuer', 'issuer.json', [0, 0.5], /issuer\.json: it is (empty|not complete JSON)\./],
     ['dynamoDb', 'dynamodb.sqlite', [0.01, 0.5], /dynamodb\.sqlite/],
-  ] as const)('of %s, %s, is named, or written anew where nothing is lost', async (part, ending, shares, message) => {
+  ] as const)('of %s (%s) is named at the start or, if nothing is lost, recreated', async (part, ending, shares, message) => {
     const before = await parts[part]();
     if (part === 's3') await storageOf(before as LocalS3).put('o', 'some text');
     await before.stop();
@@ -132,8 +151,8 @@ describe('a limit on the size of files', () => {
   );
 });
 
-describe('a purge that a kill has cut off', () => {
-  it('is finished before the next start answers', async () => {
+describe('a purge that a kill interrupted', () => {
+  it('is completed at the next start before the service answers', async () => {
     const first = await onData();
     const asset = { file_name: 'iris.csv', asset_type: 'dataset', asset: btoa('5.1,3.5') };
     const { body } = await first.call('POST', '/d1/assets', { asset });
@@ -147,8 +166,21 @@ describe('a purge that a kill has cut off', () => {
   }, 60_000);
 });
 
+describe('what an earlier version has stored', () => {
+  it('is migrated by the next start, without waiting for functions of the version before', async () => {
+    const key = runKeys.snapshot('a-computation', 'a-run');
+    await onTable((table) =>
+      putItem(table, { ...key, run_id: 'a-run', agent_config: { log_level: 'info', server_key: 'PRIVATE' } }),
+    );
+    const service = await onData();
+    await service.end('SIGTERM'); // after what it does in the background
+    expect(await onTable((table) => getItem(table, key))).toMatchObject({ agent_config: { log_level: 'info' } });
+    expect(await onTable((table) => getItem(table, key))).not.toHaveProperty('agent_config.server_key');
+  }, 60_000);
+});
+
 describe('a second service on the same directory', () => {
-  it('is refused by name of the directory and process, and the first one keeps its run', async () => {
+  it('is refused with the directory and the process that uses it, and the first service keeps its run', async () => {
     const first = await onData();
     const id = await readyComputation(first.call);
     await first.call('POST', `/d1/computations/${id}/run?cvm=cvm-1`);

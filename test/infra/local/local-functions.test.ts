@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { localFunctions } from '../../../infra/local/local-functions.ts';
 import { movableClock } from '../../support/movable-clock.ts';
 
-/** A function whose invocations end when the test says so. */
+/** A function whose invocations end when the test decides. */
 function heldFunction() {
   const started: { event: unknown; remaining: number; end: () => void }[] = [];
   const handler = async (event: unknown, { getRemainingTimeInMillis }: { getRemainingTimeInMillis: () => number }) => {
@@ -22,20 +22,20 @@ describe('localFunctions', () => {
   it.each([
     ['a function that changes the table', 'assets/link-asset', 2],
     ['a function that only reads', 'assets/get-asset', 16],
-  ])('runs few invocations of %s at the same time, and begins the others in their order', async (_kind, name, atOnce) => {
+  ])('limits the concurrent invocations of %s, and starts the others in order', async (_kind, name, limit) => {
     const held = heldFunction();
     const invoke = localFunctions({ load: () => Promise.resolve(held.handler) });
-    const answers = times(atOnce + 2, (index) => invoke(name, index));
-    await expect.poll(() => eventsOf(held)).toEqual(times(atOnce, (index) => index));
+    const answers = times(limit + 2, (index) => invoke(name, index));
+    await expect.poll(() => eventsOf(held)).toEqual(times(limit, (index) => index));
     held.started[1]?.end();
-    await expect.poll(() => eventsOf(held)).toEqual(times(atOnce + 1, (index) => index));
+    await expect.poll(() => eventsOf(held)).toEqual(times(limit + 1, (index) => index));
     held.started[0]?.end();
-    await expect.poll(() => held.started.length).toBe(atOnce + 2);
+    await expect.poll(() => held.started.length).toBe(limit + 2);
     for (const { end } of held.started) end();
-    expect(await Promise.all(answers)).toEqual(times(atOnce + 2, (index) => index));
+    expect(await Promise.all(answers)).toEqual(times(limit + 2, (index) => index));
   });
 
-  it('answers for one function while invocations of another one wait', async () => {
+  it('runs one function while invocations of another one wait', async () => {
     const held = heldFunction();
     const invoke = localFunctions({
       load: (name) => Promise.resolve(name === 'assets/link-asset' ? held.handler : (event) => ({ answered: event })),
@@ -50,7 +50,7 @@ describe('localFunctions', () => {
     await Promise.all(waiting);
   });
 
-  it('gives an invocation its whole time from the moment it begins, however long it waited', async () => {
+  it('starts the timeout of an invocation when it begins, however long it waited', async () => {
     const clock = movableClock();
     const held = heldFunction();
     const invoke = localFunctions({ load: () => Promise.resolve(held.handler), clock });
@@ -67,7 +67,7 @@ describe('localFunctions', () => {
   it.each([
     ['an endpoint', 'assets/link-asset', 30],
     ['a task', 'maintenance/purge', 900],
-  ])('ends an invocation of %s after its timeout, and lets the next one begin', async (_kind, name, timeoutInSeconds) => {
+  ])('fails an invocation of %s after its timeout, and starts the next one', async (_kind, name, timeoutInSeconds) => {
     const clock = movableClock();
     const held = heldFunction();
     const invoke = localFunctions({ load: () => Promise.resolve(held.handler), clock });

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 
 export type Call = (method: string, path: string, body?: unknown) => Promise<{ status: number; body: Record<string, unknown> }>;
 
-/** Calls the service as the bearer of a token. */
+/** Returns a function that calls the service with a token. */
 export function callAs(baseUrl: string, token: string): Call {
   return async (method, path, body) => {
     const headers = { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
@@ -16,7 +16,7 @@ export function callAs(baseUrl: string, token: string): Call {
   };
 }
 
-/** A computation of the domain d1 that lacks nothing for a run. */
+/** Creates a computation in the domain d1 that is ready to run. */
 export async function readyComputation(call: Call): Promise<string> {
   const { body: computation } = await call('POST', '/d1/computations', { name: 'Iris' });
   const asset = { file_name: 'algorithm.py', asset_type: 'algorithm', asset: btoa('print(1)') };

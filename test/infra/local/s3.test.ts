@@ -40,15 +40,15 @@ async function content(Key: string) {
   return Buffer.from((await Body?.transformToByteArray()) ?? []);
 }
 
-describe('an SDK client', () => {
-  it('writes and reads, without being told to use path-style addresses', async () => {
+describe('an SDK client of the local S3', () => {
+  it('writes, reads and lists objects without forcePathStyle', async () => {
     await client.send(new PutObjectCommand({ Bucket, Key: 'a/plain', Body: Buffer.from('hello') }));
     expect(String(await content('a/plain'))).toBe('hello');
     const { Contents } = await client.send(new ListObjectsV2Command({ Bucket, Prefix: 'a/' }));
     expect(Contents?.map((object) => object.Key)).toContain('a/plain');
   });
 
-  it('is refused a second write with If-None-Match', async () => {
+  it('gets 412 for a second write with If-None-Match', async () => {
     const command = () => new PutObjectCommand({ Bucket, Key: 'a/once', Body: Buffer.from('1'), IfNoneMatch: '*' });
     await client.send(command());
     await expect(client.send(command())).rejects.toMatchObject({
@@ -59,7 +59,7 @@ describe('an SDK client', () => {
 });
 
 describe('a request signed in a header', () => {
-  /** What an SDK client would send, changed by `change` after it was signed. */
+  /** Sends the request of an SDK client, changed by `change` after it was signed. */
   const changed = (
     change: (request: { method: string; headers: Record<string, string>; path: string }) => void,
     secret = 'local',
@@ -79,7 +79,7 @@ describe('a request signed in a header', () => {
     return other.send(new PutObjectCommand({ Bucket, Key: 'h/object', Body: Buffer.from('1') })).finally(() => other.destroy());
   };
 
-  it('is taken as it was signed', async () => {
+  it('is accepted when it is unchanged', async () => {
     await changed(() => undefined);
     expect(String(await content('h/object'))).toBe('1');
   });
@@ -90,11 +90,14 @@ describe('a request signed in a header', () => {
     ['with a changed header', (request) => (request.headers['x-amz-content-sha256'] = '0'), 'local', 'SignatureDoesNotMatch'],
     ['with an unsigned x-amz- header', (request) => (request.headers['x-amz-acl'] = 'public-read'), 'local', 'AccessDenied'],
     ['with a made-up signature', (request) => (request.headers['authorization'] = 'AWS4-HMAC-SHA256 x'), 'local', 'AccessDenied'],
-  ] satisfies [string, Parameters<typeof changed>[0], string, string][])('is refused %s', async (_, change, secret, name) => {
-    await expect(changed(change, secret)).rejects.toMatchObject({ name, $metadata: { httpStatusCode: 403 } });
-  });
+  ] satisfies [string, Parameters<typeof changed>[0], string, string][])(
+    'is refused (403) %s',
+    async (_, change, secret, name) => {
+      await expect(changed(change, secret)).rejects.toMatchObject({ name, $metadata: { httpStatusCode: 403 } });
+    },
+  );
 
-  it('is refused a quarter of an hour after it was signed', async () => {
+  it('is refused with AccessDenied 15 minutes after it was signed', async () => {
     const late = new S3Client({
       endpoint: s3.endpoint,
       region: 'local',
@@ -107,7 +110,7 @@ describe('a request signed in a header', () => {
 });
 
 describe('a presigned upload', () => {
-  it('copies no other object by an unsigned header', async () => {
+  it('answers 403 to an unsigned x-amz-copy-source, and copies nothing', async () => {
     await client.send(new PutObjectCommand({ Bucket, Key: 'p/other-domain', Body: Buffer.from('confidential') }));
     const headers = { 'if-none-match': '*', 'x-amz-copy-source': `/${Bucket}/p/other-domain` };
     const response = await put(await presignedPut('p/copy'), '', headers);
@@ -115,21 +118,21 @@ describe('a presigned upload', () => {
     await expect(content('p/copy')).rejects.toMatchObject({ name: 'NoSuchKey' });
   });
 
-  it('stores the body once', async () => {
+  it('stores the first body, and answers 412 to the second', async () => {
     const url = await presignedPut('p/once');
     expect((await put(url, '{"a":1}', { 'if-none-match': '*', 'content-type': 'application/json' })).status).toBe(200);
     expect((await put(url, 'other')).status).toBe(412);
     expect(String(await content('p/once'))).toBe('{"a":1}');
   });
 
-  it('lets one of several at once through', async () => {
+  it('succeeds for exactly one of several requests at the same time', async () => {
     const url = await presignedPut('p/race');
     const statuses = await Promise.all(['1', '2', '3', '4'].map(async (body) => (await put(url, body)).status));
     expect(statuses.filter((status) => status === 200)).toHaveLength(1);
     expect(statuses.every((status) => [200, 409, 412].includes(status))).toBe(true);
   });
 
-  it('stores more than the engine takes at once', async () => {
+  it('stores a body larger than the engine accepts in one request', async () => {
     const body = Buffer.alloc(20 * 1024 * 1024 + 7, 'confidential ');
     expect((await put(await presignedPut('p/large'), body)).status).toBe(200);
     expect((await content('p/large')).equals(body)).toBe(true);
@@ -143,7 +146,7 @@ describe('a presigned upload', () => {
     expect(await content('p/empty')).toHaveLength(0);
   });
 
-  it('leaves nothing of a body that breaks off', async () => {
+  it('stores nothing when the body breaks off', async () => {
     const url = await presignedPut('p/broken');
     const sending = new AbortController();
     let mebibytes = 0;
@@ -161,17 +164,17 @@ describe('a presigned upload', () => {
   });
 
   it.each([
-    ['without a header it was signed with', (url: string) => put(url, 'x', {}), 'SignatureDoesNotMatch'],
+    ['without a header that it was signed with', (url: string) => put(url, 'x', {}), 'SignatureDoesNotMatch'],
     ['for another key', (url: string) => put(url.replace('p/forged', 'p/other'), 'x'), 'SignatureDoesNotMatch'],
     ['with another method', (url: string) => fetch(url, { headers: { 'if-none-match': '*' } }), 'SignatureDoesNotMatch'],
     ['without a signature', (url: string) => put(url.split('?')[0] ?? '', 'x'), 'AccessDenied'],
-  ])('is refused %s', async (_, send, code) => {
+  ])('is refused (403) %s', async (_, send, code) => {
     const response = await send(await presignedPut('p/forged'));
     expect(response.status).toBe(403);
     expect(await response.text()).toContain(`<Code>${code}</Code>`);
   });
 
-  it('is refused after its time', async () => {
+  it('is refused after it has expired', async () => {
     const signingDate = new Date(Date.now() - 61_000);
     const url = await getSignedUrl(client, new PutObjectCommand({ Bucket, Key: 'p/late' }), { expiresIn: 60, signingDate });
     const response = await put(url, 'x', {});
@@ -180,7 +183,7 @@ describe('a presigned upload', () => {
 });
 
 describe('a presigned download', () => {
-  it('gives the object under the headers it was signed with', async () => {
+  it('returns the object with the response headers that it was signed with', async () => {
     await client.send(new PutObjectCommand({ Bucket, Key: 'd/file', Body: Buffer.from('abc') }));
     const command = new GetObjectCommand({
       Bucket,
@@ -195,14 +198,14 @@ describe('a presigned download', () => {
     expect(await response.text()).toBe('abc');
   });
 
-  it('is 404 for an object that is not there', async () => {
+  it('answers 404 for a missing object', async () => {
     const url = await getSignedUrl(client, new GetObjectCommand({ Bucket, Key: 'd/none' }), { expiresIn: 60 });
     expect((await fetch(url)).status).toBe(404);
   });
 });
 
 describe('a created object', () => {
-  it('is notified, its key URL-encoded', async () => {
+  it('causes a notification with its key URL-encoded', async () => {
     await client.send(new PutObjectCommand({ Bucket, Key: 'n/a b+ü', Body: Buffer.from('12345') }));
     await expect
       .poll(() => eventOf('n/a+b%2B%C3%BC'))
@@ -213,15 +216,15 @@ describe('a created object', () => {
       });
   });
 
-  it('is notified as a copy where it is one', async () => {
+  it('causes a notification of a copy when it is copied', async () => {
     await client.send(new PutObjectCommand({ Bucket, Key: 'n/from', Body: Buffer.from('1') }));
     await client.send(new CopyObjectCommand({ Bucket, Key: 'n/to', CopySource: `${Bucket}/n/from` }));
     await expect.poll(() => eventOf('n/to')?.eventName).toBe('ObjectCreated:Copy');
   });
 });
 
-describe('a data directory', () => {
-  it('keeps objects over a restart', async () => {
+describe('a data directory of the local S3', () => {
+  it('keeps objects after a restart', async () => {
     const dataDirectory = mkdtempSync(join(tmpdir(), 's3-'));
     const first = await startS3({ bucket: Bucket, dataDirectory, notifiedPrefix: 'none/', onObjectCreated: () => undefined });
     const body = Buffer.alloc(9 * 1024 * 1024, 7);

@@ -8,22 +8,22 @@ import { callAs, type Call } from './ready-computation.ts';
 const command = join(import.meta.dirname, '../../../infra/local/start.ts');
 const running = new Set<ReturnType<typeof spawn>>();
 
-/** What `npm start` runs, as a process of its own. */
+/** The program of `npm start`, in its own process. */
 export interface ServiceProcess {
   pid: number;
-  /** Everything on standard output and standard error. */
+  /** Everything printed on standard output and standard error. */
   output: () => string;
   exited: Promise<number | null>;
   hasEnded: () => boolean;
   baseUrl: string;
-  /** As alice, administrator of d1. */
+  /** Calls the service as alice, administrator of d1. */
   call: Call;
   end: (signal: NodeJS.Signals) => Promise<number | null>;
 }
 
 /**
  * Starts the service without simulated CVMs, and waits until it answers or has ended.
- * @param limits shell commands before it, `ulimit -f 8` say
+ * @param limits shell commands to run first, such as `ulimit -f 8`
  */
 export async function startService(args: string[], limits = ':'): Promise<ServiceProcess> {
   const port = await freePort();
@@ -58,12 +58,12 @@ export async function startService(args: string[], limits = ':'): Promise<Servic
   };
 }
 
-/** Kills what a failed test has left running. */
+/** Kills the processes that a failed test has left. */
 export function killServices(): void {
   for (const child of running) child.kill('SIGKILL');
 }
 
-/** The processes of the embedded DynamoDB engine of a service. */
+/** Lists the processes of a service's embedded DynamoDB engine. */
 export function enginesOf(service: ServiceProcess): number[] {
   return childrenOf(service.pid).flatMap(childrenOf).filter(isEngine);
 }
@@ -72,6 +72,6 @@ function isEngine(pid: number): boolean {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('dynoxide\0--port');
   } catch {
-    return false; // it has ended meanwhile
+    return false; // the process has ended in the meantime
   }
 }

@@ -13,7 +13,7 @@ interface Seen {
 let server: Server;
 let service: Listening;
 let seen: Seen[];
-/** What the service answers, one after the other; 0 breaks the connection. */
+/** The statuses that the service answers in order; 0 breaks the connection. */
 let answers: number[];
 
 beforeEach(async () => {
@@ -43,7 +43,7 @@ function connect(closing = new AbortController().signal) {
 const heartbeat = { type: 'heartbeat', run_id: 'r1' } as const;
 
 describe('connectCvm', () => {
-  it('sends a report again under the same identifier while the service is unavailable or the connection breaks', async () => {
+  it('repeats a report with the same identifier while the service is unavailable or the connection breaks', async () => {
     answers = [503, 0, 429];
     await connect().report(heartbeat, heartbeat);
     expect(seen).toHaveLength(4);
@@ -52,20 +52,20 @@ describe('connectCvm', () => {
     expect(new Set(reports.map(({ id }) => id)).size).toBe(2);
   });
 
-  it('asks for commands with a token, and for a new token when that one has expired', async () => {
+  it('requests commands with a token, and requests a new token when that one has expired', async () => {
     answers = [401];
     expect(await connect().commands()).toEqual([]);
     expect(seen.map(({ authorization }) => authorization)).toEqual(['Bearer d1-1', 'Bearer d1-2']);
     expect(seen[0]?.url).toBe('/d1/cvms/sim-1/commands');
   });
 
-  it('gives up on what the service refuses', async () => {
+  it('throws RefusedError without a retry when the service refuses a request', async () => {
     answers = [404];
     await expect(connect().report(heartbeat)).rejects.toMatchObject({ name: 'RefusedError', status: 404 });
     expect(seen).toHaveLength(1);
   });
 
-  it('ends its attempts when the machine closes', async () => {
+  it('stops its retries when it is closed', async () => {
     answers = Array.from({ length: 100 }, () => 503);
     const closing = new AbortController();
     const sending = connect(closing.signal).report(heartbeat);

@@ -12,9 +12,9 @@ import { untilTestEnds } from '../../support/patience.ts';
 import { watchFunctions } from '../../support/watched-functions.ts';
 
 const pace = { eventsInMilliseconds: 20, heartbeatInMilliseconds: 300, pollInMilliseconds: 20 };
-/** Nothing of a run ends by itself in the time that a test takes. */
+/** Time limits that no run exceeds during a test. */
 const times = { acceptInSeconds: 1_200, silenceInSeconds: 600, runInSeconds: 86_400, stopInSeconds: 600 };
-/** The service's time. The CVMs, as other machines, have their own, which goes on at real speed. */
+/** The clock of the service. The CVMs are other machines with their own clock at real speed. */
 const clock = movableClock();
 const functions = watchFunctions();
 let stack: Stack;
@@ -61,7 +61,7 @@ async function createAsset(asset_type: string): Promise<string> {
   return (await call<{ id: string }>('POST', '/assets', { asset })).id;
 }
 
-/** Starts a computation of its own on a CVM. */
+/** Starts a new computation on a CVM. */
 async function runOn(cvmId: string, options: { datasets: boolean } = { datasets: true }): Promise<string> {
   const { id } = await call<{ id: string }>('POST', '/computations', { name: cvmId });
   const key = generateKeyPairSync('ed25519').publicKey.export({ format: 'der', type: 'spki' });
@@ -76,7 +76,7 @@ const getCommands = async (cvm: string) =>
 
 const runOf = (id: string) => call<Run>('GET', `/computations/${id}/run`);
 
-/** How the run went: its end, and what the CVM said, in order. */
+/** Returns the outcome of the run and the CVM's events in order. */
 async function courseOf(id: string): Promise<{ status: string; said: string[] }> {
   const { events } = await call<{ events: Event[] }>('GET', `/computations/${id}/events?limit=100`);
   const said = events.filter(({ originator }) => ['agent', 'computation-runner'].includes(originator)).reverse();
@@ -86,14 +86,14 @@ async function courseOf(id: string): Promise<{ status: string; said: string[] }>
 const eventually = <Value>(read: () => Promise<Value>, expected: Value) =>
   vi.waitFor(async () => expect(await read()).toEqual(expected), untilTestEnds);
 
-/** Waits until the run's execution waits for its CVM to finish: its time for silence has begun. */
+/** Waits until the run's execution waits for its CVM to finish: its limit for silence has started. */
 const untilAwaited = (id: string, cvm_id: string) =>
   vi.waitFor(async () => {
     const run = { domain: 'd1', cvm_id, run_id: (await runOf(id)).id, computation_id: id };
     expect((await readClaim(openTable(patientDeadline), run))?.run_token).toBeDefined();
   }, untilTestEnds);
 
-/** Moves the service's time when no step of a run's lifecycle is under way. Requests of CVMs may be; they repeat them. */
+/** Moves the service's time while no lifecycle step is running. CVMs may be sending requests, which they repeat. */
 async function lapse(seconds: number): Promise<void> {
   await functions.untilIdle('lifecycle/');
   clock.move(seconds * 1_000);

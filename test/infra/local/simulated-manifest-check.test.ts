@@ -8,12 +8,16 @@ const user_key = publicKey.export({ format: 'der', type: 'spki' }).toString('bas
 const pem = Buffer.from(publicKey.export({ format: 'pem', type: 'spki' })).toString('base64');
 const dataset = { hash, user_key, filename: 'penguins.csv' };
 const good = {
-  ...{ id: '1', name: '', description: '', algorithm: { hash, user_key } },
-  ...{ datasets: [dataset], result_consumers: [{ user_key }] },
+  id: '1',
+  name: '',
+  description: '',
+  algorithm: { hash, user_key },
+  datasets: [dataset],
+  result_consumers: [{ user_key }],
 };
 
 describe('manifestFlaw', () => {
-  it('finds none in a manifest that an agent takes', () => {
+  it('returns undefined for a manifest that an agent accepts', () => {
     expect(manifestFlaw(good)).toBeUndefined();
     expect(manifestFlaw({ ...good, datasets: [] })).toBeUndefined();
   });
@@ -30,7 +34,7 @@ describe('manifestFlaw', () => {
     ],
     ['one file name twice', { ...good, datasets: [dataset, dataset] }, /share a filename/],
     ['no result consumer', { ...good, result_consumers: [] }, /no result consumer/],
-  ])('names %s', (_, manifest, flaw) => {
+  ])('returns the flaw: %s', (_, manifest, flaw) => {
     expect(manifestFlaw(manifest)).toMatch(flaw);
   });
 });

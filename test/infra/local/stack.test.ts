@@ -100,7 +100,7 @@ describe('startStack', () => {
     }
   });
 
-  it('has browsers run only its own scripts on the reference page, and guess no content types', async () => {
+  it('lets browsers run only its own scripts on the reference page, and guess no content types', async () => {
     for (const path of ['/docs', '/docs/docs.js', '/favicon.ico']) {
       const { headers } = await fetch(stack.baseUrl + path);
       expect(headers.get('x-content-type-options')).toBe('nosniff');

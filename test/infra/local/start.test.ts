@@ -45,7 +45,7 @@ function run(command: string, port: number | string, ...args: string[]) {
   return { status, stdout, stderr };
 }
 
-/** Every process below the given one. */
+/** Lists the descendants of a process. */
 function descendantsOf(pid: number): number[] {
   return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);
 }
@@ -55,7 +55,7 @@ function childrenOf(pid: number): number[] {
   return processes.map(Number).filter((child) => stateOf(child)?.parent === pid);
 }
 
-/** Of a process that runs; one that has ended may wait for its parent to notice. */
+/** Returns the parent of a running process, and undefined for one that has ended, even if it is still a zombie. */
 function stateOf(pid: number): { parent: number } | undefined {
   try {
     const [state, parent] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
@@ -89,7 +89,7 @@ describe('npm start', () => {
     await expect.poll(() => below.filter(isAlive)).toEqual([]);
   });
 
-  it('keeps state and tokens over a restart with --data, and ends the runs that the restart cut off', async () => {
+  it('keeps state and tokens over a restart with --data, and ends the runs that the restart interrupted', async () => {
     const data = mkdtempSync(join(tmpdir(), 'data-'));
     const port = await freePort();
     const first = await start(port, '--data', data, '--no-simulator');

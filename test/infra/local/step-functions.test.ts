@@ -20,7 +20,7 @@ import { movableClock } from '../../support/movable-clock.ts';
 
 const stateMachineArn = 'arn:aws:states:local:000000000000:stateMachine:lifecycle';
 
-/** Waits for the token, then records the outcome or, where waiting failed, the error. */
+/** Waits for the token, then records the outcome or the error of the wait. */
 function waitingDefinition(limits: Record<string, unknown>): Definition {
   return {
     StartAt: 'Deliver',
@@ -47,7 +47,7 @@ function waitingDefinition(limits: Record<string, unknown>): Definition {
   };
 }
 
-/** As `waitingDefinition`, with one catcher, for this error. */
+/** The same as `waitingDefinition` with one catcher, for this error. */
 function caughtBy(error: string, limits: Record<string, unknown>): Definition {
   const { StartAt, States } = waitingDefinition(limits);
   const Catch = [{ ErrorEquals: [error], ResultPath: '$.error', Next: 'Record lapse' }];
@@ -244,7 +244,7 @@ describe('startStepFunctions', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('retries a timed out task where States.Timeout is named, each attempt with its whole time', async () => {
+  it('retries a timed out task if States.Timeout is named, each attempt with its full time limit', async () => {
     const Retry = [{ ErrorEquals: ['States.Timeout'], IntervalSeconds: 0, MaxAttempts: 1 }];
     const { calls, run, ended, token, clock } = await start(waitingDefinition({ TimeoutSeconds: 60, Retry }));
     await run('r1');

@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 describe('createTable', () => {
-  it('enables expiry by the attribute that AWS has, and may be called again for the same table', async () => {
+  it('enables expiry on the same attribute as on AWS, and can be repeated for the same table', async () => {
     await createTable(engine.endpoint, 'service');
     await createTable(engine.endpoint, 'service');
     const { TimeToLiveDescription } = await client.send(new DescribeTimeToLiveCommand({ TableName: 'service' }));

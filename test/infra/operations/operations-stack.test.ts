@@ -25,7 +25,7 @@ const rows = new Map([...routes, ...tasks].map((row) => [row.name, row]));
 const runbook = readFileSync(new URL('../../../docs/runbook.md', import.meta.url), 'utf8');
 const headings = [...runbook.matchAll(/^## (.+)$/gm)].map(([, heading = '']) => heading.toLowerCase().replaceAll(' ', '-'));
 
-/** The metrics that an alarm watches, alone or in an expression. */
+/** Lists the metrics that an alarm watches, alone or in an expression. */
 function metricsOf(alarm: AlarmProperties | undefined): Metric[] {
   if (!alarm) return [];
   const { Namespace, MetricName, Dimensions, Metrics } = alarm;
@@ -41,7 +41,7 @@ describe.each(synthesize())('the operations stack of $stage.name', ({ stage, sta
   const alarms = Object.values(operations.ofType<AlarmProperties>('AWS::CloudWatch::Alarm'));
   const named = (name: string) => alarms.find(({ AlarmName }) => AlarmName === nameIn(stage, name));
 
-  it.each(functionNames)('rings for %s, saying what a user loses', (name) => {
+  it.each(functionNames)('has an alarm for %s that names what a user loses', (name) => {
     const alarm = named(name);
     expect(alarm?.AlarmDescription).toContain(rows.get(name)?.loses);
     const metrics = metricsOf(alarm);
@@ -54,7 +54,7 @@ describe.each(synthesize())('the operations stack of $stage.name', ({ stage, sta
     expect(watched).toEqual(ofRoute.length > 0 ? ofRoute : [`Errors ${nameIn(stage, name)}`]);
   });
 
-  it('rings for the parts that the functions stand on', () => {
+  it('has alarms for the parts that the functions depend on', () => {
     const watched = alarms.flatMap(metricsOf).map(({ Namespace, MetricName }) => `${Namespace} ${MetricName}`);
     expect(watched).toEqual(
       expect.arrayContaining([
@@ -70,19 +70,19 @@ describe.each(synthesize())('the operations stack of $stage.name', ({ stage, sta
     );
   });
 
-  it('rings when the sweep falls silent', () => {
+  it('has an alarm for a sweep that stops running', () => {
     const alarm = named('sweep-silent');
     expect(alarm?.TreatMissingData).toBe('breaching');
     expect(metricsOf(alarm).map((metric) => dimension(metric, 'FunctionName'))).toEqual([nameIn(stage, 'lifecycle/sweep-runs')]);
   });
 
-  it('points from every alarm to a heading of the runbook', () => {
+  it('links every alarm to a heading of the runbook', () => {
     const linked = alarms.map(({ AlarmDescription }) => /docs\/runbook\.md#([a-z-]+)$/.exec(AlarmDescription)?.[1]);
     expect(linked).not.toContain(undefined);
     expect(headings).toEqual(expect.arrayContaining([...new Set(linked)]));
   });
 
-  it('tells the topic when an alarm begins and ends, and the topic tells whom the stage names', () => {
+  it('sends the start and end of every alarm to the topic, and the topic to the address of the stage', () => {
     for (const { AlarmActions, OKActions } of alarms) {
       expect(AlarmActions).toHaveLength(1);
       expect(OKActions).toEqual(AlarmActions);
@@ -91,7 +91,7 @@ describe.each(synthesize())('the operations stack of $stage.name', ({ stage, sta
     expect(subscriptions.map(({ Endpoint }) => Endpoint)).toEqual(stage.alarmEmail ? [stage.alarmEmail] : []);
   });
 
-  it('lets the alarms of this account publish to the topic, and nobody without TLS', () => {
+  it('lets alarms of this account publish to the topic, and denies requests without TLS', () => {
     const policies = Object.values(
       operations.ofType<{ Topics: unknown[]; PolicyDocument: { Statement: object[] } }>('AWS::SNS::TopicPolicy'),
     );
@@ -121,7 +121,7 @@ describe.each(synthesize())('the operations stack of $stage.name', ({ stage, sta
     for (const name of functionNames) expect(body).toContain(`/aws/lambda/${nameIn(stage, name)}`);
   });
 
-  it('shows failures by the domain that endpoints and tasks log', () => {
+  it('shows failures by the field `domain` that endpoints and tasks log', () => {
     const [dashboard] = Object.values(operations.ofType<{ DashboardBody: unknown }>('AWS::CloudWatch::Dashboard'));
     const body = flat(dashboard?.DashboardBody);
     expect(body).toContain('by domain, name, code');

@@ -4,7 +4,7 @@ import { adaptTemplate } from '../../../infra/rehearse/emulated-assembly.ts';
 const allow = (Action: string | string[], Resource: unknown) => ({ Effect: 'Allow', Action, Resource });
 
 describe('adaptTemplate', () => {
-  it('leaves a template alone that the emulator takes as it is', () => {
+  it('returns a template unchanged if the emulator accepts it', () => {
     const Resources = {
       Alarm: { Type: 'AWS::CloudWatch::Alarm', Properties: { MetricName: 'Errors' } },
       Role: { Type: 'AWS::IAM::Role', Properties: { Statement: [allow('dynamodb:GetItem', 'table')] } },
@@ -12,7 +12,7 @@ describe('adaptTemplate', () => {
     expect(adaptTemplate({ Resources })).toEqual({ template: { Resources }, changes: [] });
   });
 
-  it('leaves out alarms on computed metrics', () => {
+  it('removes alarms on computed metrics', () => {
     const { template, changes } = adaptTemplate({
       Resources: { Alarm: { Type: 'AWS::CloudWatch::Alarm', Properties: { Metrics: [{ Expression: 'a + b' }] } } },
     });
@@ -20,7 +20,7 @@ describe('adaptTemplate', () => {
     expect(changes).toHaveLength(1);
   });
 
-  it('writes out the address of a user pool, wherever it is asked for', () => {
+  it('writes out the ProviderURL of a user pool wherever it is used', () => {
     const { template } = adaptTemplate({
       Resources: { Api: { Type: 'Api', Properties: { Issuer: { 'Fn::GetAtt': ['Pool', 'ProviderURL'] } } } },
     });
@@ -28,7 +28,7 @@ describe('adaptTemplate', () => {
     expect(template.Resources['Api']?.Properties).toEqual({ Issuer: { 'Fn::Join': ['', address] } });
   });
 
-  it('allows reports to the state machine on every resource, and nothing else', () => {
+  it('allows SendTask actions on every resource, and no other action', () => {
     const Statement = [allow(['states:StartExecution', 'states:SendTaskSuccess'], 'machine'), allow('dynamodb:GetItem', 'table')];
     const { template } = adaptTemplate({ Resources: { Role: { Type: 'AWS::IAM::Role', Properties: { Statement } } } });
     expect(template.Resources['Role']?.Properties).toEqual({

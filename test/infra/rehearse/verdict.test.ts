@@ -3,7 +3,7 @@ import { describeVerdict, judge } from '../../../infra/rehearse/verdict.ts';
 
 const known = [
   { title: / lacks a header$/, reason: 'It sends no such header.' },
-  { title: / never seen$/, reason: 'It was mended since.' },
+  { title: / never seen$/, reason: 'It was fixed.' },
 ];
 
 const results = {
@@ -35,19 +35,19 @@ const results = {
 describe('judge', () => {
   const verdict = judge(results, known);
 
-  it('counts what failed as it must by its reason, apart from what failed', () => {
+  it('counts expected failures by their reason, apart from other failures', () => {
     expect(verdict.passed).toBe(1);
     expect(verdict.impossible).toEqual(new Map([['It sends no such header.', 2]]));
     expect(verdict.failed).toContainEqual({ title: 'create answers 400', message: 'Error: expected 500 to be 400' });
     expect(verdict.notRun).toEqual(new Map([['the domain', 1]]));
   });
 
-  it('takes a file that could not start for a failure', () => {
+  it('counts a file that could not start as a failure', () => {
     expect(verdict.failed).toContainEqual({ title: 'b.test.ts', message: 'Error: no such target' });
   });
 
-  it('names reasons that nothing fails for', () => {
-    expect(verdict.outdated).toEqual(['It was mended since.']);
+  it('lists the reasons for which no case failed', () => {
+    expect(verdict.outdated).toEqual(['It was fixed.']);
   });
 });
 

@@ -49,7 +49,7 @@ function statementsOf(synthesized: SynthesizedStage, name: FunctionName): Statem
   return (role?.Policies ?? []).flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
 }
 
-/** The logical id that a `Ref` or `Fn::GetAtt` names. */
+/** Returns the logical id in a `Ref` or `Fn::GetAtt`. */
 function referenced(reference: unknown): string {
   const { Ref, 'Fn::GetAtt': attribute } = reference as { Ref?: string; 'Fn::GetAtt'?: string[] };
   return Ref ?? attribute?.[0] ?? '';
@@ -61,11 +61,11 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
   const { stage, stacks } = synthesized;
   const { service } = stacks;
 
-  it('stays well below the 500 resources that a stack may have', () => {
+  it('has well below 500 resources, the limit of a stack', () => {
     expect(Object.keys(service.resources).length).toBeLessThan(450);
   });
 
-  it('is protected where the stage asks for it', () => {
+  it('has termination protection if the stage asks for it', () => {
     expect(service.terminationProtection).toBe(stage.terminationProtection);
   });
 
@@ -76,13 +76,13 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
     expect(names.sort()).toEqual(functionNames.map((name) => nameIn(stage, name)).sort());
   });
 
-  it('gives every function a role and a log of its own', () => {
+  it('gives every function its own role and its own log group', () => {
     const functions = functionNames.map((name) => functionOf(synthesized, name));
     expect(new Set(functions.map((properties) => referenced(properties.Role))).size).toBe(functions.length);
     expect(new Set(functions.map((properties) => referenced(properties.LoggingConfig.LogGroup))).size).toBe(functions.length);
   });
 
-  it('keeps every log for as long as the stage says', () => {
+  it('keeps every log for the retention of the stage', () => {
     const logs = Object.values(service.ofType<{ RetentionInDays?: number }>('AWS::Logs::LogGroup'));
     expect(logs.length).toBeGreaterThan(functionNames.length);
     expect(new Set(logs.map((log) => log.RetentionInDays))).toEqual(new Set([stage.logRetention]));
@@ -113,7 +113,7 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
     if (stage.issuer) expect(authorizer?.JwtConfiguration).toEqual({ Issuer: stage.issuer.url, Audience: stage.issuer.audience });
   });
 
-  it('throttles and logs every request, and answers the pages it is to answer', () => {
+  it('throttles and logs every request, and allows the web origins of the stage only', () => {
     const [deployed] = Object.values(service.ofType<Record<string, unknown>>('AWS::ApiGatewayV2::Stage'));
     expect(deployed).toMatchObject({
       DefaultRouteSettings: {
@@ -128,12 +128,12 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
     expect(api?.CorsConfiguration?.AllowOrigins ?? []).toEqual(stage.corsOrigins);
   });
 
-  it('has the domain of the stage, where it has one', () => {
+  it('has the custom domain of the stage, if there is one', () => {
     const domains = Object.values(service.ofType<{ DomainName: string }>('AWS::ApiGatewayV2::DomainName'));
     expect(domains.map(({ DomainName }) => DomainName)).toEqual(stage.domain ? [stage.domain.name] : []);
   });
 
-  it('allows no wildcard among actions, and any resource only for traces and the delivery of logs', () => {
+  it('grants no wildcard action, and any resource only for traces and log delivery', () => {
     const documents = [
       ...Object.values(service.ofType<RoleProperties>('AWS::IAM::Role')).flatMap(({ Policies }) => Policies ?? []),
       ...Object.values(service.ofType<{ PolicyDocument: { Statement: Statement[] } }>('AWS::IAM::Policy')),
@@ -153,7 +153,7 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
     const actionsOn = (service: string) =>
       statements.flatMap(({ Action }) => listed(Action)).filter((action) => action.startsWith(`${service}:`));
 
-    it('runs on Node 24 and ARM, traced, with memory and time of its own, logging JSON', () => {
+    it('runs on Node 24 and ARM with tracing, JSON logs, enough memory and a timeout', () => {
       expect(properties).toMatchObject({
         Runtime: 'nodejs24.x',
         Architectures: ['arm64'],
@@ -164,7 +164,7 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
       expect(properties.Timeout).toBeLessThanOrEqual(routes.some((route) => route.name === name) ? 29 : 900);
     });
 
-    it('may do what it says it uses, and nothing else', () => {
+    it('is granted exactly the actions that it declares', () => {
       expect(actionsOn('dynamodb').sort()).toEqual((uses.table ?? []).map((action) => `dynamodb:${action}`).sort());
       expect(actionsOn('s3').sort()).toEqual(
         [...(uses.content ?? []), ...(uses.bucket ?? [])].map((action) => `s3:${action}`).sort(),
@@ -180,7 +180,7 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
       ]);
     });
 
-    it('reaches one table, one state machine, and objects under content/', () => {
+    it('is granted access only to the table, the state machine and objects under content/', () => {
       for (const { Action, Resource } of statements) {
         const [action] = listed(Action);
         if (action?.startsWith('dynamodb:')) expect(flat(Resource)).toMatch(/Table/);
@@ -189,13 +189,13 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
       }
     });
 
-    it('has a value for every variable that its row asks for, and no other variable', () => {
+    it('has exactly the environment variables that it declares, each with a value', () => {
       expect(Object.keys(properties.Environment.Variables).sort()).toEqual(variablesOf(name).sort());
       expect(Object.values(properties.Environment.Variables)).not.toContain('');
     });
   });
 
-  it('sets every variable that functions can read for one of them at least', () => {
+  it('sets every environment variable for at least one function', () => {
     const given = new Set<string>(functionNames.flatMap(variablesOf));
     const setByLambda = ['AWS_REGION'];
     expect([...given, ...setByLambda].sort()).toEqual(Object.keys(environment()).sort());
@@ -204,7 +204,7 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
   describe('the run lifecycle', () => {
     const [machine] = Object.values(service.ofType<Record<string, unknown>>('AWS::StepFunctions::StateMachine'));
 
-    it('runs the one definition with the functions and times of the stage', () => {
+    it('has the shared definition with the functions and time limits of the stage', () => {
       const text = flat(machine?.['DefinitionString']);
       const functions = service.ofType<FunctionProperties>('AWS::Lambda::Function');
       const idOf = (name: string) =>
@@ -214,7 +214,7 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
       );
     });
 
-    it('is traced, and logged without task tokens', () => {
+    it('has tracing, and logs without task tokens', () => {
       expect(machine).toMatchObject({
         StateMachineName: nameIn(stage, 'run-lifecycle'),
         TracingConfiguration: { Enabled: true },
@@ -222,7 +222,7 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
       });
     });
 
-    it('may call its steps, and no other function', () => {
+    it('may invoke its steps and no other function', () => {
       const policies = Object.values(service.ofType<{ PolicyDocument: { Statement: Statement[] } }>('AWS::IAM::Policy'));
       const invokes = policies
         .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
@@ -247,7 +247,7 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
     const calling = (name: FunctionName) =>
       rules.filter(({ Targets }) => Targets.some(({ Arn }) => functions[referenced(Arn)]?.FunctionName === nameIn(stage, name)));
 
-    it('call by the clock what the schedules say', () => {
+    it('invoke the scheduled functions at their intervals', () => {
       for (const { name, everyMinutes } of schedules) {
         const [rule] = calling(name);
         const expected = everyMinutes === 1 ? 'rate(1 minute)' : `rate(${everyMinutes} minutes)`;
@@ -255,12 +255,12 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
       }
     });
 
-    it('tell of executions that ended without an outcome', () => {
+    it('report executions that ended without an outcome', () => {
       const [rule] = calling('lifecycle/execution-ended');
       expect(rule?.EventPattern).toMatchObject({ detail: { status: ['FAILED', 'TIMED_OUT', 'ABORTED'] } });
     });
 
-    it('tell of uploads in the form of S3', () => {
+    it('report uploads in the form of S3', () => {
       const [rule] = calling('maintenance/receive-upload');
       expect(rule?.EventPattern).toMatchObject({ detail: { object: { key: [{ prefix: 'content/upload/' }] } } });
       expect(rule?.Targets[0]?.InputTransformer?.InputTemplate).toMatch(
@@ -268,7 +268,7 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
       );
     });
 
-    it('try again, and keep what they could not deliver', () => {
+    it('retry, and keep undelivered events', () => {
       expect(rules.length).toBe(schedules.length + 2);
       for (const target of rules.flatMap(({ Targets }) => Targets)) {
         expect(target.DeadLetterConfig).toBeDefined();

@@ -11,17 +11,18 @@ import { recordCalls } from '../../support/recorded-calls.ts';
 import { watchFunctions } from '../../support/watched-functions.ts';
 import { callAs, readyComputation, type Call } from '../local/ready-computation.ts';
 
-/** What the scenario below does not come to: races and repairs after a crash, which other tests provoke. */
+/** Actions that the scenario below does not reach: races and repairs after a crash, which other tests provoke. */
 const onlyInRaces: Partial<Record<FunctionName, string[]>> = {
   'lifecycle/offer-run': ['states:SendTaskSuccess'],
-  'lifecycle/await-cvm': ['states:SendTaskSuccess'],
-  'lifecycle/deliver-stop': ['states:SendTaskSuccess'],
+  'lifecycle/await-cvm': ['states:SendTaskSuccess', 'states:SendTaskFailure'],
+  'lifecycle/deliver-stop': ['states:SendTaskSuccess', 'states:SendTaskFailure'],
   'lifecycle/sweep-runs': ['states:SendTaskSuccess'],
   'maintenance/purge': ['dynamodb:BatchGetItem', 'dynamodb:PutItem'],
   'maintenance/receive-upload': ['s3:DeleteObject'],
-  'maintenance/collect-content': ['dynamodb:UpdateItem', 's3:GetObject'],
+  'maintenance/collect-content': ['dynamodb:PutItem', 's3:GetObject'],
+  'maintenance/migrate': ['dynamodb:UpdateItem'], // only items of earlier versions
 };
-/** Read where a journal has a gap, to tell damage from a deletion that happens at the same time. */
+/** Read if a journal has a gap, to distinguish damage from a concurrent deletion. */
 const gapCheck = 'dynamodb:GetItem';
 
 const calls = recordCalls();
@@ -52,7 +53,7 @@ async function report(cvm: string, runId: string, ...reports: Record<string, unk
   await done('POST', `/d1/cvms/${cvm}/reports`, body);
 }
 
-/** As much as an index segment holds, so that the next append puts it into one. */
+/** The number of events in an index segment, so that the next append writes one. */
 const muchToTell = Array.from({ length: 5 }, () => ({
   type: 'event',
   event_type: 'Running',
@@ -80,7 +81,7 @@ const untilOver = (id: string) => vi.waitUntil(async () => !(await latestRun(id)
 
 const called = (name: FunctionName, action: string) => vi.waitUntil(() => calls.actionsOf(name).includes(action), untilTestEnds);
 
-/** A run that is committed, its execution not started yet. */
+/** Commits a run without starting its execution. */
 async function withoutExecution(
   id: string,
   cvm: string,
@@ -97,7 +98,7 @@ async function withoutExecution(
   await untilOver(id);
 }
 
-/** Every function once at least, with what it does more rarely: a journal's index, a missing execution, an interrupted purge. */
+/** Calls every function at least once, including rare cases: a journal's index, a missing execution, an interrupted purge. */
 async function liveThroughIt(): Promise<void> {
   const id = await readyComputation(call);
   const first = await accepted(id, 'cvm-1');
@@ -158,7 +159,7 @@ async function stopRuns(id: string, grow: () => Promise<void>): Promise<void> {
   }, untilTestEnds);
   await functions.untilIdle();
   clock.move(stopInSeconds * 1_000);
-  await untilOver(id); // no CVM has confirmed it in time
+  await untilOver(id); // no CVM has confirmed the stop in time
 
   const other = await accepted(id, 'cvm-7');
   const run = { domain: 'd1', computation_id: id, run_id: other, cvm_id: 'cvm-7' };
@@ -197,7 +198,7 @@ async function read(id: string): Promise<void> {
   const { upload } = await done('POST', '/d1/assets', asset({ asset: undefined }));
   const { method, url, headers } = upload as { method: string; url: string; headers: Record<string, string> };
   await fetch(url, { method, headers, body: 'a,b' });
-  await called('maintenance/receive-upload', 'dynamodb:UpdateItem');
+  await called('maintenance/receive-upload', 'dynamodb:PutItem');
   await done('DELETE', `/d1/assets/${dataset}`);
 }
 
@@ -214,13 +215,14 @@ async function remove(id: string): Promise<void> {
   await functions.untilIdle();
   clock.move(3 * 3_600_000);
   await stack.invoke('maintenance/collect-content', {});
+  await stack.invoke('maintenance/migrate', { grace_in_seconds: 0 });
 }
 
 beforeAll(async () => {
   stack = await startStack({
     port: 0,
     simulator: false,
-    times: { stopInSeconds },
+    times: { stopInSeconds, silenceInSeconds: 2 * stopInSeconds },
     load: functions.load,
     clock,
     schedules: false,
@@ -234,7 +236,7 @@ afterAll(async () => {
   await stack.stop();
 });
 
-describe('what a function says it uses', () => {
+describe('the declared uses of a function', () => {
   const usesOf = new Map<FunctionName, Uses>([...routes, ...tasks].map(({ name, uses }) => [name, uses]));
   const allowed = (name: FunctionName) => {
     const { table = [], content = [], stateMachine = [] } = usesOf.get(name) ?? {};
@@ -245,11 +247,11 @@ describe('what a function says it uses', () => {
     ];
   };
 
-  it.each(functionNames)('is all that %s calls', (name) => {
+  it.each(functionNames)('include every action that %s calls', (name) => {
     expect(calls.actionsOf(name).filter((action) => !allowed(name).includes(action))).toEqual([]);
   });
 
-  it.each(functionNames)('is called by %s, or only in races', (name) => {
+  it.each(functionNames)('are all called by %s, except those of races', (name) => {
     const unused = allowed(name).filter((action) => !calls.actionsOf(name).includes(action));
     expect(unused.filter((action) => action !== gapCheck && !onlyInRaces[name]?.includes(action))).toEqual([]);
   });

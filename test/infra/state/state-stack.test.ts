@@ -10,7 +10,7 @@ describe.each(synthesize())('the state stack of $stage.name', ({ stage, stacks: 
       .filter(({ Type }) => Type === type)
       .map(({ DeletionPolicy }) => DeletionPolicy);
 
-  it('is protected where the stage asks for it', () => {
+  it('has termination protection if the stage asks for it', () => {
     expect(state.terminationProtection).toBe(stage.terminationProtection);
   });
 
@@ -36,7 +36,7 @@ describe.each(synthesize())('the state stack of $stage.name', ({ stage, stacks: 
     expect(policiesOf('AWS::DynamoDB::GlobalTable')).toEqual([deletion]);
   });
 
-  it('closes every bucket to the public, to other owners and to plain HTTP, and encrypts it', () => {
+  it('encrypts every bucket, and blocks public access, other object owners and plain HTTP', () => {
     const buckets = state.ofType<Record<string, unknown>>('AWS::S3::Bucket');
     const policies = Object.values(
       state.ofType<{ Bucket: unknown; PolicyDocument: { Statement: { Effect: string; Condition?: object }[] } }>(
@@ -63,7 +63,7 @@ describe.each(synthesize())('the state stack of $stage.name', ({ stage, stacks: 
     expect(policiesOf('AWS::S3::Bucket')).toEqual([deletion, deletion]);
   });
 
-  it('logs every access to the content, and tells EventBridge what arrives', () => {
+  it('logs every access to the content, and reports new objects to EventBridge', () => {
     const buckets = Object.values(state.ofType<Record<string, unknown>>('AWS::S3::Bucket'));
     const content = buckets.filter((bucket) => bucket['NotificationConfiguration'] !== undefined);
     expect(content).toHaveLength(1);
@@ -76,7 +76,7 @@ describe.each(synthesize())('the state stack of $stage.name', ({ stage, stacks: 
     expect(CorsRules?.flatMap(({ AllowedOrigins }) => AllowedOrigins) ?? []).toEqual(stage.corsOrigins);
   });
 
-  it('has users of its own only where the stage names no issuer', () => {
+  it('has a user pool only if the stage names no issuer', () => {
     const pools = Object.values(state.ofType<Record<string, unknown>>('AWS::Cognito::UserPool'));
     expect(pools).toHaveLength(stage.issuer ? 0 : 1);
     for (const pool of pools) {

@@ -8,12 +8,12 @@ describe('callerOf', () => {
     ['one string in brackets, as API Gateway writes an array', '[d1:viewer d2:creator d1:editor]'],
     ['an array', ['d1:viewer', 'd2:creator', 'd1:editor']],
     ['one string of words', 'd1:viewer d2:creator d1:editor'],
-  ])('takes memberships as %s', (_what, claim) => {
+  ])('accepts memberships as %s', (_what, claim) => {
     expect(rolesIn(claim)).toEqual(['editor', 'viewer']);
     expect(rolesIn(claim, 'd2')).toEqual(['creator']);
   });
 
-  it('keeps domains apart whose names begin alike', () => {
+  it('distinguishes domains whose names begin with the same letters', () => {
     expect(rolesIn('[d:administrator d1:viewer]')).toEqual(['viewer']);
     expect(rolesIn('[d:administrator d1:viewer]', 'd')).toEqual(['administrator']);
     for (const [claim, domain] of [
@@ -31,7 +31,7 @@ describe('callerOf', () => {
     expect(() => rolesIn(`[x${character}d1:administrator]`)).toThrow(expect.objectContaining({ code: 'forbidden' }));
   });
 
-  it('takes a user identifier of 255 bytes, and none of 256', () => {
+  it('accepts a user identifier of 255 bytes, and throws unauthenticated for one of 256', () => {
     const callerNamed = (sub: string) => callerOf({ sub, groups: '[d1:viewer]' }, 'groups', 'd1').id;
     for (const sub of ['x', 'x'.repeat(255), 'é'.repeat(127)]) expect(callerNamed(sub)).toBe(sub);
     for (const sub of ['x'.repeat(256), 'é'.repeat(128), '', 'system', 'agent', 'computation-runner']) {
@@ -44,7 +44,7 @@ describe('callerOf', () => {
     expect([id, [...actions].sort()]).toEqual(['alice', ['edit', 'run', 'view']]);
   });
 
-  it('reads the claim that the stage names', () => {
+  it('reads only the claim that the stage names', () => {
     expect(callerOf({ sub: 'a', 'cognito:groups': '[d1:cvm]' }, 'cognito:groups', 'd1').roles).toEqual(new Set(['cvm']));
     expect(() => callerOf({ sub: 'a', groups: '[d1:cvm]' }, 'cognito:groups', 'd1')).toThrow('no role in the domain d1');
   });
@@ -57,7 +57,7 @@ describe('callerOf', () => {
     ['a membership behind a comma', '[a,d1:administrator]'],
     ['other domains', ['d2:administrator', 'd11:viewer', 'D1:viewer', 'x:d1:viewer']],
     ['roles that do not exist', ['d1:root', 'd1:', 'd1', ':viewer', 'd1:toString', 'd1:__proto__']],
-  ])('answers forbidden to %s', (_what, claim) => {
+  ])('throws forbidden for %s', (_what, claim) => {
     expect(() => rolesIn(claim)).toThrow(expect.objectContaining({ code: 'forbidden' }));
   });
 
@@ -70,7 +70,7 @@ describe('callerOf', () => {
     expect(() => rolesIn(claim)).toThrow(expect.objectContaining({ code: 'forbidden' }));
   });
 
-  it.each([undefined, '', 5, 'system', 'agent', 'computation-runner'])('answers unauthenticated to the subject %j', (sub) => {
+  it.each([undefined, '', 5, 'system', 'agent', 'computation-runner'])('throws unauthenticated for the subject %j', (sub) => {
     expect(() => callerOf({ sub, groups: '[d1:viewer]' }, 'groups', 'd1')).toThrow(
       expect.objectContaining({ code: 'unauthenticated' }),
     );
@@ -80,7 +80,7 @@ describe('callerOf', () => {
 describe('permit', () => {
   const caller: Caller = { id: 'alice', roles: new Set(['viewer', 'editor']), actions: new Set(['view', 'edit']) };
 
-  it('lets one of the actions through, and one of the relations that the endpoint names', () => {
+  it('accepts a caller with one of the actions, or one of the relations that the endpoint names', () => {
     expect(() => permit(caller, { anyOf: ['run', 'edit'] })).not.toThrow();
     expect(() => permit(caller, { anyOf: ['run'], or: ['owner'] }, { owner: 'alice' })).not.toThrow();
   });
@@ -90,11 +90,11 @@ describe('permit', () => {
     ['a relation of somebody else', { anyOf: ['run'], or: ['owner'] } as const, { owner: 'bob' }],
     ['a relation that the endpoint does not name', { anyOf: ['run'], or: ['owner'] } as const, { creator: 'alice' }],
     ['a relation to nothing', { anyOf: ['run'], or: ['owner', 'creator'] } as const, {}],
-  ])('refuses %s', (_what, access, relations) => {
+  ])('throws forbidden for %s', (_what, access, relations) => {
     expect(() => permit(caller, access, relations)).toThrow(expect.objectContaining({ code: 'forbidden' }));
   });
 
-  it('says what it takes, and which roles there are', () => {
+  it('throws an error with what is required and the roles of the caller', () => {
     expect(() => permit(caller, { anyOf: ['administer'], or: ['owner'] })).toThrow(
       'Requires administer or being its owner. Your roles in this domain: editor, viewer.',
     );
@@ -104,7 +104,7 @@ describe('permit', () => {
 describe('requireAction', () => {
   const caller: Caller = { id: 'alice', roles: new Set(['dataset_provider']), actions: new Set(['view', 'provide_dataset']) };
 
-  it('lets a caller with the action through, and names the action to others', () => {
+  it('accepts a caller with the action, and throws an error that names the action for others', () => {
     expect(() => requireAction(caller, providing('dataset'))).not.toThrow();
     expect(() => requireAction(caller, providing('algorithm'))).toThrow(
       'Requires provide_algorithm. Your roles in this domain: dataset_provider.',

@@ -46,14 +46,14 @@ const xml = (code: string) => `<?xml version="1.0"?><Error><Code>${code}</Code><
 
 describe('a request that storage refuses', () => {
   it.each([
-    ['PUT', put, 403, 'AccessDenied'],
-    ['GET', get, 403, 'AccessDenied'],
-    ['DELETE', remove, 403, 'AccessDenied'],
-    ['PUT', put, 400, 'InvalidArgument'],
-    ['PUT', put, 404, 'NoSuchBucket'],
-    ['PUT', put, 412, 'PreconditionFailed'],
-    ['GET', get, 301, 'PermanentRedirect'],
-  ])('is not repeated, and names method, status and code: %s %s %s', async (method, work, code, name) => {
+    ['PUT', 403, 'AccessDenied', put],
+    ['GET', 403, 'AccessDenied', get],
+    ['DELETE', 403, 'AccessDenied', remove],
+    ['PUT', 400, 'InvalidArgument', put],
+    ['PUT', 404, 'NoSuchBucket', put],
+    ['PUT', 412, 'PreconditionFailed', put],
+    ['GET', 301, 'PermanentRedirect', get],
+  ])('is not retried and throws its method, status and code: %s %s %s', async (method, code, name, work) => {
     storage.answerWith(status(code, xml(name)));
     const error = await thrownBy(work);
     expect(error).toBeInstanceOf(StorageError);
@@ -61,7 +61,7 @@ describe('a request that storage refuses', () => {
     expect(storage.received).toEqual([method]);
   });
 
-  it('is answered as an internal error, since our rights or requests are at fault', async () => {
+  it('becomes an internal error, because the service’s permissions or requests are wrong', async () => {
     storage.answerWith(status(403, xml('AccessDenied')));
     expect(toServiceError(await thrownBy(put)).code).toBe('internal');
   });
@@ -72,10 +72,10 @@ describe('a request while storage is busy or down', () => {
     ['answers 500', status(500)],
     ['answers 503 SlowDown', status(503, xml('SlowDown'))],
     ['answers 429', status(429)],
-    ['answers 409, since another request for the name is under way', status(409, xml('ConditionalRequestConflict'))],
+    ['answers 409 because of another request for the same key', status(409, xml('ConditionalRequestConflict'))],
     ['answers 400 RequestTimeout', status(400, xml('RequestTimeout'))],
     ['closes the connection', hangUp],
-  ])('is sent three times and then answered as unavailable, if storage %s', async (_what, answer) => {
+  ])('is sent three times and then throws unavailable, if storage %s', async (_what, answer) => {
     storage.answerWith(answer);
     const error = await thrownBy(put);
     expect(error).toBeInstanceOf(ServiceError);
@@ -83,7 +83,7 @@ describe('a request while storage is busy or down', () => {
     expect(storage.received).toEqual(['PUT', 'PUT', 'PUT']);
   });
 
-  it('is given up when storage is silent for the time limit, sent again, and then answered as unavailable', async () => {
+  it('times out when storage is silent, is retried, and then throws unavailable', async () => {
     storage.answerWith(silence);
     const error = await thrownBy(() => getContent(within(500), key));
     expect(error).toMatchObject({
@@ -97,20 +97,20 @@ describe('a request while storage is busy or down', () => {
     ['503', status(503)],
     ['silence', silence],
     ['a closed connection', hangUp],
-  ])('succeeds where an attempt succeeds after %s', async (_what, answer) => {
+  ])('succeeds when a retry succeeds after %s', async (_what, answer) => {
     storage.answerWith(answer, status(200, 'a,b'));
     const response = await getContent(within(1_500), key);
     expect(await response?.text()).toBe('a,b');
     expect(storage.received).toEqual(['GET', 'GET']);
   });
 
-  it('succeeds where an earlier attempt has written, though its answer got lost', async () => {
+  it('succeeds when an earlier attempt has written but its answer was lost', async () => {
     storage.answerWith(hangUp, status(412, xml('PreconditionFailed')));
     await put();
     expect(storage.received).toEqual(['PUT', 'PUT']);
   });
 
-  it('keeps the cause of a missing answer', async () => {
+  it('throws an error with the cause of a missing answer', async () => {
     storage.answerWith(hangUp);
     const { cause } = (await thrownBy(put)) as ServiceError;
     expect(cause).toMatchObject({
@@ -121,11 +121,11 @@ describe('a request while storage is busy or down', () => {
   });
 });
 
-describe('the body of an answer', () => {
+describe('the body of a storage answer', () => {
   it.each([
     ['falls silent', silence, 'TimeoutError'],
     ['closes the connection', hangUp, 'TypeError'],
-  ])('fails to be read when storage %s within it, which is answered as unavailable', async (_what, then, name) => {
+  ])('throws unavailable when storage %s within it', async (_what, then, name) => {
     storage.answerWith((request, response) => {
       response.writeHead(200, { 'content-length': 8 }).write('a,b', () => then(request, response));
     });
@@ -184,8 +184,8 @@ describe('a presigned link', () => {
   });
 });
 
-describe('an object that is not there', () => {
-  it('is no error to read or to delete', async () => {
+describe('a missing object', () => {
+  it('is undefined when it is read, and no error when it is deleted', async () => {
     storage.answerWith(status(404, xml('NoSuchKey')));
     expect(await get()).toBeUndefined();
     await remove();

@@ -34,7 +34,7 @@ describe('describeAsset', () => {
     const { content_key } = await readAsset(stores.table, domain, id);
     await deleteContent(stores.content, String(content_key));
     await expect(describeAsset(stores.table, stores.content, domain, id, byAlice.now)).rejects.toThrow(
-      'The content that an asset names is not there.',
+      'The content of an asset is missing in storage.',
     );
   });
 });

@@ -28,7 +28,7 @@ async function coverage(computationId: string): Promise<[number, number][]> {
 }
 
 describe('appendEvents', () => {
-  it('answers with the events as the API returns them', async () => {
+  it('returns the events in the form of the API', async () => {
     const [event] = await appendToJournal(embedded.table, randomUUID(), [
       anEvent({ run_id: 'run-1', cvm_id: 'cvm-1', details: { reason: 'because' } }),
     ]);
@@ -37,7 +37,7 @@ describe('appendEvents', () => {
     expect(Buffer.from(event?.details ?? '', 'base64').toString()).toBe('{"reason":"because"}');
   });
 
-  it('keeps the bytes of an agent as they are, also none at all', async () => {
+  it('stores the bytes of an agent unchanged, even if there are none', async () => {
     const computation = randomUUID();
     const bytes = [Buffer.from([0, 255, 10]), Buffer.alloc(0)];
     await appendToJournal(
@@ -49,14 +49,14 @@ describe('appendEvents', () => {
     expect(events.map((event) => Buffer.from(event.details, 'base64'))).toEqual(bytes.toReversed());
   });
 
-  it('lets no timestamp go backwards when the clock does', async () => {
+  it('never decreases a timestamp, even if the clock goes backwards', async () => {
     const computation = randomUUID();
     await appendToJournal(embedded.table, computation, many(1), '2025-07-17T08:00:05.000Z');
     const [late] = await appendToJournal(embedded.table, computation, many(1), '2025-07-17T08:00:01.000Z');
     expect(late?.timestamp).toBe('2025-07-17T08:00:05.000Z');
   });
 
-  it('refuses a transaction on a head that is no longer the newest', async () => {
+  it('throws StaleReadError for a transaction on an outdated head', async () => {
     const computation = randomUUID();
     const head = await readHead(embedded.table, computation);
     await appendToJournal(embedded.table, computation, many(2));
@@ -71,7 +71,7 @@ describe('appendEvents', () => {
     await expect(appendEvents(embedded.table, 'c', head, many(51), clockOfTests)).rejects.toBeInstanceOf(TypeError);
   });
 
-  it('leaves administrative events out of the latest lifecycle event', async () => {
+  it('ignores administrative events for the latest lifecycle event', async () => {
     const computation = randomUUID();
     await appendToJournal(embedded.table, computation, [
       anEvent({ event_type: 'created' }),
@@ -84,7 +84,7 @@ describe('appendEvents', () => {
     expect(latest).toEqual(events[0]);
   });
 
-  it('gives concurrent appends numbers without a gap and timestamps in their order', async () => {
+  it('numbers concurrent appends without gaps, with timestamps in the same order', async () => {
     const computation = randomUUID();
     const second = (index: number) => `2025-07-17T08:00:0${index % 10}.000Z`;
     const batches = Array.from({ length: 8 }, (_, index) =>
@@ -99,8 +99,8 @@ describe('appendEvents', () => {
   });
 });
 
-describe('the index segments', () => {
-  it('begin with the append after the 256th event', async () => {
+describe('the index segments of a journal', () => {
+  it('start with the append after the 256th event', async () => {
     const computation = randomUUID();
     await appendToJournal(embedded.table, computation, many(255));
     await appendToJournal(embedded.table, computation, many(1));
@@ -110,7 +110,7 @@ describe('the index segments', () => {
     expect(await readHead(embedded.table, computation)).toMatchObject({ count: 257, sealed: 256, sealed_at: clockOfTests });
   });
 
-  it('cover the events of a batch that crosses the boundary together', async () => {
+  it('contain a batch that crosses the boundary as a whole', async () => {
     const computation = randomUUID();
     await appendToJournal(embedded.table, computation, many(250));
     await appendToJournal(embedded.table, computation, many(40));
@@ -121,7 +121,7 @@ describe('the index segments', () => {
     ]);
   });
 
-  it('come earlier where details are large, so that the tail stays small', async () => {
+  it('are written earlier if details are large, so that the tail stays small', async () => {
     const computation = randomUUID();
     const large = anEvent({ details: Buffer.alloc(100 * 1024, 1), status: 'large' });
     for (let index = 0; index < 7; index++) await appendToJournal(embedded.table, computation, [large]);
@@ -134,7 +134,7 @@ describe('the index segments', () => {
     expect([total, events.length, Buffer.from(events[6]?.details ?? '', 'base64').length]).toEqual([7, 7, 100 * 1024]);
   });
 
-  it('stay below the size of an item with the longest and least compressible texts', async () => {
+  it('stay below the size limit of an item with the longest and least compressible texts', async () => {
     const computation = randomUUID();
     const text = () => randomBytes(192).toString('base64').slice(0, 255);
     const events = Array.from({ length: 200 }, () =>
@@ -151,7 +151,7 @@ describe('a damaged journal', () => {
     embedded.table.document.send(new PutCommand({ TableName: embedded.table.name, Item: item }));
   const page = { limit: 10, offset: 0 };
 
-  it('is an internal error where an event does not fit', async () => {
+  it('causes an internal error if an event is invalid', async () => {
     const computation = randomUUID();
     await appendToJournal(embedded.table, computation, many(3));
     await overwrite({ ...journalKeys.event(computation, 2), number: 2 });
@@ -162,13 +162,13 @@ describe('a damaged journal', () => {
     });
   });
 
-  it('is an internal error where the head does not fit', async () => {
+  it('causes an internal error if the head is invalid', async () => {
     const computation = randomUUID();
     await overwrite({ ...journalKeys.head(computation), count: 'many' });
     await expect(readHead(embedded.table, computation)).rejects.toMatchObject({ name: 'Error' });
   });
 
-  it('is an internal error where a segment does not fit', async () => {
+  it('causes an internal error if a segment is invalid', async () => {
     const computation = randomUUID();
     await appendToJournal(embedded.table, computation, many(257));
     await appendToJournal(embedded.table, computation, many(1));
@@ -181,7 +181,7 @@ describe('a damaged journal', () => {
     await expect(readEvents(embedded.table, computation, { run_id: '' }, page)).rejects.toMatchObject({ name: 'Error' });
   });
 
-  it('is not found once its head is gone', async () => {
+  it('throws not_found if its head is missing', async () => {
     const computation = randomUUID();
     await appendToJournal(embedded.table, computation, many(3));
     await transact(embedded.table, [

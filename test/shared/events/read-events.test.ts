@@ -21,7 +21,7 @@ afterAll(() => embedded.stop());
 const start = Date.parse('2025-07-17T08:00:00.000Z');
 const timestamp = (milliseconds: number) => new Date(start + milliseconds).toISOString();
 
-/** The answer of a plain list, oldest first. */
+/** Returns the expected page of a plain list that has the oldest event first. */
 function expected(events: Event[], filter: EventFilter, { limit, offset }: Paging): { events: Event[]; total: number } {
   const matching = events.filter((event) => passes(event, filter)).reverse();
   return { events: matching.slice(offset, offset + limit), total: matching.length };
@@ -75,7 +75,7 @@ const listing = fc.record({
 });
 
 describe('readEvents', () => {
-  it('answers every listing as a plain list would', async () => {
+  it('returns the same pages and totals as a plain list for random journals and filters', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(batch, { maxLength: 14, size: 'max' }),
@@ -98,7 +98,7 @@ describe('readEvents', () => {
     );
   });
 
-  it('answers as a plain list would where segments share one timestamp and are read in stretches', async () => {
+  it('returns the same as a plain list when segments share a timestamp and are read in stretches', async () => {
     const computation = randomUUID();
     const recorded: Event[] = [];
     for (let round = 0; round < 14; round++) {
@@ -124,7 +124,7 @@ describe('readEvents', () => {
     }
   });
 
-  it('gives totals and pages of one moment while appends go on', async () => {
+  it('returns a total and a page of the same moment during appends', async () => {
     const computation = randomUUID();
     const progress = { isAppending: true };
     const writer = (async () => {
@@ -150,7 +150,7 @@ describe('readEvents', () => {
     expect((await readEvents(embedded.table, computation, { status: 'even' }, { limit: 1, offset: 0 })).total).toBe(400);
   });
 
-  it('answers with nothing for a journal without events, and for a range that ends before it begins', async () => {
+  it('returns no events for an empty journal and for a range that ends before it begins', async () => {
     const computation = randomUUID();
     const paging = { limit: 10, offset: 0 };
     const nothing = { events: [], total: 0 };
@@ -162,8 +162,8 @@ describe('readEvents', () => {
   });
 });
 
-describe('matches', () => {
-  it('holds for events on both ends of a time range', async () => {
+describe('matches of an event filter', () => {
+  it('is true for events at both ends of a time range', async () => {
     const [event] = await appendToJournal(embedded.table, randomUUID(), [anEvent()], timestamp(5));
     expect(event && matches({ from: timestamp(5), to: timestamp(5) }, event)).toBe(true);
     expect(event && matches({ from: timestamp(6) }, event)).toBe(false);

@@ -48,7 +48,7 @@ describe('parseTimeBound', () => {
     '-5',
     '1e9',
     'NaN',
-  ])('refuses "%s", naming the parameter', (text) => {
+  ])('throws an error that names the parameter for "%s"', (text) => {
     expect(() => parseTimeBound(text, 'from')).toThrow(
       expect.objectContaining({
         code: 'invalid_request',

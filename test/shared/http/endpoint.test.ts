@@ -22,7 +22,7 @@ const contract = {
 
 interface Sent {
   body?: string;
-  /** The body as API Gateway passes what is no text. */
+  /** The body as API Gateway passes it if it is not text. */
   base64?: Buffer;
   query?: Record<string, string>;
   headers?: Record<string, string>;
@@ -36,7 +36,12 @@ function eventOf(sent: Sent): APIGatewayProxyEventV2WithJWTAuthorizer {
   const http = { method: 'PUT', path: '/', protocol: 'HTTP/1.1', sourceIp: '::1', userAgent: '' };
   const context = { requestId: 'r-1', http, authorizer: { jwt: { claims, scopes: [] } } };
   return {
-    ...{ version: '2.0', routeKey: '', rawPath: '/', rawQueryString: '', isBase64Encoded: sent.isBase64Encoded ?? false, body },
+    version: '2.0',
+    routeKey: '',
+    rawPath: '/',
+    rawQueryString: '',
+    isBase64Encoded: sent.isBase64Encoded ?? false,
+    body,
     headers: sent.headers ?? { 'content-type': 'application/json' },
     pathParameters: { domainID, id: 'x' },
     ...(query ? { queryStringParameters: query } : {}),
@@ -57,7 +62,7 @@ const echo = endpoint(closed, contract, ({ path, query, body, caller }) => ({
 }));
 
 describe('endpoint', () => {
-  it('hands parsed input to the work, and its answer back with the status and headers of the contract', async () => {
+  it('passes parsed input to the work, and answers its result with the status and headers of the contract', async () => {
     expect(await answerOf(echo, { query: { days: '3', domainID: 'd1' } })).toEqual({
       statusCode: 201,
       headers: { 'content-type': 'application/json', 'x-request-id': 'r-1', 'cache-control': 'no-store', location: '/there' },
@@ -65,7 +70,7 @@ describe('endpoint', () => {
     });
   });
 
-  it('takes brackets inside of text, and a body that API Gateway has encoded', async () => {
+  it('accepts brackets inside text, and a body that API Gateway has encoded', async () => {
     const name = `${'['.repeat(40)}"{{\\`;
     const body = JSON.stringify({ name });
     const inBase64 = { body: Buffer.from(body).toString('base64'), isBase64Encoded: true };
@@ -74,7 +79,7 @@ describe('endpoint', () => {
     }
   });
 
-  it('refuses megabytes of brackets without parsing them', async () => {
+  it('answers 400 to megabytes of brackets without parsing them', async () => {
     const large = { ...contract, bodyLimit: 6_000_000 } as const;
     const { statusCode, body } = await answerOf(
       endpoint(closed, large, () => ({ body: { shown: '' } })),
@@ -83,12 +88,12 @@ describe('endpoint', () => {
     expect([statusCode, body?.['detail']]).toEqual([400, 'Expected at most 32 levels of nesting.']);
   });
 
-  it('answers with nothing that the contract does not have', async () => {
+  it('leaves out of its answer what the contract does not have', async () => {
     const leaky = endpoint(closed, contract, () => ({ body: { shown: 'x', hidden: 'y' } }));
     expect((await answerOf(leaky)).body).toEqual({ shown: 'x' });
   });
 
-  it('answers 500 where the work breaks the contract', async () => {
+  it('answers 500 when the work breaks the contract', async () => {
     const broken = endpoint(closed, contract, () => ({ body: { shown: 5 as unknown as string } }));
     expect((await answerOf(broken)).statusCode).toBe(500);
   });
@@ -96,7 +101,7 @@ describe('endpoint', () => {
   it.each([
     ['malformed JSON', { body: '{' }, 400, ''],
     ['no body', { body: '' }, 400, ''],
-    ['a body that does not fit', { body: '{"name":1}' }, 400, '/name'],
+    ['an invalid body', { body: '{"name":1}' }, 400, '/name'],
     ['33 levels of nesting', { body: `{"name":${'['.repeat(32)}${']'.repeat(32)}}` }, 400, ''],
     [
       'base64 of invalid UTF-8',
@@ -106,8 +111,8 @@ describe('endpoint', () => {
     ],
     ['an unknown parameter', { query: { day: '1' } }, 400, 'query/day'],
     ['another domain in the query', { query: { domainID: 'd2' } }, 400, 'query/domainID'],
-    ['a domain that is none', { domainID: 'd 1' }, 400, 'path/domainID'],
-  ])('answers 400 to %s, naming the place', async (_what, sent, status, pointer) => {
+    ['an invalid domain', { domainID: 'd 1' }, 400, 'path/domainID'],
+  ])('answers 400 to %s and points to it', async (_what, sent, status, pointer) => {
     const { statusCode, body } = await answerOf(echo, sent);
     expect([statusCode, body?.['code']]).toEqual([status, 'invalid_request']);
     expect(body?.['errors']).toMatchObject([{ pointer }]);
@@ -116,7 +121,12 @@ describe('endpoint', () => {
   it.each([
     ['a body over the limit', { body: JSON.stringify({ name: 'x'.repeat(100) }) }, 413, 'too_large'],
     ['another content type', { headers: { 'content-type': 'text/plain' } }, 415, 'unsupported_media_type'],
-    ['another content type of no body', { body: '', headers: { 'content-type': 'text/plain' } }, 415, 'unsupported_media_type'],
+    [
+      'another content type without a body',
+      { body: '', headers: { 'content-type': 'text/plain' } },
+      415,
+      'unsupported_media_type',
+    ],
     [
       'a content encoding',
       { headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' } },
@@ -126,12 +136,12 @@ describe('endpoint', () => {
     ['no content type', { headers: {} }, 415, 'unsupported_media_type'],
     ['no role in the domain', { claims: { sub: 'a', 'cognito:groups': '[d2:editor]' } }, 403, 'forbidden'],
     ['claims without a subject', { claims: { 'cognito:groups': '[d1:editor]' } }, 401, 'unauthenticated'],
-  ])('answers to %s', async (_what, sent: Sent, status, code) => {
+  ])('answers with its problem to %s', async (_what, sent: Sent, status, code) => {
     const { statusCode, headers, body } = await answerOf(echo, sent);
     expect([statusCode, body?.['code'], headers['content-type']]).toEqual([status, code, 'application/problem+json']);
   });
 
-  it('refuses by roles before it looks at the body, unless a relation may be enough', async () => {
+  it('answers 403 before it reads the body, unless a relation may be enough', async () => {
     const viewer = { claims: { sub: 'alice', 'cognito:groups': '[d1:viewer]' } };
     const byRole = endpoint(closed, contract, () => ({ body: { shown: '' } }));
     const badBodies = [
@@ -149,7 +159,7 @@ describe('endpoint', () => {
     expect((await answerOf(byOwner, { ...viewer, body: '{"name":"bob"}' })).statusCode).toBe(403);
   });
 
-  it('turns what the work throws into a problem, without a word of what it did not foresee', async () => {
+  it('answers errors of the work as a problem, and hides the message of an unexpected one', async () => {
     const throwing = (error: unknown) => endpoint(route, contract, () => Promise.reject(error as Error));
     expect((await answerOf(throwing(conflict('cvm_busy', 'Busy.', 'run-1')))).body).toMatchObject({
       status: 409,
@@ -159,7 +169,7 @@ describe('endpoint', () => {
     expect([statusCode, body?.['code'], JSON.stringify(body).includes('secret')]).toEqual([500, 'internal', false]);
   });
 
-  it('answers without a body where the contract has none, and asks nobody for a token on a public route', async () => {
+  it('answers without a body if the contract has none, and requires no token on a public route', async () => {
     const empty = endpoint(open, { status: 204 }, ({ caller }) =>
       caller.id === '' ? {} : { headers: { 'x-caller': caller.id } },
     );
@@ -168,7 +178,7 @@ describe('endpoint', () => {
   });
 });
 
-describe('the type of a reply', () => {
+describe('the type of an endpoint’s reply', () => {
   const silent = { status: 204 } as const satisfies Contract;
 
   it('has a body exactly if the contract has a response', () => {
@@ -176,21 +186,21 @@ describe('the type of a reply', () => {
     endpoint(closed, contract, () => ({}));
     // @ts-expect-error The contract has a response, the reply has no body.
     endpoint(closed, contract, async () => ({ headers: {} }));
-    // @ts-expect-error The body does not fit the response.
+    // @ts-expect-error The body does not match the response.
     endpoint(closed, contract, () => ({ body: { seen: '' } }));
     // @ts-expect-error The contract has no response, the reply has a body.
     endpoint(closed, silent, () => ({ body: { shown: '' } }));
     endpoint(closed, silent, () => ({}));
   });
 
-  it('has the proof that the caller is permitted exactly if the endpoint is open to an owner or creator', () => {
+  it('has the result of `permit` exactly if the endpoint is open to an owner or creator', () => {
     // @ts-expect-error The endpoint is open to the owner, and nothing has checked who the owner is.
     endpoint(route, contract, () => ({ body: { shown: '' } }));
     // @ts-expect-error The same without a body.
     endpoint(route, silent, async () => ({}));
-    // @ts-expect-error Only `permit` makes the proof.
+    // @ts-expect-error Only `permit` creates the proof.
     endpoint(route, silent, () => ({ permitted: {} }));
-    // @ts-expect-error A promise is no proof.
+    // @ts-expect-error A promise is not a proof.
     endpoint(route, silent, ({ permit }) => ({ permitted: Promise.resolve(permit({})) }));
     endpoint(route, silent, ({ permit }) => ({ permitted: permit({ owner: 'alice' }) }));
   });

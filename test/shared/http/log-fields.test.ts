@@ -24,7 +24,7 @@ describe('the log fields of a request', () => {
     ],
     ['/{domainID}/cvms/{cvmID}/commands', { domainID: 'd1', cvmID: 'x' }, { domain: 'd1', cvm_id: 'x' }],
     ['/health', undefined, {}],
-  ])('tell what the path %s names', (path, parameters, fields) => {
+  ])('name the resources of the path %s', (path, parameters, fields) => {
     expect(logFieldsOf({ method: 'GET', path, name: 'a/b', summary: '', uses: {}, loses: '' }, parameters)).toEqual(fields);
   });
 });

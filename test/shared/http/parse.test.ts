@@ -23,42 +23,42 @@ function violations(schema: v.GenericSchema, input: unknown, place: '' | 'query'
 }
 
 describe('parseInput', () => {
-  it('returns what the schema makes of the input', () => {
+  it('returns the output of the schema', () => {
     expect(parseInput(v.strictObject(paging), { limit: '100' }, 'query')).toEqual({ limit: 100, offset: 0 });
   });
 
   it.each([
-    ['a field that is missing', {}, '/name', 'Required.'],
-    ['a field that is unknown', { name: 'x', nmae: 1 }, '/nmae', 'Unknown field.'],
-    ['a type', { name: 5 }, '/name', 'Expected text of 1 to 3 characters.'],
-    ['a length', { name: '12345' }, '/name', 'Expected text of 1 to 3 characters, not 5.'],
+    ['a missing field', {}, '/name', 'Required.'],
+    ['an unknown field', { name: 'x', nmae: 1 }, '/nmae', 'Unknown field.'],
+    ['a wrong type', { name: 5 }, '/name', 'Expected text of 1 to 3 characters.'],
+    ['a wrong length', { name: '12345' }, '/name', 'Expected text of 1 to 3 characters, not 5.'],
     ['lone surrogates', { name: '\ud800' }, '/name', 'Expected well-formed Unicode without lone surrogates.'],
-    ['a choice', { name: 'x', kind: 'c' }, '/kind', 'Expected one of "a", "b".'],
-    ['a place in a list', { name: 'x', inner: { list: [1, 'x'] } }, '/inner/list/1', 'Expected a number.'],
+    ['a value that is not a choice', { name: 'x', kind: 'c' }, '/kind', 'Expected one of "a", "b".'],
+    ['an item of an array', { name: 'x', inner: { list: [1, 'x'] } }, '/inner/list/1', 'Expected a number.'],
     ['a name that a pointer escapes', { name: 'x', inner: { 'a/b': 1 } }, '/inner/a~1b', 'Expected true or false.'],
-    ['a list for an object', { name: 'x', inner: [] }, '/inner', 'Expected an object.'],
-    ['null for an object', null, '', 'Expected an object.'],
-  ])('names %s', (_what, input, pointer, detail) => {
+    ['an array instead of an object', { name: 'x', inner: [] }, '/inner', 'Expected an object.'],
+    ['null instead of an object', null, '', 'Expected an object.'],
+  ])('throws invalid_request with place and detail for %s', (_what, input, pointer, detail) => {
     expect(violations(body, input)).toMatchObject({ code: 'invalid_request', errors: [{ pointer, detail }] });
   });
 
-  it('says the first violation in its detail, the body where there is no place', () => {
+  it('throws the first violation as the detail, with “The body” if it has no place', () => {
     expect(violations(body, {})?.detail).toBe('/name: Required.');
     expect(violations(body, null)?.detail).toBe('The body: Expected an object.');
   });
 
-  it('names parameters by where they come from', () => {
+  it('points to query parameters as query/<name>', () => {
     expect(violations(v.strictObject(paging), { limit: '0', order: 'x' }, 'query')?.errors).toEqual([
       { pointer: 'query/limit', detail: 'Expected a whole number from 1 to 100.' },
       { pointer: 'query/order', detail: 'Unknown parameter.' },
     ]);
   });
 
-  it('names twenty places at most', () => {
+  it('reports at most twenty violations', () => {
     expect(violations(v.array(v.number()), Array(30).fill('x'))?.errors).toHaveLength(20);
   });
 
-  it('cuts the unknown name of a field after 100 characters', () => {
+  it('cuts the name of an unknown field after 100 characters', () => {
     const { detail, errors } = violations(body, { name: 'x', [`~${'x'.repeat(3_000_000)}`]: 1 }) ?? {};
     const pointer = `/~0${'x'.repeat(99)}…`;
     expect(errors).toEqual([{ pointer, detail: 'Unknown field.' }]);

@@ -6,7 +6,7 @@ import { problemResponse, toServiceError } from '../../../shared/http/problem.ts
 const codes = Object.keys(errorTable) as ErrorCode[];
 
 describe('problemResponse', () => {
-  it.each(codes)('makes %s what RFC 9457 asks for', (code) => {
+  it.each(codes)('returns %s in the format of RFC 9457', (code) => {
     const { statusCode, headers, body } = problemResponse(new ServiceError(code, 'Detail.'), 'r-1');
     expect(headers).toMatchObject({
       'content-type': 'application/problem+json',
@@ -14,18 +14,22 @@ describe('problemResponse', () => {
       'cache-control': 'no-store',
     });
     expect(JSON.parse(body)).toEqual({
-      ...{ type: 'about:blank', title: errorTable[code].title, status: statusCode, code, request_id: 'r-1' },
+      type: 'about:blank',
+      title: errorTable[code].title,
+      status: statusCode,
+      code,
+      request_id: 'r-1',
       detail: code === 'internal' ? 'Something went wrong in the service. The log has it under the request id.' : 'Detail.',
     });
     expect(statusCode).toBe(errorTable[code].status);
   });
 
-  it('carries what a conflict says beside', () => {
+  it('includes the reason and the run of a conflict', () => {
     const { body } = problemResponse(conflict('cvm_busy', 'Busy.', 'run-1'), 'r-1');
     expect(JSON.parse(body)).toMatchObject({ status: 409, reason: 'cvm_busy', run_id: 'run-1' });
   });
 
-  it('cuts a detail and places that are too long', () => {
+  it('cuts a detail and pointers that are too long', () => {
     const long = '😀'.repeat(1_000_000);
     const error = new ServiceError('invalid_request', long, { errors: [{ pointer: `/${long}`, detail: long }] });
     const { body } = problemResponse(error, 'r-1');
@@ -34,7 +38,7 @@ describe('problemResponse', () => {
     expect((JSON.parse(body) as { detail: string }).detail).toMatch(/^😀{1}.*…$/u);
   });
 
-  it('asks to come back in 503 alone', () => {
+  it('has Retry-After for 503 only', () => {
     const headersOf = (code: ErrorCode) => problemResponse(new ServiceError(code, ''), 'r').headers;
     expect(headersOf('unavailable')['retry-after']).toMatch(/^[1-9]\d*$/);
     for (const code of codes.filter((other) => other !== 'unavailable'))
@@ -51,12 +55,12 @@ describe('toServiceError', () => {
   it.each([
     ['an error', new Error('secret at table-7')],
     [
-      'an error of the SDK that nobody foresaw',
+      'an unexpected error of the SDK',
       Object.assign(new Error('secret'), { name: 'ValidationException', $metadata: { httpStatusCode: 400 } }),
     ],
-    ['a text', 'secret'],
-    ['nothing', undefined],
-  ])('answers 500 to %s, and says nothing of it', (_what, thrown) => {
+    ['a string', 'secret'],
+    ['undefined', undefined],
+  ])('answers 500 to %s without its message', (_what, thrown) => {
     const { statusCode, body } = answerTo(thrown);
     expect(statusCode).toBe(500);
     expect(body).not.toMatch(/secret|table-7/);
@@ -66,7 +70,7 @@ describe('toServiceError', () => {
     ['throttles', new ProvisionedThroughputExceededException({ message: 'secret', $metadata: {} })],
     ['is down', Object.assign(new Error('secret'), { $metadata: { httpStatusCode: 502 } })],
     ['cannot be reached', Object.assign(new Error('connect ECONNREFUSED 10.0.0.1 secret'), { code: 'ECONNREFUSED' })],
-  ])('answers 503 where a dependency %s, and says nothing of it', (_what, thrown) => {
+  ])('answers 503 when a dependency %s, without its message', (_what, thrown) => {
     const { statusCode, body } = answerTo(thrown);
     expect(statusCode).toBe(503);
     expect(body).not.toMatch(/secret|10\.0/);
@@ -100,7 +104,7 @@ describe('toServiceError', () => {
     expect([answerToStatus(500), answerToStatus(499)]).toEqual([503, 500]);
   });
 
-  it('keeps the thrown error for the log', () => {
+  it('keeps the thrown error as the cause for the log', () => {
     const thrown = new Error('secret');
     expect(toServiceError(thrown).cause).toBe(thrown);
   });

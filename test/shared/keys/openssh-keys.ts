@@ -1,4 +1,4 @@
-/** What ssh-keygen 9.2 wrote (`ssh-keygen -t ...`), and the fingerprint that its `ssh-keygen -lf` prints. */
+/** Keys that ssh-keygen 9.2 created (`ssh-keygen -t ...`), with the fingerprints that `ssh-keygen -lf` prints. */
 export const opensshKeys = [
   {
     algorithm: 'rsa',

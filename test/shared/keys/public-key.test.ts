@@ -36,17 +36,14 @@ function refusal(content: string): InvalidKeyError {
   throw new Error('The key was taken.');
 }
 
-describe('parsePublicKey, keys taken', () => {
-  it.each(opensshKeys)(
-    'gives an ssh-keygen $algorithm line ($fingerprint) the fingerprint that ssh-keygen -lf prints',
-    (given) => {
-      const key = parsePublicKey(base64(`${given.line}\n`));
-      expect(key).toMatchObject({ algorithm: given.algorithm, fingerprint: given.fingerprint });
-      expect(key.spki).toEqual(spkiOf(createPublicKey(sshpk.parseKey(given.line, 'ssh').toString('pkcs8'))));
-    },
-  );
+describe('parsePublicKey with a valid key', () => {
+  it.each(opensshKeys)('returns the fingerprint that ssh-keygen -lf prints for an $algorithm line ($fingerprint)', (given) => {
+    const key = parsePublicKey(base64(`${given.line}\n`));
+    expect(key).toMatchObject({ algorithm: given.algorithm, fingerprint: given.fingerprint });
+    expect(key.spki).toEqual(spkiOf(createPublicKey(sshpk.parseKey(given.line, 'ssh').toString('pkcs8'))));
+  });
 
-  it.each(kinds)('reads %s alike from an OpenSSH line, its decoded part, PEM and DER', (kind) => {
+  it.each(kinds)('returns the same %s key for an OpenSSH line, its decoded part, PEM and DER', (kind) => {
     const { publicKey } = pairs[kind];
     const spki = spkiOf(publicKey);
     const fingerprint = sshpk.parseKey(pemOf(publicKey), 'pem').fingerprint('sha256').toString();
@@ -58,26 +55,26 @@ describe('parsePublicKey, keys taken', () => {
     }
   });
 
-  it('names the algorithm of each', () => {
+  it('returns the algorithm of each kind of key', () => {
     const algorithms = kinds.map((kind) => parsePublicKey(base64(spkiOf(pairs[kind].publicKey))).algorithm);
     expect(algorithms).toEqual(['rsa', 'ecdsa', 'ecdsa', 'ecdsa', 'ed25519']);
   });
 
-  it('reads PKCS#1 as PEM and DER', () => {
+  it('accepts PKCS#1 as PEM and DER', () => {
     const { publicKey } = pairs.rsa;
     const spki = spkiOf(publicKey);
     expect(parsePublicKey(base64(pemOf(publicKey, 'pkcs1'))).spki).toEqual(spki);
     expect(parsePublicKey(base64(publicKey.export({ format: 'der', type: 'pkcs1' }))).spki).toEqual(spki);
   });
 
-  it('reads PEM with Windows line ends and base64 broken into lines', () => {
+  it('accepts PEM with Windows line ends and base64 with line breaks', () => {
     const spki = spkiOf(pairs.rsa.publicKey);
     const windows = pemOf(pairs.rsa.publicKey).replaceAll('\n', '\r\n');
     const wrapped = base64(windows).replace(/.{76}/g, '$&\r\n');
     expect(parsePublicKey(wrapped).spki).toEqual(spki);
   });
 
-  it('writes a compressed point uncompressed, which is the form Go reads', () => {
+  it('returns a compressed point uncompressed, the form that Go reads', () => {
     const spki = spkiOf(pairs.p256.publicKey);
     const header = Buffer.from('3039301306072a8648ce3d020106082a8648ce3d030107032200', 'hex');
     const [x, y] = [spki.subarray(-64, -32), spki.subarray(-32)];
@@ -86,7 +83,7 @@ describe('parsePublicKey, keys taken', () => {
   });
 });
 
-describe('parsePublicKey, keys refused', () => {
+describe('parsePublicKey with an invalid key', () => {
   const { rsa, p256, ed25519 } = pairs;
   const privateForms: Record<string, string | Buffer> = {
     'PKCS#8 PEM': rsa.privateKey.export({ format: 'pem', type: 'pkcs8' }),
@@ -103,11 +100,11 @@ describe('parsePublicKey, keys refused', () => {
     'SSH.com': '---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\n',
     PuTTY: 'PuTTY-User-Key-File-3: ssh-ed25519\n',
   };
-  it.each(Object.keys(privateForms))('calls a private key by its name: %s', (form) => {
+  it.each(Object.keys(privateForms))('throws an error that calls it a private key: %s', (form) => {
     expect(refusal(base64(privateForms[form] ?? '')).message).toContain('private key');
   });
 
-  it('calls a certificate by its name, as PEM and DER', () => {
+  it('throws an error that calls it a certificate, for PEM and DER', () => {
     expect(refusal(base64(certificatePem)).message).toContain('certificate');
     expect(refusal(base64(new X509Certificate(certificatePem).raw)).message).toContain('certificate');
   });
@@ -132,14 +129,14 @@ describe('parsePublicKey, keys refused', () => {
     'an Ed448 key': spkiOf(generateKeyPairSync('ed448').publicKey),
     'a secp256k1 key': spkiOf(generateKeyPairSync('ec', { namedCurve: 'secp256k1' }).publicKey),
     'a key of a hardware token': 'sk-ssh-ed25519@openssh.com AAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY29tAAAAIA==',
-    'DER with something behind it': Buffer.concat([spkiOf(ed25519.publicKey), Buffer.of(0)]),
-    'DER cut off': spkiOf(ed25519.publicKey).subarray(0, -1),
-    'PEM with something behind it': `${pemOf(ed25519.publicKey)}more`,
+    'DER with data after it': Buffer.concat([spkiOf(ed25519.publicKey), Buffer.of(0)]),
+    'truncated DER': spkiOf(ed25519.publicKey).subarray(0, -1),
+    'PEM with text after it': `${pemOf(ed25519.publicKey)}more`,
     'PEM twice': pemOf(ed25519.publicKey).repeat(2),
     'PEM whose labels differ': pemOf(ed25519.publicKey).replace('END PUBLIC', 'END RSA PUBLIC'),
     'two OpenSSH lines': `${opensshOf(ed25519.publicKey)}\n${opensshOf(rsa.publicKey)}`,
-    'an OpenSSH blob with something behind it': Buffer.concat([blobOf(ed25519.publicKey), Buffer.of(0, 0, 0, 0)]),
-    'an OpenSSH blob cut off': blobOf(rsa.publicKey).subarray(0, -1),
+    'an OpenSSH blob with data after it': Buffer.concat([blobOf(ed25519.publicKey), Buffer.of(0, 0, 0, 0)]),
+    'a truncated OpenSSH blob': blobOf(rsa.publicKey).subarray(0, -1),
     'an OpenSSH line that begins with another type': opensshOf(ed25519.publicKey).replace('ssh-ed25519', 'ssh-rsa'),
     'an OpenSSH line with options': `no-pty ${opensshOf(ed25519.publicKey)}`,
     'an OpenSSH point off its curve': Buffer.concat([
@@ -150,7 +147,7 @@ describe('parsePublicKey, keys refused', () => {
     'no content': '',
     'any text': 'hello',
   };
-  it.each(Object.keys(others))('refuses %s', (what) => {
+  it.each(Object.keys(others))('throws InvalidKeyError for %s', (what) => {
     expect(refusal(base64(others[what] ?? ''))).toBeInstanceOf(InvalidKeyError);
   });
 
@@ -163,17 +160,17 @@ describe('parsePublicKey, keys refused', () => {
     'base64 with other characters in it': `${spki.slice(0, 40)}!${spki.slice(40)}`,
     'more than 16,384 characters': `${spki}${' '.repeat(16_384)}`,
   };
-  it.each(Object.keys(notBase64))('refuses %s, and says what was expected', (what) => {
+  it.each(Object.keys(notBase64))('throws an error with the expected form for %s', (what) => {
     expect(refusal(notBase64[what] ?? '').message).toContain('Expected the base64 of one public key file');
   });
 
-  it('never repeats what was sent', () => {
+  it('never repeats the input in its error', () => {
     const secret = 'c2VjcmV0LXNlY3JldC1zZWNyZXQ';
     expect(refusal(base64(`-----BEGIN PRIVATE KEY-----\n${secret}\n-----END PRIVATE KEY-----`)).message).not.toContain(secret);
   });
 });
 
-describe('parsePublicKey, anything', () => {
+describe('parsePublicKey with random input', () => {
   const onlyInvalid = (content: string) => {
     try {
       parsePublicKey(content);
@@ -182,7 +179,7 @@ describe('parsePublicKey, anything', () => {
     }
   };
 
-  it('throws nothing but InvalidKeyError for text and bytes', () => {
+  it('throws only InvalidKeyError for text and bytes', () => {
     fc.assert(fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.base64String()), onlyInvalid), { numRuns: 500 });
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => onlyInvalid(base64(Buffer.from(bytes)))),
@@ -190,7 +187,7 @@ describe('parsePublicKey, anything', () => {
     );
   });
 
-  it('throws nothing but InvalidKeyError for damaged keys, and what it takes parses again to itself', () => {
+  it('throws only InvalidKeyError for damaged keys, and parses its own output to the same key', () => {
     const whole = kinds.flatMap((kind) => [
       spkiOf(pairs[kind].publicKey),
       blobOf(pairs[kind].publicKey),
@@ -221,7 +218,7 @@ function takenOrUndefined(content: string) {
   }
 }
 
-/** Lengthens the last number of an ssh-rsa blob by a zero byte in front. */
+/** Adds a leading zero byte to the last number of an ssh-rsa blob. */
 function needlessZero(blob: Buffer): Buffer {
   const length = 4 + 256 + 1;
   const modulus = blob.subarray(-length + 4);

@@ -24,7 +24,7 @@ const become = (id: string, asset_type: 'algorithm' | 'dataset') => {
 };
 
 describe('linkAsset', () => {
-  it('takes 100 datasets, in the order they were linked, and neither a 101st nor an algorithm that becomes one', async () => {
+  it('links 100 datasets in order, and throws too_large for a 101st or an algorithm that becomes one', async () => {
     const computation = await aComputation(stores.table, domain);
     const datasets: string[] = [];
     for (let index = 0; index < 100; index++) datasets.push(await aDataset(`${index}.csv`));
@@ -41,7 +41,7 @@ describe('linkAsset', () => {
     expect(await readComputation(stores.table, domain, computation)).toMatchObject({ dataset_count: 100 });
   });
 
-  it('takes one of two algorithms, and one of two files with the same name, that are linked at once', async () => {
+  it('links only one of two algorithms and one of two files with the same name at the same time', async () => {
     const computation = await aComputation(stores.table, domain);
     const algorithms = [await anAsset(stores, domain), await anAsset(stores, domain)];
     const datasets = [await aDataset('same.csv'), await aDataset('same.csv')];
@@ -51,7 +51,7 @@ describe('linkAsset', () => {
     expect(refused).toMatchObject([{ extras: { reason: 'second_algorithm' } }, { extras: { reason: 'file_name_taken' } }]);
   });
 
-  it('writes one event, however often the link is asked for at once', async () => {
+  it('writes one event for several equal links at the same time', async () => {
     const [computation, dataset] = [await aComputation(stores.table, domain), await aDataset('a.csv')];
     await Promise.all(Array.from({ length: 5 }, () => link(dataset, computation)));
     await Promise.all(Array.from({ length: 5 }, () => unlink(dataset, computation)));

@@ -10,9 +10,22 @@ const key = (user: string) => btoa(`key of ${user}`);
 
 function anAsset(fields: Partial<StoredAsset> = {}): StoredAsset {
   return {
-    ...{ id, file_name: 'iris.csv', description: '', asset_type: 'dataset', mime_type: '', state: 'ready', size: 1 },
-    ...{ checksum: '07'.repeat(32), created_by: 'bob', created_at: clockOfTests, updated_at: clockOfTests, user_key: '' },
-    ...{ content_key: 'content', content_checksum: '07'.repeat(32), upload_key: null, version: 1 },
+    id,
+    file_name: 'iris.csv',
+    description: '',
+    asset_type: 'dataset',
+    mime_type: '',
+    state: 'ready',
+    size: 1,
+    checksum: '07'.repeat(32),
+    created_by: 'bob',
+    created_at: clockOfTests,
+    updated_at: clockOfTests,
+    user_key: '',
+    content_key: 'content',
+    content_checksum: '07'.repeat(32),
+    upload_key: null,
+    version: 1,
     ...fields,
   };
 }
@@ -24,8 +37,17 @@ function aKey(user_id: string, fields: Partial<ParticipantKey> = {}): Participan
 function inputs(fields: Partial<Inputs> = {}): Inputs {
   return {
     computation: {
-      ...{ id, name: 'Iris', description: '', owner: 'alice', status: 'created', created_at: clockOfTests },
-      ...{ updated_at: clockOfTests, run: null, version: 1, inputs_version: 1, dataset_count: 1 },
+      id,
+      name: 'Iris',
+      description: '',
+      owner: 'alice',
+      status: 'created',
+      created_at: clockOfTests,
+      updated_at: clockOfTests,
+      run: null,
+      version: 1,
+      inputs_version: 1,
+      dataset_count: 1,
     },
     agent_config: defaultAgentConfig,
     algorithm: anAsset({ file_name: 'algorithm.py', asset_type: 'algorithm' }),
@@ -36,22 +58,24 @@ function inputs(fields: Partial<Inputs> = {}): Inputs {
 }
 
 describe('buildManifest', () => {
-  it('gives hashes as 32 integers, and the keys that providers uploaded to the computation', () => {
+  it('returns hashes as 32 integers, and the keys that providers uploaded to the computation', () => {
     const hash = Array.from({ length: 32 }, () => 7);
     expect(buildManifest(inputs()).manifest).toEqual({
-      ...{ id, name: 'Iris', description: '' },
+      id,
+      name: 'Iris',
+      description: '',
       algorithm: { hash, user_key: key('bob') },
       datasets: [{ hash, user_key: key('bob'), filename: 'iris.csv' }],
       result_consumers: [{ user_key: key('alice') }],
     });
   });
 
-  it("prefers an asset's own key to its creator's", () => {
+  it("uses an asset's own key before its creator's", () => {
     const { manifest } = buildManifest(inputs({ datasets: [anAsset({ user_key: key('asset') })] }));
     expect(manifest?.datasets[0]?.user_key).toBe(key('asset'));
   });
 
-  it('names the owner first among the consumers, then those with the role, by the time of their key', () => {
+  it('lists the owner first among the consumers, then others with the role by the time of their key', () => {
     const later = '2025-07-18T08:00:00.000Z';
     const keys = [
       aKey('dora', { is_consumer: true, uploaded_at: later }),
@@ -63,7 +87,7 @@ describe('buildManifest', () => {
     expect(manifest?.result_consumers.map(({ user_key }) => user_key)).toEqual([key('alice'), key('carl'), key('dora')]);
   });
 
-  it('says each key, file and fact that is missing, once', () => {
+  it('returns each missing key, file and fact once', () => {
     const pending = anAsset({ state: 'pending', checksum: null, content_key: null });
     const sample = anAsset({ file_name: 'sample.csv', state: 'pending' });
     const agent_config = { ...defaultAgentConfig, server_key: 'key.pem' };
@@ -80,7 +104,7 @@ describe('buildManifest', () => {
     ]);
   });
 
-  it('says of a manifest beyond the limit that it is too large', () => {
+  it('returns the size limit as missing info for a manifest that exceeds it', () => {
     const keys = [
       ...inputs().keys,
       ...Array.from({ length: 200 }, (_, index) => aKey(`u${index}`, { is_consumer: true, user_key: btoa('k'.repeat(1500)) })),

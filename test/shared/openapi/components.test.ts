@@ -5,7 +5,7 @@ import { Components } from '../../../shared/openapi/components.ts';
 const name = v.pipe(v.object({ first: v.string() }), v.title('Name'));
 
 describe('Components', () => {
-  it('moves titled schemas into the components and leaves references', () => {
+  it('moves schemas with a title into the components and replaces them with references', () => {
     const components = new Components();
     const person = v.pipe(v.object({ name: v.nullable(name), aliases: v.array(name), title: v.string() }), v.title('Person'));
     expect(components.add(person, 'output')).toEqual({ $ref: '#/components/schemas/Person' });
@@ -21,7 +21,7 @@ describe('Components', () => {
     });
   });
 
-  it('refuses two different shapes with one name', () => {
+  it('throws for two different schemas with the same title', () => {
     const components = new Components();
     components.add(name, 'output');
     components.add(name, 'input');

@@ -18,7 +18,7 @@ import { beforeTheNextTransaction } from '../../support/interleave.ts';
 import { startIdleStepFunctions } from '../../support/lifecycle-idle-step-functions.ts';
 
 let stores: Stores;
-/** The error that each task was failed with, by its token. */
+/** The error of each failed task by its token. */
 const failedTasks = new Map<unknown, unknown>();
 beforeAll(async () => {
   stores = await startStores();
@@ -49,7 +49,7 @@ const stop = (run: { computation_id: string }) =>
   stopRun(stores.table, stores.executions, { domain, computationId: run.computation_id, ...byAlice });
 
 describe('offerRun', () => {
-  it('lays the same command out when it is tried again before anyone has answered', async () => {
+  it('offers the same command when it is retried before the CVM has answered', async () => {
     const run = await aStartedRun();
     await offer(run, 'first');
     const [before] = await commands(run.cvm_id);
@@ -58,7 +58,7 @@ describe('offerRun', () => {
     expect(await readClaim(stores.table, run)).toMatchObject({ offer_token: 'second' });
   });
 
-  it('lays nothing out when it is tried again after the CVM has accepted', async () => {
+  it('offers nothing when it is retried after the CVM has accepted', async () => {
     const run = await aStartedRun();
     await offer(run, 'first');
     const [command] = await commands(run.cvm_id);
@@ -69,7 +69,7 @@ describe('offerRun', () => {
     expect(await readClaim(stores.table, run)).toMatchObject({ offer_token: 'first' });
   });
 
-  it('has nothing to offer when the run was stopped before, and cancels it', async () => {
+  it('fails its task when the run was stopped before, and the run is cancelled', async () => {
     const run = await aStartedRun();
     await stop(run);
     await offer(run, 'token of a stopped run');
@@ -81,7 +81,7 @@ describe('offerRun', () => {
     });
   });
 
-  it('lays nothing out when a stop was requested and delivered before its transaction', async () => {
+  it('offers nothing when a stop is requested and delivered before its transaction', async () => {
     const run = await aStartedRun();
     beforeTheNextTransaction(stores.mortal, async () => {
       await stop(run);
@@ -92,7 +92,7 @@ describe('offerRun', () => {
     expect((await commands(run.cvm_id)).map(({ type }) => type)).toEqual(['stop']);
   });
 
-  it('leaves the end to the stop when it is tried again after one, since the CVM may hold the first offer', async () => {
+  it('leaves the end to the stop when it is retried after one, because the CVM may have the first offer', async () => {
     const run = await aStartedRun();
     await offer(run, 'first');
     await stop(run);
@@ -103,7 +103,7 @@ describe('offerRun', () => {
     expect(await readRun(stores.table, domain, run.run_id)).toMatchObject({ status: 'stopping' });
   });
 
-  it('has nothing to offer of a run that is over, nor of another one on the same CVM', async () => {
+  it('fails its task for a run that is over, and does not offer a newer run on the same CVM', async () => {
     const run = await aStartedRun();
     await endRunWith(stores, domain, run.run_id);
     await aRun(stores, domain, run.computation_id, run.cvm_id);
@@ -114,7 +114,7 @@ describe('offerRun', () => {
 });
 
 describe('listCommands', () => {
-  it('lists two commands of one run', async () => {
+  it('returns two commands of one run', async () => {
     const run = await aStartedRun();
     await offer(run, 'token');
     const { manifest: _, agent_config: _config, ...command } = (await commands(run.cvm_id))[0] ?? {};
@@ -135,7 +135,7 @@ describe('recordOutcome', () => {
 });
 
 describe('sweepRuns', () => {
-  it('ends the other runs when one of them cannot be ended, and says so', async () => {
+  it('ends the other runs when one cannot be ended, and throws an AggregateError', async () => {
     const [broken, orphan] = [await aStartedRun(), await aStartedRun()];
     const key = computationKey(domain, broken.computation_id);
     const row = await getItem(stores.table, key);

@@ -36,7 +36,7 @@ const record = (cvmId: string, reports: Report[]) =>
 const eventsOf = async (id: string) => (await readEvents(stores.table, id, {}, { limit: 100, offset: 0 })).events;
 
 describe('recordReports', () => {
-  it('records a full batch of 50 events in its order, and again as duplicates', async () => {
+  it('records a full batch of 50 events in order, and counts its repetition as duplicates', async () => {
     const { id, cvmId, run } = await aStartedRun();
     const reports = Array.from({ length: 50 }, (_, index) => ({ ...anEvent(run, `r${index}`), event_type: `step ${index}` }));
     expect(await record(cvmId, reports)).toEqual({ accepted: 50, duplicates: 0 });
@@ -45,7 +45,7 @@ describe('recordReports', () => {
     expect(types.reverse()).toEqual(reports.map((report) => report.event_type));
   });
 
-  it('keeps nothing of a batch that names a run of another CVM, or none', async () => {
+  it('throws not_found and records nothing of a batch that names a run of another CVM or an unknown run', async () => {
     const [mine, other] = [await aStartedRun(), await aStartedRun()];
     for (const stranger of [other.run, numberedId(4711), 'no run at all']) {
       const attempt = record(mine.cvmId, [anEvent(mine.run, 'kept?'), anEvent(stranger, 'x')]);
@@ -54,7 +54,7 @@ describe('recordReports', () => {
     expect((await eventsOf(mine.id)).map((event) => event.event_type)).not.toContain('Running');
   });
 
-  it('records a report once that comes many times at once, and twice in a batch', async () => {
+  it('records a report once when it arrives several times at the same time and twice in a batch', async () => {
     const { id, cvmId, run } = await aStartedRun();
     const report = anEvent(run, 'same');
     const answers = await Promise.all(Array.from({ length: 6 }, () => record(cvmId, [report, report])));
@@ -92,7 +92,7 @@ describe('recordReports', () => {
     expect(metrics).toMatchObject([{ TimeToAccept: 2000 }, { ReportLag: 9000 }]);
   });
 
-  it('leaves the last word to the end of a run, however many events come at the same time', async () => {
+  it('leaves the end of a run as its latest event when other events arrive at the same time', async () => {
     const { id, cvmId, run } = await aStartedRun();
     const late = Array.from({ length: 8 }, (_, index) => record(cvmId, [anEvent(run, `late ${index}`)]));
     await Promise.all([...late, endRunWith(stores, domain, run)]);

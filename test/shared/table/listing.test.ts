@@ -49,18 +49,18 @@ async function pageNumbers(limit: number, offset: number, facet?: string) {
 }
 
 describe('nextNumber', () => {
-  it('starts at 1 and gives the numbers in order', async () => {
+  it('returns 1, then the numbers in order', async () => {
     expect([await nextNumber(proxied.direct, list), await nextNumber(proxied.direct, list)]).toEqual([1, 2]);
   });
 });
 
 describe('readPage', () => {
-  it('answers an empty list with no rows and a total of 0', async () => {
+  it('returns no rows and a total of 0 for an empty list', async () => {
     expect(await pageNumbers(10, 0)).toEqual({ numbers: [], total: 0 });
     expect(await pageNumbers(10, 70, 'failed')).toEqual({ numbers: [], total: 0 });
   });
 
-  it('equals a plain array, whatever was added, moved and removed, on every page', async () => {
+  it('returns the same pages as a plain array after random additions, moves and removals', async () => {
     const numbers = fc.oneof(
       fc.integer({ min: 1, max: 120 }),
       fc.integer({ min: numbersPerLeaf - 5, max: numbersPerLeaf + 5 }),
@@ -104,7 +104,7 @@ describe('readPage', () => {
     );
   });
 
-  it('keeps totals exact through 200 parallel changes while every third transaction meets a conflict', async () => {
+  it('returns exact totals after 200 parallel changes while every third transaction conflicts', async () => {
     proxied.proxy.inject({ kind: 'conflict', share: 1 / 3 });
     const numbers = await Promise.all(Array.from({ length: 200 }, () => nextNumber(proxied.table, list)));
     await Promise.all(numbers.map((number) => add(proxied.table, number, 'created')));
@@ -118,36 +118,36 @@ describe('readPage', () => {
     expect(await pageNumbers(3, 47, 'failed')).toEqual({ numbers: [10, 6, 2], total: 50 });
   });
 
-  it('counts once what was written though its answer got lost', async () => {
+  it('counts a write once when its answer was lost and it is repeated', async () => {
     proxied.proxy.inject({ kind: 'lost-answer', share: 1 / 2, operations: ['TransactWriteItems'] });
     for (let number = 1; number <= 10; number++) await add(proxied.table, number, 'created');
     expect(proxied.proxy.faults()).toBeGreaterThan(4);
     expect(await pageNumbers(2, 60)).toEqual({ numbers: [], total: 10 });
   });
 
-  it('leaves the list as it was when the transaction of a change fails', async () => {
+  it('returns the list unchanged when the transaction of a change fails', async () => {
     await add(proxied.direct, 1, 'created');
     await expect(add(proxied.direct, 1, 'created')).rejects.toThrow('condition');
     expect((await pageNumbers(1, 60)).total).toBe(1);
   });
 
-  it('changes nothing when a member moves to the facet it has', () => {
+  it('is not changed by a move of a member to its own facet', () => {
     expect(moveInList(list, 1, 'failed', 'failed')).toEqual([]);
   });
 
-  it('refuses a facet that the list does not have', async () => {
+  it('throws a TypeError for a facet that the list does not have', async () => {
     expect(() => addToList(list, 1, 'unheard-of')).toThrow(TypeError);
     await expect(readPage(proxied.direct, list, { limit: 1, offset: 0, facet: 'unheard-of' })).rejects.toThrow(TypeError);
   });
 
-  describe('of 150 members whose first and last alone have failed', () => {
+  describe('of 150 members of which only the first and the last failed', () => {
     beforeEach(async () => {
       for (let number = 1; number <= 150; number++) {
         await add(proxied.direct, number * 100, number === 1 || number === 150 ? 'failed' : 'completed');
       }
     });
 
-    it('reads a first page in one round trip, filtered or not', async () => {
+    it('reads the first page in one round trip, with or without a filter', async () => {
       expect(await pageNumbers(2, 0)).toEqual({ numbers: [15_000, 14_900], total: 150 });
       expect([proxied.proxy.sequentialCalls(), proxied.proxy.calls.length]).toEqual([1, 2]);
       proxied.proxy.reset();
@@ -161,18 +161,18 @@ describe('readPage', () => {
       expect(proxied.proxy.readUnits()).toBeLessThanOrEqual(4);
     });
 
-    it('reads the page of a sparse filter without what lies between', async () => {
+    it('reads the page of a rare status without the members between', async () => {
       expect(await pageNumbers(10, 0, 'failed')).toEqual({ numbers: [15_000, 100], total: 2 });
       expect(proxied.proxy.sequentialCalls()).toBe(3);
       expect(proxied.proxy.readUnits()).toBeLessThan(10);
     });
 
-    it('answers an offset beyond the end with no rows and the total, in one call', async () => {
+    it('returns no rows and the total for an offset beyond the end, in one call', async () => {
       expect(await pageNumbers(10, 1_000_000)).toEqual({ numbers: [], total: 150 });
       expect(proxied.proxy.calls).toHaveLength(1);
     });
 
-    it('finds every member once by paging through', async () => {
+    it('returns every member once over all pages', async () => {
       const seen: unknown[] = [];
       for (let offset = 0; offset < 150; offset += 7) seen.push(...(await pageNumbers(7, offset)).numbers);
       expect(seen).toEqual(Array.from({ length: 150 }, (_, index) => (150 - index) * 100));

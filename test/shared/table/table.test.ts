@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => embedded.stop());
 
 describe('transact', () => {
-  it('throws the error of the action whose condition does not hold, and writes nothing', async () => {
+  it('throws the error of the action whose condition fails, and writes nothing', async () => {
     const { table } = embedded;
     const taken = { pk: 'a', sk: 'taken' };
     await transact(table, [{ put: { Item: taken } }]);
@@ -27,8 +27,8 @@ describe('transact', () => {
   });
 });
 
-describe('transact, through a table that is busy,', () => {
-  it('writes once what was carried out though it heard that it was in progress', async () => {
+describe('transact on a busy table', () => {
+  it('writes once when a transaction succeeded but was reported as in progress', async () => {
     const proxied = await startProxiedTable({ latencyInMilliseconds: 0 });
     proxied.proxy.inject({ kind: 'still-in-progress', share: 1, times: 3 });
     const update = {
@@ -159,14 +159,14 @@ describe('deleteItems', () => {
 });
 
 describe('increment', () => {
-  it('gives every caller a number of its own', async () => {
+  it('returns a different number to every caller', async () => {
     const numbers = await Promise.all(Array.from({ length: 20 }, () => increment(embedded.table, { pk: 'b', sk: 'counter' })));
     expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
   });
 });
 
 describe('withFreshReads', () => {
-  it('decides again after a stale read and returns the later answer', async () => {
+  it('repeats the decision after a stale read and returns the last answer', async () => {
     let calls = 0;
     const answer = await withFreshReads(embedded.table, () => {
       calls += 1;

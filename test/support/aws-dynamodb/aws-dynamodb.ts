@@ -22,17 +22,17 @@ import type { Json } from './wire.ts';
 import { WireError } from './wire-error.ts';
 
 export interface AwsDynamoDbOptions {
-  /** Default: the system's. */
+  /** Default: the system clock. */
   clock?: Clock;
-  /** Of all random moments and orders. Default 1. */
+  /** The seed of all random times and orders. Default 1. */
   seed?: number;
   /** How long a transaction holds its items after its outcome is decided. Default 15. */
   transactionInMilliseconds?: number;
-  /** How long a single write is still under way after it has become visible. Default 0. */
+  /** How long a single write continues after it has become visible. Default 0. */
   singleWriteInMilliseconds?: number;
   /** The longest pause between two pieces of a page, or two items of a batch. Default 0. */
   betweenReadsInMilliseconds?: number;
-  /** Default: none. `unitLimitsOfAws` has those of AWS. */
+  /** Default: no limits. `unitLimitsOfAws` has the limits of AWS. */
   limits?: UnitLimits;
 }
 
@@ -40,17 +40,16 @@ export interface AwsDynamoDb {
   endpoint: string;
   units: Units;
   figures: Readonly<Figures>;
-  /** Drops the calls that are under way; a transaction among them may stay half written. */
+  /** Drops the calls in progress. A transaction among them may stay half written. */
   stop: () => Promise<void>;
 }
 
 /**
- * A front for a DynamoDB engine that shows what AWS does and an engine on one machine does not: transactions that take time, are
- * read item by item meanwhile and conflict with others; units per partition key; quotas.
+ * Starts a front for a DynamoDB engine. It adds behaviour of AWS that an engine on one machine lacks: transactions that take
+ * time, during which reads see them item by item and other writes conflict; units per partition key; quotas.
  *
- * It does not show: eventually consistent reads that are stale, indexes (their queries go to the engine as they are, without
- * being metered by key), streams, TTL, PartiQL, partitions that split, adaptive capacity or the limits of a whole table.
- * Only calls through the front meet its rules.
+ * It does not simulate stale reads, indexes (the engine answers their queries, and they are not metered by key), streams, TTL,
+ * PartiQL, partitions that split, adaptive capacity or the limits of a whole table. Only calls through the front are affected.
  */
 export async function startAwsDynamoDb(engineEndpoint: string, options: AwsDynamoDbOptions = {}): Promise<AwsDynamoDb> {
   const front = openFront(engineEndpoint, options);

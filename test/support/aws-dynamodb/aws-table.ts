@@ -6,15 +6,15 @@ import { startEmbeddedTable } from '../embedded-table.ts';
 import { startAwsDynamoDb, type AwsDynamoDb, type AwsDynamoDbOptions } from './aws-dynamodb.ts';
 
 export interface AwsTable {
-  /** The table as AWS shows it. */
+  /** The table through the front. */
   table: Table;
-  /** The same table, straight on the engine: its writes meet no transaction, its reads see what reads through the front see. */
+  /** The same table directly on the engine. Its writes never conflict, and its reads see what reads through the front see. */
   direct: Table;
   front: AwsDynamoDb;
   stop: () => Promise<void>;
 }
 
-/** A fresh table on an engine of its own, behind the front. `maxAttempts` is the SDK's; 1 shows each refusal. Default 3. */
+/** Starts an engine with a new table behind the front. `maxAttempts` is the SDK's: 1 shows each error. Default 3. */
 export async function startAwsTable(options: AwsDynamoDbOptions & { maxAttempts?: number } = {}): Promise<AwsTable> {
   const embedded = await startEmbeddedTable();
   const front = await startAwsDynamoDb(embedded.endpoint, options);

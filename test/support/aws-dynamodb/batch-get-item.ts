@@ -9,8 +9,7 @@ import type { BatchGetRequest, Json, KeysAndAttributes, WireItem } from './wire.
 import { WireError } from './wire-error.ts';
 
 /**
- * Reads each item at a moment of its own, in random order. Keys that are throttled, or are beyond 16 MB, come back in
- * UnprocessedKeys.
+ * Reads each item at a different time, in random order. Returns keys that are throttled or exceed 16 MB in UnprocessedKeys.
  * @throws WireError if the batch breaks a quota, or if every key in it was throttled.
  */
 export async function batchGetItem(front: Front, request: BatchGetRequest): Promise<Json> {

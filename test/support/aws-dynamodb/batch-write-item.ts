@@ -6,8 +6,8 @@ import type { BatchWriteRequest, Capacity, ItemRequest, Json, WriteRequest } fro
 import { WireError } from './wire-error.ts';
 
 /**
- * Writes each item by itself, in random order, as BatchWriteItem is no transaction. Writes that conflict with a transaction or
- * are throttled come back in UnprocessedItems.
+ * Writes each item separately, in random order, because BatchWriteItem is not a transaction. Returns writes that conflict with a
+ * transaction or are throttled in UnprocessedItems.
  * @throws WireError if the batch breaks a quota, or if every write in it was throttled.
  */
 export async function batchWriteItem(front: Front, request: BatchWriteRequest): Promise<Json> {

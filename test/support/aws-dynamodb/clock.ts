@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** The time that the front lives in, in milliseconds. */
+/** The clock of the front, in milliseconds. */
 export interface Clock {
   now: () => number;
   wait: (milliseconds: number) => Promise<void>;
-  /** Calls back once, unless the returned function is called before. */
+  /** Calls back once after the delay. The returned function cancels it. */
   setTimer: (milliseconds: number, callback: () => void) => () => void;
 }
 

@@ -25,7 +25,7 @@ export interface KeyElement {
   KeyType: 'HASH' | 'RANGE';
 }
 
-/** The DynamoDB engine behind the front. Its refusals are thrown as they came. */
+/** The DynamoDB engine behind the front. Its error responses are thrown unchanged. */
 export interface Engine {
   call: <Operation extends keyof Answers>(operation: Operation, request: object) => Promise<Answers[Operation]>;
   /** Any other operation. */

@@ -8,7 +8,7 @@ import type { TransactionTokens } from './transaction-tokens.ts';
 import type { UnitMeter } from './unit-meter.ts';
 import type { WrittenTransaction } from './transact-write-items.ts';
 
-/** What the operations of one front share. */
+/** The dependencies that the operations of one front share. */
 export interface Front {
   engine: Engine;
   clock: Clock;
@@ -23,19 +23,19 @@ export interface Front {
   figures: Figures;
 }
 
-/** How long things take, in milliseconds. */
+/** Durations in milliseconds. */
 export interface Durations {
   transaction: number;
   singleWrite: number;
   betweenReads: number;
 }
 
-/** What callers met since the start. */
+/** Counts of events since the start. */
 export interface Figures {
-  /** Transactions that wrote. */
+  /** Transactions that have written. */
   transactions: number;
-  /** Writes, and transactions that read, that were refused because another transaction held an item. */
+  /** Writes and read transactions that were refused because another transaction held an item. */
   conflicts: number;
-  /** Plain reads in partitions where a transaction was visible in part. */
+  /** Plain reads in partitions where a transaction was partly visible. */
   readsOfPartlyVisible: number;
 }

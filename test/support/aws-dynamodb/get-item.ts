@@ -6,8 +6,8 @@ import { throttlingError } from './wire-error.ts';
 const leastReadUnits = 0.5;
 
 /**
- * Reads an item as it is at this moment, whatever transaction holds it.
- * @throws WireError ThrottlingException where the partition key has used up its read units.
+ * Reads the current state of an item, even if a transaction holds it.
+ * @throws WireError ThrottlingException if the partition key has used up its read units
  */
 export async function getItem(
   front: Front,

@@ -91,7 +91,7 @@ describe('a plain read while a transaction is in flight', () => {
   });
 });
 
-describe('reads beside many transactions', () => {
+describe('reads during many transactions', () => {
   it('never go back, never miss what was acknowledged, and see no part of a transaction in TransactGetItems', async () => {
     const real = await startAwsTable({ transactionInMilliseconds: 4, seed: 11, maxAttempts: 1 });
     const commands = commandsOn(real.table);

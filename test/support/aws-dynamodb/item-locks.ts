@@ -1,7 +1,7 @@
 /**
- * Who is at work on an item. A transaction that writes holds its items: any other write of them, and any transaction that reads
- * them, is refused. Everything else passes through an item; a transaction that has taken hold of the item waits until those
- * who were in before are out again.
+ * The operations in progress on each item. A transaction that writes holds its items: any other write of them, and any
+ * transaction that reads them, is refused. All other operations enter and leave an item. A transaction that has taken hold of
+ * the item waits until the operations that entered before have left.
  */
 export interface ItemLocks {
   isHeld: (id: string) => boolean;
@@ -9,7 +9,7 @@ export interface ItemLocks {
   hold: (ids: string[]) => () => void;
   /** Registers a single write, or a transaction that reads, until the returned function is called. */
   enter: (ids: string[], does: 'read' | 'write') => () => void;
-  /** Resolves when all who had entered before have left. */
+  /** Resolves when all operations that entered before have left. */
   untilFree: (ids: string[]) => Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 import type { WireItem, WireValue } from './wire.ts';
 
-/** The size of an item in bytes by AWS's rules ("DynamoDB item sizes and formats"): the names and the values of its attributes. */
+/** Returns the size of an item in bytes by AWS's rules ("DynamoDB item sizes and formats"): attribute names and values. */
 export function itemSize(item: WireItem | undefined): number {
   return Object.entries(item ?? {}).reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + valueSize(value), 0);
 }
@@ -19,7 +19,7 @@ export function valueSize(value: WireValue): number {
   return 1;
 }
 
-/** About a byte for every two significant digits, one more, and one for the sign. */
+/** About one byte for every two significant digits, plus one, plus one for the sign. */
 function numberSize(number: string): number {
   const digits = number
     .replace(/e.*$/i, '')
@@ -35,8 +35,8 @@ function sum<T>(values: T[], size: (value: T) => number): number {
 const bytesPerWriteUnit = 1024;
 const bytesPerReadUnit = 4096;
 
-/** The write units of one item that is written outside a transaction. */
+/** Returns the write units of one item outside a transaction. */
 export const writeUnits = (bytes: number) => Math.max(1, Math.ceil(bytes / bytesPerWriteUnit));
 
-/** The read units of so many bytes, read strongly consistent outside a transaction. */
+/** Returns the read units of a number of bytes, strongly consistent and outside a transaction. */
 export const readUnits = (bytes: number) => Math.max(1, Math.ceil(bytes / bytesPerReadUnit));

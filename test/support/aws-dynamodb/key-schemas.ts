@@ -8,10 +8,10 @@ const maxSortKeyBytes = 1024;
 
 /** One item of one table. */
 export interface ItemRef {
-  /** The same for two references to the same item. */
+  /** Equal for two references to the same item. */
   id: string;
   tableName: string;
-  /** The value of the partition key, under which units are metered. */
+  /** The value of the partition key, by which units are metered. */
   partitionKey: string;
   key: WireItem;
 }
@@ -24,9 +24,9 @@ export interface KeySchema {
 /** The key schemas of the tables, read from the engine at the first use. */
 export interface KeySchemas {
   of: (tableName: string) => Promise<KeySchema>;
-  /** The item that a request names by its key, or puts. */
+  /** Returns the item that a request names by its key or puts. */
   refOf: (request: { TableName: string; Item?: WireItem; Key?: WireItem }) => Promise<ItemRef>;
-  /** Forgets what is known, since a table was created or deleted. */
+  /** Forgets all schemas, because a table was created or deleted. */
   forget: () => void;
 }
 
@@ -70,7 +70,7 @@ function refOf(tableName: string, schema: KeySchema, item: WireItem | undefined,
     throw validationError('The provided key element does not match the schema');
   const [partition, sort] = [key[schema.partitionKey], key[schema.sortKey ?? '']];
   if (partition && valueSize(partition) > maxPartitionKeyBytes) {
-    // Without the space, as AWS words it.
+    // Without the space, as in AWS's message.
     throw validationError(
       'One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of2048 bytes',
     );

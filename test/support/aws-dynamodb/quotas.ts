@@ -35,7 +35,7 @@ export function checkActions(actions: unknown[]): void {
   checkLength(actions, 'transactItems', maxActions);
 }
 
-/** @throws WireError if what the transaction sends weighs more than 4 MB: whole items, or keys and the values of expressions. */
+/** @throws WireError if the transaction's data exceeds 4 MB: whole items, or keys and the values of expressions. */
 export function checkTransactionSize(actions: ItemRequest[]): void {
   const bytes = actions.reduce(
     (sum, action) =>
@@ -77,7 +77,7 @@ export function checkKeysDiffer(ids: string[]): void {
   if (new Set(ids).size < ids.length) throw validationError('Provided list of item keys contains duplicates');
 }
 
-/** @throws WireError if the request's body weighs more than 16 MB, the most that a batch may have. */
+/** @throws WireError if the request's body exceeds 16 MB, the limit of a batch. */
 export function checkRequestSize(bytes: number): void {
   if (bytes > maxBatchBytes) throw validationError('The request exceeds the maximum request size of 16 MB');
 }

@@ -7,14 +7,14 @@ import type { Json, PageAnswer, PageRequest, WireItem } from './wire.ts';
 import { throttlingError } from './wire-error.ts';
 
 const leastReadUnits = 0.5;
-/** Under which the units of scans are metered, since they belong to no partition key. */
+/** The name for the units of scans, which belong to no partition key. */
 const scanPartitionKey = 'scan';
 
 /**
- * A page of a Query or Scan. Its items are read piece by piece, in the order of their keys, so that a page may show an earlier
- * item as it was before a change, and a later item as it was after a later change. What has a filter, an index or a nested
- * projection is read by the engine in one piece.
- * @throws WireError ThrottlingException where the partition key has used up its read units.
+ * Reads a page of a Query or Scan. Its items are read piece by piece in the order of their keys, so that a page may show an
+ * earlier item before a change and a later item after a later change. The engine reads a page with a filter, an index or a
+ * nested projection in one piece.
+ * @throws WireError ThrottlingException if the partition key has used up its read units
  */
 export async function readPage(front: Front, operation: 'Query' | 'Scan', request: PageRequest): Promise<Json> {
   const schema = await front.keySchemas.of(request.TableName);
@@ -43,7 +43,7 @@ async function inPieces(
   schema: KeySchema,
   names: string[] | undefined,
 ): Promise<PageAnswer> {
-  // The engine refuses what is wrong with the projection, which the pieces are read without.
+  // Lets the engine check the projection, because the pieces are read without it.
   if (names) await front.engine.call(operation, { ...request, Limit: 1 });
   const { items, lastKey } = await readPieces(front, operation, withoutProjection(request), (item) => keyOf(schema, item));
   const units = readUnits(items.reduce((sum, item) => sum + itemSize(item), 0)) * (request.ConsistentRead ? 1 : 0.5);
@@ -70,14 +70,14 @@ function isPlain(request: PageRequest): boolean {
   return takenAsTheyCome.every((field) => request[field] === undefined) && request.Limit !== 0;
 }
 
-/** The attributes that a page is to show; undefined for all of them. */
+/** Returns the attributes that a page shows. Undefined: all attributes. */
 function projectedNames({ ProjectionExpression, ExpressionAttributeNames }: PageRequest): string[] | 'nested' | undefined {
   const paths = ProjectionExpression?.split(',').map((path) => path.trim());
   if (!paths?.every((path) => /^#?\w+$/.test(path))) return paths && 'nested';
   return paths.map((path) => (path.startsWith('#') ? (ExpressionAttributeNames?.[path] ?? path) : path));
 }
 
-/** The request for whole items, without the names that only its projection used. */
+/** Returns the request for whole items, without the names that only its projection uses. */
 function withoutProjection({ ProjectionExpression, ExpressionAttributeNames, ...request }: PageRequest): PageRequest {
   if (!ExpressionAttributeNames) return request;
   const used = Object.entries(ExpressionAttributeNames).filter(
@@ -90,7 +90,7 @@ function project(item: WireItem, names: string[]): WireItem {
   return Object.fromEntries(names.flatMap((name) => (item[name] ? [[name, item[name]]] : [])));
 }
 
-/** The partition key's value in a key condition, which has it as `name = :value`. */
+/** Returns the partition key's value in a key condition of the form `name = :value`. */
 function partitionKeyOfQuery(schema: KeySchema, request: PageRequest): string {
   for (const [, name = '', value = ''] of (request.KeyConditionExpression ?? '').matchAll(/([#\w.-]+)\s*=\s*(:\w+)/g)) {
     if ((request.ExpressionAttributeNames?.[name] ?? name) === schema.partitionKey)

@@ -3,7 +3,7 @@ import { itemSize } from './item-size.ts';
 import { maxPageBytes } from './quotas.ts';
 import type { PageRequest, WireItem } from './wire.ts';
 
-/** The first piece has up to so many items; each of the next has twice as many as the one before. */
+/** The highest number of items in the first piece. It doubles for each further piece. */
 const largestFirstPiece = 8;
 
 interface Pieces {
@@ -11,7 +11,7 @@ interface Pieces {
   lastKey?: WireItem | undefined;
 }
 
-/** The items of one page, up to its Limit and to 1 MB, read in pieces of random size with a pause between them. */
+/** Reads the items of one page, up to its Limit and to 1 MB, in pieces of random size with pauses between them. */
 export async function readPieces(
   front: Front,
   operation: 'Query' | 'Scan',

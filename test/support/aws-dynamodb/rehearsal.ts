@@ -3,7 +3,7 @@ import type { ItemRef } from './key-schemas.ts';
 import type { Change } from './reveals.ts';
 import type { ItemRequest, WireItem } from './wire.ts';
 
-/** One action of a transaction, and the item that it is on. */
+/** One action of a transaction, and its item. */
 export interface Action {
   ref: ItemRef;
   kind: string;
@@ -11,17 +11,17 @@ export interface Action {
 }
 
 /**
- * Decides transactions without showing anything: the engine itself runs a transaction on copies of its items in a table beside
- * the real one. Conditions, update expressions, size limits and cancellation reasons are the engine's. The caller holds the
- * items, so that nothing changes them, or their copies, meanwhile.
+ * Decides the outcome of transactions without making it visible: the engine runs a transaction on copies of its items in another
+ * table. Conditions, update expressions, size limits and cancellation reasons are the engine's. The caller holds the items, so
+ * that nothing changes them or their copies in the meantime.
  */
 export interface Rehearsal {
   /**
-   * What the transaction does to each of its items, in the order of the actions.
-   * @throws WireError as the engine refuses the transaction.
+   * Returns what the transaction does to each of its items, in the order of the actions.
+   * @throws WireError the engine's error if it refuses the transaction
    */
   decide: (actions: Action[]) => Promise<Change[]>;
-  /** The items as they are. */
+  /** Returns the current items. */
   itemsOf: (refs: ItemRef[]) => Promise<(WireItem | undefined)[]>;
 }
 
@@ -66,7 +66,7 @@ async function createCopy(engine: Engine, tableName: string): Promise<void> {
   });
 }
 
-/** Up to 100 items of any tables, as they are, in the order of the references. */
+/** Returns up to 100 current items of any tables, in the order of the references. */
 async function readAll(engine: Engine, refs: ItemRef[]): Promise<(WireItem | undefined)[]> {
   const byTable = Map.groupBy(refs, ({ tableName }) => tableName);
   const found = new Map<string, WireItem>();

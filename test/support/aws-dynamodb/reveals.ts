@@ -3,7 +3,7 @@ import type { Engine } from './engine.ts';
 import type { ItemRef } from './key-schemas.ts';
 import type { WireItem } from './wire.ts';
 
-/** An item before and after a transaction whose outcome is decided; undefined where there is none. */
+/** An item before and after a transaction whose outcome is decided. Undefined: the item does not exist. */
 export interface Change {
   ref: ItemRef;
   before: WireItem | undefined;
@@ -12,11 +12,11 @@ export interface Change {
 
 /** Makes decided transactions visible, item by item. */
 export interface Reveals {
-  /** Writes each change at a random moment within so many milliseconds. Resolves when they are over and all is written. */
+  /** Writes each change at a random time within the duration. Resolves when the time is over and all is written. */
   reveal: (changes: Change[], milliseconds: number) => Promise<void>;
-  /** Resolves when all that has become due is written, so that a read which begins now sees it. */
+  /** Resolves when all due changes are written, so that a read that starts now sees them. */
   untilSettled: () => Promise<void>;
-  /** Whether a transaction has written some of its changes, but not all, and one of them is on this partition key. */
+  /** Whether a partly written transaction has a change on this partition key. */
   isPartlyVisible: (partitionKey: string) => boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Random numbers from 0 up to 1, the same sequence for the same seed (mulberry32). */
+/** Returns a generator of random numbers from 0 to 1 that has the same sequence for the same seed (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -9,7 +9,7 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** A copy in random order. */
+/** Returns a copy in random order. */
 export function shuffled<T>(values: readonly T[], random: () => number): T[] {
   return values
     .map((value) => ({ value, place: random() }))

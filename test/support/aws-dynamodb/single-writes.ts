@@ -6,9 +6,9 @@ import { conflictError, throttlingError, WireError } from './wire-error.ts';
 export type SingleWrite = 'PutItem' | 'UpdateItem' | 'DeleteItem';
 
 /**
- * Writes one item, which the engine does at once.
- * @throws WireError TransactionConflictException while a transaction holds the item, ThrottlingException where the partition
- * key has used up its write units, and whatever the engine refuses.
+ * Writes one item, which the engine does immediately.
+ * @throws WireError TransactionConflictException while a transaction holds the item, ThrottlingException if the partition key
+ * has used up its write units, and the errors of the engine
  */
 export async function writeItem(front: Front, operation: SingleWrite, request: ItemRequest): Promise<Json> {
   const { engine, clock, durations, figures, keySchemas, locks, meter } = front;
@@ -27,7 +27,7 @@ export async function writeItem(front: Front, operation: SingleWrite, request: I
     if (durations.singleWrite > 0) await clock.wait(durations.singleWrite);
     return asksForCapacity(request) ? { ...answer, ConsumedCapacity: consumed } : answer;
   } catch (error) {
-    // A condition that fails costs what the item weighs.
+    // A failed condition costs the units of the item's size.
     if (error instanceof WireError && error.type === 'ConditionalCheckFailedException') {
       const { Item: item } = await engine.call('GetItem', { TableName: ref.tableName, Key: ref.key, ConsistentRead: true });
       units = writeUnits(itemSize(item));
@@ -39,7 +39,7 @@ export async function writeItem(front: Front, operation: SingleWrite, request: I
   }
 }
 
-/** The request, with the question for the units that it consumes. */
+/** Returns the request with ReturnConsumedCapacity. */
 export function withCapacity<Request extends { ReturnConsumedCapacity?: string }>(request: Request): Request {
   return { ...request, ReturnConsumedCapacity: asksForCapacity(request) ? request.ReturnConsumedCapacity : 'TOTAL' };
 }

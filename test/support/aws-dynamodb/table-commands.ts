@@ -16,7 +16,7 @@ import type { Item, Table } from '../../../shared/table/table.ts';
 
 export type TransactAction = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
-/** The calls of the front's tests, in short. Reads are strongly consistent; refusals are thrown as the SDK has them. */
+/** Short forms of the calls in the front's tests. Reads are strongly consistent. Errors are those of the SDK. */
 export interface TableCommands {
   get: (key: Key) => Promise<Item | undefined>;
   batchGet: (keys: Key[]) => Promise<{ items: Item[]; unprocessed: Item[] }>;
@@ -28,7 +28,7 @@ export interface TableCommands {
   remove: (key: Key) => Promise<void>;
   batchPut: (items: object[]) => Promise<{ unprocessed: Item[] }>;
   transact: (actions: TransactAction[], token?: string) => Promise<void>;
-  /** Actions of a transaction. */
+  /** Builds the actions of a transaction. */
   putting: (item: object) => TransactAction;
   counting: (key: Key) => TransactAction;
   removing: (key: Key) => TransactAction;
@@ -94,7 +94,7 @@ export function commandsOn({ name: TableName, document }: Table): TableCommands 
   };
 }
 
-/** Keys of one partition. */
+/** Returns keys of one partition. */
 export function keysIn(pk: string, count: number): Key[] {
   return Array.from({ length: count }, (_, index) => ({ pk, sk: `item-${String(index).padStart(3, '0')}` }));
 }

@@ -8,7 +8,7 @@ import { cancelledError, conflictReason, throttlingReason } from './wire-error.t
 const leastUnits = 2;
 
 /**
- * Reads all items at one moment. Units are those of what the answer shows, so that a projection makes them too few.
+ * Reads all items at the same time. Counts the units of the answer only, so a projection makes the count too low.
  * @throws WireError TransactionCanceledException if an item is being written, or its partition key is throttled.
  */
 export async function transactGetItems(front: Front, request: TransactGetRequest): Promise<Json> {
@@ -41,7 +41,7 @@ export async function transactGetItems(front: Front, request: TransactGetRequest
   }
 }
 
-/** The units of a transaction's items, in the form of ConsumedCapacity. */
+/** Returns the units of a transaction's items as ConsumedCapacity. */
 export function capacityByTable(refs: { tableName: string }[], units: number[]): Json[] {
   const totals = new Map<string, number>();
   for (const [index, { tableName }] of refs.entries()) totals.set(tableName, (totals.get(tableName) ?? 0) + (units[index] ?? 0));

@@ -8,7 +8,7 @@ import { capacityByTable } from './transact-get-items.ts';
 import type { Json, TransactWriteRequest } from './wire.ts';
 import { cancelledError, conflictReason, throttlingReason, validationError, WireError } from './wire-error.ts';
 
-/** What a transaction has written, by action. */
+/** The result of a transaction for each action. */
 export interface WrittenTransaction {
   changes: Change[];
   writeUnits: number[];
@@ -19,13 +19,13 @@ const leastUnits = 2;
 /**
  * Writes all actions or none.
  *
- * The transaction holds its items from its arrival to its acknowledgement. Its outcome is decided at once (see Rehearsal) and
- * then written to the table item by item, each at a random moment of the transaction's duration (see Reveals). So the engine
- * always has exactly what plain reads may see: they need no locks, no copies and no rewriting of pages, and an item never goes
- * back. The acknowledgement follows when all is written.
+ * The transaction holds its items from its arrival to its acknowledgement. Its outcome is decided immediately (see Rehearsal)
+ * and then written to the table item by item, each at a random time within the transaction's duration (see Reveals). So the
+ * engine always has exactly what plain reads may see: they need no locks, copies or rewritten pages, and an item never reverts.
+ * The acknowledgement follows when all is written.
  *
- * A repeat with the same client request token answers what the first request answered, and costs only reads.
- * @throws WireError TransactionCanceledException and the other refusals of DynamoDB.
+ * A repetition with the same client request token gets the answer of the first request, and costs only reads.
+ * @throws WireError TransactionCanceledException and the other errors of DynamoDB
  */
 export async function transactWriteItems(front: Front, request: TransactWriteRequest): Promise<Json> {
   const actions = await actionsOf(front, request);
@@ -91,7 +91,7 @@ function isCancelledByCondition(error: unknown): boolean {
   return error instanceof WireError && JSON.stringify(error.body['CancellationReasons'] ?? '').includes('ConditionalCheckFailed');
 }
 
-/** A transaction is written twice, to prepare it and to commit it: what a condition cancels is taken to cost the first half. */
+/** A transaction is written twice, to prepare and to commit it. One that a condition cancels is assumed to cost the first half. */
 async function unitsOfPreparing({ rehearsal }: Front, actions: Action[]): Promise<number[]> {
   const items = await rehearsal.itemsOf(actions.map(({ ref }) => ref));
   return items.map((item) => writeUnits(itemSize(item)));

@@ -9,15 +9,15 @@ interface Known<Result> {
   ended?: { at: number; result: Result };
 }
 
-/** What `once` ran, or what it answered when it had run before. */
+/** The result of `once`: new, or of an earlier call with the token. */
 export interface Outcome<Result> {
   result: Result;
   isRepeat: boolean;
 }
 
 /**
- * The client request tokens of transactions. A token is known while its transaction is in flight and for ten minutes after that
- * has been written; a cancelled transaction frees its token.
+ * The client request tokens of transactions. A token is known while its transaction is in flight, and for ten minutes after the
+ * transaction was written. A cancelled transaction frees its token.
  */
 export interface TransactionTokens<Result> {
   once: (token: string | undefined, parameters: string, run: () => Promise<Result>) => Promise<Outcome<Result>>;

@@ -2,14 +2,14 @@ import type { Clock } from './clock.ts';
 
 export type UnitKind = 'read' | 'write';
 
-/** What one partition key may consume. `burstInSeconds` of it can be saved up. */
+/** The limits of one partition key. Unused units of `burstInSeconds` can be saved up. */
 export interface UnitLimits {
   readUnitsPerSecond: number;
   writeUnitsPerSecond: number;
   burstInSeconds: number;
 }
 
-/** What a partition of AWS takes. AWS promises no burst of a single partition: one second of it is an assumption. */
+/** The limits of a partition of AWS. AWS guarantees no burst for a partition: one second of it is an assumption. */
 export const unitLimitsOfAws: UnitLimits = { readUnitsPerSecond: 3000, writeUnitsPerSecond: 1000, burstInSeconds: 1 };
 
 export type UnitFigures = Record<UnitKind, number>;
@@ -17,22 +17,22 @@ export type UnitFigures = Record<UnitKind, number>;
 /** The units consumed per partition key since the start or the last reset. */
 export interface Units {
   of: (partitionKey: string) => UnitFigures;
-  /** By partition key, the one with the most write units first. Scans are under `scan`, whatever they read. */
+  /** By partition key, with the most write units first. All scans are under `scan`. */
   byPartitionKey: () => [partitionKey: string, figures: UnitFigures][];
   total: () => UnitFigures;
-  /** How many requests, or items of a batch or transaction, were throttled. */
+  /** The number of throttled requests, or items of a batch or transaction. */
   throttled: () => number;
   reset: () => void;
 }
 
 /**
- * Meters what is consumed and limits it per partition key with a token bucket for reads and one for writes. As in DynamoDB, a
- * request is let in while the bucket holds anything, and pays what it turns out to cost, so that a bucket may go below zero.
+ * Meters the consumed units and limits them per partition key, with a token bucket for reads and one for writes. As in DynamoDB,
+ * a request is accepted while the bucket is not empty and then pays its actual cost, so that a bucket may go below zero.
  */
 export interface UnitMeter extends Units {
-  /** Takes the least that a request costs; false if the partition key is throttled. */
+  /** Reserves the minimum cost of a request. Returns false if the partition key is throttled. */
   reserve: (kind: UnitKind, partitionKey: string, units: number) => boolean;
-  /** Replaces what was reserved by what was consumed. */
+  /** Replaces the reserved units with the consumed ones. */
   settle: (kind: UnitKind, partitionKey: string, reserved: number, consumed: number) => void;
 }
 

@@ -1,15 +1,15 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from './clock.ts';
 
-/** A clock that stands still until it is moved. */
+/** A clock that does not run until it is moved. */
 export interface VirtualClock extends Clock {
-  /** Moves the time forward and fires the timers that become due, each at its own time. */
+  /** Moves the time forward and fires the due timers, each at its own time. */
   advance: (milliseconds: number) => Promise<void>;
   /** Moves the time to the next timer and fires it. */
   advanceToNext: () => Promise<void>;
-  /** How many timers are set. */
+  /** Returns the number of timers that are set. */
   timers: () => number;
-  /** Resolves as soon as exactly so many timers are set. */
+  /** Resolves as soon as exactly this number of timers is set. */
   untilTimers: (count: number) => Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 import type { Json } from './wire.ts';
 
-/** A refusal as DynamoDB sends it. */
+/** An error response in the format of DynamoDB. */
 export class WireError extends Error {
   override readonly name = 'WireError';
   readonly status: number;
@@ -41,7 +41,7 @@ const throughputExceeded =
 
 export const throttlingReason: CancellationReason = { Code: 'ThrottlingError', Message: throughputExceeded };
 
-/** What a table with on-demand capacity answers when one of its partitions is too hot. */
+/** The error of a table with on-demand capacity when one of its partitions is too hot. */
 export const throttlingError = (kind: 'read' | 'write', tableName: string) =>
   exception('ThrottlingException', {
     message: throughputExceeded,
@@ -66,7 +66,7 @@ export const parameterMismatchError = () =>
       'DynamoDB rejected the request because you retried a request with a different payload but with an idempotent token that was already used.',
   });
 
-/** A cancelled transaction; `refused` gives the reason for a position, undefined where the action itself is in order. */
+/** The error of a cancelled transaction. `refused` returns the reason for a position, or undefined if that action is valid. */
 export function cancelledError(refused: (CancellationReason | undefined)[]): WireError {
   const reasons = refused.map((reason) => reason ?? { Code: 'None' });
   const codes = reasons.map((reason) => reason.Code).join(', ');

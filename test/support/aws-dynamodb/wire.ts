@@ -1,4 +1,4 @@
-/** DynamoDB's JSON protocol, as far as the front looks into it. */
+/** The parts of DynamoDB's JSON protocol that the front reads. */
 export type Json = Record<string, unknown>;
 
 export interface WireValue {
@@ -22,7 +22,7 @@ export interface Capacity {
   CapacityUnits: number;
 }
 
-/** What requests on one item, and the actions of a transaction, have in common. */
+/** The fields that requests on one item and the actions of a transaction have in common. */
 export interface ItemRequest {
   TableName: string;
   Item?: WireItem;

@@ -1,0 +1,5 @@
+import type { Migration } from './migration.ts';
+import { serverKeysOfEndedRuns } from './server-keys-of-ended-runs.ts';
+
+/** All migrations, oldest first. Each starts after the previous one is done. */
+export const migrations: readonly Migration[] = [serverKeysOfEndedRuns];

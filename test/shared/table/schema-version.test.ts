@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { assetKey, readAsset } from '../../../shared/assets/read-asset.ts';
+import { changeInputs, readToChange } from '../../../shared/computations/change-computation.ts';
+import { computationKey, readComputation } from '../../../shared/computations/find-computation.ts';
+import { listComputations } from '../../../shared/computations/list-computations.ts';
+import { readHead } from '../../../shared/events/journal-head.ts';
+import { readManifest } from '../../../shared/manifest/read-manifest.ts';
+import { claimKeys, readClaim } from '../../../shared/runs/claim.ts';
+import { readRun, runKey } from '../../../shared/runs/read-run.ts';
+import { journalKeys, keyToWrite, runKeys, type Key, type RowKey } from '../../../shared/table/keys.ts';
+import { getItem } from '../../../shared/table/table.ts';
+import { transact, Transaction } from '../../../shared/table/transaction.ts';
+import { aReadyComputation, aRun, startStores, type Stores } from '../../support/builders-store.ts';
+
+let stores: Stores;
+beforeAll(async () => {
+  stores = await startStores();
+});
+afterAll(() => stores.stop());
+
+const domain = 'd1';
+let cvms = 0;
+
+async function aStartedRun() {
+  const { id, algorithm } = await aReadyComputation(stores, domain);
+  const cvm_id = `cvm-${++cvms}`;
+  const run_id = await aRun(stores, domain, id, cvm_id);
+  return { domain, computation_id: id, algorithm, run_id, cvm_id };
+}
+type Started = Awaited<ReturnType<typeof aStartedRun>>;
+
+/** Each kind of item with a version: where it stands, and who reads it. */
+const kinds: Record<string, { key: (run: Started) => Key; read: (run: Started) => Promise<unknown> }> = {
+  computation: {
+    key: (run) => computationKey(domain, run.computation_id),
+    read: (run) => readComputation(stores.table, domain, run.computation_id),
+  },
+  run: {
+    key: (run) => runKey(domain, run.run_id) as RowKey,
+    read: (run) => readRun(stores.table, domain, run.run_id),
+  },
+  asset: {
+    key: (run) => assetKey(domain, run.algorithm),
+    read: (run) => readAsset(stores.table, domain, run.algorithm),
+  },
+  claim: {
+    key: (run) => claimKeys(run)[0],
+    read: (run) => readClaim(stores.table, run),
+  },
+  'snapshot of a run': {
+    key: (run) => runKeys.snapshot(run.computation_id, run.run_id),
+    read: (run) => readManifest(stores.table, domain, run.computation_id, run.run_id),
+  },
+  'journal head': {
+    key: (run) => journalKeys.head(run.computation_id),
+    read: (run) => readHead(stores.table, run.computation_id),
+  },
+};
+const byName = Object.entries(kinds);
+
+async function setSchema(key: Key, schema: unknown): Promise<void> {
+  const update = {
+    Key: keyToWrite(key as RowKey),
+    UpdateExpression: schema === undefined ? 'REMOVE #schema' : 'SET #schema = :schema',
+    ExpressionAttributeNames: { '#schema': 'schema' },
+    ...(schema === undefined ? {} : { ExpressionAttributeValues: { ':schema': schema } }),
+  };
+  await transact(stores.table, [{ update }]);
+}
+
+describe('the schema version of a stored item', () => {
+  it.each(byName)('is written with every %s, and not given to readers', async (_name, { key, read }) => {
+    const run = await aStartedRun();
+    expect(await getItem(stores.table, key(run))).toMatchObject({ schema: 1 });
+    expect(await read(run)).not.toHaveProperty('schema');
+  });
+
+  it.each(byName)('is 1 for a %s that has none', async (_name, { key, read }) => {
+    const run = await aStartedRun();
+    const before = await read(run);
+    await setSchema(key(run), undefined);
+    expect(await read(run)).toEqual(before);
+  });
+
+  it.each(byName)('makes readers refuse a %s of a newer version', async (name, { key, read }) => {
+    const run = await aStartedRun();
+    await setSchema(key(run), 2);
+    const refusal = `A stored ${name} has schema 2, and this version of the service knows 1 at most: it was written by a newer version.`;
+    await expect(read(run)).rejects.toThrow(refusal);
+  });
+
+  it.each([0, 1.5, '1', null])('makes readers refuse %j, which no version writes', async (schema) => {
+    const run = await aStartedRun();
+    await setSchema(computationKey(domain, run.computation_id), schema);
+    await expect(readComputation(stores.table, domain, run.computation_id)).rejects.toThrow('A stored computation has schema');
+  });
+
+  it('makes lists refuse too, since a row left out would be a wrong page', async () => {
+    const run = await aStartedRun();
+    await setSchema(computationKey(domain, run.computation_id), 2);
+    const page = listComputations(stores.table, domain, { limit: 10, offset: 0 });
+    await expect(page).rejects.toThrow('written by a newer version');
+    await setSchema(computationKey(domain, run.computation_id), 1);
+  });
+
+  it('stays as it is when attributes of a row are updated', async () => {
+    const { id } = await aReadyComputation(stores, domain);
+    const computation = await readToChange(stores.table, domain, id);
+    const transaction = new Transaction();
+    changeInputs(transaction, computation, { addedDatasets: 0 });
+    await transaction.commit(stores.table);
+    expect(await getItem(stores.table, computationKey(domain, id))).toMatchObject({ schema: 1 });
+  });
+});
