@@ -1,3 +1,4 @@
+import ts from 'typescript';
 import { openCache } from './cache.ts';
 import { hash } from './hash.ts';
 import { distance, judge, sum, type Verdict } from './judge.ts';
@@ -23,7 +24,7 @@ export async function judgeAll(
 ): Promise<Judged[]> {
   const cache = openCache<Known>(tree.root, 'verdicts');
   const dependencyOf = ({ killer }: Verdict) => (killer?.file ? tree.hashOf(killer.file) : tree.hash);
-  const keyOf = (mutant: Mutant) => hash(`${mutant.file}\n${applyTo(tree.textOf(mutant.file), mutant)}`);
+  const keyOf = (mutant: Mutant) => hash(`${mutant.file}\n${withoutComments(applyTo(tree.textOf(mutant.file), mutant))}`);
   const judged: Judged[] = [];
   const killsOf = (source: string, test: string) =>
     judged.filter(({ mutant, verdict }) => mutant.file === source && verdict.killer?.file === test).length;
@@ -53,6 +54,14 @@ export async function judgeAll(
     }),
   );
   return judged;
+}
+
+/** Comments and layout may change: a verdict stays. */
+function withoutComments(text: string): string {
+  const { outputText } = ts.transpileModule(text, {
+    compilerOptions: { removeComments: true, target: ts.ScriptTarget.ESNext, module: ts.ModuleKind.ESNext },
+  });
+  return outputText;
 }
 
 /** About how long it takes: the tests of the same folder, or all others where there are none. */

@@ -1,9 +1,9 @@
 import { hash } from './hash.ts';
-import { applyTo, type Mutant } from './mutant.ts';
+import { applyTo, nameOf, type Mutant } from './mutant.ts';
 
 /**
- * Up to `size` mutants that compile, the same ones for the same seed. The order is by hash, so that a change of one file
- * leaves most of the others' mutants in the sample.
+ * Up to `size` mutants that compile, the same ones for the same seed. They are ordered by a hash of the lines that they change, so
+ * that a change of other lines leaves them in the sample.
  */
 export function sampleOf(
   mutants: Mutant[],
@@ -11,7 +11,13 @@ export function sampleOf(
   textOf: (file: string) => string,
   compiles: (file: string, text: string) => boolean,
 ): Mutant[] {
-  const ranked = mutants.map((mutant) => ({ mutant, rank: hash(`${seed}\n${hash(applyTo(textOf(mutant.file), mutant))}`) }));
+  const counts = new Map<string, number>();
+  const ranked = mutants.map((mutant) => {
+    const name = JSON.stringify(nameOf(mutant, textOf(mutant.file)));
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    return { mutant, rank: hash(`${seed}\n${name}\n${count}`) };
+  });
   const sample: Mutant[] = [];
   for (const { mutant } of ranked.sort((a, b) => (a.rank < b.rank ? -1 : 1))) {
     if (sample.length === size) break;
