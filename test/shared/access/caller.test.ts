@@ -61,6 +61,15 @@ describe('callerOf', () => {
     expect(() => rolesIn(claim)).toThrow(expect.objectContaining({ code: 'forbidden' }));
   });
 
+  it.each(['d', 'd:1', '', 'd1x', 'd1:d1'])('gives a member of the domain %j nothing in d1', (domain) => {
+    expect(() => rolesIn([`${domain}:administrator`])).toThrow(expect.objectContaining({ code: 'forbidden' }));
+    expect(rolesIn([`${domain}:administrator`, 'd1:viewer'])).toEqual(['viewer']);
+  });
+
+  it.each(['[d1:viewerx', 'xd1:viewer]'])('gives nothing for the claim %j, which has one bracket', (claim) => {
+    expect(() => rolesIn(claim)).toThrow(expect.objectContaining({ code: 'forbidden' }));
+  });
+
   it.each([undefined, '', 5, 'system', 'agent', 'computation-runner'])('throws unauthenticated for the subject %j', (sub) => {
     expect(() => callerOf({ sub, groups: '[d1:viewer]' }, 'groups', 'd1')).toThrow(
       expect.objectContaining({ code: 'unauthenticated' }),

@@ -2,7 +2,14 @@ import { S3RequestPresigner } from '@aws-sdk/s3-request-presigner';
 import { Sha256 } from '@smithy/core/checksum';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { localCredentials } from '../../../infra/local/local-credentials.ts';
-import { deleteContent, getContent, putContent, type ContentStore } from '../../../shared/assets/content-store.ts';
+import {
+  deleteContent,
+  getContent,
+  presignDownload,
+  presignUpload,
+  putContent,
+  type ContentStore,
+} from '../../../shared/assets/content-store.ts';
 import { StorageError } from '../../../shared/assets/storage-request.ts';
 import { ServiceError } from '../../../shared/errors.ts';
 import { toServiceError } from '../../../shared/http/problem.ts';
@@ -140,6 +147,40 @@ describe('the body of a storage answer', () => {
     });
     const response = await getContent(within(1_500), key);
     expect(await response?.text()).toBe('0,1,2,3,4,');
+  });
+});
+
+describe('putContent', () => {
+  it('asks storage to refuse content under a name that is in use', async () => {
+    const conditions: unknown[] = [];
+    storage.answerWith((request, response) => {
+      conditions.push(request.headers['if-none-match']);
+      response.end();
+    });
+    await put();
+    expect(conditions).toEqual(['*']);
+  });
+});
+
+describe('a presigned link', () => {
+  const now = '2025-07-17T08:00:00.000Z';
+  const inAnHour = '2025-07-17T09:00:00.000Z';
+
+  it('is good for one upload within an hour', async () => {
+    const { url, headers, expires_at, method } = await presignUpload(store, key, now);
+    expect({ headers, expires_at, method }).toEqual({ headers: { 'if-none-match': '*' }, expires_at: inAnHour, method: 'PUT' });
+    const query = new URL(url).searchParams;
+    expect(query.get('X-Amz-Expires')).toBe('3600');
+    expect(query.get('X-Amz-SignedHeaders')).toBe('host;if-none-match');
+  });
+
+  it('is good for downloads under the name of the asset within an hour', async () => {
+    const { url, expires_at } = await presignDownload(store, key, "Ä'(1)*.csv", now);
+    expect(expires_at).toBe(inAnHour);
+    const query = new URL(url).searchParams;
+    expect(query.get('X-Amz-Expires')).toBe('3600');
+    expect(query.get('response-content-type')).toBe('application/octet-stream');
+    expect(query.get('response-content-disposition')).toBe("attachment; filename*=UTF-8''%C3%84%27%281%29%2A.csv");
   });
 });
 

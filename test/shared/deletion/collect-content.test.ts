@@ -3,12 +3,17 @@ import { createAsset } from '../../../shared/assets/create-asset.ts';
 import { getContent, putContent, uploadKey } from '../../../shared/assets/content-store.ts';
 import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
 import { describeAsset } from '../../../shared/assets/describe-asset.ts';
-import { readAsset } from '../../../shared/assets/read-asset.ts';
+import { putContentCheck } from '../../../shared/assets/content-check.ts';
+import { assetKey, readAsset } from '../../../shared/assets/read-asset.ts';
 import { receiveUpload } from '../../../shared/assets/receive-upload.ts';
 import { storedAsset } from '../../../shared/assets/asset.ts';
+import { keyToWrite } from '../../../shared/table/keys.ts';
 import { parseStored } from '../../../shared/table/parse-stored.ts';
+import { getItem, type Item } from '../../../shared/table/table.ts';
+import { transact } from '../../../shared/table/transaction.ts';
 import { updateAsset } from '../../../shared/links/update-asset.ts';
 import { collectContent } from '../../../shared/deletion/collect-content.ts';
+import { numberedId } from '../../../shared/identifiers.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { clockOfTests } from '../../support/append-to-journal.ts';
 import { contentKeys, dieAtEveryCall } from '../../support/builders-purge.ts';
@@ -109,7 +114,25 @@ describe('collectContent', () => {
     await deleteAsset(stores.table, { domain, id, ...byAlice });
     await purgeAll(stores.table, stores.content);
     await collect();
-    expect((await scan(stores.table)).filter((item) => item['pk'] === 'content-checks')).toEqual([]);
+    expect((await scan(stores.table)).filter((item) => String(item['pk']).startsWith('content-checks'))).toEqual([]);
+  });
+
+  it('settles the other notes when one of them cannot be settled, throws, and settles that one later', async () => {
+    const [{ id }, orphan] = [await create(undefined), uploadKey(domain, numberedId(4711))];
+    const { upload_key } = await readAsset(stores.table, domain, id);
+    await putContent(stores.content, orphan, Buffer.from('orphan'));
+    await transact(stores.table, [putContentCheck(orphan, clockOfTests)]);
+    const key = assetKey(domain, id);
+    const row = await getItem(stores.table, key);
+    const write = (item: Item) => transact(stores.table, [{ put: { Item: { ...item, ...keyToWrite(key) } } }]);
+    await write({ ...row, size: 'damaged' });
+    await expect(collect()).rejects.toBeInstanceOf(AggregateError);
+    expect(await getContent(stores.content, orphan)).toBeUndefined();
+    await write(row ?? {});
+    await putContent(stores.content, String(upload_key), Buffer.from('large'));
+    await collect();
+    expect(await contentOf(id)).toBe(btoa('large'));
+    await expectOnlyNamedContent();
   });
 });
 

@@ -64,8 +64,9 @@ describe('appendEvents', () => {
     await expect(transact(embedded.table, stale.actions)).rejects.toBeInstanceOf(StaleReadError);
   });
 
-  it('throws a TypeError for no events, and for more than 50', async () => {
+  it('takes 50 events, and throws a TypeError for no events and for more than 50', async () => {
     const head = parseHead(undefined);
+    expect((await appendEvents(embedded.table, 'c', head, many(50), clockOfTests)).events).toHaveLength(50);
     await expect(appendEvents(embedded.table, 'c', head, [], clockOfTests)).rejects.toBeInstanceOf(TypeError);
     await expect(appendEvents(embedded.table, 'c', head, many(51), clockOfTests)).rejects.toBeInstanceOf(TypeError);
   });

@@ -76,6 +76,34 @@ describe('toServiceError', () => {
     expect(body).not.toMatch(/secret|10\.0/);
   });
 
+  it.each([
+    'ThrottlingException',
+    'ProvisionedThroughputExceededException',
+    'RequestLimitExceeded',
+    'TransactionInProgressException',
+    'TooManyRequestsException',
+    'SlowDown',
+    'ExecutionLimitExceeded',
+    'ServiceUnavailable',
+    'TimeoutError',
+    'AbortError',
+  ])('answers 503 to %s, which AWS or its SDK throws while a service is busy', (name) => {
+    expect(answerTo(Object.assign(new Error('secret'), { name })).statusCode).toBe(503);
+  });
+
+  it.each(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'])(
+    'answers 503 to a connection that fails with %s',
+    (code) => {
+      expect(answerTo(Object.assign(new Error('secret'), { code })).statusCode).toBe(503);
+    },
+  );
+
+  it('answers 503 where a dependency answers 500, and 500 where it answers 499', () => {
+    const answerToStatus = (httpStatusCode: number) =>
+      answerTo(Object.assign(new Error('secret'), { $metadata: { httpStatusCode } })).statusCode;
+    expect([answerToStatus(500), answerToStatus(499)]).toEqual([503, 500]);
+  });
+
   it('keeps the thrown error as the cause for the log', () => {
     const thrown = new Error('secret');
     expect(toServiceError(thrown).cause).toBe(thrown);

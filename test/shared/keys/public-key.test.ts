@@ -109,6 +109,13 @@ describe('parsePublicKey with an invalid key', () => {
     expect(refusal(base64(new X509Certificate(certificatePem).raw)).message).toContain('certificate');
   });
 
+  it('accepts an RSA key of 2048 bits and refuses one of 2047 bits, which is as long in bytes', () => {
+    const shorter = generateKeyPairSync('rsa', { modulusLength: 2047 }).publicKey;
+    expect(shorter.asymmetricKeyDetails?.modulusLength).toBe(2047);
+    expect(refusal(base64(spkiOf(shorter))).message).toContain('RSA (2048 to 16384 bits)');
+    expect(parsePublicKey(base64(spkiOf(rsa.publicKey))).algorithm).toBe('rsa');
+  });
+
   const weak = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey;
   const others: Record<string, string | Buffer> = {
     'an RSA key of 1024 bits': spkiOf(weak),

@@ -14,6 +14,7 @@ import { cvmKeys, keyToWrite } from '../../../shared/table/keys.ts';
 import { putItem, getItem } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { aReadyComputation, aRun, byAlice, endRunWith, startStores, type Stores } from '../../support/builders-store.ts';
+import { beforeTheNextTransaction } from '../../support/interleave.ts';
 import { startIdleStepFunctions } from '../../support/lifecycle-idle-step-functions.ts';
 
 let stores: Stores;
@@ -46,20 +47,6 @@ const offer = (run: Awaited<ReturnType<typeof aStartedRun>>, task_token: string)
 const commands = (cvmId: string) => listCommands(stores.table, domain, cvmId, now());
 const stop = (run: { computation_id: string }) =>
   stopRun(stores.table, stores.executions, { domain, computationId: run.computation_id, ...byAlice });
-
-/** Runs `act` before the next transaction through the mortal table. */
-function beforeTheNextTransaction(act: () => Promise<unknown>): void {
-  const { middlewareStack } = stores.mortal.document;
-  const name = 'beforeTheNextTransaction';
-  middlewareStack.add(
-    (next, { commandName }) =>
-      async (sent) => {
-        if (String(commandName).startsWith('TransactWrite') && middlewareStack.remove(name)) await act();
-        return await next(sent);
-      },
-    { name, step: 'initialize' },
-  );
-}
 
 describe('offerRun', () => {
   it('offers the same command when it is retried before the CVM has answered', async () => {
@@ -96,7 +83,7 @@ describe('offerRun', () => {
 
   it('offers nothing when a stop is requested and delivered before its transaction', async () => {
     const run = await aStartedRun();
-    beforeTheNextTransaction(async () => {
+    beforeTheNextTransaction(stores.mortal, async () => {
       await stop(run);
       await deliverStop(stores.table, stores.executions, { run, task_token: 'stop' }, now(), 60);
     });

@@ -1,9 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { recordReports } from '../../../shared/runs/record-reports.ts';
 import type { Report } from '../../../shared/runs/report.ts';
 import { readEvents } from '../../../shared/events/read-events.ts';
 import { numberedId } from '../../../shared/identifiers.ts';
+import { cvmKeys } from '../../../shared/table/keys.ts';
 import { aReadyComputation, aRun, byAlice, endRunWith, startStores, type Stores } from '../../support/builders-store.ts';
+import { asReadBefore } from '../../support/interleave.ts';
 import { inconsistencies, scan } from '../../support/lifecycle-inconsistencies.ts';
 
 let stores: Stores;
@@ -58,6 +60,36 @@ describe('recordReports', () => {
     const answers = await Promise.all(Array.from({ length: 6 }, () => record(cvmId, [report, report])));
     expect(answers.reduce((sum, { accepted }) => sum + accepted, 0)).toBe(1);
     expect((await eventsOf(id)).filter((event) => event.event_type === 'Running')).toHaveLength(1);
+  });
+
+  it('records an event after the end of a run that ends after recordReports has read the claim', async () => {
+    const { id, cvmId, run } = await aStartedRun();
+    await record(cvmId, [anEvent(run, 'accepts the run')]);
+    asReadBefore(stores.mortal, cvmKeys.claim(domain, cvmId), () => endRunWith(stores, domain, run));
+    const reports = [anEvent(run, 'late')];
+    await recordReports(stores.mortal, stores.executions, { domain, cvmId, reports, now: byAlice.now });
+    expect((await eventsOf(id)).map(({ event_type }) => event_type).slice(0, 2)).toEqual(['Running', 'completed']);
+    const items = await scan(stores.table);
+    expect(items.find((item) => item['pk'] === `journal#${id}` && item['sk'] === 'latest')).toMatchObject({
+      event_type: 'completed',
+    });
+    expect(inconsistencies(items)).toEqual([]);
+  });
+
+  it('measures how long the CVM took to accept, and the age of the oldest event', async () => {
+    const { cvmId, run } = await aStartedRun();
+    const reports = [1, 7, 3].map((age) => {
+      const occurred_at = new Date(Date.parse(byAlice.now) - age * 1000).toISOString();
+      return { ...anEvent(run, `${age} s old`), occurred_at };
+    });
+    vi.stubEnv('METRICS_NAMESPACE', 'Test');
+    const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+    const now = new Date(Date.parse(byAlice.now) + 2000).toISOString();
+    await recordReports(stores.table, stores.executions, { domain, cvmId, reports, now });
+    const metrics = write.mock.calls.map(([line]) => JSON.parse(String(line)) as Record<string, unknown>);
+    write.mockRestore();
+    vi.unstubAllEnvs();
+    expect(metrics).toMatchObject([{ TimeToAccept: 2000 }, { ReportLag: 9000 }]);
   });
 
   it('leaves the end of a run as its latest event when other events arrive at the same time', async () => {

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { getItem, increment } from '../../../shared/table/table.ts';
+import { Deadline } from '../../../shared/deadline.ts';
+import { deleteItems, getItem, getItems, increment, queryPartition } from '../../../shared/table/table.ts';
 import { StaleReadError, transact, withFreshReads } from '../../../shared/table/transaction.ts';
+import { untilTestEnds } from '../../support/patience.ts';
 import { startProxiedTable } from '../../support/proxied-table.ts';
 import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
 
@@ -39,6 +41,120 @@ describe('transact on a busy table', () => {
     expect(proxied.proxy.faults()).toBe(3);
     expect(await getItem(proxied.direct, update.Key)).toMatchObject({ count: 1 });
     await proxied.stop();
+  });
+});
+
+describe('transact, tried again,', () => {
+  const put = { put: { Item: { pk: 'a', sk: 'token' } } };
+
+  /** The tokens under which a transaction is sent that meets a fault so many times. The SDK itself retries what is in progress. */
+  async function tokensSent(kind: 'conflict' | 'still-in-progress', times: number): Promise<unknown[]> {
+    const proxied = await startProxiedTable({ latencyInMilliseconds: 0 });
+    const tokens: unknown[] = [];
+    proxied.table.document.middlewareStack.add(
+      (next) => async (sent) => {
+        if ('ClientRequestToken' in sent.input) tokens.push(sent.input.ClientRequestToken);
+        return await next(sent);
+      },
+      { step: 'initialize' },
+    );
+    proxied.proxy.inject({ kind, share: 1, times });
+    await transact(proxied.table, [put]);
+    await proxied.stop();
+    return tokens;
+  }
+
+  it('sends a cancelled transaction under a new token each time', async () => {
+    const tokens = await tokensSent('conflict', 2);
+    expect(tokens).toHaveLength(3);
+    expect(new Set(tokens).size).toBe(3);
+  });
+
+  it('sends a transaction that is still in progress under the token it was first sent with', async () => {
+    const tokens = await tokensSent('still-in-progress', 8);
+    expect(tokens.length).toBeGreaterThan(1);
+    expect(new Set(tokens).size).toBe(1);
+  });
+});
+
+describe('getItems', () => {
+  it('reads more than 100 items, in the order of their keys, with undefined for those that are missing', async () => {
+    const keys = Array.from({ length: 101 }, (_, index) => ({ pk: 'many', sk: String(index) }));
+    const stored = keys.filter((_key, index) => index % 2 === 0);
+    await transact(
+      embedded.table,
+      stored.map((Item) => ({ put: { Item } })),
+    );
+    const reversed = keys.toReversed();
+    expect(await getItems(embedded.table, reversed)).toEqual(reversed.map((key) => (Number(key.sk) % 2 === 0 ? key : undefined)));
+  });
+});
+
+/** A table whose first answer to a batch leaves one key unprocessed, as a busy partition does, and the pauses that it makes. */
+async function aBusyTable(command: 'BatchGet' | 'BatchWrite') {
+  const proxied = await startProxiedTable({ latencyInMilliseconds: 0 });
+  const { table } = proxied;
+  const log: string[] = [];
+  class LoggedDeadline extends Deadline {
+    override pause(): Promise<void> {
+      log.push('pause');
+      return Promise.resolve();
+    }
+  }
+  table.document.middlewareStack.add(
+    (next, { commandName }) =>
+      async (sent) => {
+        if (!String(commandName).startsWith(command)) return await next(sent);
+        log.push('send');
+        if (log.length > 1) return await next(sent);
+        const { RequestItems } = sent.input as { RequestItems: Record<string, unknown> };
+        const left = { UnprocessedKeys: RequestItems, UnprocessedItems: RequestItems };
+        return { output: { ...left, $metadata: {} }, response: {} };
+      },
+    { step: 'initialize' },
+  );
+  return { table: { ...table, deadline: () => new LoggedDeadline(untilTestEnds.timeout) }, log, stop: proxied.stop };
+}
+
+describe('a batch that DynamoDB leaves unprocessed', () => {
+  it('is read again after a pause', async () => {
+    const { table, log, stop } = await aBusyTable('BatchGet');
+    await transact(table, [{ put: { Item: { pk: 'busy', sk: '1' } } }]);
+    expect(await getItems(table, [{ pk: 'busy', sk: '1' }])).toEqual([{ pk: 'busy', sk: '1' }]);
+    expect(log).toEqual(['send', 'pause', 'send']);
+    await stop();
+  });
+
+  it('is deleted again after a pause', async () => {
+    const { table, log, stop } = await aBusyTable('BatchWrite');
+    await transact(table, [{ put: { Item: { pk: 'busy', sk: '1' } } }]);
+    await deleteItems(table, [{ pk: 'busy', sk: '1' }]);
+    expect(await getItem(table, { pk: 'busy', sk: '1' })).toBeUndefined();
+    expect(log).toEqual(['send', 'pause', 'send']);
+    await stop();
+  });
+});
+
+describe('queryPartition', () => {
+  it('returns no more items than its limit when they take more than the megabyte of one page', async () => {
+    for (let index = 0; index < 5; index++) {
+      await transact(embedded.table, [{ put: { Item: { pk: 'large', sk: String(index), data: 'x'.repeat(390 * 1024) } } }]);
+    }
+    const found = (limit?: number) => queryPartition(embedded.table, 'large', { limit, attributes: ['sk'] });
+    expect(await found(3)).toEqual([{ sk: '0' }, { sk: '1' }, { sk: '2' }]);
+    expect(await found()).toHaveLength(5);
+  });
+});
+
+describe('deleteItems', () => {
+  it('deletes more than the 25 items of one request', async () => {
+    const keys = Array.from({ length: 51 }, (_, index) => ({ pk: 'deleted', sk: String(index) }));
+    await transact(
+      embedded.table,
+      keys.map((Item) => ({ put: { Item } })),
+    );
+    await deleteItems(embedded.table, keys.slice(1));
+    expect(await queryPartition(embedded.table, 'deleted')).toEqual([keys[0]]);
   });
 });
 

@@ -1,0 +1,73 @@
+import type { MutantName } from './mutant.ts';
+
+interface AcceptedMutant extends MutantName {
+  /** Why no test should notice it. */
+  reason: string;
+}
+
+/** Mutants that change nothing that matters. The report prints `before` and `after` of every survivor. */
+export const acceptedMutants: AcceptedMutant[] = [
+  {
+    file: 'shared/events/read-segments.ts',
+    before:
+      'segments.every((segment, index) => index === 0 || segment.first_number === (segments[index - 1]?.last_number ?? 0) + 1) &&',
+    after:
+      'segments.every((segment, index) => index === 0 || segment.first_number === (segments[index - 1]?.last_number ?? 1) + 1) &&',
+    reason: 'Behind the first segment there is always one before: the fallback is there for the types alone.',
+  },
+  {
+    file: 'shared/manifest/build-manifest.ts',
+    before: 'if (a.user_id === owner || b.user_id === owner) return a.user_id === owner ? -1 : 1;',
+    after: 'if (a.user_id === owner || b.user_id === owner) return a.user_id === owner ? -2 : 1;',
+    reason: 'Sorting looks at the sign alone.',
+  },
+  {
+    file: 'shared/assets/content-check.ts',
+    before: 'queryBetween(table, ...contentCheckKeys.dueIn(shard, now), { limit: maxChecksPerCall }),',
+    after: 'queryBetween(table, ...contentCheckKeys.dueIn(shard, now), { }),',
+    reason: 'It bounds what one shard reads at a time. The result is cut to as many notes either way.',
+  },
+  {
+    file: 'shared/links/unlink-asset.ts',
+    before:
+      "{ delete: { Key: listKeys.row(list, member), ConditionExpression: 'attribute_exists(pk)' }, otherwise: new StaleReadError() },",
+    after: "{ delete: { Key: listKeys.row(list, member), ConditionExpression: 'attribute_exists(pk)' }, },",
+    reason: 'Whatever removes this row changes the computation or the link too. Their conditions come first and fail as stale.',
+  },
+  {
+    file: 'shared/runs/state-machine.ts',
+    before: 'IntervalSeconds: 1,',
+    after: 'IntervalSeconds: 2,',
+    reason: 'Tuning: how long a failed step waits before it is tried again.',
+  },
+  {
+    file: 'shared/events/journal.ts',
+    before: 'const timestamp = now > head.last_at ? now : head.last_at;',
+    after: 'const timestamp = now >= head.last_at ? now : head.last_at;',
+    reason: 'Where they are equal both sides are the same.',
+  },
+  {
+    file: 'shared/events/event-filter.ts',
+    before: 'if (from > -Infinity || to < Infinity) {',
+    after: 'if (from > -Infinity || to <= Infinity) {',
+    reason: 'Without bounds all timestamps lie within them: unpacking them costs time and changes nothing.',
+  },
+  {
+    file: 'shared/events/read-segments.ts',
+    before: 'const afterAll = 999_999_999_999;',
+    after: 'const afterAll = 1000000000000;',
+    reason: 'Both stand behind every number that a journal can have.',
+  },
+  {
+    file: 'shared/table/open-table.ts',
+    before: 'const maxAttempts = 6;',
+    after: 'const maxAttempts = 7;',
+    reason: 'Tuning: how often the SDK tries one call.',
+  },
+  {
+    file: 'shared/table/listing.ts',
+    before: 'const firstMembers = 50;',
+    after: 'const firstMembers = 51;',
+    reason: 'Tuning: up to where a page is read without the index. The page is the same.',
+  },
+];

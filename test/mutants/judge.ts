@@ -1,0 +1,119 @@
+import { dirname } from 'node:path/posix';
+import { applyTo, type Mutant } from './mutant.ts';
+import type { TestReach } from './reach-map.ts';
+import { runTests, type Failure, type TestRun } from './run-tests.ts';
+import { slowness } from './slowness.ts';
+import type { WorkingCopy } from './working-copy.ts';
+
+export interface Verdict {
+  outcome: 'killed' | 'timeout' | 'survived';
+  /** The first test that failed. */
+  killer?: Failure;
+  /** How many test files reach the mutant, and how many of them ran. */
+  tests: number;
+  ran: number;
+  seconds: number;
+}
+
+/** Test files run together up to this long on a quiet machine; what has its failure early need not wait for the rest. */
+const secondsPerGroup = 15;
+/** Beyond this, on a quiet machine, the tests that reach a mutant are left out, the slowest ones. */
+const mostSeconds = 90;
+
+/** How many mutants of a source file a test file has killed. */
+type KillCount = (source: string, test: string) => number;
+
+/** Runs the tests that reach a mutant, the likeliest first, up to the first failure. */
+export async function judge(
+  copy: WorkingCopy,
+  mutant: Mutant,
+  text: string,
+  { reaching, killsOf }: { reaching: TestReach[]; killsOf: KillCount },
+): Promise<Verdict> {
+  const started = performance.now();
+  const { file } = mutant;
+  const ordered = reaching.toSorted(
+    (a, b) =>
+      distance(file, a.file) - distance(file, b.file) || killsOf(file, b.file) - killsOf(file, a.file) || a.seconds - b.seconds,
+  );
+  const verdict = (outcome: Verdict['outcome'], ran: number): Verdict => ({
+    outcome,
+    tests: reaching.length,
+    ran,
+    seconds: (performance.now() - started) / 1000,
+  });
+  let ran = 0;
+  const open = groupsOf(ordered);
+  for (let group = open.shift(); group; group = open.shift()) {
+    const { outcome, failed } = await runGroup(copy, mutant, text, group);
+    if (outcome === 'timeout') return verdict('timeout', ran + group.length);
+    const place = group.findIndex((test) => test.file === failed?.file);
+    ran += place < 0 ? group.length : place + 1;
+    if (!failed) continue;
+    if (place < 0 || (await isKill(copy, mutant, text, failed.file))) return { ...verdict('killed', ran), killer: failed };
+    const notRun = group.slice(place + 1);
+    if (notRun.length > 0) open.unshift(notRun);
+  }
+  return verdict('survived', ran);
+}
+
+/**
+ * Whether a failed test file says that it is the mutant's fault. The whole service has deadlines that a busy machine may miss, so
+ * its tests must pass without the mutant, and fail a second time with it.
+ */
+async function isKill(copy: WorkingCopy, mutant: Mutant, text: string, test: string): Promise<boolean> {
+  if (test.startsWith('test/shared/')) return true;
+  const { outcome } = await runTests(copy.directory, [test], { limitInSeconds: patienceInSeconds });
+  return outcome === 'passed' && (await runMutated(copy, mutant, text, [test], patienceInSeconds)).outcome !== 'passed';
+}
+
+const patienceInSeconds = 600;
+
+async function runMutated(
+  copy: WorkingCopy,
+  mutant: Mutant,
+  text: string,
+  files: string[],
+  limitInSeconds: number,
+): Promise<TestRun> {
+  copy.write(mutant.file, applyTo(text, mutant));
+  try {
+    return await runTests(copy.directory, files, { limitInSeconds });
+  } finally {
+    copy.write(mutant.file, text);
+  }
+}
+
+/** The outcome `timeout` says that the tests take far longer than the same tests without the mutant, at the same load. */
+async function runGroup(copy: WorkingCopy, mutant: Mutant, text: string, group: TestReach[]): Promise<TestRun> {
+  const files = group.map(({ file }) => file);
+  const limitInSeconds = (10 + 3 * sum(group)) * slowness();
+  const run = await runMutated(copy, mutant, text, files, limitInSeconds);
+  if (run.outcome !== 'timeout') return run;
+  const { seconds } = await runTests(copy.directory, files, { limitInSeconds: 10 * limitInSeconds });
+  const fairLimitInSeconds = 10 + 3 * seconds;
+  return fairLimitInSeconds > limitInSeconds ? await runMutated(copy, mutant, text, files, fairLimitInSeconds) : run;
+}
+
+/** 0 for the test file of the source itself, 1 for the others of its folder, 2 for all others. */
+export function distance(source: string, test: string): number {
+  if (test === `test/${source.replace(/\.ts$/, '.test.ts')}`) return 0;
+  return dirname(test) === `test/${dirname(source)}` ? 1 : 2;
+}
+
+function groupsOf(tests: TestReach[]): TestReach[][] {
+  const groups: TestReach[][] = [];
+  let total = 0;
+  for (const test of tests) {
+    total += test.seconds;
+    if (total > mostSeconds && groups.length > 0) break;
+    const last = groups.at(-1);
+    if (last && sum(last) + test.seconds <= secondsPerGroup) last.push(test);
+    else groups.push([test]);
+  }
+  return groups;
+}
+
+export function sum(tests: TestReach[]): number {
+  return tests.reduce((seconds, test) => seconds + test.seconds, 0);
+}

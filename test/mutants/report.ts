@@ -1,0 +1,35 @@
+import { acceptedMutants } from './accepted-mutants.ts';
+import type { Verdict } from './judge.ts';
+import { isNamed, lineOf, nameOf, type Mutant } from './mutant.ts';
+
+export interface Judged {
+  mutant: Mutant;
+  text: string;
+  verdict: Verdict;
+}
+
+/** The share of mutants that tests notice, 0 to 1; a test run that does not end notices, too. */
+export function scoreOf(judged: Judged[]): number {
+  return judged.filter(({ verdict }) => verdict.outcome !== 'survived').length / judged.length;
+}
+
+export function reportOn(judged: Judged[]): string {
+  const count = (outcome: Verdict['outcome']) => judged.filter(({ verdict }) => verdict.outcome === outcome).length;
+  const survivors = judged.filter(({ verdict }) => verdict.outcome === 'survived');
+  const summary = `${judged.length} mutants: ${count('killed')} killed, ${count('timeout')} timed out, ${count('survived')} survived.`;
+  const late = judged.filter(({ verdict }) => verdict.outcome === 'timeout');
+  return [...late.map(described), ...survivors.map(described), summary, `Score: ${(100 * scoreOf(judged)).toFixed(1)} %`].join(
+    '\n\n',
+  );
+}
+
+function described({ mutant, text, verdict }: Judged): string {
+  const name = nameOf(mutant, text);
+  const place = `${mutant.file}:${lineOf(text, mutant.start)}`;
+  const code = [`  before  ${name.before}`, `  after   ${name.after}`];
+  if (verdict.outcome === 'timeout') return [`${place} timed out (${mutant.operator})`, ...code].join('\n');
+  const reason = acceptedMutants.find((accepted) => isNamed(accepted, name))?.reason;
+  const left = verdict.tests - verdict.ran;
+  const ran = `${verdict.ran} test files ran${left > 0 ? `, ${left} slow ones were left out` : ''}`;
+  return [`${place} survived (${mutant.operator}; ${ran})`, ...code, `  reason  ${reason ?? 'none given'}`].join('\n');
+}

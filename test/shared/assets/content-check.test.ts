@@ -1,0 +1,28 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dueContentChecks, putContentCheck } from '../../../shared/assets/content-check.ts';
+import { transact } from '../../../shared/table/transaction.ts';
+import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
+
+let embedded: EmbeddedTable;
+beforeAll(async () => {
+  embedded = await startEmbeddedTable();
+});
+afterAll(() => embedded.stop());
+
+const due = async (now: string) => (await dueContentChecks(embedded.table, now)).map((check) => check.content_key);
+
+describe('dueContentChecks', () => {
+  it('lists a note from two hours after it was made, the oldest first', async () => {
+    const notes: [string, string][] = [
+      ['later', '2025-07-17T08:00:01.000Z'],
+      ['first', '2025-07-17T08:00:00.000Z'],
+    ];
+    await transact(
+      embedded.table,
+      notes.map(([key, now]) => putContentCheck(key, now)),
+    );
+    expect(await due('2025-07-17T09:59:59.999Z')).toEqual([]);
+    expect(await due('2025-07-17T10:00:00.001Z')).toEqual(['first']);
+    expect(await due('2025-07-17T10:00:01.001Z')).toEqual(['first', 'later']);
+  });
+});

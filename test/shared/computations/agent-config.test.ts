@@ -1,0 +1,72 @@
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import {
+  agentConfigInput,
+  changedConfigFields,
+  defaultAgentConfig,
+  isDefaultAgentConfig,
+  parseAgentConfig,
+  withoutServerKey,
+} from '../../../shared/computations/agent-config.ts';
+
+const full = {
+  log_level: 'debug' as const,
+  cert_file: 'cert',
+  server_ca_file: 'server',
+  client_ca_file: 'client',
+  attested_tls: true,
+  server_key: 'key',
+};
+
+describe('agentConfigInput', () => {
+  it('has an empty configuration as its default', () => {
+    expect(v.parse(agentConfigInput, {})).toEqual({
+      log_level: '',
+      cert_file: '',
+      server_ca_file: '',
+      client_ca_file: '',
+      attested_tls: false,
+      server_key: '',
+    });
+  });
+
+  it.each(['cert_file', 'server_ca_file', 'client_ca_file', 'server_key'])('takes 16 KiB of %s in UTF-8, not more', (field) => {
+    const isTaken = (text: string) => v.safeParse(agentConfigInput, { [field]: text }).success;
+    const texts = ['x'.repeat(16 * 1024), 'é'.repeat(8 * 1024), 'x'.repeat(16 * 1024 + 1), `${'é'.repeat(8 * 1024)}x`];
+    expect(texts.map(isTaken)).toEqual([true, true, false, false]);
+  });
+
+  it('takes the log levels of the agent, and no others', () => {
+    const levels = ['', 'debug', 'info', 'warn', 'error', 'trace'];
+    const taken = levels.map((log_level) => v.safeParse(agentConfigInput, { log_level }).success);
+    expect(taken).toEqual([true, true, true, true, true, false]);
+  });
+});
+
+describe('parseAgentConfig', () => {
+  it('reads what is stored, and the default where nothing is', () => {
+    expect(parseAgentConfig(full)).toEqual(full);
+    expect(parseAgentConfig(undefined)).toEqual(defaultAgentConfig);
+  });
+});
+
+describe('withoutServerKey', () => {
+  it('leaves out the private key alone', () => {
+    const { server_key, ...rest } = full;
+    expect(server_key).toBe('key');
+    expect(withoutServerKey(full)).toEqual(rest);
+  });
+});
+
+describe('changedConfigFields', () => {
+  it('names the fields that differ', () => {
+    expect(changedConfigFields(full, { ...full, cert_file: 'other', attested_tls: false })).toEqual([
+      'cert_file',
+      'attested_tls',
+    ]);
+    expect([isDefaultAgentConfig(defaultAgentConfig), isDefaultAgentConfig({ ...defaultAgentConfig, server_key: 'x' })]).toEqual([
+      true,
+      false,
+    ]);
+  });
+});

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  assertExists,
+  changeInputs,
+  readToChange,
+  removeComputation,
+  type ComputationToChange,
+} from '../../../shared/computations/change-computation.ts';
+import { computationKey, readComputation } from '../../../shared/computations/find-computation.ts';
+import { keyToWrite } from '../../../shared/table/keys.ts';
+import { setAttributes } from '../../../shared/table/set-attributes.ts';
+import { StaleReadError, Transaction } from '../../../shared/table/transaction.ts';
+import { aComputation } from '../../support/builders-store.ts';
+import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
+
+let embedded: EmbeddedTable;
+beforeAll(async () => {
+  embedded = await startEmbeddedTable();
+});
+afterAll(() => embedded.stop());
+
+const domain = 'd1';
+
+/** Changes a row as a function of an earlier version may do it: not every change has a new `version`. */
+async function changeDirectly(id: string, change: Record<string, unknown>): Promise<void> {
+  const transaction = new Transaction();
+  transaction.add({ update: { Key: keyToWrite(computationKey(domain, id)), ...setAttributes(change) } });
+  await transaction.commit(embedded.table);
+}
+
+type Change = (transaction: Transaction, computation: ComputationToChange) => void;
+
+const changes: [string, Change][] = [
+  ['changeInputs', (transaction, computation) => changeInputs(transaction, computation, { addedDatasets: 1 })],
+  ['removeComputation', removeComputation],
+];
+
+describe.each(changes)('%s', (_name, change) => {
+  it.each([{ version: 7 }, { inputs_version: 7 }, { status: 'running' }])(
+    'fails as stale and writes nothing when the row has %j since it was read',
+    async (changed) => {
+      const id = await aComputation(embedded.table, domain);
+      const computation = await readToChange(embedded.table, domain, id);
+      await changeDirectly(id, changed);
+      const transaction = new Transaction();
+      change(transaction, computation);
+      await expect(transaction.commit(embedded.table)).rejects.toBeInstanceOf(StaleReadError);
+      expect(await readComputation(embedded.table, domain, id)).toEqual({ ...computation.row, ...changed });
+    },
+  );
+});
+
+describe('changeInputs', () => {
+  it('counts up both versions, and the datasets by as many as were linked', async () => {
+    const id = await aComputation(embedded.table, domain);
+    const computation = await readToChange(embedded.table, domain, id);
+    const transaction = new Transaction();
+    changeInputs(transaction, computation, { addedDatasets: 2 });
+    await transaction.commit(embedded.table);
+    const { version, inputs_version, dataset_count } = computation.row;
+    expect(await readComputation(embedded.table, domain, id)).toMatchObject({
+      version: version + 1,
+      inputs_version: inputs_version + 1,
+      dataset_count: dataset_count + 2,
+    });
+  });
+});
+
+describe('assertExists', () => {
+  it('fails as stale when the computation has been deleted', async () => {
+    const id = await aComputation(embedded.table, domain);
+    const deletion = new Transaction();
+    removeComputation(deletion, await readToChange(embedded.table, domain, id));
+    await deletion.commit(embedded.table);
+    const transaction = new Transaction();
+    assertExists(transaction, domain, id);
+    await expect(transaction.commit(embedded.table)).rejects.toBeInstanceOf(StaleReadError);
+  });
+});

@@ -1,0 +1,23 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readComputation } from '../../../shared/computations/find-computation.ts';
+import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
+import { allowed, aReadyComputation, aRun, startStores, type Stores } from '../../support/builders-store.ts';
+import { beforeTheNextTransaction } from '../../support/interleave.ts';
+
+let stores: Stores;
+beforeAll(async () => {
+  stores = await startStores();
+});
+afterAll(() => stores.stop());
+
+const domain = 'd1';
+
+describe('deleteComputation', () => {
+  it('refuses with run_active when a run starts after it has read the computation, and deletes nothing', async () => {
+    const { id } = await aReadyComputation(stores, domain);
+    beforeTheNextTransaction(stores.mortal, () => aRun(stores, domain, id));
+    const deletion = deleteComputation(stores.mortal, { domain, id, permit: allowed });
+    await expect(deletion).rejects.toMatchObject({ code: 'conflict', extras: { reason: 'run_active' } });
+    expect(await readComputation(stores.table, domain, id)).toMatchObject({ id, status: 'running' });
+  });
+});

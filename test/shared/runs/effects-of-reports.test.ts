@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import type { Claim } from '../../../shared/runs/claim.ts';
+import { answeredCommands, claimChangeOf } from '../../../shared/runs/effects-of-reports.ts';
+import type { Report } from '../../../shared/runs/report.ts';
+
+const now = '2025-07-17T08:00:00.000Z';
+const claim: Claim = {
+  domain: 'd1',
+  computation_id: 'c',
+  run_id: 'run',
+  cvm_id: 'cvm-1',
+  claimed_at: '2025-07-17T07:59:00.000Z',
+  run_command_id: 'run command',
+  stop_command_id: 'stop command',
+};
+const base = { id: 'r', run_id: 'run' };
+const accepted = (command_id: string): Report => ({ ...base, type: 'accepted', command_id, reason: '' });
+const rejected = (command_id: string): Report => ({ ...base, type: 'rejected', command_id, reason: 'no memory' });
+const event = (event_type: string, status: string): Report => ({
+  ...base,
+  type: 'event',
+  event_type,
+  status,
+  originator: 'agent',
+});
+const heartbeat: Report = { ...base, type: 'heartbeat' };
+
+describe('claimChangeOf', () => {
+  it.each([
+    ['an event', event('Running', 'InProgress')],
+    ['the acceptance of the run command', accepted('run command')],
+  ])('marks the run as accepted by %s, even beside a heartbeat', (_what, report) => {
+    for (const reports of [[report], [heartbeat, report]]) {
+      expect(claimChangeOf(reports, claim, now)).toEqual({ set: { accepted_at: now }, unless: [] });
+    }
+  });
+
+  it.each([
+    ['a heartbeat', heartbeat],
+    ['the acceptance of the stop command', accepted('stop command')],
+    ['the acceptance of a command that nobody issued', accepted('another command')],
+  ])('changes nothing by %s', (_what, report) => {
+    expect(claimChangeOf([report], claim, now)).toBeUndefined();
+  });
+
+  it('keeps the time at which the run was accepted first', () => {
+    expect(claimChangeOf([event('Running', 'InProgress')], { ...claim, accepted_at: now }, now)).toBeUndefined();
+  });
+
+  it('sets the first outcome of the reports, only while the claim has none', () => {
+    const reports = [heartbeat, rejected('run command'), event('Complete', 'Completed')];
+    expect(claimChangeOf(reports, { ...claim, accepted_at: now }, now)).toEqual({
+      set: { outcome: { status: 'failed', reason: 'The CVM rejected the run: no memory' } },
+      unless: ['outcome'],
+    });
+  });
+
+  it('keeps an outcome that was read', () => {
+    const ended: Claim = { ...claim, accepted_at: now, outcome: { status: 'failed', reason: 'The CVM failed.' } };
+    expect(claimChangeOf([event('Complete', 'Completed')], ended, now)).toBeUndefined();
+  });
+
+  it.each([
+    ['unasked', undefined, 'The CVM stopped, unasked.'],
+    ['when it was told to', 'token', 'Stopped; the CVM confirmed it.'],
+  ])('tells whether a CVM stopped %s', (_what, stop_token, reason) => {
+    const change = claimChangeOf([event('Stopped', 'Stopped')], { ...claim, ...(stop_token ? { stop_token } : {}) }, now);
+    expect(change?.set.outcome).toEqual({ status: 'cancelled', reason, is_confirmed: true });
+  });
+});
+
+describe('answeredCommands', () => {
+  it.each([
+    ['an event', event('Running', 'InProgress'), ['run']],
+    ['the acceptance of the run command', accepted('run command'), ['run']],
+    ['the rejection of the run command', rejected('run command'), ['run']],
+    ['the acceptance of the stop command', accepted('stop command'), ['stop']],
+    ['a heartbeat', heartbeat, []],
+    ['the acceptance of a command that nobody issued', accepted('another command'), []],
+  ])('names the commands that %s answers', (_what, report, answered) => {
+    expect(answeredCommands([heartbeat, report], claim)).toEqual(answered);
+  });
+});

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
+import { readComputation } from '../../../shared/computations/find-computation.ts';
+import { updateComputation } from '../../../shared/computations/update-computation.ts';
+import { linkAsset } from '../../../shared/links/link-asset.ts';
+import { listCommands } from '../../../shared/runs/list-commands.ts';
+import { offerRun } from '../../../shared/runs/offer-run.ts';
+import { allowed, aReadyComputation, anAsset, aRun, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
+import { beforeTheNextTransaction, betweenReads } from '../../support/interleave.ts';
+
+let stores: Stores;
+beforeAll(async () => {
+  stores = await startStores();
+});
+afterAll(() => stores.stop());
+
+const domain = 'd1';
+
+/** The command that a CVM gets for a run that starts while `act` changes its computation: after that is read, before its journal. */
+async function commandOfRun(computationId: string, cvm_id: string, act: () => Promise<unknown>) {
+  betweenReads(stores.mortal, { afterThis: 'Query', beforeThat: 'BatchGet' }, act);
+  const run_id = await aRun({ table: stores.mortal, executions: stores.executions }, domain, computationId, cvm_id);
+  const run = { domain, computation_id: computationId, run_id, cvm_id };
+  await offerRun(stores.table, stores.executions, { run, task_token: 'token' }, byAlice.now, 60);
+  const [command] = await listCommands(stores.table, domain, cvm_id, byAlice.now);
+  return command;
+}
+
+describe('startRun', () => {
+  it('refuses with cvm_busy when another run takes the CVM after it has read that the CVM is free', async () => {
+    const [mine, other] = [await aReadyComputation(stores, domain), await aReadyComputation(stores, domain)];
+    beforeTheNextTransaction(stores.mortal, () => aRun(stores, domain, other.id, 'cvm-3'));
+    const start = aRun({ table: stores.mortal, executions: stores.executions }, domain, mine.id, 'cvm-3');
+    await expect(start).rejects.toMatchObject({ code: 'conflict', extras: { reason: 'cvm_busy' } });
+    expect(await readComputation(stores.table, domain, mine.id)).toMatchObject({ status: 'created', run: null });
+  });
+
+  it('hands the CVM the agent configuration that replaces the one it has just read', async () => {
+    const { id } = await aReadyComputation(stores, domain);
+    const agent_config = { ...defaultAgentConfig, log_level: 'debug' as const };
+    const command = await commandOfRun(id, 'cvm-1', () =>
+      updateComputation(stores.table, {
+        domain,
+        id,
+        by: byAlice.by,
+        now: byAlice.now,
+        decide: ({ name, description, owner }) => ({
+          fields: { name, description, owner },
+          agent_config,
+          permitted: allowed(),
+        }),
+      }),
+    );
+    expect(command?.agent_config).toEqual(agent_config);
+  });
+
+  it('puts a dataset into the manifest that is linked just after it has read the links', async () => {
+    const { id } = await aReadyComputation(stores, domain);
+    const assetId = await anAsset(stores, domain, { file_name: 'iris.csv', asset_type: 'dataset' });
+    const command = await commandOfRun(id, 'cvm-2', () =>
+      linkAsset(stores.table, { domain, assetId, computationId: id, ...byAlice }),
+    );
+    expect(command?.manifest?.datasets).toMatchObject([{ filename: 'iris.csv' }]);
+  });
+});

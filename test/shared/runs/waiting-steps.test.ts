@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { awaitCvm } from '../../../shared/runs/await-cvm.ts';
+import { readClaim } from '../../../shared/runs/claim.ts';
+import { listCommands } from '../../../shared/runs/list-commands.ts';
+import { offerRun } from '../../../shared/runs/offer-run.ts';
+import { recordReports } from '../../../shared/runs/record-reports.ts';
+import type { Report } from '../../../shared/runs/report.ts';
+import { runOverErrorName } from '../../../shared/runs/run-over.ts';
+import type { RunReference } from '../../../shared/runs/run-reference.ts';
+import { stopRun } from '../../../shared/runs/stop-run.ts';
+import { cvmKeys } from '../../../shared/table/keys.ts';
+import type { Table } from '../../../shared/table/table.ts';
+import { aReadyComputation, aRun, byAlice, endRunWith, startStores, type Stores } from '../../support/builders-store.ts';
+import { asReadBefore, beforeTheNextTransaction } from '../../support/interleave.ts';
+import { recordTasks } from '../../support/recorded-tasks.ts';
+
+let stores: Stores;
+let endedTasks: Map<string, string>;
+beforeAll(async () => {
+  stores = await startStores();
+  endedTasks = recordTasks(stores.executions);
+});
+afterAll(() => stores.stop());
+
+const domain = 'd1';
+let cvms = 0;
+let tokens = 0;
+const aToken = () => `token ${++tokens}`;
+
+async function aStartedRun(): Promise<RunReference> {
+  const { id } = await aReadyComputation(stores, domain);
+  const cvm_id = `cvm-${++cvms}`;
+  return { domain, computation_id: id, run_id: await aRun(stores, domain, id, cvm_id), cvm_id };
+}
+
+const offer = (table: Table, run: RunReference, task_token: string) =>
+  offerRun(table, stores.executions, { run, task_token }, byAlice.now, 60);
+const stop = (run: RunReference) =>
+  stopRun(stores.table, stores.executions, { domain, computationId: run.computation_id, ...byAlice });
+const report = (run: RunReference, event_type: string, status: string) => {
+  const event: Report = { id: crypto.randomUUID(), run_id: run.run_id, type: 'event', event_type, status, originator: 'agent' };
+  return recordReports(stores.table, stores.executions, { domain, cvmId: run.cvm_id, reports: [event], now: byAlice.now });
+};
+const accept = (run: RunReference) => report(run, 'Running', 'InProgress');
+const fail = (run: RunReference) => report(run, 'Failed', 'Failed');
+const commandsFor = (run: RunReference) => listCommands(stores.table, domain, run.cvm_id, byAlice.now);
+
+describe('offerRun', () => {
+  it('completes its task and lays nothing out when an earlier offer is accepted after it has read the claim', async () => {
+    const run = await aStartedRun();
+    const [first, second] = [aToken(), aToken()];
+    await offer(stores.table, run, first);
+    beforeTheNextTransaction(stores.mortal, () => accept(run));
+    await offer(stores.mortal, run, second);
+    expect(endedTasks.get(second)).toBe('completed');
+    expect(await commandsFor(run)).toEqual([]);
+    expect(await readClaim(stores.table, run)).toMatchObject({ offer_token: first });
+  });
+
+  it('fails its task as over and lays nothing out when the CVM fails after it has read the claim', async () => {
+    const run = await aStartedRun();
+    const [first, second] = [aToken(), aToken()];
+    await offer(stores.table, run, first);
+    beforeTheNextTransaction(stores.mortal, () => fail(run));
+    await offer(stores.mortal, run, second);
+    expect(endedTasks.get(second)).toBe(runOverErrorName);
+    expect(await commandsFor(run)).toEqual([]);
+  });
+});
+
+describe('offerRun of a run that was offered and then stopped', () => {
+  it.each([
+    ['completes its task', 'accepts', accept, 'completed'],
+    ['fails its task as over', 'fails', fail, runOverErrorName],
+  ])('%s when the CVM %s after it has read the claim', async (_outcome, _what, act, ending) => {
+    const run = await aStartedRun();
+    const [first, second] = [aToken(), aToken()];
+    await offer(stores.table, run, first);
+    await stop(run);
+    beforeTheNextTransaction(stores.mortal, () => act(run));
+    await offer(stores.mortal, run, second);
+    expect(endedTasks.get(second)).toBe(ending);
+  });
+});
+
+describe('offerRun of a stopped run whose claim it reads before the first offer', () => {
+  it('leaves the end to the stop when the CVM has got that offer', async () => {
+    const run = await aStartedRun();
+    asReadBefore(stores.mortal, cvmKeys.claim(domain, run.cvm_id), async () => {
+      await offer(stores.table, run, aToken());
+      await stop(run);
+    });
+    const second = aToken();
+    await offer(stores.mortal, run, second);
+    expect(endedTasks.has(second)).toBe(false);
+    const claim = await readClaim(stores.table, run);
+    expect(claim).toMatchObject({ offer_token: second });
+    expect(claim).not.toHaveProperty('outcome');
+  });
+
+  it('completes its task when the CVM has accepted that offer', async () => {
+    const run = await aStartedRun();
+    asReadBefore(stores.mortal, cvmKeys.claim(domain, run.cvm_id), async () => {
+      await offer(stores.table, run, aToken());
+      await accept(run);
+      await awaitCvm(stores.table, stores.executions, { run, task_token: aToken() });
+      await stop(run);
+    });
+    const second = aToken();
+    await offer(stores.mortal, run, second);
+    expect(endedTasks.get(second)).toBe('completed');
+    expect(await readClaim(stores.table, run)).not.toHaveProperty('outcome');
+  });
+});
+
+describe('awaitCvm', () => {
+  it('leaves its token with the claim in place of that of the offer', async () => {
+    const run = await aStartedRun();
+    await offer(stores.table, run, aToken());
+    const task_token = aToken();
+    await awaitCvm(stores.table, stores.executions, { run, task_token });
+    const claim = await readClaim(stores.table, run);
+    expect(claim).toMatchObject({ run_token: task_token });
+    expect(claim).not.toHaveProperty('offer_token');
+    expect(endedTasks.has(task_token)).toBe(false);
+  });
+
+  it('completes its task when the CVM fails after it has read the claim', async () => {
+    const run = await aStartedRun();
+    const task_token = aToken();
+    beforeTheNextTransaction(stores.mortal, () => fail(run));
+    await awaitCvm(stores.mortal, stores.executions, { run, task_token });
+    expect(endedTasks.get(task_token)).toBe('completed');
+  });
+
+  it('fails its task as over when the run has ended', async () => {
+    const run = await aStartedRun();
+    await endRunWith(stores, domain, run.run_id);
+    const task_token = aToken();
+    await awaitCvm(stores.table, stores.executions, { run, task_token });
+    expect(endedTasks.get(task_token)).toBe(runOverErrorName);
+  });
+});

@@ -1,0 +1,67 @@
+import type { BatchGetCommandInput, BatchGetCommandOutput } from '@aws-sdk/lib-dynamodb';
+import type { Key } from '../../shared/table/keys.ts';
+import type { Item, Table } from '../../shared/table/table.ts';
+
+const name = 'interleave';
+
+/** The next transaction through the table waits until `act` is done. */
+export function beforeTheNextTransaction(table: Table, act: () => Promise<unknown>): void {
+  const { middlewareStack } = table.document;
+  middlewareStack.add(
+    (next, { commandName }) =>
+      async (sent) => {
+        if (String(commandName).startsWith('TransactWrite') && middlewareStack.remove(name)) await act();
+        return await next(sent);
+      },
+    { name, step: 'initialize' },
+  );
+}
+
+type Read = 'Get' | 'BatchGet' | 'Query';
+
+/** Of two reads that are under way together, `afterThis` is answered before `act`, and `beforeThat` is sent after it. Once. */
+export function betweenReads(table: Table, reads: { afterThis: Read; beforeThat: Read }, act: () => Promise<unknown>): void {
+  const { middlewareStack } = table.document;
+  const answered = Promise.withResolvers<undefined>();
+  let isHeld = false;
+  middlewareStack.add(
+    (next, { commandName }) =>
+      async (sent) => {
+        const isRead = (read: Read) => new RegExp(`^${read}(Item)?Command$`).test(String(commandName));
+        if (isRead(reads.beforeThat) && !isHeld) {
+          isHeld = true;
+          await answered.promise;
+          middlewareStack.remove(name);
+          await act();
+        }
+        const answer = await next(sent);
+        if (isRead(reads.afterThis)) answered.resolve(undefined);
+        return answer;
+      },
+    { name, step: 'initialize' },
+  );
+}
+
+/**
+ * The next batch read that asks for `key` gets that item as it was before `act`, and the others as they are after it: DynamoDB
+ * reads the items of a batch one by one. Once.
+ */
+export function asReadBefore(table: Table, key: Key, act: () => Promise<unknown>): void {
+  const { middlewareStack } = table.document;
+  const isKey = (item: Item) => item['pk'] === key.pk && item['sk'] === key.sk;
+  middlewareStack.add(
+    (next) => async (sent) => {
+      const { RequestItems } = sent.input as BatchGetCommandInput;
+      if (!RequestItems?.[table.name]?.Keys?.some(isKey)) return await next(sent);
+      middlewareStack.remove(name);
+      const { Responses: before } = (await next(sent)).output as BatchGetCommandOutput;
+      await act();
+      const answer = await next(sent);
+      const output = answer.output as BatchGetCommandOutput;
+      const others = (output.Responses?.[table.name] ?? []).filter((item) => !isKey(item));
+      output.Responses = { [table.name]: [...others, ...(before?.[table.name] ?? []).filter(isKey)] };
+      return answer;
+    },
+    { name, step: 'initialize' },
+  );
+}
