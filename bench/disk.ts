@@ -13,12 +13,12 @@ const usage = `Usage: npm run check:disk -- [--from PAGES] [--to PAGES] [--step 
 
 Starts the service on a disk with a given number of free pages of 4 KiB, with a new directory and with one that contains state.
 Works with it until the disk is full, and kills it. Then frees the space: the next start must succeed and contain everything
-that was acknowledged. Needs Linux and permission to mount (root). Defaults: from 0 to 120, step 4.`;
+that was acknowledged. Needs Linux and permission to mount (root). Defaults: from 0 to 160, step 4.`;
 
 const { values } = parseArgs({
   options: {
     from: { type: 'string', default: '0' },
-    to: { type: 'string', default: '120' },
+    to: { type: 'string', default: '160' },
     step: { type: 'string', default: '4' },
     help: { type: 'boolean', default: false },
   },
