@@ -1,7 +1,8 @@
 import { defineConfig } from 'vitest/config';
+import { longestWaitInMilliseconds } from './test/support/patience.ts';
 
 /** Ends a test that hangs. It is far more than any test takes at a load of 10 on two cores. */
-const testTimeout = 300_000;
+const testTimeout = longestWaitInMilliseconds + 10_000;
 
 export default defineConfig({
   test: {
@@ -13,7 +14,7 @@ export default defineConfig({
     maxWorkers: '100%',
     testTimeout,
     hookTimeout: testTimeout,
-    // A poll waits on a fact for as long as its test may run.
-    expect: { poll: { timeout: testTimeout, interval: 50 } },
+    // A poll ends shortly before its test, so that the assertion that failed is printed and not only the time limit.
+    expect: { poll: { timeout: longestWaitInMilliseconds, interval: 50 } },
   },
 });

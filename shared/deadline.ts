@@ -24,13 +24,24 @@ export class Deadline {
 
   /**
    * Waits before attempt 1, 2, ... for a random time. Its upper bound doubles with each attempt (full jitter).
-   * @throws ServiceError `unavailable` if the time left is too short for another attempt
+   * @returns false, without waiting, if the time left is too short for another attempt
    */
-  async pause(attempt: number): Promise<void> {
+  async tryToPause(attempt: number): Promise<boolean> {
     const bound = Math.min(maxPauseInMilliseconds, firstPauseInMilliseconds * 2 ** attempt);
     const pause = Math.random() * bound;
-    if (pause >= this.remaining) throw new ServiceError('unavailable', 'Too many changes at once. Try again in a moment.');
+    if (pause >= this.remaining) return false;
     await this.clock.wait(pause);
+    return true;
+  }
+
+  /**
+   * As tryToPause.
+   * @param cause why another attempt is needed, for the log
+   * @throws ServiceError `unavailable` if the time left is too short for another attempt
+   */
+  async pause(attempt: number, cause: unknown): Promise<void> {
+    if (await this.tryToPause(attempt)) return;
+    throw new ServiceError('unavailable', 'The service is busy. Try again in a moment.', {}, cause);
   }
 
   /** Returns a signal that aborts a call at the deadline. */

@@ -15,7 +15,7 @@ export function clockOf(invocation: Invocation | undefined): Clock {
 }
 
 /** Returns a deadline of 5 seconds from now, or less if the function's time limit is closer. */
-export function deadlineOf(invocation: Invocation | undefined): Deadline {
+export function deadlineOfInvocation(invocation: Invocation | undefined): Deadline {
   const left = (invocation?.getRemainingTimeInMillis?.() ?? Infinity) - reserveInMilliseconds;
   return new Deadline(Math.max(0, Math.min(maxTimeInMilliseconds, left)), clockOf(invocation));
 }

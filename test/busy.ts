@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { getPriority, loadavg, availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -25,10 +25,11 @@ if (values.help || !Number.isInteger(runs) || !Number.isInteger(load) || runs < 
 }
 
 const generators = Array.from({ length: load }, () => spawn(process.execPath, ['-e', computes], { stdio: 'ignore' }));
-const endGenerators = () => {
+let tests: ChildProcess | undefined;
+process.on('exit', () => {
   for (const generator of generators) generator.kill('SIGKILL');
-};
-process.on('exit', endGenerators);
+  endTests();
+});
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
 
 console.log(`${load} processes compute while the tests run, with priority ${getPriority()}.`);
@@ -49,8 +50,27 @@ for (let run = 1; run <= runs; run++) {
 process.exit(failed === 0 ? 0 : 1);
 
 function runTests(): Promise<number | null> {
-  const tests = spawn('npx', ['vitest', 'run', '--reporter=dot', ...files], { stdio: 'inherit' });
-  return new Promise((resolve) => tests.once('exit', resolve));
+  const child = spawn('npx', ['vitest', 'run', '--reporter=dot', ...files], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    detached: true, // its own process group, so that all of its processes end together
+  });
+  tests = child;
+  return new Promise((resolve) => {
+    child.once('exit', (code) => {
+      tests = undefined;
+      resolve(code);
+    });
+  });
+}
+
+/** Ends every process of the tests that are running. */
+function endTests(): void {
+  if (tests?.pid === undefined) return;
+  try {
+    process.kill(-tests.pid, 'SIGKILL');
+  } catch {
+    // they have ended in the meantime
+  }
 }
 
 /** Records the system's load average of the last minute every few seconds. It takes a minute to rise. */

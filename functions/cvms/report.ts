@@ -6,5 +6,5 @@ import { openTable } from '../../shared/table/open-table.ts';
 
 export const handler = endpoint(route, contract, async ({ path, body, now, deadline }) => {
   const batch = { domain: path.domainID, cvmId: path.cvmID, reports: body.reports, now };
-  return { body: await recordReports(openTable(deadline), openExecutions(), batch) };
+  return { body: await recordReports(openTable(deadline), openExecutions(deadline), batch) };
 });

@@ -5,5 +5,5 @@ import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';
 
 export const handler = task('lifecycle/await-cvm', waitingStep, async (waiting, { deadline }) => {
-  await awaitCvm(openTable(deadline), openExecutions(), waiting);
+  await awaitCvm(openTable(deadline), openExecutions(deadline), waiting);
 });

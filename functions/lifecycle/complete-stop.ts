@@ -5,5 +5,5 @@ import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';
 
 export const handler = task('lifecycle/complete-stop', runReference, async (run, { now, deadline }) => {
-  await completeStop(openTable(deadline), openExecutions(), run, now);
+  await completeStop(openTable(deadline), openExecutions(deadline), run, now);
 });

@@ -4,5 +4,5 @@ import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';
 
 export const handler = task('lifecycle/execution-ended', executionStatusChange, async (change, { now, deadline }) => {
-  await executionEnded(openTable(deadline), openExecutions(), change, now);
+  await executionEnded(openTable(deadline), openExecutions(deadline), change, now);
 });

@@ -8,5 +8,5 @@ import { task } from '../../shared/tasks/task.ts';
 const sweep = v.object({ grace_in_seconds: v.optional(v.number(), 60) });
 
 export const handler = task('lifecycle/sweep-runs', sweep, async ({ grace_in_seconds }, { now, deadline }) => ({
-  ended: await sweepRuns(openTable(deadline), openExecutions(), now, grace_in_seconds),
+  ended: await sweepRuns(openTable(deadline), openExecutions(deadline), now, grace_in_seconds),
 }));

@@ -5,7 +5,7 @@ import { startRun } from '../../shared/runs/start-run.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
 export const handler = endpoint(route, contract, async ({ path, query, caller, now, permit, deadline }) => {
-  const { runId, permitted } = await startRun(openTable(deadline), openExecutions(), {
+  const { runId, permitted } = await startRun(openTable(deadline), openExecutions(deadline), {
     domain: path.domainID,
     computationId: path.id,
     cvmId: query.cvm,

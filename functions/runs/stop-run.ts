@@ -5,7 +5,7 @@ import { stopRun } from '../../shared/runs/stop-run.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
 export const handler = endpoint(route, contract, async ({ path, caller, now, permit, deadline }) => {
-  const { run, permitted } = await stopRun(openTable(deadline), openExecutions(), {
+  const { run, permitted } = await stopRun(openTable(deadline), openExecutions(deadline), {
     domain: path.domainID,
     computationId: path.id,
     by: caller.id,

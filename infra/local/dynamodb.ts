@@ -44,7 +44,9 @@ export async function startDynamoDb({ dataDirectory, onLost }: LocalDynamoDbOpti
   const file = dataDirectory === undefined ? undefined : join(dataDirectory, 'dynamodb.sqlite');
   if (dataDirectory !== undefined) mkdirSync(dataDirectory, { recursive: true });
   let engine = spawnDynamoDbEngine(port, file);
-  const failure = await Promise.race([untilItAnswers(endpoint), engine.ended]);
+  const asking = new AbortController();
+  const failure = await Promise.race([untilItAnswers(endpoint, asking.signal), engine.ended]);
+  asking.abort();
   if (failure !== undefined) {
     await engine.stop();
     throw new Error(`The embedded DynamoDB engine failed to start: ${failure}${file === undefined ? '' : adviceOn(file)}`);
@@ -132,12 +134,12 @@ async function enableTimeToLive(client: DynamoDBClient, tableName: string): Prom
 /** A start takes 0.1 s, or many seconds on a busy machine. */
 const startTimeoutInMilliseconds = 60_000;
 
-/** Waits for the first answer. @returns the problem if none comes in time */
-async function untilItAnswers(endpoint: string): Promise<string | undefined> {
+/** Waits for the first answer. The signal ends the wait. @returns the problem if no answer comes in time */
+async function untilItAnswers(endpoint: string, signal: AbortSignal): Promise<string | undefined> {
   const givesUpAt = performance.now() + startTimeoutInMilliseconds;
-  while (performance.now() < givesUpAt) {
+  while (!signal.aborted && performance.now() < givesUpAt) {
     try {
-      await fetch(endpoint, { signal: AbortSignal.timeout(1_000) });
+      await fetch(endpoint, { signal: AbortSignal.any([signal, AbortSignal.timeout(1_000)]) });
       return undefined;
     } catch {
       await delay(25);

@@ -48,7 +48,12 @@ export async function startIssuer({ claim, dataDirectory }: { claim: string; dat
   server.issuer.url = url;
   if (dataDirectory !== undefined && !kept) {
     const created: KeptIssuer = { url, keys: server.issuer.keys.toJSON(true) };
-    writeKeptFile(keptFile(dataDirectory), JSON.stringify(created));
+    try {
+      writeKeptFile(keptFile(dataDirectory), JSON.stringify(created));
+    } catch (error) {
+      await server.stop();
+      throw error;
+    }
   }
 
   return {

@@ -17,7 +17,7 @@ import { localPages } from './local-pages.ts';
 import { startS3 } from './s3/s3.ts';
 import { startSimulatedCvms } from './simulated-cvms.ts';
 import { startStepFunctions } from './step-functions/step-functions.ts';
-import { systemTimerClock, type TimerClock } from './timer-clock.ts';
+import { pause, systemTimerClock, type TimerClock } from './timer-clock.ts';
 
 export interface StackOptions {
   /** 0 selects a free port. */
@@ -61,6 +61,9 @@ export interface Stack {
 
 /** The time limits on one machine, where a person is watching. */
 const localTimes: RunTimes = { acceptInSeconds: 120, silenceInSeconds: 60, runInSeconds: 24 * 60 * 60, stopInSeconds: 30 };
+
+/** How long a start waits for interrupted deletions, which may take minutes. Then they continue in the background. */
+const longestWaitInMilliseconds = 10_000;
 
 /** Starts every part, connects them by the route table and the definitions, and serves on the loopback interface. */
 export async function startStack(options: StackOptions): Promise<Stack> {
@@ -118,7 +121,12 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
   const endpoints = { dynamoDb: dynamoDb.endpoint, s3: s3.endpoint, stepFunctions: stepFunctions.endpoint };
   setEnvironment((await options.intercept?.(endpoints)) ?? endpoints, times, options.logLevel ?? 'SILENT');
   if (options.dataDirectory !== undefined) {
-    await finishInterruptedWork(invoke, background);
+    await endInterruptedRuns(invoke);
+    const deletions = continueDeletions(invoke, background);
+    onStop(() => deletions);
+    const waiting = new AbortController();
+    await Promise.race([deletions, pause(clock, longestWaitInMilliseconds, waiting.signal)]);
+    waiting.abort();
     background.invoke('maintenance/migrate', { grace_in_seconds: 0 });
   }
   if (options.schedules !== false) for (const { name, everyMinutes } of schedules) background.every(everyMinutes, name);
@@ -155,18 +163,21 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
   };
 }
 
-/**
- * Ends the runs that were interrupted when the service last ended, and continues its purges, so that an instance that keeps
- * dying gets to them. A purge that fails does not prevent the start: it is retried in the background.
- */
-async function finishInterruptedWork(invoke: InvokeFunction, background: Background): Promise<void> {
+/** Ends the runs that were interrupted when the service last ended. @throws Error with the runs that it cannot end */
+async function endInterruptedRuns(invoke: InvokeFunction): Promise<void> {
   try {
     await invoke('lifecycle/sweep-runs', { grace_in_seconds: 0 });
   } catch (error) {
     const reasons = error instanceof AggregateError ? error.errors.map(String).join(' ') : String(error);
     throw new Error(`Cannot end the interrupted runs: ${reasons}`, { cause: error });
   }
-  for (const name of ['maintenance/purge', 'maintenance/collect-content']) {
-    await invoke(name, {}).catch(() => background.invoke(name, {}));
-  }
+}
+
+/**
+ * Continues the deletions that were interrupted when the service last ended, so that an instance that keeps dying gets to them.
+ * A deletion that fails does not prevent the start: it is retried in the background.
+ */
+async function continueDeletions(invoke: InvokeFunction, background: Background): Promise<void> {
+  const names = ['maintenance/purge', 'maintenance/collect-content'];
+  await Promise.all(names.map((name) => invoke(name, {}).catch(() => background.invoke(name, {}))));
 }

@@ -50,13 +50,13 @@ export class Alarms extends Construct {
       threshold: 1,
       isTooLittle: true,
       periods: 2,
-      loses: 'Orphaned runs look active, and their CVMs stay taken.',
+      loses: 'Orphaned runs look active, and their CVMs stay busy.',
       runbook: 'the-sweep-does-not-run',
     });
     alarm('throttled-functions', {
       metric: throttledFunctions(),
       threshold: 1,
-      loses: 'Some requests are answered 503, and CVMs are told late.',
+      loses: 'Some requests are answered 503, and commands reach CVMs late.',
       runbook: 'functions-are-throttled',
     });
     alarm('api-failures', {
@@ -85,7 +85,7 @@ export class Alarms extends Construct {
         period,
       }),
       threshold: 1,
-      loses: 'A run ended as failed, whatever its CVM did.',
+      loses: 'A run ended as failed, even if its CVM succeeded.',
       runbook: 'the-run-lifecycle-fails',
     });
     alarm('undelivered', {

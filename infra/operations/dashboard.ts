@@ -56,7 +56,7 @@ export class ServiceDashboard extends Dashboard {
         executionMetric(watched, 'ExecutionsTimedOut'),
         executionMetric(watched, 'ExecutionsAborted'),
       ]),
-      graph('In the way', [
+      graph('Throttling and conflicts', [
         serviceMetric(watched, 'ConflictsRetried'),
         throttledFunctions(),
         tableMetric(watched, 'ReadThrottleEvents'),
@@ -64,7 +64,7 @@ export class ServiceDashboard extends Dashboard {
         undeliveredEvents(watched),
       ]),
     );
-    this.addWidgets(heading('For whom not, since when?'), failuresByDomain(watched));
+    this.addWidgets(heading('Failures by domain'), failuresByDomain(watched));
     this.addWidgets(latestFailures(watched));
     this.addWidgets(
       graph(

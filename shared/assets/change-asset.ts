@@ -1,6 +1,7 @@
 import { keyToWrite, lists } from '../table/keys.ts';
 import { addToList, moveInList, removeFromList } from '../table/listing.ts';
 import { schemaVersion } from '../table/schema-version.ts';
+import { setAttributes } from '../table/set-attributes.ts';
 import { StaleReadError, type Transaction } from '../table/transaction.ts';
 import type { StoredAsset } from './asset.ts';
 import { assetKey, assetNumber } from './read-asset.ts';
@@ -25,10 +26,18 @@ export function changeAsset(
   asset: StoredAsset,
   change: Partial<Omit<StoredAsset, 'id' | 'version'>>,
 ): StoredAsset {
-  const next = { ...asset, ...change, version: asset.version + 1 };
-  const Item = { ...keyToWrite(assetKey(domain, asset.id)), ...schemaVersion('asset'), ...next };
+  const changes = { ...change, version: asset.version + 1 };
+  const next = { ...asset, ...changes };
+  const set = setAttributes(changes);
+  const guard = unchanged(asset);
+  const update = {
+    ...set,
+    ...guard,
+    ExpressionAttributeValues: { ...set.ExpressionAttributeValues, ...guard.ExpressionAttributeValues },
+    Key: keyToWrite(assetKey(domain, asset.id)),
+  };
   transaction.add(
-    { put: { Item, ...unchanged(asset) }, otherwise: new StaleReadError() },
+    { update, otherwise: new StaleReadError() },
     ...moveInList(lists.assets(domain), assetNumber(asset.id), asset.asset_type, next.asset_type),
   );
   return next;

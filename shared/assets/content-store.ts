@@ -16,7 +16,7 @@ export interface ContentStore {
   /** The address of the bucket, without a trailing slash. */
   url: string;
   presigner: S3RequestPresigner;
-  /** Limits the time until the response starts, and the time between two parts of its body. Default 6,000. */
+  /** Limits the time until the response starts, and the time between two parts of its body. Default 3,000. */
   timeLimitInMilliseconds?: number;
   /** Default: a new deadline of 5 seconds for each request. It covers the time until the first byte of the response. */
   deadline?: DeadlineSource;

@@ -22,7 +22,8 @@ export class StorageError extends Error {
 }
 
 const attempts = 3;
-const defaultTimeLimitInMilliseconds = 6_000;
+/** Leaves time for a second attempt before the deadline of a request. */
+const defaultTimeLimitInMilliseconds = 3_000;
 /** Busy storage needs longer pauses than a conflict in the table: up to 240 ms, then up to 480 ms. */
 const pausesBegin = 3;
 
@@ -40,24 +41,33 @@ export async function requestStorage(
   timeLimitInMilliseconds = defaultTimeLimitInMilliseconds,
 ): Promise<Response> {
   for (let attempt = 1; ; attempt++) {
-    const answer = await send(url, init, Math.min(timeLimitInMilliseconds, deadline.remaining));
+    const answer = await send(url, init, timeLimitInMilliseconds, deadline.remaining);
     if (answer instanceof Response && isExpected(answer, init.method, attempt)) return answer;
     const failure = answer instanceof Response ? await refusal(init.method, answer) : answer;
     if (!isTransient(failure)) throw failure;
     if (attempt === attempts) throw unavailable(failure);
-    await deadline.pause(attempt + pausesBegin);
+    if (!(await deadline.tryToPause(attempt + pausesBegin))) throw unavailable(failure);
   }
 }
 
-async function send(url: string, init: { method: Method }, timeLimitInMilliseconds: number): Promise<Response | StorageError> {
+/** Sends one attempt. Its first answer must come before the deadline as well; each part of its body only within the limit. */
+async function send(
+  url: string,
+  init: { method: Method },
+  timeLimitInMilliseconds: number,
+  deadlineInMilliseconds: number,
+): Promise<Response | StorageError> {
   const silence = new AbortController();
-  const timer = setTimeout(() => {
-    silence.abort(new DOMException(`Storage was silent for ${timeLimitInMilliseconds} ms.`, 'TimeoutError'));
-  }, timeLimitInMilliseconds);
+  const after = (milliseconds: number) =>
+    setTimeout(() => {
+      silence.abort(new DOMException(`Storage was silent for ${milliseconds} ms.`, 'TimeoutError'));
+    }, milliseconds);
+  const timer = after(Math.min(timeLimitInMilliseconds, deadlineInMilliseconds));
   try {
     const response = await fetch(url, { ...init, signal: silence.signal });
     if (init.method === 'GET' && response.ok && response.body) {
-      return new Response(ReadableStream.from(partsOf(response.body, timer)), response);
+      clearTimeout(timer);
+      return new Response(ReadableStream.from(partsOf(response.body, after(timeLimitInMilliseconds))), response);
     }
     const text = await response.text(); // frees the connection for the next request
     clearTimeout(timer);

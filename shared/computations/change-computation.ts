@@ -55,7 +55,7 @@ const entryEvents = {
 } as const satisfies Record<ComputationStatus, { event_type: string; status: string }>;
 
 /** How the journal records a change of status. */
-interface Entry {
+export interface Entry {
   originator: string;
   details: Record<string, unknown>;
   /** RFC 3339, UTC, milliseconds. */

@@ -11,7 +11,7 @@ import { unlinkAsset } from '../links/unlink-asset.ts';
 import { readRun } from '../runs/read-run.ts';
 import { assetKeys, listKeys, lists, purgeKeys } from '../table/keys.ts';
 import { getItems, queryPartition, queryPrefix, type Table } from '../table/table.ts';
-import { StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
+import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { beginPurge } from './begin-purge.ts';
 import { purgeAssetLinks, type AssetPurge } from './purge-asset.ts';
 
@@ -33,18 +33,34 @@ const linksPerTransaction = 90;
  * @throws ServiceError `not_found`; `conflict` if an active run uses it
  */
 export async function deleteAsset(table: Table, request: DeleteRequest): Promise<Permitted> {
-  const { domain, id, by, now, permit } = request;
-  const { purge, permitted } = await withFreshReads(table, async (table) => {
+  const { deadline: _, ...patient } = table; // for work that is divided: a deadline for each part
+  let deleted = await deleteUnlessLinkedWidely(table, request);
+  while (deleted.surplus) {
+    const { domain, id: assetId, by, now, permit } = request;
+    for (const computationId of deleted.surplus) {
+      await unlinkAsset(patient, { domain, assetId, computationId, by, now, permit });
+    }
+    deleted = await deleteUnlessLinkedWidely(patient, request);
+  }
+  const { purge, permitted } = deleted;
+  await beginPurge(table, (table) => purgeAssetLinks(table, purge));
+  return permitted;
+}
+
+type Deleted =
+  | { purge: AssetPurge; permitted: Permitted; surplus?: never }
+  /** The computations whose links do not fit into the transaction. Nothing was deleted. */
+  | { surplus: string[] };
+
+async function deleteUnlessLinkedWidely(table: Table, { domain, id, by, now, permit }: DeleteRequest): Promise<Deleted> {
+  return await withFreshReads(table, async (table) => {
     const asset = await readAssetToChange(table, domain, id);
     const permitted = permit(asset);
     await refuseWhileUsed(table, domain, id);
     const computations = await readLinkedComputations(table, domain, id);
     for (const { status, run } of computations) if (isActive(status)) throw inUse(run?.id);
     if (computations.length > linksPerTransaction) {
-      for (const { id: computationId } of computations.slice(linksPerTransaction)) {
-        await unlinkAsset(table, { domain, assetId: id, computationId, by, now, permit });
-      }
-      throw new StaleReadError();
+      return { surplus: computations.slice(linksPerTransaction).map((computation) => computation.id) };
     }
     const purge: AssetPurge = {
       domain,
@@ -63,8 +79,6 @@ export async function deleteAsset(table: Table, request: DeleteRequest): Promise
     await transaction.commit(table);
     return { purge, permitted };
   });
-  await beginPurge(purgeAssetLinks(table, purge));
-  return permitted;
 }
 
 async function readLinkedComputations(table: Table, domain: string, assetId: string): Promise<StoredComputation[]> {

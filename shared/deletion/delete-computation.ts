@@ -33,6 +33,6 @@ export async function deleteComputation(table: Table, { domain, id, permit }: De
     await transaction.commit(table);
     return permitted;
   });
-  await beginPurge(purgeListings(table, { domain, id }));
+  await beginPurge(table, (table) => purgeListings(table, { domain, id }));
   return permitted;
 }

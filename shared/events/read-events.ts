@@ -37,7 +37,7 @@ export async function readEvents(table: Table, computationId: string, filter: Ev
     } catch (error) {
       if (!(error instanceof JournalGapError)) throw error;
       if (attempt === maxAttempts) throw new Error(error.message, { cause: error });
-      await deadline.pause(attempt);
+      await deadline.pause(attempt, error);
     }
   }
 }

@@ -8,7 +8,7 @@ import { timestampOf } from '../clock.ts';
 import type { DeadlineSource } from '../deadline.ts';
 import { environment } from '../environment.ts';
 import { invalid } from '../errors.ts';
-import { clockOf, deadlineOf, type Invocation } from '../invocation.ts';
+import { clockOf, deadlineOfInvocation, type Invocation } from '../invocation.ts';
 import type { Route } from './route.ts';
 import { cvmId, domainId } from '../identifier-schemas.ts';
 import type { Contract } from './contract.ts';
@@ -67,7 +67,7 @@ interface Answer {
 
 /**
  * Wraps the work of an endpoint into the one middleware stack: request id and log, identity and access, body, input and
- * output schemas, problem+json. Access is checked before the body is read. Nothing happens until the first request.
+ * output schemas, problem+json. Roles are checked before the body is read, relations such as the owner's by the work. Nothing happens until the first request.
  */
 export function endpoint<const R extends Route, const C extends Contract>(
   route: R,
@@ -94,7 +94,7 @@ export function endpoint<const R extends Route, const C extends Contract>(
     .handler(async (event: AcceptedEvent, context: Invocation) => {
       const { domainID: _, ...query } = event.queryStringParameters ?? {};
       const caller = event.caller ?? nobody;
-      const deadline = deadlineOf(context);
+      const deadline = deadlineOfInvocation(context);
       const reply = await work({
         path: { ...event.pathParameters } as Record<ParameterNames<R['path']>, string>,
         query: parseInput(contract.query ?? noQuery, query, 'query') as Parsed<C['query']>,

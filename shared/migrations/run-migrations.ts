@@ -44,27 +44,27 @@ export async function runMigrations(table: Table, options: Options): Promise<num
   const states = new Map(items.map((item) => [item['sk'], parseStored(migrationState, item, 'state of a migration')]));
   const open = migrations.filter(({ name }) => states.get(name)?.done_at === undefined);
   for (const [index, migration] of open.entries()) {
-    if (!(await isDoneAfter(table, migration, states.get(migration.name), options))) return open.length - index;
+    if (!(await continueMigration(table, migration, states.get(migration.name), options))) return open.length - index;
   }
   return 0;
 }
 
 /** Continues one migration. @returns whether it is done */
-async function isDoneAfter(
+async function continueMigration(
   table: Table,
   migration: Migration,
   known: MigrationState | undefined,
   { now, graceInSeconds }: Options,
 ): Promise<boolean> {
   let state = known ?? { seen_at: now, steps: 0, changed: 0 };
-  if (!known && !(await isRecorded(table, migration, undefined, state))) return false;
+  if (!known && !(await recordStep(table, migration, undefined, state))) return false;
   const waitsUntil = Date.parse(state.seen_at) + graceInSeconds * 1000;
   if (state.steps === 0 && Date.parse(now) < waitsUntil) return false;
   while (state.done_at === undefined && deadlineOf(table).remaining >= stepTimeInMilliseconds) {
     const { next: cursor, changed } = await migration.step(table, state.cursor);
     const after = { ...state, cursor, steps: state.steps + 1, changed: state.changed + changed };
     if (!cursor) after.done_at = now;
-    if (!(await isRecorded(table, migration, state, after))) return false;
+    if (!(await recordStep(table, migration, state, after))) return false;
     state = after;
   }
   const { steps, changed, done_at } = state;
@@ -73,7 +73,7 @@ async function isDoneAfter(
 }
 
 /** Records the state. @returns false if another runner has recorded one since `before` was read: it goes on in place of this one */
-async function isRecorded(
+async function recordStep(
   table: Table,
   { name }: Migration,
   before: MigrationState | undefined,

@@ -9,15 +9,20 @@ import type { WaitingStep } from './run-reference.ts';
  * claim already has an outcome, completes the task at once. If the run is over, fails the task with RunIsOver.
  */
 export async function awaitCvm(table: Table, executions: Executions, { run, task_token }: WaitingStep): Promise<void> {
-  await withFreshReads(table, async (table) => {
+  const isWaiting = await withFreshReads(table, async (table) => {
     const claim = await readClaim(table, run);
-    if (!claim) return await failTaskAsOver(executions, task_token);
+    if (!claim) {
+      await failTaskAsOver(executions, task_token);
+      return false;
+    }
     if (claim.outcome) {
       await completeTask(executions, task_token);
-      return;
+      return false;
     }
     const transaction = new Transaction();
     changeClaim(transaction, claim, { set: { run_token: task_token }, remove: ['offer_token'], unless: ['outcome'] });
     await transaction.commit(table);
+    return true;
   });
+  if (isWaiting && !(await readClaim(table, run))) await completeTask(executions, task_token); // the run ended meanwhile
 }

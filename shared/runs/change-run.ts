@@ -1,4 +1,4 @@
-import { enterStatus, type ComputationToChange } from '../computations/change-computation.ts';
+import { enterStatus, type ComputationToChange, type Entry } from '../computations/change-computation.ts';
 import type { Run } from '../computations/run.ts';
 import { numberOf } from '../identifiers.ts';
 import { keyToWrite, listKeys, lists, type Key } from '../table/keys.ts';
@@ -7,14 +7,6 @@ import { schemaVersion } from '../table/schema-version.ts';
 import { setAttributes } from '../table/set-attributes.ts';
 import type { Table } from '../table/table.ts';
 import { StaleReadError, type Transaction } from '../table/transaction.ts';
-
-/** How the journal records a change of a run. */
-interface Entry {
-  originator: string;
-  details: Record<string, unknown>;
-  /** RFC 3339, UTC, milliseconds. */
-  now: string;
-}
 
 /** Adds a run and its list entry. Its computation takes over the run's status in the same transaction. */
 export async function addRun(

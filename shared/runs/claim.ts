@@ -53,14 +53,20 @@ export function claimKeys({ domain, cvm_id }: CvmPlace): [RowKey, RowKey] {
 
 /** Parses the CVM's claim, of any run, from the items read at claimKeys. */
 export function parseClaim(cvm: CvmPlace, items: (Item | undefined)[]): ReadClaim | undefined {
-  const found = claimKeys(cvm).flatMap((key, index) => (items[index] ? [{ ...parseStoredClaim(items[index]), key }] : []));
-  return found[0];
+  return claimsAt(cvm, items)[0];
 }
 
 /** Parses the claim of this run from the items read at claimKeys. Returns undefined if the run is over. */
 export function parseClaimOf(run: RunReference, items: (Item | undefined)[]): ReadClaim | undefined {
-  const claim = parseClaim(run, items);
-  return claim?.run_id === run.run_id ? claim : undefined;
+  const [claim] = claimsAt(
+    run,
+    items.map((item) => (item?.['run_id'] === run.run_id ? item : undefined)),
+  );
+  return claim;
+}
+
+function claimsAt(cvm: CvmPlace, items: (Item | undefined)[]): ReadClaim[] {
+  return claimKeys(cvm).flatMap((key, index) => (items[index] ? [{ ...parseStoredClaim(items[index]), key }] : []));
 }
 
 function parseStoredClaim(item: Item): Claim {

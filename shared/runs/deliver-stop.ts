@@ -17,17 +17,22 @@ export async function deliverStop(
   now: string,
   stopInSeconds: number,
 ): Promise<void> {
-  await withFreshReads(table, async (table) => {
+  const isWaiting = await withFreshReads(table, async (table) => {
     const claim = await readClaim(table, run);
-    if (!claim) return await failTaskAsOver(executions, task_token);
+    if (!claim) {
+      await failTaskAsOver(executions, task_token);
+      return false;
+    }
     if (claim.outcome) {
       await completeTask(executions, task_token);
-      return;
+      return false;
     }
     const transaction = new Transaction();
     changeClaim(transaction, claim, { set: { stop_token: task_token }, unless: ['outcome'] });
     removeCommand(transaction, run, 'run');
     addCommand(transaction, run, { type: 'stop', id: claim.stop_command_id, now, lifetimeInSeconds: stopInSeconds });
     await transaction.commit(table);
+    return true;
   });
+  if (isWaiting && !(await readClaim(table, run))) await completeTask(executions, task_token); // the run ended meanwhile
 }

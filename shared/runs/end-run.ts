@@ -5,7 +5,7 @@ import { runKeys } from '../table/keys.ts';
 import { getItems, type Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { changeRun } from './change-run.ts';
-import { claimKeys, parseClaimOf, removeClaim, type Ending } from './claim.ts';
+import { claimKeys, parseClaimOf, removeClaim, type Ending, type ReadClaim } from './claim.ts';
 import { removeCommand } from './change-commands.ts';
 import { findRun, runKey } from './read-run.ts';
 import type { RunReference } from './run-reference.ts';
@@ -26,9 +26,12 @@ export async function endRun(table: Table, reference: RunReference, otherwise: E
     const keys = [rowKey, ...keysToChange(domain, computation_id), ...claimKeys(reference)];
     const [runItem, row, head, ...claimItems] = await getItems(table, keys);
     const run = findRun(runItem, run_id);
-    if (!run || !isActive(run.status)) return run;
-    const computation = parseToChange(domain, computation_id, [row, head]);
     const claim = parseClaimOf(reference, claimItems);
+    if (!run || !isActive(run.status)) {
+      if (claim) await freeCvm(table, reference, claim);
+      return run;
+    }
+    const computation = parseToChange(domain, computation_id, [row, head]);
     const { status, reason, is_confirmed } = claim?.outcome ?? whenStopping(run, otherwise);
 
     const ended: Run = { ...run, status, ended_at: now, reason };
@@ -44,6 +47,16 @@ export async function endRun(table: Table, reference: RunReference, otherwise: E
     emitMetric('RunsEnded', 1, { outcome: status });
     return ended;
   });
+}
+
+/** Frees a CVM whose run has ended without it, by a function of an earlier version that did not find the claim. */
+async function freeCvm(table: Table, reference: RunReference, claim: ReadClaim): Promise<void> {
+  const transaction = new Transaction();
+  removeClaim(transaction, claim);
+  removeServerKey(transaction, reference);
+  removeCommand(transaction, reference, 'run');
+  removeCommand(transaction, reference, 'stop');
+  await transaction.commit(table);
 }
 
 /** A run that a user stopped ends as cancelled even if it fails. The reason names the failure. */

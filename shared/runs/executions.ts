@@ -13,6 +13,7 @@ import {
   type ExecutionStatus,
 } from '@aws-sdk/client-sfn';
 import { clientLimits } from '../client-limits.ts';
+import { Deadline, type DeadlineSource } from '../deadline.ts';
 import { environment } from '../environment.ts';
 import { log } from '../logger.ts';
 import { runOverErrorName } from './run-over.ts';
@@ -22,13 +23,21 @@ import type { RunReference } from './run-reference.ts';
 export interface Executions {
   client: SFNClient;
   stateMachineArn: string;
+  /** Default: a new deadline of 5 seconds for each call. */
+  deadline?: DeadlineSource;
 }
 
-let opened: Executions | undefined;
+let client: SFNClient | undefined;
 
-export function openExecutions(): Executions {
-  opened ??= { client: new SFNClient({ requestHandler: clientLimits }), stateMachineArn: environment().STATE_MACHINE_ARN };
-  return opened;
+/** Opens the stage's state machine. The client is created at the first call. */
+export function openExecutions(deadline: DeadlineSource): Executions {
+  client ??= new SFNClient({ requestHandler: clientLimits });
+  return { client, stateMachineArn: environment().STATE_MACHINE_ARN, deadline };
+}
+
+/** Ends a call to Step Functions that is still open at the deadline. */
+function untilDeadline({ deadline }: Executions): { abortSignal: AbortSignal } {
+  return { abortSignal: (deadline?.() ?? new Deadline()).signal() };
 }
 
 export type ExecutionAction = 'run' | 'stop';
@@ -46,6 +55,7 @@ export async function startExecution(executions: Executions, action: ExecutionAc
         name: executionName(action, run.run_id),
         input: JSON.stringify({ action, ...run }),
       }),
+      untilDeadline(executions),
     );
   } catch (error) {
     if (!(error instanceof ExecutionAlreadyExists)) throw error;
@@ -60,7 +70,7 @@ export async function executionStatus(
 ): Promise<ExecutionStatus | undefined> {
   const executionArn = `${executions.stateMachineArn.replace(':stateMachine:', ':execution:')}:${executionName(action, runId)}`;
   try {
-    const { status } = await executions.client.send(new DescribeExecutionCommand({ executionArn }));
+    const { status } = await executions.client.send(new DescribeExecutionCommand({ executionArn }), untilDeadline(executions));
     return status;
   } catch (error) {
     if (error instanceof ExecutionDoesNotExist) return undefined;
@@ -70,18 +80,21 @@ export async function executionStatus(
 
 /** Completes a waiting task. @returns false if it no longer waits */
 export function completeTask(executions: Executions, taskToken: string): Promise<boolean> {
-  return sendIfWaiting(() => executions.client.send(new SendTaskSuccessCommand({ taskToken, output: '{}' })));
+  const command = new SendTaskSuccessCommand({ taskToken, output: '{}' });
+  return sendIfWaiting(() => executions.client.send(command, untilDeadline(executions)));
 }
 
 /** Fails a waiting task because its run is over. The state machine catches this and continues; nothing counts as an error. */
 export async function failTaskAsOver(executions: Executions, taskToken: string): Promise<void> {
   log('INFO', 'The run is over.');
-  await sendIfWaiting(() => executions.client.send(new SendTaskFailureCommand({ taskToken, error: runOverErrorName })));
+  const command = new SendTaskFailureCommand({ taskToken, error: runOverErrorName });
+  await sendIfWaiting(() => executions.client.send(command, untilDeadline(executions)));
 }
 
 /** Sends the heartbeat of a waiting task. @returns false if it no longer waits */
 export function sendHeartbeat(executions: Executions, taskToken: string): Promise<boolean> {
-  return sendIfWaiting(() => executions.client.send(new SendTaskHeartbeatCommand({ taskToken })));
+  const command = new SendTaskHeartbeatCommand({ taskToken });
+  return sendIfWaiting(() => executions.client.send(command, untilDeadline(executions)));
 }
 
 async function sendIfWaiting(send: () => Promise<unknown>): Promise<boolean> {

@@ -1,5 +1,5 @@
-import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { TransactGetCommand } from '@aws-sdk/lib-dynamodb';
+import { isCancelledForNow } from './cancellation.ts';
 import type { Key } from './keys.ts';
 import { deadlineOf, type Item, type Table } from './table.ts';
 
@@ -9,7 +9,8 @@ import { deadlineOf, type Item, type Table } from './table.ts';
  *
  * Other reads may see only a part of a transaction: one item is new while another is still old. A change that asserts a row's
  * version and depends on other items must read the row with this function first. Then all later reads see everything that was
- * written together with this version, and any later write changes the version.
+ * written together with this version, and any later write changes the version. A change whose other items have conditions of
+ * their own, such as a link that must not exist, needs no settled read.
  * @throws ServiceError `unavailable` if transactions hold the items until the deadline
  */
 export async function readSettled(table: Table, keys: Key[]): Promise<(Item | undefined)[]> {
@@ -21,14 +22,8 @@ export async function readSettled(table: Table, keys: Key[]): Promise<(Item | un
       const { Responses = [] } = await table.document.send(command, { abortSignal: deadline.signal() });
       return keys.map((_key, index) => Responses[index]?.Item);
     } catch (error) {
-      if (!isHeld(error)) throw error;
-      await deadline.pause(attempt);
+      if (!isCancelledForNow(error)) throw error;
+      await deadline.pause(attempt, error);
     }
   }
-}
-
-function isHeld(error: unknown): boolean {
-  if (!(error instanceof TransactionCanceledException)) return false;
-  const codes = (error.CancellationReasons ?? []).map(({ Code = 'None' }) => Code).filter((code) => code !== 'None');
-  return codes.length > 0 && codes.every((code) => code === 'TransactionConflict');
 }

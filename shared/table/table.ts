@@ -62,7 +62,7 @@ export async function getItems(table: Table, keys: Key[]): Promise<(Item | undef
     batches.map(async (batch) => {
       let unprocessed = batch;
       for (let attempt = 0; unprocessed.length > 0; attempt++) {
-        if (attempt > 0) await deadline.pause(attempt);
+        if (attempt > 0) await deadline.pause(attempt, new Error('DynamoDB left items of a batch unprocessed.'));
         const { Responses, UnprocessedKeys } = await table.document.send(
           new BatchGetCommand({ RequestItems: { [table.name]: { Keys: unprocessed, ConsistentRead: true } } }),
           until(deadline),
@@ -162,12 +162,12 @@ export async function scanPage(table: Table, options: ScanOptions): Promise<{ it
 const deletesPerBatch = 25;
 
 /** Deletes items, 25 per round trip. Retries unprocessed keys until the deadline of their batch. */
-export async function deleteItems(table: Table, keys: Key[]): Promise<void> {
+export async function deleteItems(table: Table, keys: (Key & NotARow)[]): Promise<void> {
   for (let start = 0; start < keys.length; start += deletesPerBatch) {
     const deadline = deadlineOf(table);
     let unprocessed = keys.slice(start, start + deletesPerBatch).map(({ pk, sk }) => ({ DeleteRequest: { Key: { pk, sk } } }));
     for (let attempt = 0; unprocessed.length > 0; attempt++) {
-      if (attempt > 0) await deadline.pause(attempt);
+      if (attempt > 0) await deadline.pause(attempt, new Error('DynamoDB left items of a batch unprocessed.'));
       const command = new BatchWriteCommand({ RequestItems: { [table.name]: unprocessed } });
       const { UnprocessedItems } = await table.document.send(command, until(deadline));
       unprocessed = (UnprocessedItems?.[table.name] ?? []) as typeof unprocessed;
@@ -176,7 +176,7 @@ export async function deleteItems(table: Table, keys: Key[]): Promise<void> {
 }
 
 /** Increments a counter item and returns its new value. Counters are never part of a transaction, so this never conflicts. */
-export async function increment(table: Table, key: Key): Promise<number> {
+export async function increment(table: Table, key: Key & NotARow): Promise<number> {
   const { Attributes } = await table.document.send(
     new UpdateCommand({
       TableName: table.name,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import { cancellationReasons, isCancelledForNow } from './cancellation.ts';
 import type { Key, NotARow } from './keys.ts';
 import { deadlineOf, type Item, type Table } from './table.ts';
 
@@ -82,7 +83,7 @@ export class Transaction {
         // A transaction in progress keeps its token, so that it is not written twice. A cancelled one was not written.
         if (error instanceof TransactionCanceledException) token = randomUUID();
         table.onConflictRetry?.();
-        await deadline.pause(attempt);
+        await deadline.pause(attempt, error);
       }
     }
   }
@@ -106,9 +107,11 @@ function sizeInBytes({ put, update }: Action): number {
   return Buffer.byteLength(JSON.stringify(put?.Item ?? update?.ExpressionAttributeValues ?? {}, countable));
 }
 
-function countable(_name: string, value: unknown): unknown {
-  if (value instanceof Uint8Array) return 'x'.repeat(value.length);
-  return value instanceof Set ? [...(value as Set<unknown>)] : value;
+/** A replacer for JSON.stringify. It looks at the value itself, because a Buffer has become a list of numbers by then. */
+function countable(this: unknown, name: string, value: unknown): unknown {
+  const given = (this as Record<string, unknown>)[name];
+  if (given instanceof Uint8Array) return 'x'.repeat(given.length);
+  return given instanceof Set ? [...(given as Set<unknown>)] : value;
 }
 
 type SdkAction = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
@@ -120,26 +123,18 @@ function withTableName(TableName: string, { put, update, delete: remove, check }
   return { ConditionCheck: check && { TableName, ...check } };
 }
 
-const transientReasons = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded']);
 const transientNames = new Set(['TransactionConflictException', 'TransactionInProgressException']);
-
-function reasonsOf(error: unknown): string[] {
-  if (!(error instanceof TransactionCanceledException)) return [];
-  return (error.CancellationReasons ?? []).map((reason) => reason.Code ?? 'None');
-}
 
 /** Returns the error of the first action whose condition does not hold; undefined if the failure has another cause. */
 function failedCondition(error: unknown, actions: Action[]): Error | undefined {
-  const failed = reasonsOf(error).indexOf('ConditionalCheckFailed');
+  const failed = cancellationReasons(error).indexOf('ConditionalCheckFailed');
   if (failed < 0) return undefined;
   return actions[failed]?.otherwise ?? new ConditionFailedError('A condition of the transaction does not hold.');
 }
 
 /** Returns whether a retry may succeed. */
 function isTransient(error: unknown): boolean {
-  const reasons = reasonsOf(error).filter((reason) => reason !== 'None');
-  if (reasons.length > 0) return reasons.every((reason) => transientReasons.has(reason));
-  return error instanceof Error && transientNames.has(error.name);
+  return isCancelledForNow(error) || (error instanceof Error && transientNames.has(error.name));
 }
 
 /**
@@ -155,7 +150,7 @@ export async function withFreshReads<T>(table: Table, decide: (table: Table) => 
       return await decide(shared);
     } catch (error) {
       if (!(error instanceof StaleReadError)) throw error;
-      await deadline.pause(attempt);
+      await deadline.pause(attempt, error);
     }
   }
 }

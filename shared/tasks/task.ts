@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { timestampOf } from '../clock.ts';
 import type { DeadlineSource } from '../deadline.ts';
-import { clockOf, deadlineOf, type Invocation } from '../invocation.ts';
+import { clockOf, deadlineOfInvocation, type Invocation } from '../invocation.ts';
 import { log, startLog } from '../logger.ts';
 
 /** Passed to a task's work in addition to its input. */
@@ -25,7 +25,7 @@ export function task<S extends v.GenericSchema>(
   return async (event: unknown, invocation?: Invocation): Promise<unknown> => {
     startLog({ task: name, request_id: invocation?.awsRequestId, ...runOf(event) });
     try {
-      const context = { now: timestampOf(clockOf(invocation)), deadline: () => deadlineOf(invocation) };
+      const context = { now: timestampOf(clockOf(invocation)), deadline: () => deadlineOfInvocation(invocation) };
       return (await work(v.parse(input, event), context)) ?? {};
     } catch (error) {
       log('ERROR', 'The task failed.', {}, error);

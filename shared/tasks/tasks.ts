@@ -84,7 +84,7 @@ export const tasks = [
     name: 'maintenance/collect-content',
     trigger: { everyMinutes: 15 },
     uses: {
-      table: ['GetItem', 'Query', 'PutItem', 'DeleteItem'],
+      table: ['GetItem', 'Query', 'UpdateItem', 'DeleteItem'],
       content: ['GetObject', 'DeleteObject'],
       bucket: ['ListBucket'],
     },
@@ -101,7 +101,7 @@ export const tasks = [
   {
     name: 'maintenance/receive-upload',
     trigger: 'upload',
-    uses: { table: ['GetItem', 'PutItem'], content: ['GetObject', 'DeleteObject'], bucket: ['ListBucket'] },
+    uses: { table: ['GetItem', 'UpdateItem'], content: ['GetObject', 'DeleteObject'], bucket: ['ListBucket'] },
     timeoutInSeconds: 900,
     loses: 'Uploaded assets stay pending, so computations cannot be run.',
   },

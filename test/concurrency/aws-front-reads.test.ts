@@ -36,6 +36,7 @@ import {
   type Stores,
 } from '../support/builders-store.ts';
 import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
+import { untilTestEnds } from '../support/patience.ts';
 
 const domain = 'd1';
 const clock = virtualClock();
@@ -87,7 +88,7 @@ async function lookBetweenReveals(look: () => Promise<boolean>): Promise<boolean
 /** Waits until another call has met a conflict. By then it has read the items for its decision. */
 function conflictWatch(): () => Promise<void> {
   const before = front.figures.conflicts;
-  return () => vi.waitFor(() => expect(front.figures.conflicts).toBeGreaterThan(before), { timeout: 20_000 });
+  return () => vi.waitFor(() => expect(front.figures.conflicts).toBeGreaterThan(before), untilTestEnds);
 }
 
 /** The table for a call that may retry, and a promise for its pause before that. By then it has read for its decision. */

@@ -59,7 +59,7 @@ export function recordCalls(): RecordedCalls {
           },
         { step: 'initialize' },
       );
-      openExecutions().client.middlewareStack.add(
+      openExecutions(() => new Deadline()).client.middlewareStack.add(
         (next, { commandName }) =>
           async (args) => {
             await record([`states:${String(commandName).replace(/Command$/, '')}`]);

@@ -9,24 +9,26 @@ const busyInSqlite = 5;
  * Makes this process the only service on a data directory. Uses SQLite's file lock, which the operating system releases
  * however the process ends, so that no lock outlives its process.
  * @returns a function that releases the directory
- * @throws Error with the directory and the process that uses it
+ * @throws Error with the directory and the process that uses it, or why the directory cannot be locked
  */
 export function lockDirectory(directory: string): () => Promise<void> {
-  mkdirSync(directory, { recursive: true });
-  const lock = new DatabaseSync(join(directory, 'service.lock'));
   const holder = join(directory, 'service.pid');
+  let lock: DatabaseSync | undefined;
   try {
+    mkdirSync(directory, { recursive: true });
+    lock = new DatabaseSync(join(directory, 'service.lock'));
     lock.exec('BEGIN EXCLUSIVE');
     writeKeptFile(holder, `${process.pid}\n`);
   } catch (error) {
-    lock.close();
+    lock?.close();
     const { errcode, message } = error as Error & { errcode?: number };
     if (errcode !== busyInSqlite) throw new Error(`Cannot lock ${directory}: ${message}`, { cause: error });
     throw new Error(
       `${directory} is in use by another service (process ${processIn(holder)}). Stop it, or choose another directory.`,
     );
   }
-  return () => Promise.resolve(lock.close());
+  const held = lock;
+  return () => Promise.resolve(held.close());
 }
 
 function processIn(file: string): string {

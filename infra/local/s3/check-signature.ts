@@ -29,9 +29,10 @@ const clockToleranceInMilliseconds = 15 * 60_000;
 /**
  * Checks a request that is signed with Signature Version 4, in its query or in a header. It must be unchanged and in time, have
  * every header that it was signed with, and have no other `x-amz-` header.
+ * @returns what the signature says of the body: its SHA-256 in hexadecimal, or that it is not signed. See `checkedBody`.
  * @throws S3Error 403
  */
-export function checkSignature(request: SignedRequest, now = Date.now()): void {
+export function checkSignature(request: SignedRequest, now = Date.now()): string {
   const query = new URLSearchParams(request.rawQueryString);
   const signature = inQuery(query) ?? inHeader(request.headers);
   if (signature === undefined) throw new S3Error(403, 'AccessDenied', 'Access Denied');
@@ -51,6 +52,7 @@ export function checkSignature(request: SignedRequest, now = Date.now()): void {
   }
   if (!(now < signature.validUntil)) throw new S3Error(403, 'AccessDenied', 'Request has expired');
   if (!(now > signature.validFrom)) throw new S3Error(403, 'AccessDenied', 'Request is not valid yet');
+  return signature.payload;
 }
 
 function inQuery(query: URLSearchParams): Signature | undefined {

@@ -6,7 +6,6 @@ import {
   type S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
-import type { IncomingMessage } from 'node:http';
 
 /** The engine accepts 11 MiB in one request, so larger uploads are sent to it in parts of this size. */
 const partSizeInBytes = 8 * 1024 * 1024;
@@ -20,16 +19,20 @@ export interface ObjectPlace {
 export type Received = { whole: Buffer } | { eTag: string };
 
 /** Reads an upload. Stores it part by part if it is larger than one part, and leaves nothing behind if it breaks off. */
-export async function receiveObject(client: S3Client, place: ObjectPlace, upload: IncomingMessage): Promise<Received> {
+export async function receiveObject(
+  client: S3Client,
+  place: ObjectPlace,
+  upload: AsyncIterable<Buffer>,
+  contentType: string | undefined,
+): Promise<Received> {
   const parts = partsOf(upload);
   const first = await parts.next();
   const whole = first.done ? Buffer.alloc(0) : first.value;
   if (whole.length < partSizeInBytes) return { whole };
 
   const target = { Bucket: place.bucket, Key: place.key };
-  const ContentType = upload.headers['content-type'];
   const { UploadId } = await client.send(
-    new CreateMultipartUploadCommand({ ...target, ...(ContentType === undefined ? {} : { ContentType }) }),
+    new CreateMultipartUploadCommand({ ...target, ...(contentType === undefined ? {} : { ContentType: contentType }) }),
   );
   try {
     const Parts: CompletedPart[] = [];
@@ -48,11 +51,11 @@ export async function receiveObject(client: S3Client, place: ObjectPlace, upload
   }
 }
 
-/** Yields full parts, then the rest. @throws Error if the client disconnects before the end */
-async function* partsOf(upload: IncomingMessage): AsyncGenerator<Buffer, undefined> {
+/** Yields full parts, then the rest. @throws whatever the upload throws, such as when the client disconnects before the end */
+async function* partsOf(upload: AsyncIterable<Buffer>): AsyncGenerator<Buffer, undefined> {
   let pending: Buffer[] = [];
   let size = 0;
-  for await (const chunk of upload as AsyncIterable<Buffer>) {
+  for await (const chunk of upload) {
     pending.push(chunk);
     size += chunk.length;
     if (size >= partSizeInBytes) {

@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { listen } from '../listen.ts';
 import { localCredentials } from '../local-credentials.ts';
 import { checkSignature } from './check-signature.ts';
+import { checkedBody } from './checked-body.ts';
 import { startS3Engine } from './engine.ts';
 import { type CreatedObject, objectCreatedEvent } from './object-created-event.ts';
 import { type ObjectPlace, receiveObject } from './put-object.ts';
@@ -46,7 +47,16 @@ export async function startS3(options: {
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   });
-  await client.send(new CreateBucketCommand({ Bucket: bucket }));
+  const stopEngine = async () => {
+    client.destroy();
+    await engine.stop();
+  };
+  try {
+    await client.send(new CreateBucketCommand({ Bucket: bucket }));
+  } catch (error) {
+    await stopEngine();
+    throw error;
+  }
   const front: Front = { engine: endpoint, client, beingCreated: new Set(), notifiedPrefix, onObjectCreated };
   const server = await listen(
     createServer((request, response) => void answer(request, response, front)),
@@ -56,8 +66,7 @@ export async function startS3(options: {
     endpoint: server.endpoint,
     stop: async () => {
       await server.stop();
-      client.destroy();
-      await engine.stop();
+      await stopEngine();
     },
   };
 }
@@ -65,11 +74,12 @@ export async function startS3(options: {
 async function answer(request: IncomingMessage, response: ServerResponse, front: Front): Promise<void> {
   try {
     const [rawPath = '', rawQueryString = ''] = (request.url ?? '').split('?');
-    checkSignature({ method: request.method ?? '', rawPath, rawQueryString, headers: request.headers });
+    const signed = checkSignature({ method: request.method ?? '', rawPath, rawQueryString, headers: request.headers });
+    const body = checkedBody(request, signed);
     const place = placeOf(rawPath);
     const created = place && creationBy(request, rawQueryString);
-    if (created) await create(request, response, front, place, created);
-    else await forward(request, response, front, request);
+    if (created) await create({ request, body, response, front, place, eventName: created });
+    else await forward(request, response, front, body);
   } catch (error) {
     if (response.headersSent || response.destroyed) {
       response.destroy();
@@ -96,19 +106,21 @@ function creationBy(request: IncomingMessage, rawQueryString: string): CreatedOb
   return request.headers['x-amz-copy-source'] === undefined ? 'ObjectCreated:Put' : 'ObjectCreated:Copy';
 }
 
-async function create(
-  request: IncomingMessage,
-  response: ServerResponse,
-  front: Front,
-  place: ObjectPlace,
-  eventName: CreatedObject['eventName'],
-): Promise<void> {
+async function create(creation: {
+  request: IncomingMessage;
+  body: AsyncIterable<Buffer>;
+  response: ServerResponse;
+  front: Front;
+  place: ObjectPlace;
+  eventName: CreatedObject['eventName'];
+}): Promise<void> {
+  const { request, body, response, front, place, eventName } = creation;
   const release = await reserve(request, front, place);
   try {
     if (eventName !== 'ObjectCreated:Put' || request.headers['content-encoding']?.includes('aws-chunked')) {
-      await forward(request, response, front, request);
+      await forward(request, response, front, body);
     } else {
-      const received = await receiveObject(front.client, place, request);
+      const received = await receiveObject(front.client, place, body, request.headers['content-type']);
       if ('whole' in received) await forward(request, response, front, [received.whole]);
       else response.writeHead(200, { etag: received.eTag }).end();
     }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -82,7 +82,7 @@ describe('a broken file of the kept state', () => {
     const last = await onData();
     expect(await contentOf(last.call)).toBe(btoa('print(1)'));
     await last.end('SIGTERM');
-  }, 120_000);
+  });
 
   const parts = {
     s3: () => startS3({ bucket: 'content', dataDirectory: data, notifiedPrefix: 'none/', onObjectCreated: () => undefined }),
@@ -125,34 +125,30 @@ describe('a broken file of the kept state', () => {
 });
 
 describe('a limit on the size of files', () => {
-  it.each([24, 200])(
-    'of %d blocks leaves a directory that the next start reads in full',
-    async (blocks) => {
-      const limited = await onData(`ulimit -f ${blocks}`);
-      const acknowledged = new Map<string, string>();
-      for (let size = 1_000; size <= 64_000 && !limited.hasEnded(); size *= 4) {
-        const content = Buffer.alloc(size, 'x').toString('base64');
-        const asset = { file_name: `${size}.csv`, asset_type: 'dataset', asset: content };
-        const answer = await limited.call('POST', '/d1/assets', { asset }).catch(() => undefined);
-        if (answer?.status === 201) acknowledged.set(String(answer.body['id']), content);
-        else expect([undefined, 500, 503]).toContain(answer?.status);
-      }
-      await limited.end('SIGKILL');
-      expect(limited.output()).not.toMatch(/Unexpected end|SyntaxError/);
+  it.each([24, 200])('of %d blocks leaves a directory that the next start reads in full', async (blocks) => {
+    const limited = await onData(`ulimit -f ${blocks}`);
+    const acknowledged = new Map<string, string>();
+    for (let size = 1_000; size <= 64_000 && !limited.hasEnded(); size *= 4) {
+      const content = Buffer.alloc(size, 'x').toString('base64');
+      const asset = { file_name: `${size}.csv`, asset_type: 'dataset', asset: content };
+      const answer = await limited.call('POST', '/d1/assets', { asset }).catch(() => undefined);
+      if (answer?.status === 201) acknowledged.set(String(answer.body['id']), content);
+      else expect([undefined, 500, 503]).toContain(answer?.status);
+    }
+    await limited.end('SIGKILL');
+    expect(limited.output()).not.toMatch(/Unexpected end|SyntaxError/);
 
-      const next = await onData();
-      for (const [id, content] of acknowledged) {
-        expect((await next.call('GET', `/d1/assets/${id}`)).body['asset']).toBe(content);
-      }
-      expect(keptFiles().filter((file) => file.endsWith('.unfinished'))).toEqual([]);
-      await next.end('SIGTERM');
-    },
-    60_000,
-  );
+    const next = await onData();
+    for (const [id, content] of acknowledged) {
+      expect((await next.call('GET', `/d1/assets/${id}`)).body['asset']).toBe(content);
+    }
+    expect(keptFiles().filter((file) => file.endsWith('.unfinished'))).toEqual([]);
+    await next.end('SIGTERM');
+  });
 });
 
 describe('a purge that a kill interrupted', () => {
-  it('is completed at the next start before the service answers', async () => {
+  it('is completed by the next start', async () => {
     const first = await onData();
     const asset = { file_name: 'iris.csv', asset_type: 'dataset', asset: btoa('5.1,3.5') };
     const { body } = await first.call('POST', '/d1/assets', { asset });
@@ -161,9 +157,9 @@ describe('a purge that a kill interrupted', () => {
     const contents = () => keptFiles().filter((file) => file.endsWith('.data'));
     expect(contents()).toHaveLength(1);
     const second = await onData();
+    await second.end('SIGTERM'); // after what it does in the background
     expect(contents()).toEqual([]);
-    await second.end('SIGTERM');
-  }, 60_000);
+  });
 });
 
 describe('what an earlier version has stored', () => {
@@ -176,7 +172,20 @@ describe('what an earlier version has stored', () => {
     await service.end('SIGTERM'); // after what it does in the background
     expect(await onTable((table) => getItem(table, key))).toMatchObject({ agent_config: { log_level: 'info' } });
     expect(await onTable((table) => getItem(table, key))).not.toHaveProperty('agent_config.server_key');
-  }, 60_000);
+  });
+});
+
+describe('a data directory that cannot be used', () => {
+  it('is named at the start with the reason', async () => {
+    mkdirSync(join(data, 'service.lock'));
+    const directory = await onData();
+    expect(await directory.exited).toBe(1);
+    expect(directory.output()).toContain(`Cannot lock ${data}: unable to open database file`);
+    writeFileSync(join(data, 'file'), '');
+    const file = await startService(['--data', join(data, 'file')]);
+    expect(await file.exited).toBe(1);
+    expect(file.output()).toContain(`Cannot lock ${join(data, 'file')}: EEXIST`);
+  });
 });
 
 describe('a second service on the same directory', () => {
@@ -192,5 +201,5 @@ describe('a second service on the same directory', () => {
     const third = await onData();
     expect(third.output()).toContain('Ctrl-C');
     await third.end('SIGTERM');
-  }, 60_000);
+  });
 });

@@ -1,7 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CopyObjectCommand, GetObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import {
+  CopyObjectCommand,
+  DeleteObjectsCommand,
+  GetObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { S3Event } from 'aws-lambda';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -97,6 +104,51 @@ describe('a request signed in a header', () => {
     },
   );
 
+  /** Sends the request of an SDK client with another body than it was signed with. The lengths are the same. */
+  const withBody = (signed: Buffer, sent: Buffer, Key: string) => {
+    const other = clientOf(s3.endpoint);
+    other.middlewareStack.add(
+      (next) => (args) => {
+        Object.assign(args.request as object, { body: sent });
+        return next(args);
+      },
+      { step: 'finalizeRequest', priority: 'low' },
+    );
+    return other.send(new PutObjectCommand({ Bucket, Key, Body: signed })).finally(() => other.destroy());
+  };
+
+  it.each([
+    ['small', 5],
+    ['sent in parts', 20 * 1024 * 1024],
+  ])('is refused with XAmzContentSHA256Mismatch if its body (%s) is another one, and stores nothing', async (kind, size) => {
+    const Key = `h/${kind}`;
+    await expect(withBody(Buffer.alloc(size, 'a'), Buffer.alloc(size, 'b'), Key)).rejects.toMatchObject({
+      name: 'XAmzContentSHA256Mismatch',
+      $metadata: { httpStatusCode: 400 },
+    });
+    await expect(content(Key)).rejects.toMatchObject({ name: 'NoSuchKey' });
+    await withBody(Buffer.alloc(size, 'a'), Buffer.alloc(size, 'a'), Key);
+    expect(await content(Key)).toHaveLength(size);
+  });
+
+  it('deletes nothing if it is a POST whose body is another one', async () => {
+    await client.send(new PutObjectCommand({ Bucket, Key: 'h/kept', Body: Buffer.from('1') }));
+    const other = clientOf(s3.endpoint);
+    other.middlewareStack.add(
+      (next) => (args) => {
+        const request = args.request as { body: string };
+        request.body = request.body.replace('h/gone', 'h/kept');
+        return next(args);
+      },
+      { step: 'finalizeRequest', priority: 'low' },
+    );
+    await expect(
+      other.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects: [{ Key: 'h/gone' }] } })),
+    ).rejects.toMatchObject({ name: 'XAmzContentSHA256Mismatch' });
+    expect(String(await content('h/kept'))).toBe('1');
+    other.destroy();
+  });
+
   it('is refused with AccessDenied 15 minutes after it was signed', async () => {
     const late = new S3Client({
       endpoint: s3.endpoint,
@@ -159,7 +211,7 @@ describe('a presigned upload', () => {
     });
     const init = { method: 'PUT', body, headers: { 'if-none-match': '*' }, duplex: 'half', signal: sending.signal };
     await expect(fetch(url, init as RequestInit)).rejects.toThrow();
-    await expect.poll(async () => (await put(url, 'again')).status, { timeout: 10_000 }).toBe(200);
+    await expect.poll(async () => (await put(url, 'again')).status).toBe(200);
     expect(String(await content('p/broken'))).toBe('again');
   });
 

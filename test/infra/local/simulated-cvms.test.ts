@@ -52,6 +52,7 @@ async function call<Answer>(method: string, path: string, body?: unknown): Promi
   const init = body === undefined ? {} : { body: JSON.stringify(body) };
   const headers = { authorization, 'content-type': 'application/json' };
   const response = await fetch(`${stack.baseUrl}/d1${path}`, { method, headers, ...init });
+  if (response.status === 503) return await call(method, path, body); // as its Retry-After says, on a busy machine
   if (!response.ok) throw new Error(await response.text());
   return (await response.json()) as Answer;
 }

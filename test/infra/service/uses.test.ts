@@ -19,7 +19,7 @@ const onlyInRaces: Partial<Record<FunctionName, string[]>> = {
   'lifecycle/sweep-runs': ['states:SendTaskSuccess'],
   'maintenance/purge': ['dynamodb:BatchGetItem', 'dynamodb:PutItem'],
   'maintenance/receive-upload': ['s3:DeleteObject'],
-  'maintenance/collect-content': ['dynamodb:PutItem', 's3:GetObject'],
+  'maintenance/collect-content': ['dynamodb:UpdateItem', 's3:GetObject'],
   'maintenance/migrate': ['dynamodb:UpdateItem'], // only items of earlier versions
 };
 /** Read if a journal has a gap, to distinguish damage from a concurrent deletion. */
@@ -198,7 +198,7 @@ async function read(id: string): Promise<void> {
   const { upload } = await done('POST', '/d1/assets', asset({ asset: undefined }));
   const { method, url, headers } = upload as { method: string; url: string; headers: Record<string, string> };
   await fetch(url, { method, headers, body: 'a,b' });
-  await called('maintenance/receive-upload', 'dynamodb:PutItem');
+  await called('maintenance/receive-upload', 'dynamodb:UpdateItem');
   await done('DELETE', `/d1/assets/${dataset}`);
 }
 

@@ -104,7 +104,7 @@ describe('the migration server-keys-of-ended-runs', () => {
     expect(await keyIn(run)).toBeUndefined();
   });
 
-  it('leaves no key of a run that is over, wherever it dies', { timeout: 60_000 }, async () => {
+  it('leaves no key of an ended run, whichever call the migration dies at', async () => {
     const deaths = await dieAtEveryCall(
       stores,
       async () => {
@@ -120,7 +120,7 @@ describe('the migration server-keys-of-ended-runs', () => {
     expect(deaths).toBeGreaterThan(20);
   });
 
-  it('goes on beside runs that start and end and computations that are deleted meanwhile', { timeout: 60_000 }, async () => {
+  it('removes the keys of ended runs alone while runs start and end and computations are deleted', async () => {
     const ended = await Promise.all(Array.from({ length: 6 }, anEarlierEndedRun));
     const active = await Promise.all(Array.from({ length: 6 }, () => anEarlierRun()));
     const [deleted, ...kept] = ended;

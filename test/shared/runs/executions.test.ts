@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { localCredentials } from '../../../infra/local/local-credentials.ts';
 import { local } from '../../../infra/local/local-environment.ts';
+import { Deadline } from '../../../shared/deadline.ts';
 import { openExecutions, startExecution } from '../../../shared/runs/executions.ts';
 import { silence, startAnsweringServer, status, type AnsweringServer } from '../../support/answering-server.ts';
 
@@ -23,7 +24,11 @@ describe('the client of Step Functions', () => {
   it('aborts a request without an answer after 4 seconds, and retries it', async () => {
     stepFunctions.answerWith(silence, status(200, JSON.stringify({ executionArn: 'arn', startDate: 1 })));
     const run = { domain: 'd1', computation_id: 'c-1', run_id: 'r-1', cvm_id: 'cvm-1' };
-    await startExecution(openExecutions(), 'run', run);
+    await startExecution(
+      openExecutions(() => new Deadline(60_000)),
+      'run',
+      run,
+    );
     expect(stepFunctions.received).toEqual(['POST', 'POST']);
   });
 });
