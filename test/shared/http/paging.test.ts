@@ -1,0 +1,19 @@
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { paging } from '../../../shared/http/paging.ts';
+
+describe.each(['limit', 'offset'] as const)('the parameter %s', (name) => {
+  const schema = paging[name];
+  const { minimum, maximum, default: byDefault } = v.getMetadata(schema.wrapped) as Record<string, number>;
+  const isTaken = (text: string) => v.safeParse(schema, text).success;
+
+  it('is described with the least and the greatest number that it takes, and its default', () => {
+    expect([minimum, maximum].map((number) => v.parse(schema, String(number)))).toEqual([minimum, maximum]);
+    expect([Number(minimum) - 1, Number(maximum) + 1].map((number) => isTaken(String(number)))).toEqual([false, false]);
+    expect(v.parse(schema, undefined)).toBe(byDefault);
+  });
+
+  it.each(['', ' 1', '1 ', 'x1', '1x', '01', '1.0', '-1', '1e1'])('refuses %j', (text) => {
+    expect(isTaken(text)).toBe(false);
+  });
+});
