@@ -109,8 +109,8 @@ export const acceptedMutants: AcceptedMutant[] = [
   },
   {
     file: 'shared/assets/storage-request.ts',
-    before: 'const defaultTimeLimitInMilliseconds = 6_000;',
-    after: 'const defaultTimeLimitInMilliseconds = 6001;',
+    before: 'const defaultTimeLimitInMilliseconds = 3_000;',
+    after: 'const defaultTimeLimitInMilliseconds = 3001;',
     reason: 'Tuning: how long storage may be silent.',
   },
   {
