@@ -16,7 +16,7 @@ export const problemSchema = v.pipe(
     type: v.pipe(v.string(), v.examples(['about:blank'])),
     title: v.pipe(v.string(), v.description('A short name of the error.')),
     status: v.pipe(v.number(), v.integer(), v.description('The HTTP status code.')),
-    detail: v.pipe(v.string(), v.description('A description of the error for people. It may change.')),
+    detail: v.pipe(v.string(), v.description('What went wrong, in a sentence that may change.')),
     code: v.pipe(v.picklist(errorCodes), v.description('The error code for programs. It does not change.')),
     request_id: v.pipe(v.string(), v.description('The identifier of the request.')),
     errors: v.optional(v.pipe(v.array(violation), v.description('The places in the request that are invalid (400).'))),

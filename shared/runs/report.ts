@@ -11,7 +11,7 @@ const base = {
   run_id: v.pipe(v.string('Expected a run identifier.'), v.description('The run that the report is about.')),
 };
 const commandId = v.pipe(v.string(), v.description('The command that this report answers.'));
-const reason = v.optional(v.pipe(text(0, 1000), v.description('The reason, for people. Up to 1,000 characters.')), '');
+const reason = v.optional(v.pipe(text(0, 1000), v.description('Why, in a sentence. Up to 1,000 characters.')), '');
 const word = text(1, 60);
 
 const agentsEvent = v.pipe(

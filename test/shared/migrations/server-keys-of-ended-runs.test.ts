@@ -34,7 +34,7 @@ async function aStartedRun(): Promise<RunReference> {
   return { domain, computation_id: id, run_id: await aRun(stores, domain, id, cvm_id), cvm_id };
 }
 
-/** A started run as earlier versions wrote it: the key stands in the snapshot, and the claim does not say whether there is one. */
+/** Starts a run in the form of earlier versions: the snapshot holds the key, and the claim does not mention it. */
 async function anEarlierRun(server_key = privateKey): Promise<RunReference> {
   const run = await aStartedRun();
   const [claim] = claimKeys(run);
