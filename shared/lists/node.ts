@@ -1,0 +1,181 @@
+import { ByteReader, ByteWriter, lengthOfInteger } from './bytes.ts';
+
+/**
+ * The nodes of a counted tree: an ordered set of members with counts by state, from which a total and the members at any
+ * position are read in a few steps. Nodes are immutable: a change writes new nodes, up to a new root.
+ *
+ * Members are sorted by group, then by number. In the tree of a list itself all members have the group ''. In the tree of a
+ * filter the group is the value that is filtered by.
+ */
+export interface Place {
+  group: string;
+  /** 1 to 2^48 - 1. */
+  number: number;
+}
+
+/** A value that a list is filtered by, as its code: 1 to 7. The code 0 stands for no member. */
+export type State = number;
+
+export interface Member extends Place {
+  state: State;
+}
+
+export interface Leaf {
+  level: 0;
+  members: Member[];
+}
+
+export interface InnerNode {
+  /** The number of levels below. */
+  level: number;
+  children: Child[];
+}
+
+export type TreeNode = Leaf | InnerNode;
+
+export interface Child {
+  /** The first place that the node contained when it was written. All its members are at it or after it. */
+  first: Place;
+  counts: Counts;
+  /** The identifier of the stored node. Absent while the node is new, and on the right edge of the tree. */
+  id?: string;
+  /** The node, if it has been read. */
+  node?: TreeNode;
+}
+
+/** The number of members in each state. The index is the state; index 0 is unused. */
+export type Counts = readonly number[];
+
+export const stateCount = 8;
+
+export function isLeaf(node: TreeNode): node is Leaf {
+  return node.level === 0;
+}
+
+export function comparePlaces(a: Place, b: Place): number {
+  if (a.group !== b.group) return a.group < b.group ? -1 : 1;
+  return a.number - b.number;
+}
+
+export function countsOf(node: TreeNode): Counts {
+  const counts = new Array<number>(stateCount).fill(0);
+  if (isLeaf(node)) {
+    for (const { state } of node.members) counts[state] = (counts[state] ?? 0) + 1;
+  } else {
+    for (const child of node.children) child.counts.forEach((count, state) => (counts[state] = (counts[state] ?? 0) + count));
+  }
+  return counts;
+}
+
+/** Returns the number of members in the given states. */
+export function sumOf(counts: Counts, states: ReadonlySet<State>): number {
+  let sum = 0;
+  for (const state of states) sum += counts[state] ?? 0;
+  return sum;
+}
+
+const idBytes = 8;
+const longestShortStep = 31;
+
+/**
+ * Encodes a node. Members next to each other take one byte.
+ * @param isOnEdge whether the node is on the right edge of its tree, so that its last child has no identifier
+ */
+export function encodeNode(node: TreeNode, isOnEdge: boolean): Uint8Array {
+  const writer = new ByteWriter();
+  writer.byte(node.level);
+  if (isLeaf(node)) writeMembers(writer, node.members);
+  else writeChildren(writer, node, isOnEdge);
+  return writer.bytes();
+}
+
+/** @throws Error if the bytes are no node; an internal error */
+export function decodeNode(bytes: Uint8Array, isOnEdge: boolean): TreeNode {
+  const reader = new ByteReader(bytes);
+  const level = reader.byte();
+  const node: TreeNode =
+    level === 0 ? { level: 0, members: readMembers(reader) } : { level, children: readChildren(reader, isOnEdge) };
+  reader.assertEnd();
+  return node;
+}
+
+/** Returns the most bytes that each member or child of a node takes, so that a node can be split without encoding it again. */
+export function sizesOf(node: TreeNode): number[] {
+  const places: Place[] = isLeaf(node) ? node.members : node.children.map(({ first }) => first);
+  return places.map((place, index) => {
+    const before = places[index - 1];
+    const isSameGroup = before !== undefined && before.group === place.group;
+    const step = isSameGroup ? place.number - before.number : place.number;
+    const group = isSameGroup ? 0 : 1 + Buffer.byteLength(place.group);
+    if (isLeaf(node)) return 1 + (step <= longestShortStep ? 0 : lengthOfInteger(step)) + (group && group + 3);
+    const counts = node.children[index]?.counts ?? [];
+    return 1 + group + lengthOfInteger(step) + counts.reduce((sum, count) => sum + (count && lengthOfInteger(count)), 0) + idBytes;
+  });
+}
+
+/** Members of one group follow each other: the group, their number, then for each the step from the member before and its state. */
+function writeMembers(writer: ByteWriter, members: readonly Member[]): void {
+  for (let start = 0; start < members.length; ) {
+    const group = members[start]?.group ?? '';
+    let end = start;
+    while (end < members.length && members[end]?.group === group) end++;
+    writer.text(group);
+    writer.integer(end - start);
+    let before = 0;
+    for (const { number, state } of members.slice(start, end)) {
+      const step = number - before;
+      const isShort = step <= longestShortStep;
+      writer.byte(((isShort ? step : 0) << 3) | state);
+      if (!isShort) writer.integer(step);
+      before = number;
+    }
+    start = end;
+  }
+}
+
+function readMembers(reader: ByteReader): Member[] {
+  const members: Member[] = [];
+  while (!reader.isAtEnd) {
+    const group = reader.text();
+    let number = 0;
+    for (let left = reader.integer(); left > 0; left--) {
+      const byte = reader.byte();
+      number += byte >> 3 || reader.integer();
+      members.push({ group, number, state: byte & 7 });
+    }
+  }
+  return members;
+}
+
+/** For each child: a byte with a bit for each state that has members, its first place, its counts, its identifier. */
+function writeChildren(writer: ByteWriter, { children }: InnerNode, isOnEdge: boolean): void {
+  let before: Place = { group: '', number: 0 };
+  for (const [index, { first, counts, id }] of children.entries()) {
+    const isSameGroup = first.group === before.group;
+    let bits = isSameGroup ? 1 : 0;
+    for (let state = 1; state < stateCount; state++) if (counts[state]) bits |= 1 << state;
+    writer.byte(bits);
+    if (!isSameGroup) writer.text(first.group);
+    writer.integer(isSameGroup ? first.number - before.number : first.number);
+    for (let state = 1; state < stateCount; state++) if (counts[state]) writer.integer(counts[state] ?? 0);
+    if (!(isOnEdge && index === children.length - 1)) writer.fixed(Buffer.from(id ?? '', 'base64url'), idBytes);
+    before = first;
+  }
+}
+
+function readChildren(reader: ByteReader, isOnEdge: boolean): Child[] {
+  const children: Child[] = [];
+  let before: Place = { group: '', number: 0 };
+  while (!reader.isAtEnd) {
+    const bits = reader.byte();
+    const first: Place =
+      bits & 1
+        ? { group: before.group, number: before.number + reader.integer() }
+        : { group: reader.text(), number: reader.integer() };
+    const counts = Array.from({ length: stateCount }, (_, state) => (state > 0 && bits & (1 << state) ? reader.integer() : 0));
+    const isEdge = isOnEdge && reader.isAtEnd;
+    children.push(isEdge ? { first, counts } : { first, counts, id: Buffer.from(reader.fixed(idBytes)).toString('base64url') });
+    before = first;
+  }
+  return children;
+}

@@ -1,0 +1,143 @@
+import { comparePlaces, isLeaf, sumOf, type Child, type Place, type State, type TreeNode } from './node.ts';
+import type { NodeSource, Tree } from './tree.ts';
+
+/** A member whose state differs from the one in the tree. State 0: no member. */
+export interface Difference extends Place {
+  /** In the tree. */
+  before: State;
+  now: State;
+}
+
+/** A tree and the changes that it does not contain yet: one view of a list at one moment. */
+export interface View {
+  tree: Tree;
+  source: NodeSource;
+  /** At most one for each place. Sorted by comparePlaces. */
+  differences: readonly Difference[];
+}
+
+/** Members of a group in one of the states. */
+export interface Selection {
+  group: string;
+  states: ReadonlySet<State>;
+}
+
+export interface Selected {
+  /** Newest first, that is by descending number. */
+  numbers: number[];
+  /** The number of all members that match. */
+  total: number;
+}
+
+/** Reads the matching members at the positions from `offset` to `offset + limit`, and the number of all that match. */
+export async function selectMembers(
+  view: View,
+  { group, states }: Selection,
+  { offset, limit }: { offset: number; limit: number },
+): Promise<Selected> {
+  const [after, upTo] = await Promise.all([countFrom(view, endOf(group), states), countFrom(view, { group, number: 0 }, states)]);
+  const total = upTo - after;
+  const take = Math.min(limit, total - offset);
+  if (take <= 0) return { numbers: [], total };
+  const numbers = await collect(view, view.tree, everything, states, { skip: after + offset, take });
+  return { numbers, total };
+}
+
+/** The first place after all members of a group. No list issues this number. */
+function endOf(group: string): Place {
+  return { group, number: 2 ** 48 };
+}
+
+/** The places from `from` on and before `to`. Absent: without an end. */
+interface Range {
+  from?: Place;
+  to?: Place;
+}
+
+const everything: Range = {};
+
+/** Returns the number of members in one of the states at the place and after it. Reads one node of each level at most. */
+async function countFrom({ tree, source, differences }: View, place: Place, states: ReadonlySet<State>): Promise<number> {
+  let count = differenceIn(differences, { from: place }, states);
+  for (let node = tree; ; ) {
+    if (isLeaf(node)) {
+      return count + node.members.filter((member) => comparePlaces(member, place) >= 0 && states.has(member.state)).length;
+    }
+    const at = node.children.findLastIndex(({ first }) => comparePlaces(first, place) < 0);
+    for (const { counts } of node.children.slice(at + 1)) count += sumOf(counts, states);
+    const child = node.children[at];
+    if (!child || sumOf(child.counts, states) === 0) return count;
+    node = await nodeOf(child, source);
+  }
+}
+
+/** Returns the numbers of the matching members after the newest `skip`. Reads the nodes of each level at the same time. */
+async function collect(
+  view: View,
+  node: TreeNode,
+  range: Range,
+  states: ReadonlySet<State>,
+  { skip, take }: { skip: number; take: number },
+): Promise<number[]> {
+  if (isLeaf(node)) {
+    const present = new Map(node.members.filter(({ state }) => states.has(state)).map((member) => [keyOf(member), member as Place]));
+    for (const difference of within(view.differences, range)) {
+      if (states.has(difference.now)) present.set(keyOf(difference), difference);
+      else present.delete(keyOf(difference));
+    }
+    const newestFirst = [...present.values()].sort((a, b) => comparePlaces(b, a));
+    return newestFirst.slice(skip, skip + take).map(({ number }) => number);
+  }
+  const parts: Promise<number[]>[] = [];
+  let position = 0;
+  for (let index = node.children.length - 1; index >= 0 && position < skip + take; index--) {
+    const child = node.children[index];
+    if (!child) continue;
+    // The first child also covers the places before it.
+    const part: Range = { ...(index === 0 ? range : { ...range, from: child.first }) };
+    const next = node.children[index + 1];
+    if (next) part.to = next.first;
+    const count = sumOf(child.counts, states) + differenceIn(view.differences, part, states);
+    const start = Math.max(0, skip - position);
+    const end = Math.min(count, skip + take - position);
+    if (end > start) {
+      const slice = { skip: start, take: end - start };
+      parts.push(nodeOf(child, view.source).then((read) => collect(view, read, part, states, slice)));
+    }
+    position += count;
+  }
+  return (await Promise.all(parts)).flat();
+}
+
+async function nodeOf({ node, id }: Child, source: NodeSource): Promise<TreeNode> {
+  if (node) return node;
+  if (id === undefined) throw new Error('A stored node lacks the identifier of a child.');
+  return source.read(id);
+}
+
+function keyOf({ group, number }: Place): string {
+  return `${group}/${number}`;
+}
+
+/** Returns by how many members the view differs from the tree in a range. */
+function differenceIn(differences: readonly Difference[], range: Range, states: ReadonlySet<State>): number {
+  let sum = 0;
+  for (const { before, now } of within(differences, range)) sum += Number(states.has(now)) - Number(states.has(before));
+  return sum;
+}
+
+function within(differences: readonly Difference[], { from, to }: Range): readonly Difference[] {
+  return differences.slice(from ? indexOf(differences, from) : 0, to ? indexOf(differences, to) : undefined);
+}
+
+/** Returns the index of the first difference at the place or after it. */
+function indexOf(differences: readonly Difference[], place: Place): number {
+  let [low, high] = [0, differences.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const difference = differences[middle];
+    if (difference && comparePlaces(difference, place) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,121 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { changeTree } from '../../../shared/lists/change-tree.ts';
+import { comparePlaces, decodeNode, encodeNode, type Member, type TreeNode } from '../../../shared/lists/node.ts';
+import { selectMembers, type Difference } from '../../../shared/lists/select-members.ts';
+import { decodeEdge, emptyTree, encodeEdge, type NodeSource, type Tree } from '../../../shared/lists/tree.ts';
+
+/** Keeps nodes as their bytes, and drops nothing that a tree still contains. */
+class MemoryStore implements NodeSource {
+  readonly nodes = new Map<string, Uint8Array>();
+  edge: Uint8Array[] = encodeEdge(emptyTree);
+  reads = 0;
+
+  read(id: string): Promise<TreeNode> {
+    const bytes = this.nodes.get(id);
+    if (!bytes) throw new Error(`The node ${id} is not stored.`);
+    this.reads += 1;
+    return Promise.resolve(decodeNode(bytes, false));
+  }
+
+  get tree(): Tree {
+    return decodeEdge(this.edge);
+  }
+
+  async change(changes: Member[]): Promise<void> {
+    const { tree, written, dropped } = await changeTree(this.tree, changes.toSorted(comparePlaces), this);
+    for (const id of dropped) expect(this.nodes.delete(id)).toBe(true);
+    for (const [id, node] of written) this.nodes.set(id, encodeNode(node, false));
+    this.edge = encodeEdge(tree);
+  }
+}
+
+const states = [1, 2, 3, 4, 5, 6, 7];
+
+/** The members of a list as a plain map. */
+function newestOf(model: Map<string, Member>, group: string, wanted: Set<number>): number[] {
+  return [...model.values()]
+    .filter((member) => member.group === group && wanted.has(member.state))
+    .map(({ number }) => number)
+    .sort((a, b) => b - a);
+}
+
+describe('a counted tree', () => {
+  it('selects the same members as a plain map after random changes, with changes that it does not contain yet', async () => {
+    const place = fc.record({ group: fc.constantFrom('', 'a', 'bb'), number: fc.integer({ min: 1, max: 3_000 }) });
+    const change = fc.record({ place, state: fc.integer({ min: 0, max: 7 }), span: fc.constantFrom(1, 1, 5, 400) });
+    const batches = fc.array(fc.array(change, { minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 8 });
+    const request = fc.record({
+      group: fc.constantFrom('', 'a', 'bb', 'c'),
+      wanted: fc.constantFrom([1], [3, 5], states),
+      offset: fc.integer({ min: 0, max: 1_500 }),
+      limit: fc.integer({ min: 1, max: 100 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(batches, fc.array(request, { minLength: 1, maxLength: 6 }), async (all, requests) => {
+        const store = new MemoryStore();
+        const folded = new Map<string, Member>();
+        for (const [index, batch] of all.entries()) {
+          const changed = new Map<string, Member>();
+          for (const { place: first, state, span } of batch) {
+            for (let step = 0; step < span; step++) {
+              const member = { group: first.group, number: first.number + step, state: state && ((state + step) % 7) + 1 };
+              changed.set(`${member.group}/${member.number}`, member);
+            }
+          }
+          const now = new Map(folded);
+          for (const [key, member] of changed) now.set(key, member);
+          const differences: Difference[] = [...changed.values()]
+            .map(({ group, number, state }) => {
+              return { group, number, before: folded.get(`${group}/${number}`)?.state ?? 0, now: state };
+            })
+            .sort(comparePlaces);
+          for (const { group, wanted, offset, limit } of requests) {
+            const set = new Set(wanted);
+            const view = { tree: store.tree, source: store, differences };
+            const expected = newestOf(now, group, set);
+            expect(await selectMembers(view, { group, states: set }, { offset, limit })).toEqual({
+              numbers: expected.slice(offset, offset + limit),
+              total: expected.length,
+            });
+          }
+          await store.change([...changed.values()]);
+          for (const [key, member] of changed) folded.set(key, member);
+          // Nothing is left behind: the stored nodes are those of the tree.
+          expect(await countNodes(store.tree, store)).toBe(store.nodes.size);
+          if (index === all.length - 1) {
+            await store.change([...folded.values()].map((member) => ({ ...member, state: 0 })));
+            expect(store.nodes.size).toBe(0);
+            expect(store.tree).toEqual(emptyTree);
+          }
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('keeps 200,000 members, one after another, in nodes of 900 bytes that are nearly full', async () => {
+    const store = new MemoryStore();
+    for (let first = 1; first <= 200_000; first += 20_000) {
+      await store.change(Array.from({ length: 20_000 }, (_, index) => ({ group: '', number: first + index, state: 4 })));
+    }
+    const sizes = [...store.nodes.values()].map((bytes) => bytes.length);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(900);
+    expect(sizes.length).toBeLessThan(260);
+    expect(store.edge.map((bytes) => bytes.length)).toEqual([expect.any(Number), expect.any(Number)]);
+    store.reads = 0;
+    const view = { tree: store.tree, source: store, differences: [] };
+    const { numbers, total } = await selectMembers(view, { group: '', states: new Set([4]) }, { offset: 150_000, limit: 10 });
+    expect({ first: numbers[0], total, reads: store.reads }).toEqual({ first: 50_000, total: 200_000, reads: 1 });
+  });
+});
+
+async function countNodes(node: TreeNode, source: NodeSource): Promise<number> {
+  if (node.level === 0 || !('children' in node)) return 0;
+  let count = 0;
+  for (const child of node.children) {
+    if (child.id !== undefined) count += 1;
+    count += await countNodes(child.node ?? (await source.read(child.id ?? '')), source);
+  }
+  return count;
+}
