@@ -39,6 +39,7 @@ const rooms = [
   'root',
   'access',
   'table',
+  'lists',
   'events',
   'computations',
   'keys',

@@ -80,6 +80,11 @@ export class ByteReader {
     return this.source.subarray(start, this.position);
   }
 
+  /** Like fixed, but returns no bytes at the end. */
+  rest(length: number): Uint8Array {
+    return this.fixed(Math.min(length, this.source.length - this.position));
+  }
+
   assertEnd(): void {
     if (!this.isAtEnd) throw new Error('A stored node has bytes left over.');
   }

@@ -1,14 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import {
-  comparePlaces,
-  countsOf,
-  isLeaf,
-  sizesOf,
-  type Child,
-  type Member,
-  type Place,
-  type TreeNode,
-} from './node.ts';
+import { comparePlaces, countsOf, isLeaf, sizesOf, type Child, type Member, type Place, type TreeNode } from './node.ts';
 import { emptyTree, type NodeSource, type Tree } from './tree.ts';
 
 /** A node up to this size costs one write unit, keys included. */
@@ -62,8 +53,7 @@ async function changeNode(
     node.children.map(async (child, index): Promise<Child[]> => {
       const next = node.children[index + 1];
       const ofChild = changes.filter(
-        (change) =>
-          (index === 0 || comparePlaces(change, child.first) >= 0) && (!next || comparePlaces(change, next.first) < 0),
+        (change) => (index === 0 || comparePlaces(change, child.first) >= 0) && (!next || comparePlaces(change, next.first) < 0),
       );
       if (ofChild.length === 0) return [child];
       const place = { isEdge: isEdge && !next, isRoot: false };
@@ -114,7 +104,7 @@ async function mergeSmall(
   context: Context,
 ): Promise<Child[]> {
   const merged = [...children];
-  for (let index = 0; index < merged.length; ) {
+  for (let index = 0; index < merged.length;) {
     const child = merged[index];
     const isSmall = child?.id === undefined && child?.node && sumOfSizes(sizesOf(child.node)) < minNodeBytes;
     const at = index > 0 ? index - 1 : 0;

@@ -109,13 +109,15 @@ export function sizesOf(node: TreeNode): number[] {
     const group = isSameGroup ? 0 : 1 + Buffer.byteLength(place.group);
     if (isLeaf(node)) return 1 + (step <= longestShortStep ? 0 : lengthOfInteger(step)) + (group && group + 3);
     const counts = node.children[index]?.counts ?? [];
-    return 1 + group + lengthOfInteger(step) + counts.reduce((sum, count) => sum + (count && lengthOfInteger(count)), 0) + idBytes;
+    return (
+      1 + group + lengthOfInteger(step) + counts.reduce((sum, count) => sum + (count && lengthOfInteger(count)), 0) + idBytes
+    );
   });
 }
 
 /** Members of one group follow each other: the group, their number, then for each the step from the member before and its state. */
 function writeMembers(writer: ByteWriter, members: readonly Member[]): void {
-  for (let start = 0; start < members.length; ) {
+  for (let start = 0; start < members.length;) {
     const group = members[start]?.group ?? '';
     let end = start;
     while (end < members.length && members[end]?.group === group) end++;
@@ -173,9 +175,9 @@ function readChildren(reader: ByteReader, isOnEdge: boolean): Child[] {
         ? { group: before.group, number: before.number + reader.integer() }
         : { group: reader.text(), number: reader.integer() };
     const counts = Array.from({ length: stateCount }, (_, state) => (state > 0 && bits & (1 << state) ? reader.integer() : 0));
-    const isEdge = isOnEdge && reader.isAtEnd;
-    children.push(isEdge ? { first, counts } : { first, counts, id: Buffer.from(reader.fixed(idBytes)).toString('base64url') });
     before = first;
+    const id = isOnEdge ? reader.rest(idBytes) : reader.fixed(idBytes);
+    children.push(id.length === 0 ? { first, counts } : { first, counts, id: Buffer.from(id).toString('base64url') });
   }
   return children;
 }

@@ -59,7 +59,7 @@ const everything: Range = {};
 /** Returns the number of members in one of the states at the place and after it. Reads one node of each level at most. */
 async function countFrom({ tree, source, differences }: View, place: Place, states: ReadonlySet<State>): Promise<number> {
   let count = differenceIn(differences, { from: place }, states);
-  for (let node = tree; ; ) {
+  for (let node = tree; ;) {
     if (isLeaf(node)) {
       return count + node.members.filter((member) => comparePlaces(member, place) >= 0 && states.has(member.state)).length;
     }
@@ -80,7 +80,9 @@ async function collect(
   { skip, take }: { skip: number; take: number },
 ): Promise<number[]> {
   if (isLeaf(node)) {
-    const present = new Map(node.members.filter(({ state }) => states.has(state)).map((member) => [keyOf(member), member as Place]));
+    const present = new Map(
+      node.members.filter(({ state }) => states.has(state)).map((member) => [keyOf(member), member as Place]),
+    );
     for (const difference of within(view.differences, range)) {
       if (states.has(difference.now)) present.set(keyOf(difference), difference);
       else present.delete(keyOf(difference));

@@ -1,6 +1,8 @@
+import { ConditionalCheckFailedException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
 import {
   BatchGetCommand,
   BatchWriteCommand,
+  DeleteCommand,
   GetCommand,
   PutCommand,
   QueryCommand,
@@ -10,6 +12,7 @@ import {
   type QueryCommandInput,
   type ScanCommandInput,
 } from '@aws-sdk/lib-dynamodb';
+import type { Clock } from '../clock.ts';
 import { Deadline, type DeadlineSource } from '../deadline.ts';
 import type { Key, NotARow } from './keys.ts';
 
@@ -19,6 +22,8 @@ export interface Table {
   document: DynamoDBDocumentClient;
   /** Default: a new deadline of 5 seconds for each operation. */
   deadline?: DeadlineSource;
+  /** Default: the system's clock. */
+  clock?: Clock;
   /** Called before each retry of a transaction that conflicted with another one. */
   onConflictRetry?: () => void;
 }
@@ -37,6 +42,52 @@ function until(deadline: Deadline): { abortSignal: AbortSignal } {
 /** Writes an item and replaces an existing one. */
 export async function putItem(table: Table, item: Item & Key & NotARow): Promise<void> {
   await table.document.send(new PutCommand({ TableName: table.name, Item: item }), until(deadlineOf(table)));
+}
+
+/** A condition of a single write, on attributes whose names are no reserved words of DynamoDB. */
+export interface WriteCondition {
+  ConditionExpression: string;
+  ExpressionAttributeValues?: Record<string, unknown>;
+}
+
+/** Writes an item if the condition holds. @returns whether it does; an unknown outcome counts as a failure */
+export function putItemIf(table: Table, item: Item & Key & NotARow, condition: WriteCondition): Promise<boolean> {
+  return writeIf(table, (until) =>
+    table.document.send(new PutCommand({ TableName: table.name, Item: item, ...condition }), until),
+  );
+}
+
+/** Deletes an item if the condition holds. @returns whether it does */
+export function deleteItemIf(table: Table, key: Key & NotARow, condition: WriteCondition): Promise<boolean> {
+  const command = { TableName: table.name, Key: { pk: key.pk, sk: key.sk }, ...condition };
+  return writeIf(table, (until) => table.document.send(new DeleteCommand(command), until));
+}
+
+/** Removes attributes of an item, if the item exists. */
+export async function removeAttributes(table: Table, key: Key & NotARow, attributes: string[]): Promise<void> {
+  const command = {
+    TableName: table.name,
+    Key: { pk: key.pk, sk: key.sk },
+    UpdateExpression: `REMOVE ${attributes.map((_, index) => `#a${index}`).join(', ')}`,
+    ConditionExpression: 'attribute_exists(pk)',
+    ExpressionAttributeNames: Object.fromEntries(attributes.map((attribute, index) => [`#a${index}`, attribute])),
+  };
+  await writeIf(table, (until) => table.document.send(new UpdateCommand(command), until));
+}
+
+/** Retries while a transaction holds the item. */
+async function writeIf(table: Table, send: (until: { abortSignal: AbortSignal }) => Promise<unknown>): Promise<boolean> {
+  const deadline = deadlineOf(table);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await send(until(deadline));
+      return true;
+    } catch (error) {
+      if (error instanceof ConditionalCheckFailedException) return false;
+      if (!(error instanceof TransactionConflictException)) throw error;
+      await deadline.pause(attempt, error);
+    }
+  }
 }
 
 /** Reads an item, strongly consistent. One read unit per 4 KB. */
@@ -159,13 +210,30 @@ export async function scanPage(table: Table, options: ScanOptions): Promise<{ it
   return { items, next: next as Key | undefined };
 }
 
-const deletesPerBatch = 25;
+const writesPerBatch = 25;
 
 /** Deletes items, 25 per round trip. Retries unprocessed keys until the deadline of their batch. */
-export async function deleteItems(table: Table, keys: (Key & NotARow)[]): Promise<void> {
-  for (let start = 0; start < keys.length; start += deletesPerBatch) {
+export function deleteItems(table: Table, keys: (Key & NotARow)[]): Promise<void> {
+  return writeBatches(
+    table,
+    keys.map(({ pk, sk }) => ({ DeleteRequest: { Key: { pk, sk } } })),
+  );
+}
+
+/** Writes items and replaces existing ones, 25 per round trip. Retries unprocessed items until the deadline of their batch. */
+export function putItems(table: Table, items: (Item & Key & NotARow)[]): Promise<void> {
+  return writeBatches(
+    table,
+    items.map((Item) => ({ PutRequest: { Item } })),
+  );
+}
+
+type BatchWrite = { PutRequest: { Item: Item } } | { DeleteRequest: { Key: Key } };
+
+async function writeBatches(table: Table, writes: BatchWrite[]): Promise<void> {
+  for (let start = 0; start < writes.length; start += writesPerBatch) {
     const deadline = deadlineOf(table);
-    let unprocessed = keys.slice(start, start + deletesPerBatch).map(({ pk, sk }) => ({ DeleteRequest: { Key: { pk, sk } } }));
+    let unprocessed = writes.slice(start, start + writesPerBatch);
     for (let attempt = 0; unprocessed.length > 0; attempt++) {
       if (attempt > 0) await deadline.pause(attempt, new Error('DynamoDB left items of a batch unprocessed.'));
       const command = new BatchWriteCommand({ RequestItems: { [table.name]: unprocessed } });

@@ -1,0 +1,104 @@
+import { indexKeys } from '../table/keys.ts';
+import * as v from 'valibot';
+import { parseStored } from '../table/parse-stored.ts';
+import { deleteItemIf, deleteItems, putItem, queryPrefix, removeAttributes, type Table } from '../table/table.ts';
+import type { Fold, Head } from './head.ts';
+import type { ListIndex } from './list-index.ts';
+import { attributesUpTo, type LogEntry } from './log.ts';
+
+/** What a fold writes and replaces, recorded before it begins, so that nothing is left behind if it dies. */
+export interface FoldPlan {
+  /** The head's version after the fold. */
+  version: number;
+  /** The identifiers of nodes. */
+  written: string[];
+  dropped: string[];
+  /** The sort keys of roots. */
+  roots_written: string[];
+  roots_dropped: string[];
+}
+
+const storedPlan = v.object({
+  sk: v.string(),
+  version: v.number(),
+  written: v.array(v.string()),
+  dropped: v.array(v.string()),
+  roots_written: v.array(v.string()),
+  roots_dropped: v.array(v.string()),
+});
+
+export async function recordPlan(table: Table, index: ListIndex, name: string, plan: FoldPlan): Promise<void> {
+  await putItem(table, { ...indexKeys.fold(index, name), ...plan });
+}
+
+/** Returns the plans that are stored, by the name of the fold. */
+export async function readPlans(table: Table, index: ListIndex): Promise<Map<string, FoldPlan>> {
+  const items = await queryPrefix(table, indexKeys.partition(index), indexKeys.foldPrefix);
+  const plans = items.map((item) => parseStored(storedPlan, item, 'plan of a fold'));
+  return new Map(plans.map((plan) => [plan.sk.slice(indexKeys.foldPrefix.length), plan]));
+}
+
+/** Deletes the log entries that a fold moved into the trees, and the nodes that it replaced. May be repeated. */
+export async function clearFold(
+  table: Table,
+  index: ListIndex,
+  fold: Fold,
+  { entries, plan }: { entries: readonly LogEntry[]; plan: FoldPlan | undefined },
+): Promise<void> {
+  const inLog = new Map(entries.map((entry) => [entry.name, entry]));
+  await inParallel([...fold.entries], async ([name, version]) => {
+    const entry = inLog.get(name);
+    if (entry) await clearEntry(table, entry, version);
+  });
+  if (plan) await deleteNodes(table, index, { nodes: plan.dropped, roots: plan.roots_dropped });
+}
+
+/** Deletes the steps of an entry up to a version. Later steps stay, also one that is being written. */
+async function clearEntry(table: Table, entry: LogEntry, version: number): Promise<void> {
+  const attributes = attributesUpTo(entry, version);
+  if (attributes.length === 0) return;
+  const key = { pk: entry.log, sk: entry.name };
+  const isWhole = attributes.length === entry.steps.length;
+  const unchanged = { ConditionExpression: 'version = :version', ExpressionAttributeValues: { ':version': version } };
+  if (isWhole && (await deleteItemIf(table, key, unchanged))) return;
+  await removeAttributes(table, key, attributes);
+}
+
+/** Deletes what folds left that died or lost against another one: their plans are stored, but no head contains them. */
+export async function removeFailedFolds(
+  table: Table,
+  index: ListIndex,
+  head: Head,
+  plans: ReadonlyMap<string, FoldPlan>,
+): Promise<void> {
+  const folds = new Set(head.folds.map(({ name }) => name));
+  for (const [name, plan] of plans) {
+    // A fold with a later version may be at work.
+    if (folds.has(name) || plan.version > head.version) continue;
+    await removeFailedFold(table, index, name, plan);
+  }
+}
+
+export async function removeFailedFold(table: Table, index: ListIndex, name: string, plan: FoldPlan): Promise<void> {
+  await deleteNodes(table, index, { nodes: plan.written, roots: plan.roots_written });
+  await deleteItems(table, [indexKeys.fold(index, name)]);
+}
+
+async function deleteNodes(
+  table: Table,
+  index: ListIndex,
+  { nodes, roots }: { nodes: string[]; roots: string[] },
+): Promise<void> {
+  await deleteItems(table, [
+    ...nodes.map((id) => indexKeys.node(index, id)),
+    ...roots.map((sk) => ({ pk: indexKeys.partition(index), sk })),
+  ]);
+}
+
+const callsAtOnce = 25;
+
+async function inParallel<T>(all: readonly T[], call: (each: T) => Promise<void>): Promise<void> {
+  for (let start = 0; start < all.length; start += callsAtOnce) {
+    await Promise.all(all.slice(start, start + callsAtOnce).map(call));
+  }
+}

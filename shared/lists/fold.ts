@@ -1,0 +1,150 @@
+import { randomBytes } from 'node:crypto';
+import { systemClock } from '../clock.ts';
+import { indexKeys, type Key } from '../table/keys.ts';
+import { deleteItems, getItem, putItemIf, putItems, queryPartition, type Item, type Table } from '../table/table.ts';
+import { changeTree } from './change-tree.ts';
+import { clearFold, readPlans, recordPlan, removeFailedFold, removeFailedFolds, type FoldPlan } from './clear-fold.ts';
+import { countDays, moveOldDays } from './days.ts';
+import { encodeHead, parseHead, type Fold, type Head } from './head.ts';
+import type { ListIndex } from './list-index.ts';
+import { parseEntry, type LogEntry } from './log.ts';
+import { countsOf } from './node.ts';
+import { readTree } from './snapshot.ts';
+import { nodeItems, StoredNodes } from './stored-nodes.ts';
+import { emptyTree, encodeEdge } from './tree.ts';
+import { differencesOf, unfoldedEntries } from './unfolded.ts';
+
+/**
+ * How long everything that a fold replaced stays, counted from when its commit, or its clearing, was known to be done. More than
+ * a read may last (snapshot.ts), by as much as the clocks of two machines may differ.
+ */
+const stayInMilliseconds = 4_000;
+
+/** With fewer changes in the log, nothing is folded. */
+const leastSteps = 32;
+
+/**
+ * Moves the changes in the log into the trees, in new nodes, and deletes what earlier folds replaced. It may be called at any
+ * time, by several callers at the same time, and may die at any call: the only commit is one conditional write of the head.
+ */
+export async function foldChanges(table: Table, index: ListIndex, least = leastSteps): Promise<void> {
+  const clock = table.clock ?? systemClock;
+  const head = parseHead(await getItem(table, indexKeys.head(index)));
+  const logs = await Promise.all(indexKeys.logs(index).map((log) => queryPartition(table, log)));
+  const entries = logs.flat().map(parseEntry);
+  const unfolded = unfoldedEntries(head, entries);
+  const isWorthIt = unfolded.reduce((count, { steps }) => count + steps.length, 0) >= least;
+  if (!isWorthIt && head.folds.length === 0) return;
+
+  const aged = await ageFolds(table, index, { head, entries, now: clock.now() });
+  if (!isWorthIt && !aged.hasChanged) return;
+  const before: Head = { ...head, folds: aged.folds, version: head.version + 1 };
+  if (!isWorthIt) {
+    await commit(table, index, before);
+    return;
+  }
+  const fold = await writeFold(table, index, before, { unfolded, now: clock.now() });
+  if (!(await commit(table, index, fold.head))) {
+    await removeFailedFold(table, index, fold.name, fold.plan);
+    return;
+  }
+  // The commit has been answered: from now on no read begins with an older head.
+  const seen = fold.head.folds.map((each) => (each.name === fold.name ? seenAt(each, clock.now()) : each));
+  await commit(table, index, { ...fold.head, version: fold.head.version + 1, folds: seen });
+}
+
+function seenAt(fold: Fold, now: number): Fold {
+  return { ...fold, stage: 'seen', at: now };
+}
+
+/** Replaces the head, unless it has been replaced since it was read. */
+function commit(table: Table, index: ListIndex, head: Head): Promise<boolean> {
+  const isNext =
+    head.version === 1
+      ? { ConditionExpression: 'attribute_not_exists(pk)' }
+      : { ConditionExpression: 'version = :before', ExpressionAttributeValues: { ':before': head.version - 1 } };
+  return putItemIf(table, { ...indexKeys.head(index), ...encodeHead(head) }, isNext);
+}
+
+/** Takes each earlier fold to its next stage, if it is time. */
+async function ageFolds(
+  table: Table,
+  index: ListIndex,
+  { head, entries, now }: { head: Head; entries: readonly LogEntry[]; now: number },
+): Promise<{ folds: Fold[]; hasChanged: boolean }> {
+  const isOver = ({ at }: Fold) => now - at >= stayInMilliseconds;
+  const plans = head.folds.some(isOver) ? await readPlans(table, index) : new Map<string, FoldPlan>();
+  await removeFailedFolds(table, index, head, plans);
+  const folds: Fold[] = [];
+  for (const fold of head.folds) {
+    if (fold.stage === 'committed') folds.push(seenAt(fold, now));
+    else if (!isOver(fold)) folds.push(fold);
+    else if (fold.stage === 'seen') {
+      await clearFold(table, index, fold, { entries, plan: plans.get(fold.name) });
+      // Without its plan, a fold that the head forgets is never taken for one that failed.
+      await deleteItems(table, [indexKeys.fold(index, fold.name)]);
+      folds.push({ ...fold, stage: 'cleared', at: (table.clock ?? systemClock).now() });
+    }
+  }
+  const hasChanged = folds.length < head.folds.length || folds.some((fold, at) => fold.stage !== head.folds[at]?.stage);
+  return { folds, hasChanged };
+}
+
+interface WrittenFold {
+  name: string;
+  plan: FoldPlan;
+  /** The head that commits the fold. */
+  head: Head;
+}
+
+/** Writes the new nodes of all trees. Nothing refers to them until the head is committed. */
+async function writeFold(
+  table: Table,
+  index: ListIndex,
+  head: Head,
+  { unfolded, now }: { unfolded: readonly LogEntry[]; now: number },
+): Promise<WrittenFold> {
+  const name = `${String(head.version).padStart(15, '0')}-${randomBytes(6).toString('base64url')}`;
+  const next: Head = { ...head, totals: { ...head.totals }, leaves: { ...head.leaves } };
+  const plan: FoldPlan = { version: head.version, written: [], dropped: [], roots_written: [], roots_dropped: [] };
+  const items: (Item & Key)[] = [];
+  const source = new StoredNodes(table, index);
+  const roots = new Map(Object.entries(head.roots));
+  await Promise.all(
+    [...differencesOf(index, unfolded)].map(async ([letter, differences]) => {
+      if (differences.length === 0) return;
+      const isList = letter in index.trees;
+      const changes = differences.map(({ group, number, now: state }) => ({ group, number, state }));
+      const { tree, written, dropped } = await changeTree(await readTree(table, index, head, letter), changes, source);
+      const edge = encodeEdge(tree);
+      const leaf = isList ? edge.pop() : undefined;
+      const oldRoot = head.roots[letter];
+      roots.delete(letter);
+      if (isList) next.totals[letter] = [...countsOf(tree)];
+      if (leaf) next.leaves[letter] = leaf;
+      if (oldRoot !== undefined) plan.roots_dropped.push(indexKeys.root(index, letter, oldRoot).sk);
+      if (edge.length > 0 && tree !== emptyTree) {
+        const root = indexKeys.root(index, letter, name);
+        roots.set(letter, name);
+        plan.roots_written.push(root.sk);
+        items.push({ ...root, edge });
+      }
+      plan.written.push(...written.keys());
+      plan.dropped.push(...dropped);
+      items.push(...nodeItems(index, written));
+    }),
+  );
+  next.roots = Object.fromEntries(roots);
+  const days = await countDays(table, index, head, unfolded);
+  next.days = await moveOldDays(table, index, days, { now, keptBefore: now - stayInMilliseconds });
+  next.folds = [...head.folds, { name, stage: 'committed', at: now, entries: versionsOf(unfolded) }];
+  if (items.length > 0 || plan.dropped.length > 0 || plan.roots_dropped.length > 0) {
+    await recordPlan(table, index, name, plan);
+    await putItems(table, items);
+  }
+  return { name, plan, head: next };
+}
+
+function versionsOf(entries: readonly LogEntry[]): Map<string, number> {
+  return new Map(entries.map(({ name, steps }) => [name, steps.at(-1)?.version ?? 0]));
+}

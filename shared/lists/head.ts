@@ -1,0 +1,87 @@
+import * as v from 'valibot';
+import { parseStored, storedBytes } from '../table/parse-stored.ts';
+import type { Item } from '../table/table.ts';
+import { ByteReader, ByteWriter } from './bytes.ts';
+
+/**
+ * A fold whose entries may still be in the log, or seen there by a reader that began before it. Its stages:
+ *   committed  the trees contain its entries
+ *   seen       somebody has read the head with it since `at`; no read that began before it lasts longer than a second
+ *   cleared    the entries and the old nodes are deleted since `at`
+ */
+export interface Fold {
+  name: string;
+  stage: 'committed' | 'seen' | 'cleared';
+  /** Milliseconds since 1970, by the clock of whoever wrote it. */
+  at: number;
+  /** The version up to which each entry is in the trees, by the entry's name. */
+  entries: ReadonlyMap<string, number>;
+}
+
+/** The counts of a day, by state; `kept_at` once they are also in the day's item. */
+const dayCounts = v.object({ counts: v.array(v.number()), kept_at: v.optional(v.number()) });
+export type DayCounts = v.InferOutput<typeof dayCounts>;
+
+const storedFold = v.object({
+  name: v.string(),
+  stage: v.picklist(['committed', 'seen', 'cleared']),
+  at: v.number(),
+  entries: storedBytes,
+});
+
+const storedHead = v.object({
+  version: v.pipe(v.number(), v.integer()),
+  /** The number of members in each state, by the list's letter. */
+  totals: v.record(v.string(), v.array(v.number())),
+  /** The last leaf of each list's tree. */
+  leaves: v.record(v.string(), storedBytes),
+  /** The name of the item with the rest of the right edge, by the tree's letter; absent where there is none. */
+  roots: v.record(v.string(), v.string()),
+  /** By the day since 1970-01-01. */
+  days: v.record(v.string(), dayCounts),
+  folds: v.array(storedFold),
+});
+
+/** What a read of the lists begins with: one item, so that all of it is of one moment. */
+export interface Head extends Omit<v.InferOutput<typeof storedHead>, 'folds'> {
+  folds: Fold[];
+}
+
+/** The head of an index that nothing was folded into has no item. Its version is 0. */
+export const emptyHead: Head = { version: 0, totals: {}, leaves: {}, roots: {}, days: {}, folds: [] };
+
+export function parseHead(item: Item | undefined): Head {
+  if (!item) return emptyHead;
+  const head = parseStored(storedHead, item, 'head of a list index');
+  return { ...head, folds: head.folds.map((fold) => ({ ...fold, entries: decodeEntries(fold.entries) })) };
+}
+
+/** Returns the attributes of the head's item. */
+export function encodeHead(head: Head): Item {
+  return { ...head, folds: head.folds.map((fold) => ({ ...fold, entries: encodeEntries(fold.entries) })) };
+}
+
+function encodeEntries(entries: Fold['entries']): Uint8Array {
+  const writer = new ByteWriter();
+  for (const [name, version] of entries) {
+    writer.text(name);
+    writer.integer(version);
+  }
+  return writer.bytes();
+}
+
+function decodeEntries(bytes: Uint8Array): Map<string, number> {
+  const reader = new ByteReader(bytes);
+  const entries = new Map<string, number>();
+  while (!reader.isAtEnd) entries.set(reader.text(), reader.integer());
+  return entries;
+}
+
+/** Returns the version up to which the trees contain each entry that may still be in the log. */
+export function foldedVersions({ folds }: Head): Map<string, number> {
+  const versions = new Map<string, number>();
+  for (const { entries } of folds) {
+    for (const [name, version] of entries) versions.set(name, Math.max(version, versions.get(name) ?? 0));
+  }
+  return versions;
+}

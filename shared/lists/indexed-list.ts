@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto';
+import { lists, type List } from '../table/keys.ts';
+import type { ListIndex } from './list-index.ts';
+import type { State } from './node.ts';
+
+/** A list with its place in an index. The states are the values that it is filtered by; their codes are stored. */
+export interface IndexedList {
+  rows: List;
+  index: ListIndex;
+  /** The letter of its tree. */
+  tree: string;
+  states: Readonly<Record<string, State>>;
+}
+
+/** One index for the computations and runs of a domain, since most changes change both. */
+const domainIndex = (domain: string): ListIndex => ({
+  scope: lists.computations(domain).pk,
+  logShards: 2,
+  trees: { c: 'o', r: 'p' },
+});
+
+const noStates = { all: 1 };
+
+export const indexedLists = {
+  computations: (domain: string): IndexedList => ({
+    rows: lists.computations(domain),
+    index: domainIndex(domain),
+    tree: 'c',
+    states: { created: 1, running: 2, stopping: 3, completed: 4, failed: 5, cancelled: 6 },
+  }),
+  runs: (domain: string): IndexedList => ({
+    rows: lists.runs(domain),
+    index: domainIndex(domain),
+    tree: 'r',
+    states: { running: 2, stopping: 3, completed: 4, failed: 5, cancelled: 6 },
+  }),
+  assets: (domain: string): IndexedList => ({
+    rows: lists.assets(domain),
+    index: { scope: lists.assets(domain).pk, logShards: 1, trees: { a: undefined } },
+    tree: 'a',
+    states: { algorithm: 1, dataset: 2 },
+  }),
+  linkedComputations: (assetId: string): IndexedList => ({
+    rows: lists.linkedComputations(assetId),
+    index: { scope: lists.linkedComputations(assetId).pk, logShards: 1, trees: { l: undefined } },
+    tree: 'l',
+    states: noStates,
+  }),
+};
+
+/** Returns the group of a user's computations: 72 bits of a hash, since user identifiers have any length. */
+export function groupOfOwner(owner: string): string {
+  return createHash('sha256').update(owner).digest('base64url').slice(0, 12);
+}
+
+/** Returns the group of a computation's runs. */
+export function groupOfComputation(number: number): string {
+  return number.toString(36);
+}
+
+/** @throws TypeError if the list is not filtered by this value */
+export function stateOf(list: IndexedList, value: string): State {
+  const state = list.states[value];
+  if (state === undefined) throw new TypeError(`The list ${list.rows.pk} has no state ${value}.`);
+  return state;
+}

@@ -1,0 +1,100 @@
+import { indexKeys } from '../table/keys.ts';
+import * as v from 'valibot';
+import { parseStored } from '../table/parse-stored.ts';
+import type { Item } from '../table/table.ts';
+import type { Action } from '../table/transaction.ts';
+import type { ListIndex } from './list-index.ts';
+import type { State } from './node.ts';
+
+/** A member that came, moved to another state or went. State 0: no member. */
+export interface MemberChange {
+  /** The letter of the list's tree. */
+  list: string;
+  number: number;
+  before: State;
+  now: State;
+  /** The member's place in the tree of the list's filter. Without `/` and space. */
+  group?: string;
+}
+
+/** A change of a resource: the members that changed with it, in one transaction. */
+export interface Step {
+  /** Grows with each change of the resource. */
+  version: number;
+  changes: MemberChange[];
+  /** A status that a computation entered, for the statistics: the day since 1970-01-01 and the state. */
+  entered?: { day: number; state: State };
+}
+
+/** The changes of one resource that are still in the log, oldest first. */
+export interface LogEntry {
+  /** The log's partition. */
+  log: string;
+  name: string;
+  steps: Step[];
+}
+
+const stepPrefix = 's';
+
+/**
+ * Returns the action that logs a change, for the transaction of the change. All changes of a resource go to one entry, and a
+ * condition on the resource's row keeps their versions in order. So a reader sees each resource at one moment.
+ */
+export function logChange(index: ListIndex, resource: number, step: Step, name = nameOfResource(resource)): Action {
+  return {
+    update: {
+      Key: indexKeys.entry(index, resource, name),
+      UpdateExpression: 'SET version = :version, #step = :step',
+      ExpressionAttributeNames: { '#step': stepPrefix + String(step.version) },
+      ExpressionAttributeValues: { ':version': step.version, ':step': encodeStep(step) },
+    },
+  };
+}
+
+export function nameOfResource(number: number): string {
+  return number.toString(36);
+}
+
+/** `c12rs/group`: the list c, from state 1 to 2, the number in base 36, the group. `20778:2`: the day and the state. */
+function encodeStep({ changes, entered }: Step): string {
+  const parts = changes.map(({ list, before, now, number, group }) => {
+    return `${list}${before}${now}${number.toString(36)}${group === undefined ? '' : `/${group}`}`;
+  });
+  if (entered) parts.push(`${entered.day}:${entered.state}`);
+  return parts.join(' ');
+}
+
+const changePattern = /^([a-z])([0-7])([0-7])([0-9a-z]+)(?:\/(.*))?$/;
+const enteredPattern = /^(\d+):([1-7])$/;
+
+/** @throws Error if the text is no step; an internal error */
+function decodeStep(version: number, text: string): Step {
+  const step: Step = { version, changes: [] };
+  for (const part of text.split(' ')) {
+    const [, day, state] = enteredPattern.exec(part) ?? [];
+    const [, list, before, now, number, group] = changePattern.exec(part) ?? [];
+    if (day !== undefined) step.entered = { day: Number(day), state: Number(state) };
+    else if (list === undefined || number === undefined) throw new Error(`A stored change of a list is damaged: ${part}`);
+    else {
+      const change = { list, number: Number.parseInt(number, 36), before: Number(before), now: Number(now) };
+      step.changes.push(group === undefined ? change : { ...change, group });
+    }
+  }
+  return step;
+}
+
+const storedEntry = v.looseObject({ pk: v.string(), sk: v.string(), version: v.pipe(v.number(), v.integer()) });
+
+export function parseEntry(item: Item): LogEntry {
+  const { pk: log, sk: name } = parseStored(storedEntry, item, 'change of a list');
+  const steps = Object.entries(item)
+    .filter(([attribute]) => /^s\d+$/.test(attribute))
+    .map(([attribute, text]) => decodeStep(Number(attribute.slice(stepPrefix.length)), String(text)))
+    .sort((a, b) => a.version - b.version);
+  return { log, name, steps };
+}
+
+/** Returns the attributes of an entry's steps up to a version. */
+export function attributesUpTo({ steps }: LogEntry, version: number): string[] {
+  return steps.filter((step) => step.version <= version).map((step) => stepPrefix + String(step.version));
+}

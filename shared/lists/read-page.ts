@@ -1,0 +1,106 @@
+import { listKeys } from '../table/keys.ts';
+import { getItems, queryBetween, queryPrefix, type Item, type Table } from '../table/table.ts';
+import { stateOf, type IndexedList } from './indexed-list.ts';
+import { stateCount, sumOf, type State } from './node.ts';
+import { selectMembers, type Selected } from './select-members.ts';
+import { withSnapshot, type Snapshot } from './snapshot.ts';
+
+/** `limit` is 1 to 100, `offset` is 0 or more. */
+export interface PageRequest {
+  limit: number;
+  offset: number;
+  /** Only members in this state. */
+  state?: string | undefined;
+  /** Only members of this group of the list's filter. */
+  group?: string | undefined;
+}
+
+export interface Page {
+  /** Newest first. */
+  rows: Item[];
+  /** The number of all members that match, on this and all other pages. */
+  total: number;
+}
+
+/** Pages within this many members are read together with the newest rows. */
+const firstMembers = 50;
+/** With a filter by state, this many rows are read ahead for each row of the page. */
+const readAheadForState = 2;
+const maxRowsAhead = 100;
+/** Up to this many numbers for each wanted row, one query over the whole span is cheaper than reading the rows one by one. */
+const maxSpanPerRow = 4;
+
+/**
+ * Reads a page of the list, newest member first, and the exact total. Both are of one moment, and contain every change that was
+ * acknowledged before. A row that is deleted meanwhile is left out. First pages take one round trip, others at most four; the
+ * cost does not depend on the size of the list.
+ */
+export async function readPage(table: Table, list: IndexedList, request: PageRequest): Promise<Page> {
+  const { limit, offset, state, group } = request;
+  const isFirst = group === undefined && (offset === 0 || offset + limit <= firstMembers);
+  const tree = group === undefined ? list.tree : list.index.trees[list.tree];
+  if (tree === undefined) throw new TypeError(`The list ${list.rows.pk} has no groups.`);
+  const ahead = isFirst ? readRowsAhead(table, list, request) : Promise.resolve(undefined);
+  ahead.catch(() => undefined); // awaited below
+  const { numbers, total } = await withSnapshot(
+    table,
+    list.index,
+    (snapshot) => selectPage(snapshot, list, { tree, request }),
+    isFirst && state === undefined ? [] : [tree],
+  );
+  const rows = await readRows(table, list, numbers, await ahead);
+  const attribute = list.rows.facetAttribute;
+  return { rows: rows.filter((row) => state === undefined || attribute === undefined || row[attribute] === state), total };
+}
+
+/** Selects from the newest members, which were read with the head, if the page is within them. */
+async function selectPage(
+  snapshot: Snapshot,
+  list: IndexedList,
+  { tree, request: { limit, offset, state, group = '' } }: { tree: string; request: PageRequest },
+): Promise<Selected> {
+  const states = new Set<State>(state === undefined ? allStates : [stateOf(list, state)]);
+  const position = { offset, limit };
+  if (tree === list.tree) {
+    const total = totalOf(snapshot, list, states);
+    const { view, from } = snapshot.newest(list.tree);
+    const newest = await selectMembers(view, { group, states }, position);
+    if (from === 0 || newest.total >= Math.min(offset + limit, total)) return { numbers: newest.numbers, total };
+  }
+  return selectMembers(await snapshot.view(tree), { group, states }, position);
+}
+
+const allStates = Array.from({ length: stateCount - 1 }, (_, index) => index + 1);
+
+function totalOf(snapshot: Snapshot, list: IndexedList, states: ReadonlySet<State>): number {
+  let total = sumOf(snapshot.head.totals[list.tree] ?? [], states);
+  for (const { before, now } of snapshot.differences(list.tree)) total += Number(states.has(now)) - Number(states.has(before));
+  return total;
+}
+
+function readRowsAhead(table: Table, list: IndexedList, { limit, offset, state }: PageRequest): Promise<Item[]> {
+  const rows = state === undefined ? offset + limit : Math.min(maxRowsAhead, (offset + limit) * readAheadForState);
+  return queryPrefix(table, list.rows.pk, listKeys.prefixes.row, { limit: rows, newestFirst: true });
+}
+
+/** Returns the rows of the numbers, in their order. Reads those that are not among `ahead`. */
+async function readRows(table: Table, list: IndexedList, numbers: readonly number[], ahead: Item[] = []): Promise<Item[]> {
+  const rows = new Map<unknown, Item>(ahead.map((row) => [row['sk'], row]));
+  const missing = numbers.filter((number) => !rows.has(listKeys.row(list.rows, number).sk));
+  for (const row of await readMissing(table, list, missing)) rows.set(row['sk'], row);
+  return numbers.flatMap((number): Item[] => {
+    const row = rows.get(listKeys.row(list.rows, number).sk);
+    return row ? [row] : [];
+  });
+}
+
+async function readMissing(table: Table, { rows }: IndexedList, numbers: readonly number[]): Promise<Item[]> {
+  const [newest, oldest] = [numbers.at(0), numbers.at(-1)];
+  if (newest === undefined || oldest === undefined) return [];
+  if (newest - oldest < numbers.length * maxSpanPerRow) {
+    return queryBetween(table, listKeys.row(rows, oldest), listKeys.row(rows, newest), { newestFirst: true });
+  }
+  const keys = numbers.map((number) => listKeys.row(rows, number));
+  const found = await getItems(table, keys);
+  return found.filter((row) => row !== undefined);
+}

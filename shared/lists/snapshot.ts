@@ -1,0 +1,115 @@
+import { indexKeys } from '../table/keys.ts';
+import * as v from 'valibot';
+import { systemClock } from '../clock.ts';
+import { parseStored, storedBytes } from '../table/parse-stored.ts';
+import { deadlineOf, getItem, queryPartition, queryPrefix, type Item, type Table } from '../table/table.ts';
+import { parseHead, type Head } from './head.ts';
+import type { ListIndex } from './list-index.ts';
+import { parseEntry, type LogEntry } from './log.ts';
+import type { Difference, View } from './select-members.ts';
+import { NodeGoneError, StoredNodes } from './stored-nodes.ts';
+import { decodeEdge, type Tree } from './tree.ts';
+import { differencesOf, unfoldedEntries } from './unfolded.ts';
+
+/**
+ * The longest time that a read may take, retries included. Entries and nodes that a fold replaced are kept for longer
+ * (see fold.ts), so that everything that a head refers to is still there.
+ */
+export const maxReadInMilliseconds = 2_000;
+
+/** How often a read starts again before a missing node counts as damage. */
+const maxRestarts = 5;
+
+/** All lists of an index at one moment. */
+export interface Snapshot {
+  head: Head;
+  unfolded: readonly LogEntry[];
+  /** Returns how the members of a tree differ from the tree. */
+  differences: (tree: string) => readonly Difference[];
+  /** Returns a tree with the changes that it does not contain yet. Reads its root if that was not read with the head. */
+  view: (tree: string) => Promise<View>;
+  /** Returns the newest part of a list and the number at which it begins. It has been read with the head. */
+  newest: (list: string) => { view: View; from: number };
+}
+
+/**
+ * Calls `read` with a snapshot, in one round trip. It contains every change that was acknowledged before, and of each other
+ * change either all or nothing. Calls it again with a new one if the read has taken too long.
+ * @param roots the letters of the trees whose roots are read at the same time
+ */
+export async function withSnapshot<T>(
+  table: Table,
+  index: ListIndex,
+  read: (snapshot: Snapshot) => Promise<T>,
+  roots: readonly string[] = [],
+): Promise<T> {
+  const deadline = deadlineOf(table);
+  for (let attempt = 1; ; attempt++) {
+    const startedAt = monotonicTime(table);
+    let failure: unknown;
+    try {
+      const result = await read(await readSnapshot(table, index, roots));
+      if (monotonicTime(table) - startedAt <= maxReadInMilliseconds) return result;
+      failure = new Error(`A read of ${index.scope} took longer than ${maxReadInMilliseconds} ms.`);
+    } catch (error) {
+      if (!(error instanceof NodeGoneError) || attempt > maxRestarts) throw error;
+      failure = error;
+    }
+    await deadline.pause(attempt, failure);
+  }
+}
+
+function monotonicTime({ clock }: Table): number {
+  return clock && clock !== systemClock ? clock.now() : performance.now();
+}
+
+async function readSnapshot(table: Table, index: ListIndex, prefetched: readonly string[]): Promise<Snapshot> {
+  const [headItem, logs, roots] = await Promise.all([
+    getItem(table, indexKeys.head(index)),
+    Promise.all(indexKeys.logs(index).map((log) => queryPartition(table, log))),
+    Promise.all(prefetched.map(async (tree) => [tree, await newestRoot(table, index, tree)] as const)),
+  ]);
+  const head = parseHead(headItem);
+  const unfolded = unfoldedEntries(head, logs.flat().map(parseEntry));
+  const differences = differencesOf(index, unfolded);
+  const source = new StoredNodes(table, index);
+  const newestRoots = new Map(roots);
+  const viewOf = (tree: Tree, letter: string): View => ({ tree, source, differences: differences.get(letter) ?? [] });
+  return {
+    head,
+    unfolded,
+    differences: (letter) => differences.get(letter) ?? [],
+    view: async (letter) => viewOf(await readTree(table, index, head, letter, newestRoots.get(letter)), letter),
+    newest: (letter) => newestPart(head, letter, viewOf),
+  };
+}
+
+function newestPart(head: Head, letter: string, viewOf: (tree: Tree, letter: string) => View): { view: View; from: number } {
+  const leaf = head.leaves[letter];
+  const tree = decodeEdge(leaf ? [leaf] : []);
+  const all = viewOf(tree, letter);
+  const first = 'members' in tree ? tree.members[0] : undefined;
+  if (!first || head.roots[letter] === undefined) return { view: all, from: 0 };
+  return { view: { ...all, differences: all.differences.filter(({ number }) => number >= first.number) }, from: first.number };
+}
+
+/** The right edge of a tree from its root. The last leaf of a list's tree is in the head instead. */
+export const storedRoot = v.object({ sk: v.string(), edge: v.array(storedBytes) });
+
+async function newestRoot(table: Table, index: ListIndex, tree: string): Promise<Item | undefined> {
+  const options = { limit: 1, newestFirst: true };
+  const [item] = await queryPrefix(table, indexKeys.partition(index), indexKeys.rootPrefix(tree), options);
+  return item;
+}
+
+/** Reads the right edge of a tree. @param newest the newest root, which another fold may have written */
+export async function readTree(table: Table, index: ListIndex, head: Head, tree: string, newest?: Item): Promise<Tree> {
+  const leaf = head.leaves[tree];
+  const name = head.roots[tree];
+  if (name === undefined) return decodeEdge(leaf ? [leaf] : []);
+  const key = indexKeys.root(index, tree, name);
+  const item = newest?.['sk'] === key.sk ? newest : await getItem(table, key);
+  if (!item) throw new NodeGoneError(`The root ${key.sk} of ${index.scope} is gone.`);
+  const { edge } = parseStored(storedRoot, item, 'root of a list');
+  return decodeEdge(leaf ? [...edge, leaf] : edge);
+}
