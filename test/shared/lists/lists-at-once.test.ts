@@ -52,25 +52,43 @@ async function change(row: Row, now: number): Promise<void> {
   row.done += 1;
 }
 
+type Send = (...sent: unknown[]) => Promise<unknown>;
+
+/** The same table, with calls that go through `around`. */
+function tableThrough(around: (send: () => Promise<unknown>) => Promise<unknown>): Table {
+  const { document } = aws.table;
+  const send: Send = (...sent) => around(() => (document.send as Send)(...sent));
+  return {
+    ...table,
+    document: new Proxy(document, {
+      get: (target, name) => (name === 'send' ? send : (Reflect.get(target, name) as unknown)),
+    }),
+  };
+}
+
 /** Throws before or after one of the calls through it, as if its process had died. */
 function dyingTable(after: number): Table {
   let calls = 0;
-  const send: Table['document']['send'] = async (...sent: unknown[]) => {
+  return tableThrough(async (send) => {
     calls += 1;
     if (calls > after) throw new Error('died');
-    const answer: unknown = await (aws.table.document.send as (...all: unknown[]) => Promise<unknown>)(...sent);
+    const answer = await send();
     if (calls === after && random() < 0.5) throw new Error('died');
-    return answer as never;
-  };
-  const document = new Proxy(aws.table.document, {
-    get: (target, name) => (name === 'send' ? send : (Reflect.get(target, name) as unknown)),
+    return answer;
   });
-  return { ...table, document };
+}
+
+/** Waits before each call, so that folds come between the calls of a read. */
+function slowTable(): Table {
+  return tableThrough(async (send) => {
+    await delay(random() ** 3 * 400);
+    return send();
+  });
 }
 
 /** Reads all rows of the list and of each owner, by their states, from one snapshot. */
-function readAll() {
-  return withSnapshot(table, list.index, async (snapshot) => {
+function readAll(from: Table) {
+  return withSnapshot(from, list.index, async (snapshot) => {
     const whole = { offset: 0, limit: 1_000 };
     const view = await snapshot.view('c');
     const ofOwners = await snapshot.view('o');
@@ -93,7 +111,7 @@ describe('lists read while changes and folds are under way', () => {
     let isOver = false;
     let reads = 0;
     const write = async (mine: Row[]) => {
-      for (let count = 0; count < 40; count++) {
+      for (let count = 0; count < 60; count++) {
         const row = pick(mine);
         const now = pick([0, ...states].filter((state) => state !== row.states.at(-1)));
         await change(row, now);
@@ -101,7 +119,7 @@ describe('lists read while changes and folds are under way', () => {
     };
     const fold = async () => {
       while (!isOver) {
-        const dies = random() < 0.5;
+        const dies = random() < 0.3;
         await foldChanges(dies ? dyingTable(1 + Math.floor(random() * 12)) : table, list.index, 1).catch((error: unknown) => {
           if (!(dies && error instanceof Error && error.message === 'died')) throw error;
         });
@@ -111,7 +129,7 @@ describe('lists read while changes and folds are under way', () => {
     const read = async () => {
       while (!isOver) {
         const done = rows.map((row) => row.done);
-        const { all, byState, byOwner } = await readAll();
+        const { all, byState, byOwner } = await readAll(slowTable());
         reads += 1;
         const seen = new Map(byState.flatMap(({ numbers }, at) => numbers.map((number) => [number, states[at] ?? 0] as const)));
         expect(byState.reduce((sum, { total }) => sum + total, 0)).toBe(all.total);
@@ -126,7 +144,7 @@ describe('lists read while changes and folds are under way', () => {
       }
     };
     const writers = Array.from({ length: 6 }, (_, index) => write(rows.filter(({ number }) => number % 6 === index)));
-    const others = [fold(), fold(), read(), read()];
+    const others = [fold(), fold(), ...Array.from({ length: 16 }, read)];
     await Promise.all([Promise.all(writers).finally(() => (isOver = true)), ...others]);
     expect(reads).toBeGreaterThan(20);
 
@@ -135,7 +153,7 @@ describe('lists read while changes and folds are under way', () => {
       await foldChanges(table, list.index, 1);
       time += 5_000;
     }
-    const { all, byState, ofTotals } = await readAll();
+    const { all, byState, ofTotals } = await readAll(table);
     expect(all.numbers).toEqual(
       rows
         .filter((row) => row.states.at(-1))
