@@ -1,27 +1,19 @@
 import { ServiceError } from '../errors.ts';
 import type { StoredAsset } from './asset.ts';
 
-/** The attributes of a row that only the creator of the asset may change, and the fields of a request that change them. */
-const creatorsFields = {
-  content_access: 'content_access',
-  user_key: 'user_key',
-  checksum: 'checksum',
-  content_checksum: 'asset',
-} as const;
+/** The fields of an asset that only its creator may change. `asset` is the content. */
+type CreatorsField = 'content_access' | 'user_key' | 'checksum' | 'asset';
 
 /**
- * Refuses a change of fields that belong to the creator of the asset. Repeating their values is allowed.
- * @throws ServiceError `forbidden` that names these fields
+ * Refuses a change by someone else of what belongs to the creator of an asset.
+ * @param changes whether the request changes each of these fields
+ * @throws ServiceError `forbidden` that names the fields
  */
-export function requireCreatorToChange(
-  by: string,
-  current: StoredAsset,
-  next: Pick<StoredAsset, keyof typeof creatorsFields>,
-): void {
-  if (by === current.created_by) return;
-  const attributes = Object.keys(creatorsFields) as (keyof typeof creatorsFields)[];
-  const fields = attributes.filter((name) => next[name] !== current[name]).map((name) => creatorsFields[name]);
+export function requireCreatorToChange(by: string, { created_by }: StoredAsset, changes: Record<CreatorsField, boolean>): void {
+  if (by === created_by) return;
+  const fields = Object.entries(changes).flatMap(([field, isChanged]) => (isChanged ? [field] : []));
   if (fields.length === 0) return;
   const errors = fields.map((field) => ({ pointer: `/asset/${field}`, detail: 'Only the creator of the asset may change it.' }));
-  throw new ServiceError('forbidden', `Only the creator of the asset may change ${fields.join(', ')}.`, { errors });
+  const named = fields.map((field) => `\`${field}\``).join(', ');
+  throw new ServiceError('forbidden', `Only the creator of the asset may change ${named}.`, { errors });
 }

@@ -43,15 +43,20 @@ export async function updateAsset(
     const content_access = given.content_access ?? current.content_access;
     const user_key = given.user_key === undefined ? current.user_key : readOptionalKey(given.user_key, '/asset/user_key');
     const content = given.asset === undefined ? undefined : decodeContent(given.asset);
-    const content_checksum = content?.checksum ?? current.content_checksum;
     const checksum = given.checksum ?? content?.checksum ?? current.checksum;
-    requireCreatorToChange(by, current, { content_access, user_key, checksum, content_checksum });
-    const isTheSame = content_checksum === current.content_checksum && checksum === current.checksum;
-    if (content && !isTheSame) {
-      matchChecksum(content, given.checksum);
-      written ??= await writeContent(table, store, { domain, id }, content, now);
+    const isTheSame = content?.checksum === current.content_checksum && checksum === current.checksum;
+    const newContent = isTheSame ? undefined : content;
+    requireCreatorToChange(by, current, {
+      content_access: content_access !== current.content_access,
+      user_key: user_key !== current.user_key,
+      checksum: (given.checksum ?? current.checksum) !== current.checksum,
+      asset: newContent !== undefined,
+    });
+    if (newContent) {
+      matchChecksum(newContent, given.checksum);
+      written ??= await writeContent(table, store, { domain, id }, newContent, now);
     }
-    const replacement = content && !isTheSame ? written : undefined;
+    const replacement = newContent && written;
     const { file_name, description, asset_type, mime_type } = given;
     const transaction = new Transaction();
     const next = changeAsset(transaction, domain, current, {
