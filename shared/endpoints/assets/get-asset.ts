@@ -8,7 +8,7 @@ export const route = {
   endpoint: 17,
   method: 'GET',
   path: '/{domainID}/assets/{id}',
-  summary: 'Get an asset, with its content for those who may have it',
+  summary: 'Get an asset, and its content if you may have it',
   access: { anyOf: ['view'] },
   uses: {
     table: ['GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem', 'ConditionCheckItem'],
