@@ -38,6 +38,12 @@ function tableAt(endpoint: string) {
 
 const readsOf = async (assetId: string) => parseContentReads(await getItem(stores.table, assetKeys.contentReads(assetId)));
 
+/** Stores reads as they were recorded, one a second. */
+async function putReads(id: string, count: number): Promise<void> {
+  const reads = Array.from({ length: count }, (_, index) => [`${Date.parse(later(index))}-aaaaaa`, 'bob']);
+  await putItem(stores.table, { ...assetKeys.contentReads(id), latest_reads: Object.fromEntries(reads) as unknown });
+}
+
 describe('recordContentRead', () => {
   it('records who reads and when, and lists the newest first', async () => {
     const id = await anAsset(stores, domain);
@@ -81,8 +87,7 @@ describe('recordContentRead', () => {
 
   it('removes all that is over 100 after removals that failed', async () => {
     const id = await anAsset(stores, domain);
-    const names = Array.from({ length: 150 }, (_, index) => [`${Date.parse(later(index))}-aaaaaa`, 'bob']);
-    await putItem(stores.table, { ...assetKeys.contentReads(id), latest_reads: Object.fromEntries(names) as unknown });
+    await putReads(id, 150);
     await record(id, 'carol', 200);
     const item = await getItem(stores.table, assetKeys.contentReads(id));
     expect(Object.keys(item?.['latest_reads'] as object)).toHaveLength(100);
@@ -104,16 +109,36 @@ describe('recordContentRead', () => {
     expect(await readAsset(stores.table, domain, id)).toEqual(before);
   });
 
-  it('throws not_found and leaves nothing behind when the asset is deleted and purged meanwhile', async () => {
-    for (const readsBefore of [0, 1]) {
-      const id = await anAsset(stores, domain);
-      for (let count = 0; count < readsBefore; count++) await record(id, 'bob');
-      await deleteAsset(stores.table, { domain, id, ...byAlice });
-      await purgeAll(stores.table, stores.content);
-      await expect(record(id, 'bob')).rejects.toMatchObject({ code: 'not_found' });
-      expect(await itemsNaming(stores.table, [id])).toEqual([]);
-    }
-  });
+  it.each([0, 1, 120])(
+    'leaves nothing behind when the asset is deleted and purged before any of its calls, after %i reads',
+    async (count) => {
+      const remove = async (id: string) => {
+        await deleteAsset(stores.table, { domain, id, ...byAlice });
+        await purgeAll(stores.table, stores.content);
+      };
+      for (let before = 1; before <= 2; before++) {
+        const id = await anAsset(stores, domain);
+        if (count > 0) await putReads(id, count);
+        const interrupted = tableAt(stores.endpoints.dynamoDb);
+        let calls = 0;
+        const interrupt = async () => {
+          if (++calls === before) await remove(id);
+        };
+        interrupted.table.document.middlewareStack.add(
+          (next) => async (sent) => {
+            await interrupt();
+            return await next(sent);
+          },
+          { step: 'initialize' },
+        );
+        const outcome = await record(id, 'carol', 200, interrupted.table).catch((error: unknown) => error);
+        interrupted.close();
+        if (calls < before) await remove(id);
+        else if (before === 1 || count === 0) expect(outcome).toMatchObject({ code: 'not_found' });
+        expect([before, ...(await itemsNaming(stores.table, [id]))]).toEqual([before]);
+      }
+    },
+  );
 
   it('leaves nothing behind after a purge, at whichever call the reader died', async () => {
     const deaths = await dieAtEveryCall(
