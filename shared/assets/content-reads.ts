@@ -16,7 +16,7 @@ const storedReads = v.object({ latest_reads: v.record(v.string(), v.string()) })
 /** The number of reads that the creator sees. */
 const readsShown = 100;
 
-/** Older reads are removed 20 at a time, so that few reads cost a second write. */
+/** Older reads are removed 21 at a time, so that few reads cost a second write. */
 const readsStored = readsShown + 20;
 
 function namesOf(reads: Record<string, string>): string[] {

@@ -45,7 +45,7 @@ async function anAsset(fields: Record<string, unknown>): Promise<Record<string, 
 }
 
 describe.each(accesses)('content whose content_access is %s', (content_access) => {
-  it.each(cases)('goes to a $role or not as docs/contract.md says (creator of the asset: $isCreator)', async (each) => {
+  it.each(cases)('goes to the role $role or not as docs/contract.md says (creator of the asset: $isCreator)', async (each) => {
     const { id } = await anAsset({ asset: content, content_access });
     const call = await as(each.isCreator ? someone : 'another', [each.role]);
     const { status, body } = await call('GET', `/d1/assets/${String(id)}`);
@@ -73,7 +73,7 @@ describe('a change of what belongs to the creator of an asset', () => {
     asset: () => Buffer.from(randomUUID()).toString('base64'),
   };
 
-  it.each(cases)('is allowed to a $role or not as docs/contract.md says (creator of the asset: $isCreator)', async (each) => {
+  it.each(cases)('is allowed to the role $role or not as docs/contract.md says (creator of the asset: $isCreator)', async (each) => {
     const { id } = await anAsset({ user_key: publicKey() });
     const call = await as(each.isCreator ? someone : 'another', [each.role]);
     const mayChange = each.isCreator || each.role === 'administrator';
