@@ -1,19 +1,18 @@
 import { notFound } from '../errors.ts';
-import { keyToWrite, lists } from '../table/keys.ts';
-import { addToList, moveInList, removeFromList } from '../table/listing.ts';
+import { indexedLists, memberChange } from '../lists/indexed-list.ts';
+import { recordChange } from '../lists/record-change.ts';
+import { keyToWrite } from '../table/keys.ts';
 import { schemaVersion } from '../table/schema-version.ts';
 import { setAttributes } from '../table/set-attributes.ts';
 import { StaleReadError, type Action, type Transaction } from '../table/transaction.ts';
-import type { StoredAsset } from './asset.ts';
+import type { AssetType, StoredAsset } from './asset.ts';
 import { assetKey, assetNumber } from './read-asset.ts';
 
 /** Adds a new asset: its row and list entry. */
 export function addAsset(transaction: Transaction, domain: string, asset: StoredAsset): void {
   const Item = { ...keyToWrite(assetKey(domain, asset.id)), ...schemaVersion('asset'), ...asset };
-  transaction.add(
-    { put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } },
-    ...addToList(lists.assets(domain), assetNumber(asset.id), asset.asset_type),
-  );
+  transaction.add({ put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } });
+  recordMember(transaction, domain, asset, { now: asset.asset_type });
 }
 
 /**
@@ -37,19 +36,18 @@ export function changeAsset(
     ExpressionAttributeValues: { ...set.ExpressionAttributeValues, ...guard.ExpressionAttributeValues },
     Key: keyToWrite(assetKey(domain, asset.id)),
   };
-  transaction.add(
-    { update, otherwise: new StaleReadError() },
-    ...moveInList(lists.assets(domain), assetNumber(asset.id), asset.asset_type, next.asset_type),
-  );
+  transaction.add({ update, otherwise: new StaleReadError() });
+  if (asset.asset_type !== next.asset_type) {
+    recordMember(transaction, domain, next, { before: asset.asset_type, now: next.asset_type });
+  }
   return next;
 }
 
 /** Removes an asset: its row and list entry. Fails with StaleReadError if the asset has changed since it was read. */
 export function removeAsset(transaction: Transaction, domain: string, asset: StoredAsset): void {
-  transaction.add(
-    { delete: { Key: keyToWrite(assetKey(domain, asset.id)), ...unchanged(asset) }, otherwise: new StaleReadError() },
-    ...removeFromList(lists.assets(domain), assetNumber(asset.id), asset.asset_type),
-  );
+  const Key = keyToWrite(assetKey(domain, asset.id));
+  transaction.add({ delete: { Key, ...unchanged(asset) }, otherwise: new StaleReadError() });
+  recordMember(transaction, domain, { ...asset, version: asset.version + 1 }, { before: asset.asset_type });
 }
 
 /** Checks that an asset still exists, whatever has changed of it. Fails with ServiceError `not_found`. */
@@ -60,6 +58,18 @@ export function assetExists(domain: string, id: string): Action {
     ExpressionAttributeValues: { ':id': id },
   };
   return { check, otherwise: notFound('asset') };
+}
+
+/** Adds the change of an asset in the list of assets. @param asset after the change */
+function recordMember(
+  transaction: Transaction,
+  domain: string,
+  { id, version }: StoredAsset,
+  change: { before?: AssetType; now?: AssetType },
+): void {
+  const list = indexedLists.assets(domain);
+  const resource = assetNumber(id);
+  recordChange(transaction, list.index, { resource, version, changes: [memberChange(list, resource, change)] });
 }
 
 /** The condition that the asset has not changed since it was read. */

@@ -1,7 +1,7 @@
 import { numberedId } from '../identifiers.ts';
 import { readOptionalKey } from '../keys/read-public-key.ts';
 import { lists } from '../table/keys.ts';
-import { nextNumber } from '../table/listing.ts';
+import { nextNumber } from '../lists/next-number.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction } from '../table/transaction.ts';
 import type { Asset, AssetInput, StoredAsset } from './asset.ts';

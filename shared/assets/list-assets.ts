@@ -1,6 +1,6 @@
 import { parseStored } from '../table/parse-stored.ts';
-import { lists } from '../table/keys.ts';
-import { readPage } from '../table/listing.ts';
+import { indexedLists } from '../lists/indexed-list.ts';
+import { readPage } from '../lists/read-page.ts';
 import type { Table } from '../table/table.ts';
 import { storedAsset, type AssetType, type StoredAsset } from './asset.ts';
 
@@ -11,6 +11,6 @@ export async function listAssets(
   request: { limit: number; offset: number; asset_type?: AssetType | undefined },
 ): Promise<{ assets: StoredAsset[]; total: number }> {
   const { limit, offset, asset_type } = request;
-  const { rows, total } = await readPage(table, lists.assets(domain), { limit, offset, facet: asset_type });
+  const { rows, total } = await readPage(table, indexedLists.assets(domain), { limit, offset, state: asset_type });
   return { assets: rows.map((row) => parseStored(storedAsset, row, 'asset')), total };
 }

@@ -1,8 +1,11 @@
 import type { NewEvent } from '../events/event.ts';
 import { appendEvents } from '../events/journal.ts';
 import { parseHead, type JournalHead } from '../events/journal-head.ts';
-import { journalKeys, keyToWrite, lists, type Key } from '../table/keys.ts';
-import { addToList, moveInList, removeFromList } from '../table/listing.ts';
+import { dayOf } from '../lists/days.ts';
+import { groupOfOwner, indexedLists, memberChange, stateOf } from '../lists/indexed-list.ts';
+import type { MemberChange } from '../lists/log.ts';
+import { recordChange } from '../lists/record-change.ts';
+import { journalKeys, keyToWrite, type Key } from '../table/keys.ts';
 import { schemaVersion } from '../table/schema-version.ts';
 import { setAttributes } from '../table/set-attributes.ts';
 import { readSettled } from '../table/read-settled.ts';
@@ -11,7 +14,6 @@ import { StaleReadError, type Transaction } from '../table/transaction.ts';
 import type { ComputationFields, ComputationStatus, StoredComputation } from './computation.ts';
 import { computationKey, computationNumber, parseComputation } from './find-computation.ts';
 import type { Run } from './run.ts';
-import { countTransition } from './statistics.ts';
 
 /**
  * A computation that was read in order to change it: its row and the head of its journal. Every change asserts that neither has
@@ -70,36 +72,47 @@ export async function addComputation(
   entry: Entry,
 ): Promise<void> {
   const Item = { ...keyToWrite(computationKey(domain, row.id)), ...schemaVersion('computation'), ...row };
-  transaction.add(
-    { put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } },
-    ...addToList(lists.computations(domain), computationNumber(row.id), row.status),
-  );
-  await recordEntry(table, transaction, { domain, row, head: parseHead(undefined) }, entry);
+  transaction.add({ put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } });
+  const change = memberOf({ domain, row }, { now: row.status });
+  await recordEntry(table, transaction, { domain, row, head: parseHead(undefined) }, [change], entry);
 }
 
-/** Sets `run` as the latest run and takes over its status. Changes row, list, statistics and journal together. */
+/**
+ * Sets `run` as the latest run and takes over its status. Changes row, list, statistics and journal together.
+ * @param runChange the run's own change in the list of runs
+ */
 export async function enterStatus(
   table: Table,
   transaction: Transaction,
   computation: ComputationToChange,
-  run: Run,
+  { run, runChange }: { run: Run; runChange: MemberChange },
   entry: Entry,
 ): Promise<void> {
-  const { domain, row } = computation;
   const { status } = run;
-  changeRow(transaction, computation, { status, run });
-  transaction.add(...moveInList(lists.computations(domain), computationNumber(row.id), row.status, status));
-  await recordEntry(table, transaction, { ...computation, row: { ...row, status, run } }, entry);
+  const change = memberOf(computation, { before: computation.row.status, now: status });
+  const row = changeRow(transaction, computation, { status, run });
+  await recordEntry(table, transaction, { ...computation, row }, [change, runChange], entry);
 }
 
-/** Adds the new status to the statistics and the journal. */
+/** Returns the change of a computation in the list of computations. */
+function memberOf(
+  { domain, row: { id, owner } }: Pick<ComputationToChange, 'domain' | 'row'>,
+  change: { before?: ComputationStatus; now?: ComputationStatus; groupBefore?: string },
+): MemberChange {
+  return memberChange(indexedLists.computations(domain), computationNumber(id), { ...change, group: groupOfOwner(owner) });
+}
+
+/** Adds the new status to the lists, the statistics and the journal. */
 async function recordEntry(
   table: Table,
   transaction: Transaction,
   { domain, row, head }: ComputationToChange,
+  changes: MemberChange[],
   { originator, details, now }: Entry,
 ): Promise<void> {
-  transaction.add(countTransition(domain, row.status, now));
+  const list = indexedLists.computations(domain);
+  const entered = { day: dayOf(Date.parse(now)), state: stateOf(list, row.status) };
+  recordChange(transaction, list.index, { resource: computationNumber(row.id), version: row.version, changes, entered });
   const ofRun = row.run ? { run_id: row.run.id, cvm_id: row.run.cvm_id } : {};
   const event = { ...entryEvents[row.status], ...ofRun, originator, details, lifecycle: true } as const;
   const { actions } = await appendEvents(table, row.id, head, [event], now);
@@ -115,6 +128,11 @@ export async function replaceFields(
   { events, now }: { events: [NewEvent, ...NewEvent[]]; now: string },
 ): Promise<StoredComputation> {
   const next = changeRow(transaction, computation, { ...fields, updated_at: now });
+  if (next.owner !== computation.row.owner) {
+    const groupBefore = groupOfOwner(computation.row.owner);
+    const change = memberOf({ ...computation, row: next }, { before: next.status, now: next.status, groupBefore });
+    recordMembers(transaction, computation.domain, next, [change]);
+  }
   const { actions } = await appendEvents(table, next.id, computation.head, events, now);
   transaction.add(...actions);
   return next;
@@ -174,9 +192,20 @@ export function assertExists(transaction: Transaction, domain: string, id: strin
 export function removeComputation(transaction: Transaction, { domain, row }: ComputationToChange): void {
   transaction.add(
     { delete: { Key: keyToWrite(computationKey(domain, row.id)), ...unchanged(row) }, otherwise: new StaleReadError() },
-    ...removeFromList(lists.computations(domain), computationNumber(row.id), row.status),
     { delete: { Key: journalKeys.head(row.id) } },
   );
+  const change = memberOf({ domain, row }, { before: row.status });
+  recordMembers(transaction, domain, { ...row, version: row.version + 1 }, [change]);
+}
+
+/** Adds changes of the lists that no status and no event goes with. */
+function recordMembers(
+  transaction: Transaction,
+  domain: string,
+  { id, version }: StoredComputation,
+  changes: MemberChange[],
+): void {
+  recordChange(transaction, indexedLists.computations(domain).index, { resource: computationNumber(id), version, changes });
 }
 
 type RowChange = Partial<Omit<StoredComputation, 'id' | 'created_at' | 'version'>>;

@@ -1,6 +1,6 @@
 import { numberedId } from '../identifiers.ts';
 import { computationKeys, lists } from '../table/keys.ts';
-import { nextNumber } from '../table/listing.ts';
+import { nextNumber } from '../lists/next-number.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction } from '../table/transaction.ts';
 import { isDefaultAgentConfig, type AgentConfig } from './agent-config.ts';

@@ -1,7 +1,7 @@
 import type * as v from 'valibot';
 import { parseStored } from '../table/parse-stored.ts';
-import { lists } from '../table/keys.ts';
-import { readPage } from '../table/listing.ts';
+import { groupOfOwner, indexedLists } from '../lists/indexed-list.ts';
+import { readPage } from '../lists/read-page.ts';
 import type { Table } from '../table/table.ts';
 import { type computationRow, storedComputation, type ComputationStatus } from './computation.ts';
 
@@ -11,9 +11,11 @@ export type ComputationRow = v.InferOutput<typeof computationRow>;
 export async function listComputations(
   table: Table,
   domain: string,
-  request: { limit: number; offset: number; status?: ComputationStatus | undefined },
+  request: { limit: number; offset: number; status?: ComputationStatus | undefined; owner?: string | undefined },
 ): Promise<{ computations: ComputationRow[]; total: number }> {
-  const { limit, offset, status } = request;
-  const { rows, total } = await readPage(table, lists.computations(domain), { limit, offset, facet: status });
+  const { limit, offset, status: state, owner } = request;
+  const list = indexedLists.computations(domain);
+  const group = owner === undefined ? undefined : groupOfOwner(owner);
+  const { rows, total } = await readPage(table, list, { limit, offset, state, group });
   return { computations: rows.map((row) => parseStored(storedComputation, row, 'computation')), total };
 }

@@ -1,34 +1,18 @@
-import { computationStatuses, type ComputationStatus } from './computation.ts';
-import { statisticsKeys } from '../table/keys.ts';
-import { queryBetween, type Table } from '../table/table.ts';
-import { type Action } from '../table/transaction.ts';
+import { dayOf, readDays } from '../lists/days.ts';
+import { indexedLists } from '../lists/indexed-list.ts';
+import type { Table } from '../table/table.ts';
+import { computationStatuses } from './computation.ts';
 import type { StatisticsEntry } from './statistics-entry.ts';
 
-/** Returns the action that counts a computation's new status. It belongs into the transaction that changes the status. */
-export function countTransition(domain: string, status: ComputationStatus, now: string): Action {
-  return {
-    update: {
-      Key: statisticsKeys.day(domain, utcDay(now)),
-      UpdateExpression: 'ADD #status :one',
-      ExpressionAttributeNames: { '#status': status },
-      ExpressionAttributeValues: { ':one': 1 },
-    },
-  };
-}
-
-const dayInMilliseconds = 24 * 60 * 60 * 1000;
-
-/** Reads the last `days` UTC days, including today, sorted by day and status. One item per day, one round trip. */
+/** Reads the last `days` UTC days, including today, sorted by day and status. One round trip. */
 export async function readStatistics(table: Table, domain: string, days: number, now: string): Promise<StatisticsEntry[]> {
-  const first = utcDay(new Date(Date.parse(now) - (days - 1) * dayInMilliseconds).toISOString());
-  const items = await queryBetween(table, statisticsKeys.day(domain, first), statisticsKeys.day(domain, utcDay(now)));
-  return items.flatMap((item) =>
-    [...computationStatuses]
-      .sort()
-      .flatMap((status) => (item[status] ? [{ day: String(item['sk']), status, count: Number(item[status]) }] : [])),
+  const { index, states } = indexedLists.computations(domain);
+  const today = dayOf(Date.parse(now));
+  const counted = await readDays(table, index, { first: today - days + 1, last: today });
+  return counted.flatMap(({ day, counts }) =>
+    [...computationStatuses].sort().flatMap((status) => {
+      const count = counts[states[status] ?? 0] ?? 0;
+      return count > 0 ? [{ day, status, count }] : [];
+    }),
   );
-}
-
-function utcDay(timestamp: string): string {
-  return timestamp.slice(0, 10);
 }

@@ -29,7 +29,8 @@ export async function deleteComputation(table: Table, { domain, id, permit }: De
     if (isActive(status)) throw conflict('run_active', 'A run is active; wait for its end, or stop it.', run?.id);
     const transaction = new Transaction();
     removeComputation(transaction, computation);
-    transaction.add({ put: { Item: { ...purgeKeys.purge('computation', id), domain, id } } });
+    const purge = { domain, id, deleted_as: computation.row.version + 1 };
+    transaction.add({ put: { Item: { ...purgeKeys.purge('computation', id), ...purge } } });
     await transaction.commit(table);
     return permitted;
   });

@@ -2,7 +2,8 @@ import * as v from 'valibot';
 import { assetTypes } from '../assets/asset.ts';
 import { deleteContent, type ContentStore } from '../assets/content-store.ts';
 import { unlinkDeletedAsset } from '../links/unlink-asset.ts';
-import { assetKeys, listKeys, lists } from '../table/keys.ts';
+import { indexedLists } from '../lists/indexed-list.ts';
+import { assetKeys, indexKeys, listKeys, lists } from '../table/keys.ts';
 import { queryPrefix, type Table } from '../table/table.ts';
 import { deletePartition } from './delete-partition.ts';
 
@@ -37,6 +38,7 @@ export async function purgeAssetLinks(table: Table, purge: AssetPurge): Promise<
 export async function purgeAsset(table: Table, store: ContentStore, purge: AssetPurge): Promise<void> {
   await purgeAssetLinks(table, purge);
   await deletePartition(table, lists.linkedComputations(purge.id).pk);
+  for (const pk of indexKeys.partitions(indexedLists.linkedComputations(purge.id).index)) await deletePartition(table, pk);
   await deletePartition(table, assetKeys.uses(purge.id));
   await deletePartition(table, assetKeys.contentReads(purge.id).pk);
   if (purge.content_key) await deleteContent(store, purge.content_key);

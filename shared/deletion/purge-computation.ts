@@ -1,32 +1,38 @@
 import * as v from 'valibot';
 import { computationNumber } from '../computations/find-computation.ts';
+import { removeFromLinked } from '../links/linked-list.ts';
+import { lastVersion } from '../lists/log.ts';
 import { removeRun } from '../runs/change-run.ts';
-import { assetKeys, computationKeys, journalKeys, listKeys, lists, runKeys } from '../table/keys.ts';
-import { removeFromList } from '../table/listing.ts';
-import { deleteItems, queryPrefix, type Table } from '../table/table.ts';
+import { findRun, runKey } from '../runs/read-run.ts';
+import { assetKeys, computationKeys, journalKeys, runKeys } from '../table/keys.ts';
+import { deleteItems, getItem, queryPrefix, type Table } from '../table/table.ts';
 import { ConditionFailedError, Transaction } from '../table/transaction.ts';
 import { deletePartition } from './delete-partition.ts';
 
-export const computationPurge = v.object({ domain: v.string(), id: v.string() });
+export const computationPurge = v.object({
+  domain: v.string(),
+  id: v.string(),
+  /** The computation's version when it was deleted. Earlier versions of the service did not record it. */
+  deleted_as: v.optional(v.number()),
+});
 export type ComputationPurge = v.InferOutput<typeof computationPurge>;
 
 /** Removes the runs and links of a deleted computation from their lists, where readers could still see them. */
-export async function purgeListings(table: Table, { domain, id }: ComputationPurge): Promise<void> {
+export async function purgeListings(table: Table, { domain, id, deleted_as }: ComputationPurge): Promise<void> {
   const snapshots = await queryPrefix(table, runKeys.partition(id), runKeys.prefixes.snapshot, { attributes: ['run_id'] });
   for (const snapshot of snapshots) {
+    const runId = String(snapshot['run_id']);
+    const key = runKey(domain, runId);
+    const run = key && findRun(await getItem(table, key), runId);
+    if (!run) continue;
     const transaction = new Transaction();
-    removeRun(transaction, domain, String(snapshot['run_id']));
+    removeRun(transaction, domain, run, deleted_as);
     await commitOnce(table, transaction);
   }
   const links = await queryPrefix(table, computationKeys.partition(id), computationKeys.prefixes.part);
   for (const link of links.filter((item) => 'asset_id' in item)) {
-    const list = lists.linkedComputations(String(link['asset_id']));
-    const member = computationNumber(id);
     const transaction = new Transaction();
-    transaction.add(
-      { delete: { Key: listKeys.row(list, member), ConditionExpression: 'attribute_exists(pk)' } },
-      ...removeFromList(list, member),
-    );
+    removeFromLinked(transaction, String(link['asset_id']), { computation: computationNumber(id), version: lastVersion });
     await commitOnce(table, transaction);
   }
 }

@@ -5,13 +5,11 @@ import { changeAsset } from '../assets/change-asset.ts';
 import { assetKey, parseAsset } from '../assets/read-asset.ts';
 import { changeInputsWithEvent, keysToChange, parseToChange } from '../computations/change-computation.ts';
 import type { StoredComputation } from '../computations/computation.ts';
-import { computationNumber } from '../computations/find-computation.ts';
 import { conflict, ServiceError } from '../errors.ts';
-import { listKeys, lists } from '../table/keys.ts';
-import { addToList } from '../table/listing.ts';
 import { getItem, getItems, type Table } from '../table/table.ts';
 import { StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
 import { linkKey } from './link-keys.ts';
+import { addToLinked } from './linked-list.ts';
 
 /** The asset, the computation and the user who links or unlinks them. */
 export interface LinkRequest {
@@ -53,16 +51,11 @@ export async function linkAsset(table: Table, request: LinkRequest): Promise<Per
     const transaction = new Transaction();
     const linked_as = await changeInputsWithEvent(table, transaction, computation, { addedDatasets, event, now });
     changeAsset(transaction, domain, asset, {});
-    const list = lists.linkedComputations(assetId);
-    const member = computationNumber(computationId);
-    transaction.add(
-      {
-        put: { Item: { ...key, ...details, linked_as }, ConditionExpression: 'attribute_not_exists(pk)' },
-        otherwise: new StaleReadError(),
-      },
-      { put: { Item: { ...listKeys.row(list, member), id: computationId } } },
-      ...addToList(list, member),
-    );
+    transaction.add({
+      put: { Item: { ...key, ...details, linked_as }, ConditionExpression: 'attribute_not_exists(pk)' },
+      otherwise: new StaleReadError(),
+    });
+    addToLinked(transaction, assetId, { id: computationId, version: computation.row.version + 1 });
     await transaction.commit(table);
     return permitted;
   });

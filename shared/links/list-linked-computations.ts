@@ -1,8 +1,8 @@
 import { assetKey, parseAsset } from '../assets/read-asset.ts';
 import { computationKey, findComputation } from '../computations/find-computation.ts';
 import type { ComputationRow } from '../computations/list-computations.ts';
-import { lists } from '../table/keys.ts';
-import { readPage } from '../table/listing.ts';
+import { indexedLists } from '../lists/indexed-list.ts';
+import { readPage } from '../lists/read-page.ts';
 import { getItem, getItems, type Table } from '../table/table.ts';
 
 /**
@@ -18,7 +18,7 @@ export async function listLinkedComputations(
 ): Promise<{ computations: ComputationRow[]; total: number }> {
   const [assetItem, page] = await Promise.all([
     getItem(table, assetKey(domain, assetId)),
-    readPage(table, lists.linkedComputations(assetId), request),
+    readPage(table, indexedLists.linkedComputations(assetId), request),
   ]);
   parseAsset(assetItem, assetId);
   const ids = page.rows.map((row) => String(row['id']));

@@ -11,12 +11,12 @@ import {
 } from '../computations/change-computation.ts';
 import { computationNumber, findComputation } from '../computations/find-computation.ts';
 import { isActive } from '../computations/run.ts';
-import { assetKeys, listKeys, lists, runKeys } from '../table/keys.ts';
-import { removeFromList } from '../table/listing.ts';
+import { assetKeys, runKeys } from '../table/keys.ts';
 import { getItem, getItems, type Table } from '../table/table.ts';
 import { StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
 import type { LinkRequest } from './link-asset.ts';
 import { linkKey } from './link-keys.ts';
+import { removeFromLinked } from './linked-list.ts';
 
 /**
  * Unlinks an asset from a computation. Writes nothing if there is no link. An active run keeps its inputs, so the asset cannot
@@ -79,16 +79,12 @@ async function removeLink(
   const event: NewEvent = { event_type: 'asset_unlinked', status: 'success', originator: by, details, lifecycle: false };
   const addedDatasets = asset_type === 'dataset' ? -1 : 0;
   await changeInputsWithEvent(table, transaction, computation, { addedDatasets, event, now });
-  const list = lists.linkedComputations(asset_id);
-  const member = computationNumber(computationId);
-  transaction.add(
-    {
-      delete: { Key: key, ConditionExpression: 'asset_id = :id', ExpressionAttributeValues: { ':id': asset_id } },
-      otherwise: new StaleReadError(),
-    },
-    { delete: { Key: listKeys.row(list, member), ConditionExpression: 'attribute_exists(pk)' }, otherwise: new StaleReadError() },
-    ...removeFromList(list, member),
-  );
+  transaction.add({
+    delete: { Key: key, ConditionExpression: 'asset_id = :id', ExpressionAttributeValues: { ':id': asset_id } },
+    otherwise: new StaleReadError(),
+  });
+  const removed = { computation: computationNumber(computationId), version: computation.row.version + 1 };
+  removeFromLinked(transaction, asset_id, removed, new StaleReadError());
   if (isActive(status) && run) keepForRun(transaction, asset_id, run);
   return true;
 }

@@ -1,11 +1,12 @@
 import { indexKeys } from '../table/keys.ts';
 import * as v from 'valibot';
 import { parseStored } from '../table/parse-stored.ts';
-import { getItem, putItems, type Table } from '../table/table.ts';
+import { putItems, queryBetween, type Item, type Table } from '../table/table.ts';
 import type { DayCounts, Head } from './head.ts';
 import type { ListIndex } from './list-index.ts';
 import type { LogEntry } from './log.ts';
 import { stateCount } from './node.ts';
+import { withSnapshot, type Snapshot } from './snapshot.ts';
 
 const dayInMilliseconds = 24 * 60 * 60 * 1000;
 /** The newest days change with most folds. They are only in the head. */
@@ -25,16 +26,16 @@ export function parseDay(item: unknown): number[] {
     : parseStored(storedDay, item, 'day of the statistics').counts;
 }
 
-/** Returns the head's days with the statuses that computations entered since. */
-export async function countDays(table: Table, index: ListIndex, head: Head, entries: readonly LogEntry[]): Promise<Head['days']> {
-  const days: Head['days'] = { ...head.days };
-  for (const { steps } of entries) {
-    for (const { entered } of steps) {
-      if (!entered) continue;
-      const counted = days[entered.day]?.counts ?? parseDay(await getItem(table, indexKeys.day(index, entered.day)));
-      const counts = counted.map((count, state) => count + Number(state === entered.state));
-      days[entered.day] = { counts };
-    }
+/**
+ * Returns the head's days with the statuses that computations entered since.
+ * @param stored returns the counts of a day that the head does not contain
+ */
+export function countDays(inHead: Head['days'], entries: readonly LogEntry[], stored: (day: number) => number[]): Head['days'] {
+  const days: Head['days'] = { ...inHead };
+  for (const { entered } of entries.flatMap(({ steps }) => steps)) {
+    if (!entered) continue;
+    const counted = days[entered.day]?.counts ?? stored(entered.day);
+    days[entered.day] = { counts: counted.map((count, state) => count + Number(state === entered.state)) };
   }
   return days;
 }
@@ -60,4 +61,36 @@ export async function moveOldDays(
   const kept = new Map<string, DayCounts>(toKeep.map(([day, { counts }]) => [day, { counts, kept_at: now }]));
   const remaining = entries.filter(([, { kept_at }]) => kept_at === undefined || kept_at >= keptBefore);
   return Object.fromEntries(remaining.map(([day, counts]) => [day, kept.get(day) ?? counts]));
+}
+
+/** Returns the days of the entries' steps that the head does not contain. */
+export function daysNotIn(inHead: Head['days'], entries: readonly LogEntry[]): number[] {
+  const days = entries.flatMap(({ steps }) => steps.flatMap(({ entered }) => entered?.day ?? []));
+  return [...new Set(days)].filter((day) => !(day in inHead));
+}
+
+/** Reads the counts of days that have any, oldest first, each with its UTC date. One round trip. */
+export function readDays(
+  table: Table,
+  index: ListIndex,
+  { first, last }: { first: number; last: number },
+): Promise<{ day: string; counts: number[] }[]> {
+  const readItems = () => queryBetween(table, indexKeys.day(index, first), indexKeys.day(index, last));
+  const count = ({ head, unfolded }: Snapshot, items: Item[] = []) => {
+    const kept = new Map(items.map((item) => [dayOfKey(item), parseDay(item)]));
+    const days = countDays(head.days, unfolded, (day) => kept.get(day) ?? parseDay(undefined));
+    const all = new Map<number, number[]>([
+      ...kept,
+      ...Object.entries(days).map(([day, { counts }]) => [Number(day), counts] as const),
+    ]);
+    return [...all]
+      .filter(([day]) => day >= first && day <= last)
+      .sort(([a], [b]) => a - b)
+      .map(([day, counts]) => ({ day: new Date(day * dayInMilliseconds).toISOString().slice(0, 10), counts }));
+  };
+  return withSnapshot(table, index, (snapshot, items) => Promise.resolve(count(snapshot, items)), { beside: readItems });
+}
+
+export function dayOfKey(item: Item): number {
+  return Number(String(item['sk']).slice(indexKeys.dayPrefix.length));
 }

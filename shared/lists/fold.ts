@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../clock.ts';
 import { indexKeys, type Key } from '../table/keys.ts';
-import { deleteItems, getItem, putItemIf, putItems, queryPartition, type Item, type Table } from '../table/table.ts';
+import { deleteItems, getItem, getItems, putItemIf, putItems, queryPartition, type Item, type Table } from '../table/table.ts';
 import { changeTree } from './change-tree.ts';
 import { clearFold, readPlans, recordPlan, removeFailedFold, removeFailedFolds, type FoldPlan } from './clear-fold.ts';
-import { countDays, moveOldDays } from './days.ts';
+import { countDays, daysNotIn, moveOldDays, parseDay } from './days.ts';
 import { encodeHead, parseHead, type Fold, type Head } from './head.ts';
 import type { ListIndex } from './list-index.ts';
 import { parseEntry, type LogEntry } from './log.ts';
 import { countsOf } from './node.ts';
+import { hasOldMembers, isCarriedOver } from './old-lists.ts';
 import { readTree } from './snapshot.ts';
 import { nodeItems, StoredNodes } from './stored-nodes.ts';
 import { emptyTree, encodeEdge } from './tree.ts';
@@ -36,6 +37,7 @@ export async function foldChanges(table: Table, index: ListIndex, least = leastS
   const isWorthIt = unfolded.reduce((count, { steps }) => count + steps.length, 0) >= least;
   if (!isWorthIt && head.folds.length === 0) return;
 
+  if (head.version === 0 && (await hasOldMembers(table, index)) && !(await isCarriedOver(table))) return;
   const aged = await ageFolds(table, index, { head, entries, now: clock.now() });
   if (!isWorthIt && !aged.hasChanged) return;
   const before: Head = { ...head, folds: aged.folds, version: head.version + 1 };
@@ -135,7 +137,13 @@ async function writeFold(
     }),
   );
   next.roots = Object.fromEntries(roots);
-  const days = await countDays(table, index, head, unfolded);
+  const missing = daysNotIn(head.days, unfolded);
+  const dayItems = await getItems(
+    table,
+    missing.map((day) => indexKeys.day(index, day)),
+  );
+  const stored = new Map(missing.map((day, at) => [day, parseDay(dayItems[at])]));
+  const days = countDays(head.days, unfolded, (day) => stored.get(day) ?? parseDay(undefined));
   next.days = await moveOldDays(table, index, days, { now, keptBefore: now - stayInMilliseconds });
   next.folds = [...head.folds, { name, stage: 'committed', at: now, entries: versionsOf(unfolded) }];
   if (items.length > 0 || plan.dropped.length > 0 || plan.roots_dropped.length > 0) {

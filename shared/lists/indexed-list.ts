@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
+import { numberOf } from '../identifiers.ts';
 import { lists, type List } from '../table/keys.ts';
+import type { Item } from '../table/table.ts';
 import type { ListIndex } from './list-index.ts';
+import type { MemberChange } from './log.ts';
 import type { State } from './node.ts';
 
 /** A list with its place in an index. The states are the values that it is filtered by; their codes are stored. */
@@ -10,6 +13,10 @@ export interface IndexedList {
   /** The letter of its tree. */
   tree: string;
   states: Readonly<Record<string, State>>;
+  /** The attribute of a row with its state; absent where all members have the same. */
+  stateAttribute?: string;
+  /** Returns the group of a row in the tree of the list's filter. */
+  groupOf?: (row: Item) => string;
 }
 
 /** One index for the computations and runs of a domain, since most changes change both. */
@@ -19,32 +26,35 @@ const domainIndex = (domain: string): ListIndex => ({
   trees: { c: 'o', r: 'p' },
 });
 
-const noStates = { all: 1 };
-
 export const indexedLists = {
   computations: (domain: string): IndexedList => ({
     rows: lists.computations(domain),
     index: domainIndex(domain),
     tree: 'c',
     states: { created: 1, running: 2, stopping: 3, completed: 4, failed: 5, cancelled: 6 },
+    stateAttribute: 'status',
+    groupOf: ({ owner }) => groupOfOwner(String(owner)),
   }),
   runs: (domain: string): IndexedList => ({
     rows: lists.runs(domain),
     index: domainIndex(domain),
     tree: 'r',
     states: { running: 2, stopping: 3, completed: 4, failed: 5, cancelled: 6 },
+    stateAttribute: 'status',
+    groupOf: ({ computation_id }) => groupOfComputation(numberOf(String(computation_id)) ?? 0),
   }),
   assets: (domain: string): IndexedList => ({
     rows: lists.assets(domain),
     index: { scope: lists.assets(domain).pk, logShards: 1, trees: { a: undefined } },
     tree: 'a',
     states: { algorithm: 1, dataset: 2 },
+    stateAttribute: 'asset_type',
   }),
   linkedComputations: (assetId: string): IndexedList => ({
     rows: lists.linkedComputations(assetId),
     index: { scope: lists.linkedComputations(assetId).pk, logShards: 1, trees: { l: undefined } },
     tree: 'l',
-    states: noStates,
+    states: { all: 1 },
   }),
 };
 
@@ -58,9 +68,24 @@ export function groupOfComputation(number: number): string {
   return number.toString(36);
 }
 
+/** Returns how a member comes (`before` absent), moves to another state or goes (`now` absent). */
+export function memberChange(
+  list: IndexedList,
+  number: number,
+  { before, now, ...groups }: { before?: string; now?: string; group?: string; groupBefore?: string },
+): MemberChange {
+  const code = (value: string | undefined) => (value === undefined ? 0 : stateOf(list, value));
+  return { list: list.tree, number, before: code(before), now: code(now), ...groups };
+}
+
 /** @throws TypeError if the list is not filtered by this value */
 export function stateOf(list: IndexedList, value: string): State {
   const state = list.states[value];
   if (state === undefined) throw new TypeError(`The list ${list.rows.pk} has no state ${value}.`);
   return state;
+}
+
+/** Returns the state of a row. @throws TypeError if it has none; an internal error */
+export function stateOfRow(list: IndexedList, row: Item): State {
+  return stateOf(list, list.stateAttribute === undefined ? 'all' : String(row[list.stateAttribute]));
 }

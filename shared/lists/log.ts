@@ -13,8 +13,10 @@ export interface MemberChange {
   number: number;
   before: State;
   now: State;
-  /** The member's place in the tree of the list's filter. Without `/` and space. */
+  /** The member's group in the tree of the list's filter. Without `/` and space. */
   group?: string;
+  /** The group before, if that was another one. */
+  groupBefore?: string;
 }
 
 /** A change of a resource: the members that changed with it, in one transaction. */
@@ -22,6 +24,8 @@ export interface Step {
   /** Grows with each change of the resource. */
   version: number;
   changes: MemberChange[];
+  /** An entry of another resource that must be seen up to a version before this step is: it changed the same member before. */
+  after?: { name: string; version: number };
   /** A status that a computation entered, for the statistics: the day since 1970-01-01 and the state. */
   entered?: { day: number; state: State };
 }
@@ -51,33 +55,48 @@ export function logChange(index: ListIndex, resource: number, step: Step, name =
   };
 }
 
+/** The version of a step after which its resource never changes again. */
+export const lastVersion = 2 ** 40;
+
 export function nameOfResource(number: number): string {
   return number.toString(36);
 }
 
-/** `c12rs/group`: the list c, from state 1 to 2, the number in base 36, the group. `20778:2`: the day and the state. */
-function encodeStep({ changes, entered }: Step): string {
-  const parts = changes.map(({ list, before, now, number, group }) => {
-    return `${list}${before}${now}${number.toString(36)}${group === undefined ? '' : `/${group}`}`;
+/**
+ * `c12rs/group/before`: the list c, from state 1 to 2, the number in base 36, the groups. `20778:2`: the day and the state.
+ * `>rs:3`: the entry and its version that come before.
+ */
+function encodeStep({ changes, entered, after }: Step): string {
+  const parts = changes.map(({ list, before, now, number, group, groupBefore }) => {
+    const groups = [group, groupBefore].filter((each) => each !== undefined);
+    return [`${list}${before}${now}${number.toString(36)}`, ...groups].join('/');
   });
   if (entered) parts.push(`${entered.day}:${entered.state}`);
+  if (after) parts.push(`>${after.name}:${after.version}`);
   return parts.join(' ');
 }
 
-const changePattern = /^([a-z])([0-7])([0-7])([0-9a-z]+)(?:\/(.*))?$/;
+const changePattern = /^([a-z])([0-7])([0-7])([0-9a-z]+)(?:\/([^/]*))?(?:\/([^/]*))?$/;
 const enteredPattern = /^(\d+):([1-7])$/;
+const afterPattern = /^>(.+):(\d+)$/;
 
 /** @throws Error if the text is no step; an internal error */
 function decodeStep(version: number, text: string): Step {
   const step: Step = { version, changes: [] };
   for (const part of text.split(' ')) {
     const [, day, state] = enteredPattern.exec(part) ?? [];
-    const [, list, before, now, number, group] = changePattern.exec(part) ?? [];
-    if (day !== undefined) step.entered = { day: Number(day), state: Number(state) };
+    const [, list, before, now, number, group, groupBefore] = changePattern.exec(part) ?? [];
+    const [, name, after] = afterPattern.exec(part) ?? [];
+    if (name !== undefined) step.after = { name, version: Number(after) };
+    else if (day !== undefined) step.entered = { day: Number(day), state: Number(state) };
     else if (list === undefined || number === undefined) throw new Error(`A stored change of a list is damaged: ${part}`);
     else {
       const change = { list, number: Number.parseInt(number, 36), before: Number(before), now: Number(now) };
-      step.changes.push(group === undefined ? change : { ...change, group });
+      step.changes.push({
+        ...change,
+        ...(group === undefined ? {} : { group }),
+        ...(groupBefore === undefined ? {} : { groupBefore }),
+      });
     }
   }
   return step;

@@ -1,7 +1,8 @@
 import { listKeys } from '../table/keys.ts';
 import { getItems, queryBetween, queryPrefix, type Item, type Table } from '../table/table.ts';
-import { stateOf, type IndexedList } from './indexed-list.ts';
+import { stateOf, stateOfRow, type IndexedList } from './indexed-list.ts';
 import { stateCount, sumOf, type State } from './node.ts';
+import { isCarriedOver, readOldTree } from './old-lists.ts';
 import { selectMembers, type Selected } from './select-members.ts';
 import { withSnapshot, type Snapshot } from './snapshot.ts';
 
@@ -40,17 +41,39 @@ export async function readPage(table: Table, list: IndexedList, request: PageReq
   const isFirst = group === undefined && (offset === 0 || offset + limit <= firstMembers);
   const tree = group === undefined ? list.tree : list.index.trees[list.tree];
   if (tree === undefined) throw new TypeError(`The list ${list.rows.pk} has no groups.`);
-  const ahead = isFirst ? readRowsAhead(table, list, request) : Promise.resolve(undefined);
-  ahead.catch(() => undefined); // awaited below
-  const { numbers, total } = await withSnapshot(
-    table,
-    list.index,
-    (snapshot) => selectPage(snapshot, list, { tree, request }),
-    isFirst && state === undefined ? [] : [tree],
-  );
-  const rows = await readRows(table, list, numbers, await ahead);
-  const attribute = list.rows.facetAttribute;
-  return { rows: rows.filter((row) => state === undefined || attribute === undefined || row[attribute] === state), total };
+  const readSelected = async (snapshot: Snapshot, ahead: Item[] = []): Promise<Page> => {
+    const isOld = snapshot.head.version === 0 && !(await isCarriedOver(table));
+    if (isOld && isFilteredAnew(list, request)) return pageOfAllRows(table, list, request);
+    const { numbers, total } = isOld
+      ? await selectFromOldTree(table, snapshot, list, request)
+      : await selectPage(snapshot, list, { tree, request });
+    const rows = await readRows(table, list, numbers, ahead);
+    return { rows: rows.filter((row) => state === undefined || stateOfRow(list, row) === stateOf(list, state)), total };
+  };
+  return withSnapshot(table, list.index, readSelected, {
+    roots: isFirst && state === undefined ? [] : [tree],
+    beside: isFirst ? () => readRowsAhead(table, list, request) : undefined,
+  });
+}
+
+/** Selects from the index of earlier versions and what has changed since. */
+async function selectFromOldTree(table: Table, snapshot: Snapshot, list: IndexedList, request: PageRequest): Promise<Selected> {
+  const view = { ...(await readOldTree(table, list)), differences: snapshot.differences(list.tree) };
+  return selectMembers(view, { group: '', states: statesOf(list, request) }, request);
+}
+
+/** Returns whether earlier versions could not filter the list so. */
+function isFilteredAnew({ rows, states }: IndexedList, { group, state }: PageRequest): boolean {
+  return group !== undefined || (state !== undefined && !(state in rows.facets) && state in states);
+}
+
+/** Reads all rows. Only until the migration has entered them into the trees. */
+async function pageOfAllRows(table: Table, list: IndexedList, { offset, limit, state, group }: PageRequest): Promise<Page> {
+  const all = await queryPrefix(table, list.rows.pk, listKeys.prefixes.row, { newestFirst: true });
+  const rows = all
+    .filter((row) => state === undefined || stateOfRow(list, row) === stateOf(list, state))
+    .filter((row) => group === undefined || list.groupOf?.(row) === group);
+  return { rows: rows.slice(offset, offset + limit), total: rows.length };
 }
 
 /** Selects from the newest members, which were read with the head, if the page is within them. */
@@ -59,7 +82,7 @@ async function selectPage(
   list: IndexedList,
   { tree, request: { limit, offset, state, group = '' } }: { tree: string; request: PageRequest },
 ): Promise<Selected> {
-  const states = new Set<State>(state === undefined ? allStates : [stateOf(list, state)]);
+  const states = statesOf(list, { state });
   const position = { offset, limit };
   if (tree === list.tree) {
     const total = totalOf(snapshot, list, states);
@@ -68,6 +91,10 @@ async function selectPage(
     if (from === 0 || newest.total >= Math.min(offset + limit, total)) return { numbers: newest.numbers, total };
   }
   return selectMembers(await snapshot.view(tree), { group, states }, position);
+}
+
+function statesOf(list: IndexedList, { state }: Pick<PageRequest, 'state'>): ReadonlySet<State> {
+  return new Set(state === undefined ? allStates : [stateOf(list, state)]);
 }
 
 const allStates = Array.from({ length: stateCount - 1 }, (_, index) => index + 1);

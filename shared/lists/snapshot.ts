@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { systemClock } from '../clock.ts';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
 import { deadlineOf, getItem, queryPartition, queryPrefix, type Item, type Table } from '../table/table.ts';
-import { parseHead, type Head } from './head.ts';
+import { foldedVersions, parseHead, type Head } from './head.ts';
 import type { ListIndex } from './list-index.ts';
 import { parseEntry, type LogEntry } from './log.ts';
 import type { Difference, View } from './select-members.ts';
@@ -35,24 +35,27 @@ export interface Snapshot {
 /**
  * Calls `read` with a snapshot, in one round trip. It contains every change that was acknowledged before, and of each other
  * change either all or nothing. Calls it again with a new one if the read has taken too long.
- * @param roots the letters of the trees whose roots are read at the same time
+ * @param also.roots the letters of the trees whose roots are read at the same time
+ * @param also.beside another read that is made at the same time
  */
-export async function withSnapshot<T>(
+export async function withSnapshot<T, B = undefined>(
   table: Table,
   index: ListIndex,
-  read: (snapshot: Snapshot) => Promise<T>,
-  roots: readonly string[] = [],
+  read: (snapshot: Snapshot, beside: B | undefined) => Promise<T>,
+  { roots = [], beside }: { roots?: readonly string[]; beside?: (() => Promise<B>) | undefined } = {},
 ): Promise<T> {
   const deadline = deadlineOf(table);
+  const awaited = new Set<string>();
   for (let attempt = 1; ; attempt++) {
     const startedAt = monotonicTime(table);
     let failure: unknown;
     try {
-      const result = await read(await readSnapshot(table, index, roots));
+      const [snapshot, besideIt] = await Promise.all([readSnapshot(table, index, roots, awaited), beside?.()]);
+      const result = await read(snapshot, besideIt);
       if (monotonicTime(table) - startedAt <= maxReadInMilliseconds) return result;
       failure = new Error(`A read of ${index.scope} took longer than ${maxReadInMilliseconds} ms.`);
     } catch (error) {
-      if (!(error instanceof NodeGoneError) || attempt > maxRestarts) throw error;
+      if (!(error instanceof TornReadError || error instanceof NodeGoneError) || attempt > maxRestarts) throw error;
       failure = error;
     }
     await deadline.pause(attempt, failure);
@@ -63,14 +66,26 @@ function monotonicTime({ clock }: Table): number {
   return clock && clock !== systemClock ? clock.now() : performance.now();
 }
 
-async function readSnapshot(table: Table, index: ListIndex, prefetched: readonly string[]): Promise<Snapshot> {
+/** Thrown if the log was read while an entry was seen and another one, from before it, was not. */
+class TornReadError extends Error {
+  override readonly name = 'TornReadError';
+}
+
+async function readSnapshot(
+  table: Table,
+  index: ListIndex,
+  prefetched: readonly string[],
+  awaited: Set<string>,
+): Promise<Snapshot> {
   const [headItem, logs, roots] = await Promise.all([
     getItem(table, indexKeys.head(index)),
     Promise.all(indexKeys.logs(index).map((log) => queryPartition(table, log))),
     Promise.all(prefetched.map(async (tree) => [tree, await newestRoot(table, index, tree)] as const)),
   ]);
   const head = parseHead(headItem);
-  const unfolded = unfoldedEntries(head, logs.flat().map(parseEntry));
+  const entries = logs.flat().map(parseEntry);
+  assertNotTorn(head, entries, awaited);
+  const unfolded = unfoldedEntries(head, entries);
   const differences = differencesOf(index, unfolded);
   const source = new StoredNodes(table, index);
   const newestRoots = new Map(roots);
@@ -82,6 +97,23 @@ async function readSnapshot(table: Table, index: ListIndex, prefetched: readonly
     view: async (letter) => viewOf(await readTree(table, index, head, letter, newestRoots.get(letter)), letter),
     newest: (letter) => newestPart(head, letter, viewOf),
   };
+}
+
+/**
+ * Asserts that what steps come after has been seen, in the log or in the trees. What a read before was missing already, and this
+ * one does not see either, has been folded long ago: this read began after it.
+ */
+function assertNotTorn(head: Head, entries: readonly LogEntry[], awaited: Set<string>): void {
+  const seen = foldedVersions(head);
+  for (const { name, steps } of entries) seen.set(name, Math.max(seen.get(name) ?? 0, steps.at(-1)?.version ?? 0));
+  const missing = entries
+    .flatMap(({ steps }) => steps.flatMap(({ after }) => after ?? []))
+    .filter(({ name, version }) => (seen.get(name) ?? 0) < version)
+    .map(({ name, version }) => `${name}:${version}`)
+    .filter((each) => !awaited.has(each));
+  if (missing.length === 0) return;
+  for (const each of missing) awaited.add(each);
+  throw new TornReadError(`The log of ${entries[0]?.log ?? 'a list'} changed while it was read.`);
 }
 
 function newestPart(head: Head, letter: string, viewOf: (tree: Tree, letter: string) => View): { view: View; from: number } {

@@ -1,7 +1,7 @@
 import { foldedVersions, type Head } from './head.ts';
 import type { ListIndex } from './list-index.ts';
 import type { LogEntry, MemberChange } from './log.ts';
-import { comparePlaces, type Place } from './node.ts';
+import { comparePlaces } from './node.ts';
 import type { Difference } from './select-members.ts';
 
 /** Returns the entries' steps that the head's trees do not contain. Entries without such steps are left out. */
@@ -16,39 +16,41 @@ export function unfoldedEntries(head: Head, entries: readonly LogEntry[]): LogEn
 
 /** Returns how the members of each tree differ from the tree, by the tree's letter. */
 export function differencesOf(index: ListIndex, unfolded: readonly LogEntry[]): Map<string, Difference[]> {
+  const inOrder = unfolded.flatMap(({ steps }) => steps).sort((a, b) => a.version - b.version);
   const differences = new Map<string, Difference[]>();
-  const inOrder = changesInOrder(unfolded);
   for (const [list, filter] of Object.entries(index.trees)) {
     const members = new Map<number, MemberChange[]>();
-    for (const change of inOrder) {
-      if (change.list === list) members.set(change.number, [...(members.get(change.number) ?? []), change]);
+    for (const change of inOrder.flatMap(({ changes }) => changes)) {
+      if (change.list !== list) continue;
+      const ofMember = members.get(change.number);
+      if (ofMember) ofMember.push(change);
+      else members.set(change.number, [change]);
     }
     const changes = [...members.values()].flatMap((ofMember) => overall(ofMember) ?? []);
-    differences.set(
-      list,
-      toDifferences(changes, ({ number }) => ({ group: '', number })),
-    );
-    if (filter === undefined) continue;
-    differences.set(
-      filter,
-      toDifferences(changes, ({ group = '', number }) => ({ group, number })),
-    );
+    differences.set(list, changes.flatMap(differenceInList).sort(comparePlaces));
+    if (filter !== undefined) differences.set(filter, changes.flatMap(differencesByGroup).sort(comparePlaces));
   }
   return differences;
-}
-
-function changesInOrder(entries: readonly LogEntry[]): MemberChange[] {
-  const steps = entries.flatMap((entry) => entry.steps).sort((a, b) => a.version - b.version);
-  return steps.flatMap(({ changes }) => changes);
 }
 
 /** Returns the change from before the first to after the last; undefined if nothing has changed. */
 function overall(changes: readonly MemberChange[]): MemberChange | undefined {
   const [first, last] = [changes[0], changes.at(-1)];
-  if (!first || !last || first.before === last.now) return undefined;
-  return { ...last, before: first.before };
+  if (!first || !last) return undefined;
+  const groupBefore = first.groupBefore ?? first.group;
+  if (first.before === last.now && groupBefore === last.group) return undefined;
+  return { ...last, before: first.before, ...(groupBefore === undefined ? {} : { groupBefore }) };
 }
 
-function toDifferences(changes: readonly MemberChange[], placeOf: (change: MemberChange) => Place): Difference[] {
-  return changes.map((change) => ({ ...placeOf(change), before: change.before, now: change.now })).sort(comparePlaces);
+function differenceInList({ number, before, now }: MemberChange): Difference[] {
+  return before === now ? [] : [{ group: '', number, before, now }];
+}
+
+/** A member that changes its group goes from one place of the tree and comes to another. */
+function differencesByGroup({ number, before, now, group = '', groupBefore = group }: MemberChange): Difference[] {
+  if (group === groupBefore) return [{ group, number, before, now }];
+  return [
+    { group: groupBefore, number, before, now: 0 },
+    { group, number, before: 0, now },
+  ];
 }

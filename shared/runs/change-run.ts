@@ -1,8 +1,11 @@
 import { enterStatus, type ComputationToChange, type Entry } from '../computations/change-computation.ts';
 import type { Run } from '../computations/run.ts';
 import { numberOf } from '../identifiers.ts';
+import { computationNumber } from '../computations/find-computation.ts';
+import { groupOfComputation, indexedLists, memberChange } from '../lists/indexed-list.ts';
+import { lastVersion, nameOfResource, type MemberChange } from '../lists/log.ts';
+import { recordChange } from '../lists/record-change.ts';
 import { keyToWrite, listKeys, lists, type Key } from '../table/keys.ts';
-import { addToList, removeFromList } from '../table/listing.ts';
 import { schemaVersion } from '../table/schema-version.ts';
 import { setAttributes } from '../table/set-attributes.ts';
 import type { Table } from '../table/table.ts';
@@ -16,12 +19,11 @@ export async function addRun(
   run: Run,
   entry: Entry,
 ): Promise<void> {
-  const { number, key } = placeOf(computation.domain, run.id);
-  transaction.add(
-    { put: { Item: { ...key, ...schemaVersion('run'), ...run }, ConditionExpression: 'attribute_not_exists(pk)' } },
-    ...addToList(lists.runs(computation.domain), number),
-  );
-  await enterStatus(table, transaction, computation, run, entry);
+  const { key } = placeOf(computation.domain, run.id);
+  const Item = { ...key, ...schemaVersion('run'), ...run };
+  transaction.add({ put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } });
+  const runChange = memberOf(computation.domain, run, { now: run.status });
+  await enterStatus(table, transaction, computation, { run, runChange }, entry);
 }
 
 /**
@@ -47,16 +49,31 @@ export async function changeRun(
     },
     otherwise: new StaleReadError(),
   });
-  await enterStatus(table, transaction, computation, after, entry);
+  const runChange = memberOf(computation.domain, after, { before: before.status, now: after.status });
+  await enterStatus(table, transaction, computation, { run: after, runChange }, entry);
 }
 
-/** Removes the run of a deleted computation and its list entry. Fails with ConditionFailedError if the run was removed before. */
-export function removeRun(transaction: Transaction, domain: string, runId: string): void {
-  const { number, key } = placeOf(domain, runId);
-  transaction.add(
-    { delete: { Key: key, ConditionExpression: 'attribute_exists(pk)' } },
-    ...removeFromList(lists.runs(domain), number),
-  );
+/** Returns the change of a run in the list of runs. */
+function memberOf(domain: string, run: Run, change: { before?: Run['status']; now?: Run['status'] }): MemberChange {
+  const group = groupOfComputation(computationNumber(run.computation_id));
+  return memberChange(indexedLists.runs(domain), placeOf(domain, run.id).number, { ...change, group });
+}
+
+/**
+ * Removes the run of a deleted computation and its list entry. Fails with ConditionFailedError if the run was removed before.
+ * @param deletedAs the version of the computation when it was deleted, if that is known
+ */
+export function removeRun(transaction: Transaction, domain: string, run: Run, deletedAs: number | undefined): void {
+  const { number, key } = placeOf(domain, run.id);
+  transaction.add({ delete: { Key: key, ConditionExpression: 'attribute_exists(pk)' } });
+  const after = { name: nameOfResource(computationNumber(run.computation_id)), version: deletedAs ?? 0 };
+  recordChange(transaction, indexedLists.runs(domain).index, {
+    resource: number,
+    name: `run-${nameOfResource(number)}`, // an entry of its own: a computation may have thousands of runs
+    version: lastVersion,
+    changes: [memberOf(domain, run, { before: run.status })],
+    ...(deletedAs === undefined ? {} : { after }),
+  });
 }
 
 function placeOf(domain: string, runId: string): { number: number; key: Key } {

@@ -9,7 +9,7 @@ import { buildManifest } from '../manifest/build-manifest.ts';
 import { readInputs } from '../manifest/read-inputs.ts';
 import { emitMetric } from '../metrics.ts';
 import { lists } from '../table/keys.ts';
-import { nextNumber } from '../table/listing.ts';
+import { nextNumber } from '../lists/next-number.ts';
 import { getItems, type Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { addRun } from './change-run.ts';

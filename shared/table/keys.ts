@@ -91,7 +91,10 @@ function keyOfRow(list: List, number: number): Key {
 }
 
 export const listKeys = {
-  counter: (list: List): Key => ({ pk: list.pk, sk: 'counter' }),
+  /** In a partition of its own, because each create changes it. */
+  counter: (list: List): Key => ({ pk: `counter#${list.pk}`, sk: 'counter' }),
+  /** The counter of earlier versions. */
+  oldCounter: (list: List): Key => ({ pk: list.pk, sk: 'counter' }),
   row: keyOfRow,
   leaf: (list: List, number: number): Key => ({ pk: list.pk, sk: `leaf#${padded(Math.floor(number / numbersPerLeaf), 13)}` }),
   mid: (list: List, number: number): Key => ({ pk: list.pk, sk: `mid#${padded(Math.floor(number / numbersPerMid), 11)}` }),
@@ -245,10 +248,17 @@ export const indexKeys = {
   fold: (index: IndexPlace, name: string): Key => ({ pk: indexKeys.partition(index), sk: `fold#${name}` }),
   foldPrefix: 'fold#',
   /** The counts of a day since 1970-01-01 for the statistics. */
-  day: (index: IndexPlace, day: number): Key => ({ pk: indexKeys.partition(index), sk: `day#${String(day).padStart(6, '0')}` }),
+  day: (index: IndexPlace, day: number): Key => ({ pk: indexKeys.partition(index), sk: `day#${padded(day, 6)}` }),
+  dayPrefix: 'day#',
   node: ({ scope }: IndexPlace, id: string): Key => ({
     pk: `nodes#${scope}#${(Buffer.from(id, 'base64url')[0] ?? 0) % nodeShards}`,
     sk: id,
   }),
+  /** All partitions of an index. */
+  partitions: (index: IndexPlace): string[] => [
+    ...indexKeys.logs(index),
+    indexKeys.partition(index),
+    ...indexKeys.nodeShards(index),
+  ],
   nodeShards: ({ scope }: IndexPlace): string[] => Array.from({ length: nodeShards }, (_, shard) => `nodes#${scope}#${shard}`),
 };

@@ -273,17 +273,40 @@ export async function updateExisting(table: Table, key: Key & NotARow, update: U
   }
 }
 
-/** Increments a counter item and returns its new value. Counters are never part of a transaction, so this never conflicts. */
-export async function increment(table: Table, key: Key & NotARow): Promise<number> {
-  const { Attributes } = await table.document.send(
-    new UpdateCommand({
-      TableName: table.name,
-      Key: key,
-      UpdateExpression: 'ADD last_number :one',
-      ExpressionAttributeValues: { ':one': 1 },
-      ReturnValues: 'UPDATED_NEW',
-    }),
-    until(deadlineOf(table)),
-  );
+/**
+ * Increments a counter item. Counters are never part of a transaction, so this never conflicts.
+ * @returns its new value; undefined if the item does not exist
+ */
+export async function incrementExisting(table: Table, key: Key & NotARow): Promise<number | undefined> {
+  try {
+    return await incrementBy(table, key, 'ADD last_number :one', { ConditionExpression: 'attribute_exists(pk)' });
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return undefined;
+    throw error;
+  }
+}
+
+/** Increments a counter item and returns its new value. An item that does not exist yet begins at `first`. */
+export function incrementFrom(table: Table, key: Key & NotARow, first: number): Promise<number> {
+  return incrementBy(table, key, 'SET last_number = if_not_exists(last_number, :first) + :one', {
+    ExpressionAttributeValues: { ':first': first },
+  });
+}
+
+async function incrementBy(
+  table: Table,
+  key: Key & NotARow,
+  UpdateExpression: string,
+  rest: { ConditionExpression?: string; ExpressionAttributeValues?: Record<string, number> },
+): Promise<number> {
+  const command = new UpdateCommand({
+    TableName: table.name,
+    Key: key,
+    UpdateExpression,
+    ...rest,
+    ExpressionAttributeValues: { ...rest.ExpressionAttributeValues, ':one': 1 },
+    ReturnValues: 'UPDATED_NEW',
+  });
+  const { Attributes } = await table.document.send(command, until(deadlineOf(table)));
   return Number(Attributes?.['last_number']);
 }

@@ -44,6 +44,7 @@ export class Transaction {
   private readonly actions: Action[] = [];
   private readonly places = new Set<string>();
   private bytes = 0;
+  private readonly whenDone: ((table: Table) => Promise<void>)[] = [];
 
   /** The number of actions that still fit. */
   get actionsLeft(): number {
@@ -64,6 +65,11 @@ export class Transaction {
     if (this.bytes > bytesPerTransaction) throw new TypeError(`A transaction has more than ${bytesPerTransaction} bytes.`);
   }
 
+  /** Calls `work` after the transaction has been written, before `commit` returns. It must not throw. */
+  afterwards(work: (table: Table) => Promise<void>): void {
+    this.whenDone.push(work);
+  }
+
   /**
    * Writes all actions or none. Retries conflicts with other transactions until the table's deadline. Never retries a condition
    * that does not hold: throws the action's `otherwise`, or ConditionFailedError.
@@ -77,7 +83,7 @@ export class Transaction {
       try {
         const command = new TransactWriteCommand({ TransactItems, ClientRequestToken: token });
         await table.document.send(command, { abortSignal: deadline.signal() });
-        return;
+        break;
       } catch (error) {
         if (!isTransient(error)) throw failedCondition(error, this.actions) ?? error;
         // A transaction in progress keeps its token, so that it is not written twice. A cancelled one was not written.
@@ -86,6 +92,7 @@ export class Transaction {
         await deadline.pause(attempt, error);
       }
     }
+    for (const work of this.whenDone) await work(table);
   }
 }
 

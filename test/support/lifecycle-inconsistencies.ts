@@ -4,8 +4,13 @@ import { parseHead } from '../../shared/events/journal-head.ts';
 import { parseStoredEvent } from '../../shared/events/stored-event.ts';
 import { numberOf } from '../../shared/identifiers.ts';
 import { isActive } from '../../shared/computations/run.ts';
-import { cvmKeys, listKeys, lists, numbersPerLeaf, type List } from '../../shared/table/keys.ts';
-import { leafAttribute, midAttribute } from '../../shared/table/list-index.ts';
+import { indexedLists } from '../../shared/lists/indexed-list.ts';
+import { countDays, dayOfKey, parseDay } from '../../shared/lists/days.ts';
+import { parseHead as parseListHead } from '../../shared/lists/head.ts';
+import { parseEntry } from '../../shared/lists/log.ts';
+import { unfoldedEntries } from '../../shared/lists/unfolded.ts';
+import { cvmKeys, indexKeys, listKeys } from '../../shared/table/keys.ts';
+import { inLists } from './list-inconsistencies.ts';
 import type { Item, Table } from '../../shared/table/table.ts';
 
 /** Reads every item of the table. */
@@ -26,7 +31,7 @@ export async function scan(table: Table): Promise<Item[]> {
 export function inconsistencies(items: Item[]): string[] {
   const partitions = Map.groupBy(items, (item) => String(item['pk']));
   return [
-    ...[...partitions].flatMap(([pk, members]) => inList(pk, members)),
+    ...inLists(partitions),
     ...[...partitions].flatMap(([pk, members]) => inJournal(pk, members)),
     ...amongLinks(partitions),
     ...amongRuns(partitions),
@@ -35,50 +40,6 @@ export function inconsistencies(items: Item[]): string[] {
 }
 
 type Partitions = Map<string, Item[]>;
-
-const listOf: Record<string, (id: string) => List> = {
-  computations: lists.computations,
-  assets: lists.assets,
-  runs: lists.runs,
-  linked: lists.linkedComputations,
-};
-
-/** Compares the index of a list with a new count of its rows. */
-function inList(pk: string, items: Item[]): string[] {
-  const [kind = '', id = ''] = pk.split('#');
-  const list = listOf[kind]?.(id);
-  if (!list) return [];
-  const leaves = new Map<string, Set<number>>();
-  const counts = new Map<string, number>();
-  for (const row of items.filter((item) => String(item['sk']).startsWith(listKeys.prefixes.row))) {
-    const number = Number(String(row['sk']).slice(listKeys.prefixes.row.length));
-    const facet = list.facetAttribute === undefined ? 'all' : String(row[list.facetAttribute]);
-    const leaf = `${listKeys.leaf(list, number).sk} ${leafAttribute(list, facet)}`;
-    leaves.set(leaf, (leaves.get(leaf) ?? new Set<number>()).add(number % numbersPerLeaf));
-    const mid = `${listKeys.mid(list, number).sk} ${midAttribute(list, facet, number)}`;
-    counts.set(mid, (counts.get(mid) ?? 0) + 1);
-  }
-  const stored = items.filter((item) => /^(?:leaf|mid)#/.test(String(item['sk'])));
-  const attributes = stored.flatMap((item) =>
-    Object.entries(item).flatMap(([name, value]) =>
-      name === 'pk' || name === 'sk' ? [] : [[`${String(item['sk'])} ${name}`, value] as const],
-    ),
-  );
-  const said = new Map<string, string | number>(attributes.map(([where, value]) => [where, plain(value)]));
-  const meant = new Map<string, string | number>([
-    ...[...leaves].map(([where, value]) => [where, plain(value)] as const),
-    ...counts,
-  ]);
-  return [...new Set([...said.keys(), ...meant.keys()])].flatMap((where) => {
-    const [is, should] = [said.get(where) ?? 0, meant.get(where) ?? 0];
-    return is === should ? [] : [`${pk}: ${where} is ${is}, should be ${should}`];
-  });
-}
-
-function plain(value: unknown): string | number {
-  if (typeof value === 'number') return value;
-  return value instanceof Set ? [...(value as Set<number>)].sort((a, b) => a - b).join(' ') : `not a count: ${String(value)}`;
-}
 
 function inJournal(pk: string, items: Item[]): string[] {
   if (!pk.startsWith('journal#')) return [];
@@ -176,19 +137,32 @@ const statusOfEvent = {
 function inStatistics(partitions: Partitions): string[] {
   const domains = Map.groupBy(rowsOf(partitions, 'computations'), ({ domain }) => domain);
   return [...domains].flatMap(([domain, rows]) => {
-    const list = partitions.get(`computations#${domain}`) ?? [];
-    const everCreated = Number(list.find((item) => item['sk'] === 'counter')?.['last_number']);
-    if (everCreated !== rows.length) return [];
-    const days = partitions.get(`statistics#${domain}`) ?? [];
+    const counter = partitions.get(`counter#computations#${domain}`)?.[0];
+    if (Number(counter?.['last_number']) !== rows.length) return [];
+    const days = daysOf(partitions, domain);
     const events = rows
       .flatMap(({ row }) => partitions.get(`journal#${String(row['id'])}`) ?? [])
       .filter((item) => String(item['sk']).startsWith('event#') && item['originator'] !== 'agent');
+    const { states } = indexedLists.computations(domain);
     return computationStatuses.flatMap((status) => {
-      const counted = days.reduce((sum, day) => sum + Number(day[status] ?? 0), 0);
+      const counted = days.reduce((sum, counts) => sum + (counts[states[status] ?? 0] ?? 0), 0);
       const happened = events.filter(
         ({ event_type }) => statusOfEvent[event_type as keyof typeof statusOfEvent] === status,
       ).length;
       return counted === happened ? [] : [`${domain} counts ${counted} times ${status}, its events say ${happened}`];
     });
   });
+}
+
+/** The counts of all days: those that are kept in items, those in the head, and what is not folded yet. */
+function daysOf(partitions: Partitions, domain: string): number[][] {
+  const { index } = indexedLists.computations(domain);
+  const items = partitions.get(indexKeys.partition(index)) ?? [];
+  const head = parseListHead(items.find(({ sk }) => sk === 'head'));
+  const entries = indexKeys.logs(index).flatMap((log) => (partitions.get(log) ?? []).map(parseEntry));
+  const stored = items.filter(({ sk }) => String(sk).startsWith(indexKeys.dayPrefix));
+  const days = new Map(stored.map((item) => [dayOfKey(item), parseDay(item)]));
+  const counted = countDays(head.days, unfoldedEntries(head, entries), (day) => days.get(day) ?? parseDay(undefined));
+  for (const [day, { counts }] of Object.entries(counted)) days.set(Number(day), counts);
+  return [...days.values()];
 }

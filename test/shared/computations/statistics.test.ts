@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { countTransition, readStatistics } from '../../../shared/computations/statistics.ts';
-import { transact } from '../../../shared/table/transaction.ts';
+import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
+import { createComputation } from '../../../shared/computations/create-computation.ts';
+import { readStatistics } from '../../../shared/computations/statistics.ts';
+import { foldChanges } from '../../../shared/lists/fold.ts';
+import { indexedLists } from '../../../shared/lists/indexed-list.ts';
+import { indexKeys } from '../../../shared/table/keys.ts';
+import { getItem } from '../../../shared/table/table.ts';
 import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
 
 let embedded: EmbeddedTable;
@@ -15,10 +20,29 @@ const daysRead = async (days: number) => (await readStatistics(embedded.table, '
 describe('readStatistics', () => {
   it('answers the given number of UTC days, today included, across the end of a month', async () => {
     for (const day of ['02-26', '02-27', '02-28', '03-01', '03-02', '03-03']) {
-      await transact(embedded.table, [countTransition('d1', 'created', `2025-${day}T12:00:00.000Z`)]);
+      const fields = { name: 'Iris', description: '', owner: 'alice' };
+      const given = { domain: 'd1', fields, agent_config: defaultAgentConfig, by: 'alice', now: `2025-${day}T12:00:00.000Z` };
+      await createComputation(embedded.table, given);
     }
     expect(await daysRead(1)).toEqual(['2025-03-02']);
     expect(await daysRead(3)).toEqual(['2025-02-28', '2025-03-01', '2025-03-02']);
     expect(await daysRead(4)).toEqual(['2025-02-27', '2025-02-28', '2025-03-01', '2025-03-02']);
+  });
+
+  it('answers the same while folds move old days out of the head', async () => {
+    let time = Date.parse(now);
+    const table = { ...embedded.table, clock: { now: () => time, wait: () => Promise.resolve() } };
+    const before = await readStatistics(table, 'd1', 366, now);
+    for (let fold = 0; fold < 4; fold++) {
+      await foldChanges(table, indexedLists.computations('d1').index, 0);
+      time += 5_000;
+      expect(await readStatistics(table, 'd1', 366, now)).toEqual(before);
+    }
+    const head = await getItem(table, indexKeys.head(indexedLists.computations('d1').index));
+    expect(Object.keys(head?.['days'] as object)).toEqual([
+      String(Date.parse('2025-03-01') / 86_400_000),
+      String(Date.parse('2025-03-02') / 86_400_000),
+      String(Date.parse('2025-03-03') / 86_400_000),
+    ]);
   });
 });

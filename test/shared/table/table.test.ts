@@ -2,7 +2,7 @@ import { TransactionConflictException } from '@aws-sdk/client-dynamodb';
 import { ConfiguredRetryStrategy } from '@smithy/core/retry';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Deadline } from '../../../shared/deadline.ts';
-import { deleteItems, getItem, getItems, increment, queryPartition, updateExisting } from '../../../shared/table/table.ts';
+import { deleteItems, getItem, getItems, incrementFrom, queryPartition, updateExisting } from '../../../shared/table/table.ts';
 import { StaleReadError, transact, withFreshReads } from '../../../shared/table/transaction.ts';
 import { untilTestEnds } from '../../support/patience.ts';
 import { startProxiedTable } from '../../support/proxied-table.ts';
@@ -198,9 +198,11 @@ describe('deleteItems', () => {
   });
 });
 
-describe('increment', () => {
+describe('incrementFrom', () => {
   it('returns a different number to every caller', async () => {
-    const numbers = await Promise.all(Array.from({ length: 20 }, () => increment(embedded.table, { pk: 'b', sk: 'counter' })));
+    const numbers = await Promise.all(
+      Array.from({ length: 20 }, () => incrementFrom(embedded.table, { pk: 'b', sk: 'counter' }, 0)),
+    );
     expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
   });
 });

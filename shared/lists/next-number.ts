@@ -1,0 +1,13 @@
+import { listKeys, type List } from '../table/keys.ts';
+import { getItem, incrementExisting, incrementFrom, type Table } from '../table/table.ts';
+
+/** Functions of the version before may still issue numbers for a moment. These are left to them. */
+const numbersLeftToOldCounter = 10_000;
+
+/** Assigns the number of the list's next member. Numbers are never reused. One round trip, one write unit. */
+export async function nextNumber(table: Table, list: List): Promise<number> {
+  const next = await incrementExisting(table, listKeys.counter(list));
+  if (next !== undefined) return next;
+  const old = Number((await getItem(table, listKeys.oldCounter(list)))?.['last_number'] ?? 0);
+  return incrementFrom(table, listKeys.counter(list), old > 0 ? old + numbersLeftToOldCounter : 0);
+}

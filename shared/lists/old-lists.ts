@@ -1,0 +1,64 @@
+import { listKeys, migrationKeys } from '../table/keys.ts';
+import { leafCounts } from '../table/list-index.ts';
+import { getItem, queryPrefix, type Table } from '../table/table.ts';
+import type { IndexedList } from './indexed-list.ts';
+import type { ListIndex } from './list-index.ts';
+import { stateCount, type Child, type Member, type TreeNode } from './node.ts';
+import type { NodeSource } from './tree.ts';
+
+/** The migration that enters what earlier versions listed into the trees. */
+export const carryOverName = 'lists-in-trees';
+
+/** Tables that are known to be carried over, which never changes again. */
+const carriedOver = new Set<string>();
+
+/** Returns whether the index of every list is complete, so that a list without a head has no older members. */
+export async function isCarriedOver(table: Table): Promise<boolean> {
+  if (carriedOver.has(table.name)) return true;
+  const state = await getItem(table, migrationKeys.state(carryOverName));
+  const isDone = state?.['done_at'] !== undefined;
+  if (isDone) carriedOver.add(table.name);
+  return isDone;
+}
+
+/** Members of a list without a filter by state had no state. */
+const unknownState = 7;
+
+/**
+ * Reads the index of earlier versions as a tree: a count for each state of each 256 numbers, and their members. It takes one
+ * call for each megabyte, and is used until the migration has reached the list.
+ */
+export async function readOldTree(table: Table, list: IndexedList): Promise<{ tree: TreeNode; source: NodeSource }> {
+  const mids = await queryPrefix(table, list.rows.pk, listKeys.prefixes.mid);
+  const children = new Map<number, number[]>();
+  for (const facet of Object.keys(list.rows.facets)) {
+    for (const { firstNumber, count } of leafCounts(list.rows, mids, facet)) {
+      const counts = children.get(firstNumber) ?? new Array<number>(stateCount).fill(0);
+      counts[list.states[facet] ?? unknownState] = count;
+      children.set(firstNumber, counts);
+    }
+  }
+  const sorted = [...children].sort(([a], [b]) => a - b);
+  const asChild = ([number, counts]: [number, number[]]): Child => ({ first: { group: '', number }, counts, id: String(number) });
+  const source = { read: (id: string) => readOldLeaf(table, list, Number(id)) };
+  if (sorted.length === 0) return { tree: { level: 0, members: [] }, source };
+  return { tree: { level: 1, children: sorted.map(asChild) }, source };
+}
+
+async function readOldLeaf(table: Table, { rows, states }: IndexedList, firstNumber: number): Promise<TreeNode> {
+  const leaf = await getItem(table, listKeys.leaf(rows, firstNumber));
+  const members: Member[] = [];
+  for (const [facet, letter] of Object.entries(rows.facets)) {
+    const offsets = leaf?.[letter];
+    if (!(offsets instanceof Set)) continue;
+    for (const offset of offsets as Set<number>) {
+      members.push({ group: '', number: firstNumber + offset, state: states[facet] ?? unknownState });
+    }
+  }
+  return { level: 0, members: members.sort((a, b) => a.number - b.number) };
+}
+
+/** Returns whether earlier versions listed members of an index. */
+export async function hasOldMembers(table: Table, { scope }: ListIndex): Promise<boolean> {
+  return (await queryPrefix(table, scope, listKeys.prefixes.mid, { limit: 1 })).length > 0;
+}

@@ -1,0 +1,29 @@
+import { log } from '../logger.ts';
+import type { Table } from '../table/table.ts';
+import type { Transaction } from '../table/transaction.ts';
+import { foldChanges } from './fold.ts';
+import type { ListIndex } from './list-index.ts';
+import { logChange, nameOfResource, type Step } from './log.ts';
+
+/** Every so many changes of an index, whoever made the change looks whether the log has become long. */
+const changesPerLook = 16;
+
+/** Adds a change of members to the transaction that changes the resource. See logChange. */
+export function recordChange(
+  transaction: Transaction,
+  index: ListIndex,
+  { resource, name = nameOfResource(resource), ...step }: Step & { resource: number; name?: string },
+): void {
+  transaction.add(logChange(index, resource, step, name));
+  if ((resource * 5 + step.version) % changesPerLook !== 0) return;
+  transaction.afterwards((table) => tryToFold(table, index));
+}
+
+/** The change has succeeded. Whoever looks next folds what this failed to fold. */
+async function tryToFold(table: Table, index: ListIndex): Promise<void> {
+  try {
+    await foldChanges(table, index);
+  } catch (error) {
+    log('WARN', 'The changes of a list were not folded, and will be later.', { index: index.scope }, error);
+  }
+}
