@@ -4,7 +4,7 @@ import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
 export const handler = endpoint(route, contract, async ({ path, query, deadline }) => {
-  const { limit, offset, status } = query;
-  const { computations, total } = await listComputations(openTable(deadline), path.domainID, { limit, offset, status });
+  const { limit, offset, status, owner } = query;
+  const { computations, total } = await listComputations(openTable(deadline), path.domainID, { limit, offset, status, owner });
   return { body: { computations, limit, offset, total } };
 });

@@ -5,5 +5,6 @@ import { openTable } from '../../shared/table/open-table.ts';
 
 export const handler = endpoint(route, contract, async ({ path, query, deadline }) => {
   const { runs, total } = await listRuns(openTable(deadline), path.domainID, query);
-  return { body: { runs, ...query, total } };
+  const { limit, offset } = query;
+  return { body: { runs, limit, offset, total } };
 });

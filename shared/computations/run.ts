@@ -3,7 +3,7 @@ import { cvmId, identifier } from '../identifier-schemas.ts';
 import { timestamp } from '../timestamp.ts';
 
 /** A run starts as `running` and ends in exactly one of the last three statuses. */
-const runStatuses = ['running', 'stopping', 'completed', 'failed', 'cancelled'] as const;
+export const runStatuses = ['running', 'stopping', 'completed', 'failed', 'cancelled'] as const;
 
 export const finalStatuses = ['completed', 'failed', 'cancelled'] as const;
 

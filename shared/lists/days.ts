@@ -5,7 +5,7 @@ import { putItems, queryBetween, type Item, type Table } from '../table/table.ts
 import type { DayCounts, Head } from './head.ts';
 import type { ListIndex } from './list-index.ts';
 import type { LogEntry } from './log.ts';
-import { stateCount } from './node.ts';
+import { emptyCounts } from './node.ts';
 import { withSnapshot, type Snapshot } from './snapshot.ts';
 
 const dayInMilliseconds = 24 * 60 * 60 * 1000;
@@ -21,9 +21,7 @@ const storedDay = v.object({ counts: v.array(v.number()) });
 
 /** Reads the counts of a day that the head does not contain. */
 export function parseDay(item: unknown): number[] {
-  return item === undefined
-    ? new Array<number>(stateCount).fill(0)
-    : parseStored(storedDay, item, 'day of the statistics').counts;
+  return item === undefined ? emptyCounts() : parseStored(storedDay, item, 'day of the statistics').counts;
 }
 
 /**

@@ -13,7 +13,7 @@ import { hasOldMembers, isCarriedOver } from './old-lists.ts';
 import { readTree } from './snapshot.ts';
 import { nodeItems, StoredNodes } from './stored-nodes.ts';
 import { emptyTree, encodeEdge } from './tree.ts';
-import { differencesOf, unfoldedEntries } from './unfolded.ts';
+import { differencesOf, unfoldedEntries, versionsOf } from './unfolded.ts';
 
 /**
  * How long everything that a fold replaced stays, counted from when its commit, or its clearing, was known to be done. More than
@@ -151,8 +151,4 @@ async function writeFold(
     await putItems(table, items);
   }
   return { name, plan, head: next };
-}
-
-function versionsOf(entries: readonly LogEntry[]): Map<string, number> {
-  return new Map(entries.map(({ name, steps }) => [name, steps.at(-1)?.version ?? 0]));
 }

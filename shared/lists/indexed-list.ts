@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { numberOf } from '../identifiers.ts';
-import { lists, type List } from '../table/keys.ts';
+import { lists, oldStatisticsKeys, type List } from '../table/keys.ts';
 import type { Item } from '../table/table.ts';
 import type { ListIndex } from './list-index.ts';
 import type { MemberChange } from './log.ts';
@@ -15,6 +15,8 @@ export interface IndexedList {
   states: Readonly<Record<string, State>>;
   /** The attribute of a row with its state; absent where all members have the same. */
   stateAttribute?: string;
+  /** The partition where earlier versions counted the statuses that members entered. */
+  oldStatistics?: string;
   /** Returns the group of a row in the tree of the list's filter. */
   groupOf?: (row: Item) => string;
 }
@@ -34,6 +36,7 @@ export const indexedLists = {
     states: { created: 1, running: 2, stopping: 3, completed: 4, failed: 5, cancelled: 6 },
     stateAttribute: 'status',
     groupOf: ({ owner }) => groupOfOwner(String(owner)),
+    oldStatistics: oldStatisticsKeys.partition(domain),
   }),
   runs: (domain: string): IndexedList => ({
     rows: lists.runs(domain),
@@ -83,6 +86,11 @@ export function stateOf(list: IndexedList, value: string): State {
   const state = list.states[value];
   if (state === undefined) throw new TypeError(`The list ${list.rows.pk} has no state ${value}.`);
   return state;
+}
+
+/** Returns the group of a row; '' in a list without such a filter. */
+export function groupOfRow({ groupOf }: IndexedList, row: Item): string {
+  return groupOf?.(row) ?? '';
 }
 
 /** Returns the state of a row. @throws TypeError if it has none; an internal error */

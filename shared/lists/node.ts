@@ -48,6 +48,10 @@ export type Counts = readonly number[];
 
 export const stateCount = 8;
 
+export function emptyCounts(): number[] {
+  return new Array<number>(stateCount).fill(0);
+}
+
 export function isLeaf(node: TreeNode): node is Leaf {
   return node.level === 0;
 }
@@ -58,7 +62,7 @@ export function comparePlaces(a: Place, b: Place): number {
 }
 
 export function countsOf(node: TreeNode): Counts {
-  const counts = new Array<number>(stateCount).fill(0);
+  const counts = emptyCounts();
   if (isLeaf(node)) {
     for (const { state } of node.members) counts[state] = (counts[state] ?? 0) + 1;
   } else {

@@ -3,7 +3,7 @@ import { leafCounts } from '../table/list-index.ts';
 import { getItem, queryPrefix, type Table } from '../table/table.ts';
 import type { IndexedList } from './indexed-list.ts';
 import type { ListIndex } from './list-index.ts';
-import { stateCount, type Child, type Member, type TreeNode } from './node.ts';
+import { emptyCounts, type Child, type Member, type TreeNode } from './node.ts';
 import type { NodeSource } from './tree.ts';
 
 /** The migration that enters what earlier versions listed into the trees. */
@@ -33,7 +33,7 @@ export async function readOldTree(table: Table, list: IndexedList): Promise<{ tr
   const children = new Map<number, number[]>();
   for (const facet of Object.keys(list.rows.facets)) {
     for (const { firstNumber, count } of leafCounts(list.rows, mids, facet)) {
-      const counts = children.get(firstNumber) ?? new Array<number>(stateCount).fill(0);
+      const counts = children.get(firstNumber) ?? emptyCounts();
       counts[list.states[facet] ?? unknownState] = count;
       children.set(firstNumber, counts);
     }

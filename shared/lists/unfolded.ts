@@ -1,7 +1,7 @@
 import { foldedVersions, type Head } from './head.ts';
 import type { ListIndex } from './list-index.ts';
 import type { LogEntry, MemberChange } from './log.ts';
-import { comparePlaces } from './node.ts';
+import { comparePlaces, type Member } from './node.ts';
 import type { Difference } from './select-members.ts';
 
 /** Returns the entries' steps that the head's trees do not contain. Entries without such steps are left out. */
@@ -53,4 +53,21 @@ function differencesByGroup({ number, before, now, group = '', groupBefore = gro
     { group: groupBefore, number, before, now: 0 },
     { group, number, before: 0, now },
   ];
+}
+
+/** Returns the version of each entry's last step, by the entry's name. */
+export function versionsOf(entries: readonly LogEntry[]): Map<string, number> {
+  return new Map(entries.map(({ name, steps }) => [name, steps.at(-1)?.version ?? 0]));
+}
+
+/** Returns the last state of each member of a list that the entries mention, by group and number. 0: no member. */
+export function lastStates(list: string, entries: readonly LogEntry[]): Member[] {
+  const inOrder = entries.flatMap(({ steps }) => steps).sort((a, b) => a.version - b.version);
+  const states = new Map<string, Member>();
+  for (const { number, now, group = '', groupBefore, list: of } of inOrder.flatMap(({ changes }) => changes)) {
+    if (of !== list) continue;
+    if (groupBefore !== undefined) states.set(`${groupBefore}/${number}`, { group: groupBefore, number, state: 0 });
+    states.set(`${group}/${number}`, { group, number, state: now });
+  }
+  return [...states.values()];
 }

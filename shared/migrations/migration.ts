@@ -16,8 +16,10 @@ export interface Migration {
 }
 
 export interface Step {
-  /** Where the next step starts; undefined if the migration is done. */
+  /** Where the next step starts; undefined if the migration is done, or if the first step is not. */
   next: Key | undefined;
+  /** Whether there is more to do from where this step started. `next` is then where that was. */
+  isUnfinished?: boolean;
   /** The number of items that were changed. */
   changed: number;
 }

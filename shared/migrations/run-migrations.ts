@@ -61,9 +61,9 @@ async function continueMigration(
   const waitsUntil = Date.parse(state.seen_at) + graceInSeconds * 1000;
   if (state.steps === 0 && Date.parse(now) < waitsUntil) return false;
   while (state.done_at === undefined && deadlineOf(table).remaining >= stepTimeInMilliseconds) {
-    const { next: cursor, changed } = await migration.step(table, state.cursor);
+    const { next: cursor, changed, isUnfinished = false } = await migration.step(table, state.cursor);
     const after = { ...state, cursor, steps: state.steps + 1, changed: state.changed + changed };
-    if (!cursor) after.done_at = now;
+    if (!cursor && !isUnfinished) after.done_at = now;
     if (!(await recordStep(table, migration, state, after))) return false;
     state = after;
   }

@@ -191,9 +191,9 @@ export const assetKeys = {
   contentReads: (assetId: string): Key => ({ pk: `content-reads#${assetId}`, sk: 'latest' }),
 };
 
-export const statisticsKeys = {
+/** The statistics of earlier versions: an item for each UTC day, with a count for each status. */
+export const oldStatisticsKeys = {
   partition: (domain: string) => `statistics#${domain}`,
-  day: (domain: string, day: string): Key => ({ pk: statisticsKeys.partition(domain), sk: day }),
 };
 
 /** Checks of content that may belong to no row, by the time when they are due. */
@@ -254,6 +254,8 @@ export const indexKeys = {
     pk: `nodes#${scope}#${(Buffer.from(id, 'base64url')[0] ?? 0) % nodeShards}`,
     sk: id,
   }),
+  /** The progress of entering what earlier versions listed. */
+  build: (index: IndexPlace): Key => ({ pk: indexKeys.partition(index), sk: 'build' }),
   /** All partitions of an index. */
   partitions: (index: IndexPlace): string[] => [
     ...indexKeys.logs(index),

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { computationStatuses } from '../../computations/computation.ts';
 import type { Contract, Examples } from '../../http/contract.ts';
+import { text } from '../../text.ts';
 import { paging } from '../../http/paging.ts';
 import type { Route } from '../../http/route.ts';
 import { computationRow } from '../samples.ts';
@@ -21,6 +22,7 @@ export const contract = {
   query: v.strictObject({
     ...paging,
     status: v.optional(v.pipe(v.picklist(computationStatuses), v.description('Return only computations with this status.'))),
+    owner: v.optional(v.pipe(text(1, 255), v.description("Return only computations of this owner, a user's `sub`."))),
   }),
   status: 200,
   response: computationPage,

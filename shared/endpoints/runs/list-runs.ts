@@ -1,7 +1,8 @@
 import * as v from 'valibot';
-import { runSchema } from '../../computations/run.ts';
+import { runSchema, runStatuses } from '../../computations/run.ts';
 import type { Contract, Examples } from '../../http/contract.ts';
 import { pageEnvelope, paging } from '../../http/paging.ts';
+import { identifier } from '../../identifier-schemas.ts';
 import type { Route } from '../../http/route.ts';
 import { run } from '../samples.ts';
 
@@ -17,7 +18,11 @@ export const route = {
 } as const satisfies Route;
 
 export const contract = {
-  query: v.strictObject(paging),
+  query: v.strictObject({
+    ...paging,
+    status: v.optional(v.pipe(v.picklist(runStatuses), v.description('Return only runs with this status.'))),
+    computation_id: v.optional(v.pipe(identifier, v.description('Return only runs of this computation.'))),
+  }),
   status: 200,
   response: v.pipe(v.object({ runs: v.array(runSchema), ...pageEnvelope }), v.title('RunPage')),
 } as const satisfies Contract;

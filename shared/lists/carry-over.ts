@@ -1,0 +1,164 @@
+import * as v from 'valibot';
+import { systemClock } from '../clock.ts';
+import { indexKeys, listKeys } from '../table/keys.ts';
+import { parseStored, storedBytes } from '../table/parse-stored.ts';
+import {
+  deleteItems,
+  getItem,
+  putItem,
+  putItemIf,
+  putItems,
+  queryBetween,
+  queryPartition,
+  type Item,
+  type Table,
+} from '../table/table.ts';
+import { changeTree } from './change-tree.ts';
+import { countDays } from './days.ts';
+import { emptyHead, encodeHead, type Head } from './head.ts';
+import { groupOfRow, stateOfRow, type IndexedList } from './indexed-list.ts';
+import { parseEntry } from './log.ts';
+import { comparePlaces, countsOf, emptyCounts, type Member } from './node.ts';
+import { nodeItems, StoredNodes } from './stored-nodes.ts';
+import { decodeEdge, emptyTree, encodeEdge, type Tree } from './tree.ts';
+import { lastStates, versionsOf } from './unfolded.ts';
+
+/** The progress of carrying lists over: the trees of the rows so far. */
+const storedBuild = v.object({
+  /** The number of steps that are done. */
+  steps: v.number(),
+  /** The list that is read, and its last row that the trees contain. */
+  list: v.number(),
+  number: v.number(),
+  /** The right edges of the trees, by their letters. */
+  edges: v.record(v.string(), v.array(storedBytes)),
+  /** The nodes that the step at work writes. They are deleted if it dies. */
+  writing: v.array(v.string()),
+});
+type Build = v.InferOutput<typeof storedBuild>;
+
+const rowsPerStep = 2_000;
+
+/**
+ * Enters the rows of lists that an earlier version has written into the trees of their index, step by step, while changes go on.
+ * They are in the log, from which nothing is deleted before. May be repeated, and may die at any call.
+ * @param lists all lists of one index
+ * @returns the rows that this step entered; undefined if the index is complete
+ */
+export async function carryOver(table: Table, lists: readonly [IndexedList, ...IndexedList[]]): Promise<number | undefined> {
+  const { index } = lists[0];
+  if (await getItem(table, indexKeys.head(index))) {
+    await deleteItems(table, [indexKeys.build(index)]);
+    return undefined;
+  }
+  const build = await readBuild(table, lists[0]);
+  const list = lists[build.list];
+  if (!list) return await complete(table, lists, build);
+  const from = listKeys.row(list.rows, build.number + 1);
+  const rows = await queryBetween(table, from, listKeys.row(list.rows, 2 ** 48), { limit: rowsPerStep });
+  const members = rows.map((row) => ({ number: numberOfRow(row), state: stateOfRow(list, row), group: groupOfRow(list, row) }));
+  const next = await enter(table, list, build, members);
+  const isOver = rows.length < rowsPerStep;
+  const at = isOver ? { list: build.list + 1, number: 0 } : { list: build.list, number: members.at(-1)?.number ?? 0 };
+  await putItem(table, { ...indexKeys.build(index), ...next.build, ...at, steps: build.steps + 1, writing: [] });
+  await next.deleteDropped();
+  return rows.length;
+}
+
+function numberOfRow(row: Item): number {
+  return Number(String(row['sk']).slice(listKeys.prefixes.row.length));
+}
+
+async function readBuild(table: Table, { index }: IndexedList): Promise<Build> {
+  const item = await getItem(table, indexKeys.build(index));
+  if (!item) return { steps: 0, list: 0, number: 0, edges: {}, writing: [] };
+  const build = parseStored(storedBuild, item, 'carry-over of a list');
+  await deleteItems(
+    table,
+    build.writing.map((id) => indexKeys.node(index, id)),
+  );
+  return build;
+}
+
+/** Sets members of a list in its trees, in new nodes. */
+async function enter(table: Table, { index, tree: letter }: IndexedList, build: Build, members: readonly Member[]) {
+  const source = new StoredNodes(table, index);
+  const filter = index.trees[letter];
+  const edges = { ...build.edges };
+  const items: Item[] = [];
+  const written: string[] = [];
+  const dropped: string[] = [];
+  for (const each of filter === undefined ? [letter] : [letter, filter]) {
+    // A member that changed its group is there twice. Its last state counts.
+    const ofList = new Map(members.map((member) => [member.number, { ...member, group: '' }]));
+    const places = (each === letter ? [...ofList.values()] : [...members]).sort(comparePlaces);
+    const changed = await changeTree(decodeEdge(edges[each] ?? []), places, source);
+    edges[each] = encodeEdge(changed.tree);
+    items.push(...nodeItems(index, changed.written));
+    written.push(...changed.written.keys());
+    dropped.push(...changed.dropped);
+  }
+  await putItem(table, { ...indexKeys.build(index), ...build, writing: written });
+  await putItems(table, items as Parameters<typeof putItems>[1]);
+  const deleteDropped = () =>
+    deleteItems(
+      table,
+      dropped.map((id) => indexKeys.node(index, id)),
+    );
+  return { build: { ...build, edges }, deleteDropped };
+}
+
+/** Sets the members that have changed since, to their states by the log, and commits the first head. */
+async function complete(
+  table: Table,
+  lists: readonly [IndexedList, ...IndexedList[]],
+  build: Build,
+): Promise<number | undefined> {
+  const { index } = lists[0];
+  const clock = table.clock ?? systemClock;
+  const logs = await Promise.all(indexKeys.logs(index).map((log) => queryPartition(table, log)));
+  const entries = logs.flat().map(parseEntry);
+  let current = build;
+  for (const list of lists) {
+    const { build: next, deleteDropped } = await enter(table, list, current, lastStates(list.tree, entries));
+    current = { ...next, steps: current.steps + 1, writing: [] };
+    await putItem(table, { ...indexKeys.build(index), ...current });
+    await deleteDropped();
+  }
+  const name = `${'0'.repeat(14)}1-carried-over`;
+  const head: Head = { ...emptyHead, version: 1, totals: {}, leaves: {}, roots: {} };
+  const roots: Item[] = [];
+  for (const [letter, edge] of Object.entries(current.edges)) {
+    const isList = letter in index.trees;
+    const tree: Tree = decodeEdge(edge);
+    const upper = isList ? edge.slice(0, -1) : edge;
+    if (isList) head.totals[letter] = [...countsOf(tree)];
+    if (isList) head.leaves[letter] = edge.at(-1) ?? encodeEdge(emptyTree)[0] ?? new Uint8Array();
+    if (upper.length === 0) continue;
+    head.roots[letter] = name;
+    roots.push({ ...indexKeys.root(index, letter, name), edge: upper });
+  }
+  await putItems(table, roots as Parameters<typeof putItems>[1]);
+  head.days = countDays({}, entries, await carryOverDays(table, lists[0]));
+  head.folds = [{ name, stage: 'seen', at: clock.now(), entries: versionsOf(entries) }];
+  const isFirst = { ConditionExpression: 'attribute_not_exists(pk)' };
+  await putItemIf(table, { ...indexKeys.head(index), ...encodeHead(head) }, isFirst);
+  await deleteItems(table, [indexKeys.build(index)]);
+  return undefined;
+}
+
+/** Copies the statistics of earlier versions into the index. @returns the counts of a day, by state */
+async function carryOverDays(table: Table, { index, states, oldStatistics }: IndexedList): Promise<(day: number) => number[]> {
+  const days = new Map<number, number[]>();
+  for (const item of oldStatistics === undefined ? [] : await queryPartition(table, oldStatistics)) {
+    const day = Date.parse(String(item['sk'])) / (24 * 60 * 60 * 1000);
+    const counts = emptyCounts();
+    for (const [status, state] of Object.entries(states)) counts[state] = Number(item[status] ?? 0);
+    days.set(day, counts);
+  }
+  await putItems(
+    table,
+    [...days].map(([day, counts]) => ({ ...indexKeys.day(index, day), counts })),
+  );
+  return (day) => days.get(day) ?? emptyCounts();
+}

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { listAssets } from '../../../shared/assets/list-assets.ts';
+import { listComputations } from '../../../shared/computations/list-computations.ts';
+import { readStatistics } from '../../../shared/computations/statistics.ts';
+import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
+import { numberOf } from '../../../shared/identifiers.ts';
+import { linkAsset } from '../../../shared/links/link-asset.ts';
+import { listLinkedComputations } from '../../../shared/links/list-linked-computations.ts';
+import { indexedLists } from '../../../shared/lists/indexed-list.ts';
+import { runMigrations } from '../../../shared/migrations/run-migrations.ts';
+import { listRuns } from '../../../shared/runs/list-runs.ts';
+import { indexKeys, listKeys, lists, type Key, type List } from '../../../shared/table/keys.ts';
+import { deleteItems, getItem, queryPartition, type Item, type Table } from '../../../shared/table/table.ts';
+import { transact } from '../../../shared/table/transaction.ts';
+import { dieAtEveryCall } from '../../support/builders-purge.ts';
+import {
+  aComputation,
+  anAsset,
+  aReadyComputation,
+  aRun,
+  byAlice,
+  endRunWith,
+  startStores,
+  type Stores,
+} from '../../support/builders-store.ts';
+import { addToList, countTransition } from '../../support/earlier-lists.ts';
+import { inconsistencies, scan } from '../../support/lifecycle-inconsistencies.ts';
+
+let stores: Stores;
+beforeAll(async () => {
+  stores = await startStores();
+});
+afterAll(() => stores.stop());
+const clear = async () => deleteItems(stores.table, (await scan(stores.table)) as unknown as Key[]);
+beforeEach(clear);
+
+const domain = 'd1';
+const migrate = (table: Table = stores.table) => runMigrations(table, { now: byAlice.now, graceInSeconds: 0 });
+
+/** Rewrites the lists of the domain as earlier versions kept them: an index in the transaction of each row, and no log. */
+async function asEarlierVersionsHadIt(assetId: string): Promise<void> {
+  const { table } = stores;
+  const indexes = [indexedLists.computations(domain), indexedLists.assets(domain), indexedLists.linkedComputations(assetId)];
+  for (const { index } of indexes) {
+    for (const pk of indexKeys.partitions(index)) await deleteItems(table, (await queryPartition(table, pk)) as unknown as Key[]);
+  }
+  const enter = async (list: List) => {
+    for (const row of (await queryPartition(table, list.pk)).filter(isRow)) {
+      const facet = list.facetAttribute === undefined ? 'all' : String(row[list.facetAttribute]);
+      await transact(table, addToList(list, Number(String(row['sk']).slice(listKeys.prefixes.row.length)), facet));
+      const [counter] = await queryPartition(table, listKeys.counter(list).pk);
+      if (counter)
+        await transact(table, [{ put: { Item: { ...listKeys.oldCounter(list), last_number: counter['last_number'] } } }]);
+    }
+    await deleteItems(table, [listKeys.counter(list)]);
+  };
+  await enter(lists.computations(domain));
+  await enter(lists.runs(domain));
+  await enter(lists.assets(domain));
+  await enter(lists.linkedComputations(assetId));
+  const events = (await scan(table)).filter(({ pk, sk }) => String(pk).startsWith('journal#') && String(sk).startsWith('event#'));
+  const statusOf: Record<string, string> = { created: 'created', started: 'running', completed: 'completed' };
+  for (const { event_type } of events) {
+    const status = statusOf[String(event_type)];
+    if (status !== undefined) await transact(table, [countTransition(domain, status, byAlice.now)]);
+  }
+}
+
+const isRow = ({ sk }: Item) => String(sk).startsWith(listKeys.prefixes.row);
+
+async function everyPage(computationId: string, assetId: string) {
+  const { table } = stores;
+  const page = { limit: 3, offset: 1 };
+  const ids = (rows: { id: string }[]) => rows.map(({ id }) => id);
+  const computations = async (filter: object) => {
+    const { computations: rows, total } = await listComputations(table, domain, { ...page, ...filter });
+    return { ids: ids(rows), total };
+  };
+  const runs = async (filter: object) => {
+    const { runs: rows, total } = await listRuns(table, domain, { limit: 3, offset: 0, ...filter });
+    return { ids: ids(rows), total };
+  };
+  const assets = await listAssets(table, domain, { limit: 10, offset: 0, asset_type: 'algorithm' });
+  const linked = await listLinkedComputations(table, domain, assetId, { limit: 10, offset: 0 });
+  return {
+    all: await computations({}),
+    created: await computations({ status: 'created' }),
+    ofAlice: await computations({ owner: 'alice' }),
+    ofBob: await computations({ owner: 'bob' }),
+    runs: await runs({}),
+    completedRuns: await runs({ status: 'completed' }),
+    runsOfOne: await runs({ computation_id: computationId }),
+    assets: { ids: ids(assets.assets), total: assets.total },
+    linked: { ids: ids(linked.computations), total: linked.total },
+    statistics: await readStatistics(table, domain, 366, byAlice.now),
+  };
+}
+
+/** Lists of earlier versions, and changes that this version has made since. */
+async function aTableInBetween(): Promise<{ first: string; asset: string }> {
+  const ready = await aReadyComputation(stores, domain);
+  const run = await aRun(stores, domain, ready.id, 'cvm-1');
+  const deleted = await aComputation(stores.table, domain, 'deleted');
+  for (let count = 0; count < 3; count++) await aComputation(stores.table, domain);
+  const asset = await anAsset(stores, domain, { file_name: 'x.csv', asset_type: 'dataset', asset: btoa('1') });
+  await linkAsset(stores.table, { domain, assetId: asset, computationId: ready.id === deleted ? ready.id : deleted, ...byAlice });
+  await asEarlierVersionsHadIt(asset);
+  await endRunWith(stores, domain, run);
+  await aComputation(stores.table, domain, 'new');
+  await deleteComputation(stores.table, { domain, id: deleted, permit: byAlice.permit });
+  return { first: ready.id, asset };
+}
+
+describe('lists of earlier versions', () => {
+  it('return the same pages and totals before and after the migration, together with what has changed since', async () => {
+    const { first, asset } = await aTableInBetween();
+    const before = await everyPage(first, asset);
+    expect(before).toMatchObject({
+      all: { total: 5 },
+      created: { total: 4 },
+      ofAlice: { total: 5 },
+      ofBob: { total: 0 },
+      runs: { total: 1 },
+      completedRuns: { total: 1 },
+      runsOfOne: { total: 1 },
+      linked: { ids: [], total: 0 },
+    });
+    expect(await migrate()).toBe(0);
+    expect(await everyPage(first, asset)).toEqual(before);
+    expect(inconsistencies(await scan(stores.table))).toEqual([]);
+    expect(await getItem(stores.table, indexKeys.head(indexedLists.computations(domain).index))).toMatchObject({ version: 1 });
+  });
+
+  it('give new members numbers that no function of an earlier version issues at the same time', async () => {
+    await aTableInBetween();
+    const id = await aComputation(stores.table, domain);
+    expect(numberOf(id)).toBeGreaterThan(10_000);
+  });
+
+  it('are complete whichever call the migration dies at', async () => {
+    const prepare = async () => {
+      await clear();
+      const { first, asset } = await aTableInBetween();
+      return { first, asset, before: await everyPage(first, asset) };
+    };
+    const calls = await dieAtEveryCall(
+      stores,
+      prepare,
+      () => migrate(),
+      async ({ first, asset, before }, death) => expect(await everyPage(first, asset), death).toEqual(before),
+    );
+    expect(calls).toBeGreaterThan(20);
+    expect(await migrate()).toBe(0);
+    expect(inconsistencies(await scan(stores.table))).toEqual([]);
+  });
+});
