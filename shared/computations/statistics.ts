@@ -6,12 +6,12 @@ import type { StatisticsEntry } from './statistics-entry.ts';
 
 /** Reads the last `days` UTC days, including today, sorted by day and status. One round trip. */
 export async function readStatistics(table: Table, domain: string, days: number, now: string): Promise<StatisticsEntry[]> {
-  const { index, states } = indexedLists.computations(domain);
+  const list = indexedLists.computations(domain);
   const today = dayOf(Date.parse(now));
-  const counted = await readDays(table, index, { first: today - days + 1, last: today });
+  const counted = await readDays(table, list, { first: today - days + 1, last: today });
   return counted.flatMap(({ day, counts }) =>
     [...computationStatuses].sort().flatMap((status) => {
-      const count = counts[states[status] ?? 0] ?? 0;
+      const count = counts[list.states[status] ?? 0] ?? 0;
       return count > 0 ? [{ day, status, count }] : [];
     }),
   );

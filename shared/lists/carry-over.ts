@@ -19,6 +19,7 @@ import { emptyHead, encodeHead, type Head } from './head.ts';
 import { groupOfRow, stateOfRow, type IndexedList } from './indexed-list.ts';
 import { parseEntry } from './log.ts';
 import { comparePlaces, countsOf, emptyCounts, type Member } from './node.ts';
+import { readOldDays } from './old-lists.ts';
 import { nodeItems, StoredNodes } from './stored-nodes.ts';
 import { decodeEdge, emptyTree, encodeEdge, type Tree } from './tree.ts';
 import { lastStates, versionsOf } from './unfolded.ts';
@@ -148,17 +149,11 @@ async function complete(
 }
 
 /** Copies the statistics of earlier versions into the index. @returns the counts of a day, by state */
-async function carryOverDays(table: Table, { index, states, oldStatistics }: IndexedList): Promise<(day: number) => number[]> {
-  const days = new Map<number, number[]>();
-  for (const item of oldStatistics === undefined ? [] : await queryPartition(table, oldStatistics)) {
-    const day = Date.parse(String(item['sk'])) / (24 * 60 * 60 * 1000);
-    const counts = emptyCounts();
-    for (const [status, state] of Object.entries(states)) counts[state] = Number(item[status] ?? 0);
-    days.set(day, counts);
-  }
+async function carryOverDays(table: Table, list: IndexedList): Promise<(day: number) => number[]> {
+  const days = await readOldDays(table, list);
   await putItems(
     table,
-    [...days].map(([day, counts]) => ({ ...indexKeys.day(index, day), counts })),
+    [...days].map(([day, counts]) => ({ ...indexKeys.day(list.index, day), counts })),
   );
   return (day) => days.get(day) ?? emptyCounts();
 }

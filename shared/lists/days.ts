@@ -3,12 +3,13 @@ import * as v from 'valibot';
 import { parseStored } from '../table/parse-stored.ts';
 import { putItems, queryBetween, type Item, type Table } from '../table/table.ts';
 import type { DayCounts, Head } from './head.ts';
+import type { IndexedList } from './indexed-list.ts';
 import type { ListIndex } from './list-index.ts';
 import type { LogEntry } from './log.ts';
 import { emptyCounts } from './node.ts';
+import { dayInMilliseconds, isCarriedOver, readOldDays } from './old-lists.ts';
 import { withSnapshot, type Snapshot } from './snapshot.ts';
 
-const dayInMilliseconds = 24 * 60 * 60 * 1000;
 /** The newest days change with most folds. They are only in the head. */
 const daysInHead = 2;
 
@@ -70,23 +71,24 @@ export function daysNotIn(inHead: Head['days'], entries: readonly LogEntry[]): n
 /** Reads the counts of days that have any, oldest first, each with its UTC date. One round trip. */
 export function readDays(
   table: Table,
-  index: ListIndex,
+  list: IndexedList,
   { first, last }: { first: number; last: number },
 ): Promise<{ day: string; counts: number[] }[]> {
-  const readItems = () => queryBetween(table, indexKeys.day(index, first), indexKeys.day(index, last));
-  const count = ({ head, unfolded }: Snapshot, items: Item[] = []) => {
-    const kept = new Map(items.map((item) => [dayOfKey(item), parseDay(item)]));
-    const days = countDays(head.days, unfolded, (day) => kept.get(day) ?? parseDay(undefined));
-    const all = new Map<number, number[]>([
-      ...kept,
-      ...Object.entries(days).map(([day, { counts }]) => [Number(day), counts] as const),
-    ]);
-    return [...all]
+  const { index } = list;
+  const count = async ({ head, unfolded }: Snapshot, items: Item[] = []) => {
+    const isOld = head.version === 0 && !(await isCarriedOver(table));
+    const kept = isOld
+      ? await readOldDays(table, list)
+      : new Map<number, number[]>(items.map((item) => [dayOfKey(item), parseDay(item)]));
+    const counted = countDays(head.days, unfolded, (day) => kept.get(day) ?? emptyCounts());
+    for (const [day, { counts }] of Object.entries(counted)) kept.set(Number(day), counts);
+    return [...kept]
       .filter(([day]) => day >= first && day <= last)
       .sort(([a], [b]) => a - b)
       .map(([day, counts]) => ({ day: new Date(day * dayInMilliseconds).toISOString().slice(0, 10), counts }));
   };
-  return withSnapshot(table, index, (snapshot, items) => Promise.resolve(count(snapshot, items)), { beside: readItems });
+  const beside = () => queryBetween(table, indexKeys.day(index, first), indexKeys.day(index, last));
+  return withSnapshot(table, index, count, { beside });
 }
 
 export function dayOfKey(item: Item): number {

@@ -1,6 +1,6 @@
 import { listKeys, migrationKeys } from '../table/keys.ts';
 import { leafCounts } from '../table/list-index.ts';
-import { getItem, queryPrefix, type Table } from '../table/table.ts';
+import { getItem, queryPartition, queryPrefix, type Table } from '../table/table.ts';
 import type { IndexedList } from './indexed-list.ts';
 import type { ListIndex } from './list-index.ts';
 import { emptyCounts, type Child, type Member, type TreeNode } from './node.ts';
@@ -20,6 +20,8 @@ export async function isCarriedOver(table: Table): Promise<boolean> {
   if (isDone) carriedOver.add(table.name);
   return isDone;
 }
+
+export const dayInMilliseconds = 24 * 60 * 60 * 1000;
 
 /** Members of a list without a filter by state had no state. */
 const unknownState = 7;
@@ -61,4 +63,15 @@ async function readOldLeaf(table: Table, { rows, states }: IndexedList, firstNum
 /** Returns whether earlier versions listed members of an index. */
 export async function hasOldMembers(table: Table, { scope }: ListIndex): Promise<boolean> {
   return (await queryPrefix(table, scope, listKeys.prefixes.mid, { limit: 1 })).length > 0;
+}
+
+/** Reads how often members entered each state on each day, as earlier versions counted it. The days are those since 1970-01-01. */
+export async function readOldDays(table: Table, { states, oldStatistics }: IndexedList): Promise<Map<number, number[]>> {
+  const days = new Map<number, number[]>();
+  for (const item of oldStatistics === undefined ? [] : await queryPartition(table, oldStatistics)) {
+    const counts = emptyCounts();
+    for (const [status, state] of Object.entries(states)) counts[state] = Number(item[status] ?? 0);
+    days.set(Date.parse(String(item['sk'])) / dayInMilliseconds, counts);
+  }
+  return days;
 }

@@ -164,7 +164,7 @@ describe('readPage', () => {
     it('reads a deep page of a list with one node in two round trips', async () => {
       expect(await pageNumbers(100, 148)).toEqual({ numbers: [200, 100], total: 150 });
       expect(proxied.proxy.sequentialCalls()).toBe(2);
-      expect(proxied.proxy.readUnits()).toBeLessThanOrEqual(6);
+      expect(proxied.proxy.readUnits()).toBeLessThanOrEqual(7);
     });
 
     it('reads the page of a rare status without the members between', async () => {
