@@ -7,9 +7,10 @@ import { presignUpload, type ContentStore } from '../assets/content-store.ts';
 import { readAssetToChange } from '../assets/read-asset.ts';
 import { writeContent, type WrittenContent } from '../assets/write-content.ts';
 import { readOptionalKey } from '../keys/read-public-key.ts';
+import { preconditionFailed } from '../errors.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
-import { renameLinks } from './rename-links.ts';
+import { refuseTakenPlaces, renameLinks } from './rename-links.ts';
 
 interface UpdateRequest {
   domain: string;
@@ -19,28 +20,35 @@ interface UpdateRequest {
   now: string;
   /** Called with the current asset. Throws to refuse the request. */
   permit: (asset: StoredAsset) => Permitted;
+  /** Returns whether the request's If-Match names this state. Omit without the header. */
+  isNamed?: ((asset: StoredAsset) => boolean) | undefined;
 }
 
 /**
  * Replaces an asset. New content gets a new key, so that callers who are reading the old content are not disturbed. A content
  * check removes the old content later.
- * @throws ServiceError `not_found`; `invalid_request`; `too_large`; `conflict` as in renameLinks
+ * @throws ServiceError `not_found`; `invalid_request`; `too_large`; `conflict` as in renameLinks;
+ * `precondition_failed`, after all of these
  */
 export async function updateAsset(
   table: Table,
   store: ContentStore,
   request: UpdateRequest,
-): Promise<{ asset: Asset; permitted: Permitted }> {
-  const { domain, id, given, now, permit } = request;
+): Promise<{ asset: StoredAsset & Asset; permitted: Permitted }> {
+  const { domain, id, given, now, permit, isNamed } = request;
   let written: WrittenContent | undefined;
   const { row, permitted } = await withFreshReads(table, async (table) => {
     const current = await readAssetToChange(table, domain, id);
     const permitted = permit(current);
     const user_key = readOptionalKey(given.user_key, '/asset/user_key');
     const content = changedContent(given, current);
+    const { file_name, description, asset_type, mime_type } = given;
+    if (isNamed && !isNamed(current)) {
+      await refuseTakenPlaces(table, domain, { from: current, to: { ...current, file_name, asset_type } });
+      throw preconditionFailed();
+    }
     if (content) written ??= await writeContent(table, store, { domain, id }, content, now);
     const replacement = content ? written : undefined;
-    const { file_name, description, asset_type, mime_type } = given;
     const transaction = new Transaction();
     const next = changeAsset(transaction, domain, current, {
       file_name,
