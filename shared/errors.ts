@@ -35,7 +35,7 @@ export const errorTable: Record<ErrorCode, { status: number; title: string }> = 
 export type ConflictReason =
   'run_active' | 'cvm_busy' | 'second_algorithm' | 'asset_in_use' | 'file_name_taken' | 'linked_too_widely' | 'nothing_to_stop';
 
-/** An invalid part of a request. `pointer` is a JSON Pointer into the body, or a path such as `query/limit`. */
+/** An invalid part of a request. `pointer` is a JSON Pointer into the body, or a place such as `query/limit` or `header/if-match`. */
 export interface Violation {
   pointer: string;
   detail: string;
