@@ -58,6 +58,15 @@ const gatewayMessage = {
   examples: [{ message: 'Unauthorized' }],
 };
 
+/** The message of API Gateway for each error that it answers itself. */
+const gatewayMessages: Partial<Record<ErrorCode, string>> = {
+  unauthenticated: 'Unauthorized',
+  too_large: 'Request Entity Too Large',
+  too_many_requests: 'Too Many Requests',
+  internal: 'Internal Server Error',
+  unavailable: 'Service Unavailable',
+};
+
 function tagOf(route: Route): string {
   return route.name.split('/')[0] ?? '';
 }
@@ -183,19 +192,14 @@ function failure(code: ErrorCode) {
     schema: { $ref: '#/components/schemas/Problem' },
     example: { type: 'about:blank', title, status, detail: `${title}.`, code, request_id: 'JKJaXmPLvHcESHA=' },
   };
-  const plain = { schema: { $ref: '#/components/schemas/GatewayMessage' } };
-  const byGateway =
-    code === 'unauthenticated' ||
-    code === 'too_many_requests' ||
-    code === 'internal' ||
-    code === 'unavailable' ||
-    code === 'too_large';
+  const message = gatewayMessages[code];
+  const byGateway = { schema: { $ref: '#/components/schemas/GatewayMessage' }, example: { message } };
   return {
     description: `${title} (\`${code}\`).`,
     headers:
       status === 503
         ? { 'Retry-After': { description: 'The number of seconds to wait before the next try.', schema: { type: 'integer' } } }
         : {},
-    content: { 'application/problem+json': problem, ...(byGateway ? { 'application/json': plain } : {}) },
+    content: { 'application/problem+json': problem, ...(message === undefined ? {} : { 'application/json': byGateway }) },
   };
 }

@@ -140,6 +140,23 @@ describe('the OpenAPI document', () => {
     for (const media of sent) expect(media).toHaveProperty('example');
   });
 
+  it('has API Gateway’s own message as the example of each error that it answers itself', () => {
+    const failures = operations.flatMap(({ operation }) =>
+      Object.entries(operation.responses).filter(([status]) => status >= '400'),
+    );
+    const examples = failures.flatMap(([status, { content = {} }]) => {
+      const media = content['application/json'];
+      return media ? [`${status} ${JSON.stringify(media.example)}`] : [];
+    });
+    expect([...new Set(examples)].sort()).toEqual([
+      '401 {"message":"Unauthorized"}',
+      '413 {"message":"Request Entity Too Large"}',
+      '429 {"message":"Too Many Requests"}',
+      '500 {"message":"Internal Server Error"}',
+      '503 {"message":"Service Unavailable"}',
+    ]);
+  });
+
   it.each(operations)(
     'has a request example that the handler of $route.method $route.path accepts',
     ({ contract, operation }) => {

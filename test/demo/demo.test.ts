@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
+import { oneOf } from '../support/amounts.ts';
 import { childrenOf, isAlive } from '../support/processes.ts';
 
 const demo = join(import.meta.dirname, '../../demo/demo.ts');
@@ -39,7 +40,7 @@ describe('npm run demo', () => {
     expect(code).toBe(0);
   });
 
-  it.each(['SIGINT', 'SIGTERM'] as const)('leaves no process behind after %s, and exits with 1', async (signal) => {
+  it.each(oneOf(['SIGINT', 'SIGTERM'] as const))('leaves no process behind after %s, and exits with 1', async (signal) => {
     const process = start();
     await expect.poll(process.printed).toContain('ReceivingAlgorithm');
     const children = childrenOf(process.pid);

@@ -54,7 +54,7 @@ async function expectUnlinked({ asset, computations }: Awaited<ReturnType<typeof
 
 describe('the purge of an asset', () => {
   it('leaves neither links nor content, and one event at each computation, at whichever call the deletion died', async () => {
-    const deaths = await dieAtEveryCall(
+    const calls = await dieAtEveryCall(
       stores,
       aLinkedAsset,
       ({ asset }) => remove(asset, stores.mortal),
@@ -63,7 +63,7 @@ describe('the purge of an asset', () => {
         await expectUnlinked(prepared, death);
       },
     );
-    expect(deaths).toBeGreaterThan(10);
+    expect(calls).toBeGreaterThan(10);
   });
 
   it('leaves neither links nor content, and one event at each computation, at whichever call the purge itself died before', async () => {
@@ -74,8 +74,8 @@ describe('the purge of an asset', () => {
       stores.proxy.inject(undefined);
       return linked;
     };
-    const deaths = await dieAtEveryCall(stores, prepare, () => purgeAll(stores.mortal, stores.content), expectUnlinked);
-    expect(deaths).toBeGreaterThan(10);
+    const calls = await dieAtEveryCall(stores, prepare, () => purgeAll(stores.mortal, stores.content), expectUnlinked);
+    expect(calls).toBeGreaterThan(10);
   });
 
   it('ends although the linked computations are deleted in between', async () => {

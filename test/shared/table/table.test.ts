@@ -1,3 +1,4 @@
+import { ConfiguredRetryStrategy } from '@smithy/core/retry';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Deadline } from '../../../shared/deadline.ts';
 import { deleteItems, getItem, getItems, increment, queryPartition } from '../../../shared/table/table.ts';
@@ -47,6 +48,9 @@ describe('transact on a busy table', () => {
 describe('transact, tried again,', () => {
   const put = { put: { Item: { pk: 'a', sk: 'token' } } };
 
+  /** The retries of the SDK's default, without its pauses of up to 4 seconds. */
+  const retriesAtOnce = new ConfiguredRetryStrategy(3, 0);
+
   /** The tokens under which a transaction is sent that meets a fault so many times. The SDK itself retries what is in progress. */
   async function tokensSent(kind: 'conflict' | 'still-in-progress', times: number): Promise<unknown[]> {
     const proxied = await startProxiedTable({ latencyInMilliseconds: 0 });
@@ -58,6 +62,7 @@ describe('transact, tried again,', () => {
       },
       { step: 'initialize' },
     );
+    proxied.table.document.config.retryStrategy = () => Promise.resolve(retriesAtOnce);
     proxied.proxy.inject({ kind, share: 1, times });
     await transact(proxied.table, [put]);
     await proxied.stop();
