@@ -248,6 +248,23 @@ describe('a replacement of an asset with If-Match', () => {
     expect(await readAsset(stores.table, domain, created.id)).toMatchObject({ state: 'ready', description: '' });
   });
 
+  it('is refused with linked_too_widely, not for its ETag, when it renames an asset that is linked to 31 computations', async () => {
+    const id = await anAsset(stores, domain, { file_name: 'wide.csv', asset_type: 'dataset', asset: btoa('a') });
+    for (let count = 0; count < 31; count++) await link(id, await aComputation(stores.table, domain));
+    const renaming = replaceAsset(stores.table, id, {}, '"of-an-earlier-state"');
+    await expect(renaming).rejects.toMatchObject({ extras: { reason: 'linked_too_widely' } });
+  });
+
+  it('is refused for its ETag, not for a place in a computation that was deleted', async () => {
+    const computation = await aComputation(stores.table, domain);
+    const id = await anAsset(stores, domain, { file_name: 'old.csv', asset_type: 'dataset', asset: btoa('a') });
+    for (const assetId of [id, await aDataset()]) await link(assetId, computation);
+    const rename = () => replaceAsset(stores.table, id, {}, '"of-an-earlier-state"');
+    await expect(rename()).rejects.toMatchObject({ extras: { reason: 'file_name_taken' } });
+    await deleteComputation(stores.table, { domain, id: computation, permit: allowed });
+    await expect(rename()).rejects.toMatchObject(refusal);
+  });
+
   it('is made when the asset is only linked after its ETag was compared', async () => {
     const [id, computation] = [await aDataset(), await aComputation(stores.table, domain)];
     const etag = await etagOfAsset(id);
