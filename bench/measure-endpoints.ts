@@ -66,14 +66,14 @@ export async function measureEndpoints(): Promise<Measurement[]> {
 const last = 100;
 
 /** Returns the fields of API Gateway's event (payload format 2.0) that handlers read, for a user with all permissions. */
-function httpEvent(domain: string, { path, query, body }: EndpointRequest) {
+function httpEvent(domain: string, { path, query, body, by = 'alice' }: EndpointRequest) {
   return {
     headers: { 'content-type': 'application/json' },
     pathParameters: { domainID: domain, ...path },
     queryStringParameters: query,
     requestContext: {
       requestId: randomUUID(),
-      authorizer: { jwt: { claims: { sub: 'alice', 'cognito:groups': `[${domain}:administrator ${domain}:cvm]` } } },
+      authorizer: { jwt: { claims: { sub: by, 'cognito:groups': `[${domain}:administrator ${domain}:cvm]` } } },
     },
     isBase64Encoded: false,
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -11,6 +11,7 @@ export const handler = endpoint(route, contract, async ({ path, body, caller, no
     domain: path.domainID,
     id: path.id,
     given: body.asset,
+    by: caller.id,
     now,
     permit: ({ created_by, asset_type }) => {
       const permitted = permit({ creator: created_by });

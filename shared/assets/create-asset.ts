@@ -25,7 +25,7 @@ interface NewAsset extends AssetInput {
  * @throws ServiceError `invalid_request`, `too_large`
  */
 export async function createAsset(table: Table, store: ContentStore, given: NewAsset): Promise<StoredAsset & Asset> {
-  const { domain, asset: encoded, file_name, description, asset_type, mime_type, createdBy, now } = given;
+  const { domain, asset: encoded, file_name, description, asset_type, mime_type, content_access, createdBy, now } = given;
   const content = encoded === undefined ? undefined : decodeContent(encoded);
   if (content) matchChecksum(content, given.checksum);
   const user_key = readOptionalKey(given.user_key, '/asset/user_key');
@@ -40,6 +40,7 @@ export async function createAsset(table: Table, store: ContentStore, given: NewA
     asset_type,
     mime_type,
     user_key,
+    content_access,
     created_by: createdBy,
     created_at: now,
     updated_at: now,

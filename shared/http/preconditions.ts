@@ -1,4 +1,5 @@
 import { invalid } from '../errors.ts';
+import { etagOfState } from '../etag.ts';
 
 /** The headers of conditional requests (RFC 9110, section 13) that an endpoint can evaluate. */
 export type ConditionalHeader = 'if-match' | 'if-none-match';
@@ -7,17 +8,20 @@ export type ConditionalHeader = 'if-match' | 'if-none-match';
 export type Names = (...etags: string[]) => boolean;
 
 /**
- * Parses a conditional header: `*` or a list of entity tags. `*` names every tag. If-Match never names a tag by a weak one,
- * If-None-Match does.
+ * Parses a conditional header: `*` or a list of entity tags. `*` names every tag. If-Match never names a tag by a weak one, and
+ * compares the tag of the state alone (shared/etag.ts). If-None-Match accepts weak tags and compares all of a tag.
  * @throws ServiceError `invalid_request` that names the header
  */
 export function parseCondition(header: ConditionalHeader, value: string): Names {
   if (value.trim() === '*') return () => true;
-  const named = new Set(
-    parseEntityTags(header, value)
-      .filter(({ isWeak }) => !isWeak || header === 'if-none-match')
-      .map(({ opaque }) => opaque),
-  );
+  const tags = parseEntityTags(header, value);
+  if (header === 'if-none-match') return namesOneOf(tags.map(({ opaque }) => opaque));
+  const states = namesOneOf(tags.flatMap(({ isWeak, opaque }) => (isWeak ? [] : [etagOfState(opaque)])));
+  return (...etags) => states(...etags.map(etagOfState));
+}
+
+function namesOneOf(tags: string[]): Names {
+  const named = new Set(tags);
   return (...etags) => etags.some((etag) => named.has(etag));
 }
 

@@ -3,6 +3,7 @@ import type { Caller } from '../../shared/access/caller.ts';
 import { assetEtag } from '../../shared/assets/asset-etag.ts';
 import { presignUpload } from '../../shared/assets/content-store.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
+import { describeAsset } from '../../shared/assets/describe-asset.ts';
 import { readAsset } from '../../shared/assets/read-asset.ts';
 import { receiveUpload } from '../../shared/assets/receive-upload.ts';
 import { defaultAgentConfig } from '../../shared/computations/agent-config.ts';
@@ -235,8 +236,15 @@ describe('a replacement of an asset with If-Match', () => {
   });
 
   it('is refused when the content of a new asset arrives after its ETag was compared', async () => {
-    const given = { ...fields, file_name: 'iris.csv', asset_type: 'dataset' as const };
-    const created = await createAsset(stores.table, stores.content, { domain, ...given, createdBy: 'alice', now: clockOfTests });
+    const created = await createAsset(stores.table, stores.content, {
+      domain,
+      ...fields,
+      file_name: 'iris.csv',
+      asset_type: 'dataset',
+      content_access: 'creator',
+      createdBy: 'alice',
+      now: clockOfTests,
+    });
     const key = created.upload_key ?? '';
     beforeTheNextTransaction(stores.mortal, async () => {
       const { method, url, headers } = await presignUpload(stores.content, key, new Date().toISOString());
@@ -271,6 +279,20 @@ describe('a replacement of an asset with If-Match', () => {
     beforeTheNextTransaction(stores.mortal, () => link(id, computation));
     const { asset } = await replaceAsset(stores.mortal, id, { description: 'mine' }, etag);
     expect(await etagOfAsset(id)).toBe(assetEtag(asset));
+  });
+
+  it('is made with an ETag that shows fewer reads of the content, also when someone reads it after the comparison', async () => {
+    const opened = { file_name: 'iris.csv', asset_type: 'dataset' as const, asset: btoa('a'), content_access: 'domain' as const };
+    const id = await anAsset(stores, domain, opened);
+    const readBy = (by: string) => describeAsset(stores.table, stores.content, { domain, id, by, now: clockOfTests });
+    await readBy('bob');
+    const { etag } = await readBy('alice');
+    await readBy('bob');
+    expect((await readBy('alice')).etag).not.toBe(etag);
+    beforeTheNextTransaction(stores.mortal, () => readBy('carol'));
+    await replaceAsset(stores.mortal, id, { description: 'mine' }, etag);
+    expect((await readBy('alice')).asset).toMatchObject({ description: 'mine', content_reads: [{}, {}, {}] });
+    await expect(replaceAsset(stores.table, id, { description: 'again' }, etag)).rejects.toMatchObject(refusal);
   });
 
   it('is made by exactly one of 8 writers with the same ETag', async () => {

@@ -32,6 +32,7 @@ describe('npm run demo', () => {
     const { code, stdout, stderr } = await start().ended();
     expect(stderr).toBe('');
     expect(stdout).toContain('the key of owner; Missing algorithm');
+    expect(stdout).toContain('its content is withheld, its hash is');
     expect(stdout).toContain('nothing: ready to run');
     expect(stdout).toMatch(/completed: The CVM finished the run\.[^]*cancelled: Stopped; the CVM confirmed it\./);
     expect(stdout.match(/as in the manifest/g)).toHaveLength(2);

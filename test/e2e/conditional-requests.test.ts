@@ -123,6 +123,70 @@ describe('the ETag of an asset', () => {
   });
 });
 
+describe('the ETag of an asset whose content others read', () => {
+  const opened = () => session.createAsset({ content_access: 'domain' });
+  const readAs = (person: Person, id: string, headers: Record<string, string> = {}) =>
+    session.call('assets/get-asset', { path: { id }, headers, as: person });
+  const readersOf = async (id: string) => (await session.done('assets/get-asset', { path: { id } })).content_reads;
+
+  itAs(['viewer'], 'changes for the creator with every read, and stays for others and in the answer of a PUT', async () => {
+    const { id } = await opened();
+    const etags = [etagOf(await getAsset(id))];
+    for (let reads = 1; reads <= 2; reads++) {
+      expect(etagOf(await readAs('viewer', id))).toBe(etags[0]);
+      const reply = await getAsset(id, { 'if-none-match': etags.join(', ') });
+      expect(reply.status).toBe(200);
+      expect((reply.body as { content_reads: unknown[] }).content_reads).toHaveLength(reads);
+      etags.push(etagOf(reply));
+      expect((await getAsset(id, { 'if-none-match': etagOf(reply) })).status).toBe(304);
+    }
+    expect(new Set(etags).size).toBe(3);
+    const updated = await session.call('assets/update-asset', { path: { id }, body: dataset({ description: 'D' }) });
+    expect(etagOf(await readAs('viewer', id))).toBe(etagOf(updated));
+  });
+
+  itAs(['viewer'], 'lets a PUT or DELETE through with any of the ETags that the creator received for this state', async () => {
+    for (const name of ['assets/update-asset', 'assets/delete-asset'] as const) {
+      for (const nth of [0, 1, 2]) {
+        const { id } = await opened();
+        const etags: string[] = [];
+        for (let reads = 0; reads <= 2; reads++) {
+          if (reads > 0) await readAs('viewer', id);
+          etags.push(etagOf(await getAsset(id)));
+        }
+        expect((await change(name, id, etags[nth] ?? '')).status).toBeLessThan(300);
+        if (name === 'assets/update-asset') {
+          for (const etag of etags) expect(codeOf(await change(name, id, etag))).toEqual([412, 'precondition_failed']);
+        }
+      }
+    }
+  });
+
+  itAs(['viewer'], 'leads to 304 for a reader who has the content, which is not recorded as a read', async () => {
+    const { id } = await opened();
+    const etag = etagOf(await readAs('viewer', id));
+    for (const value of [etag, '*']) expect((await readAs('viewer', id, { 'if-none-match': value })).status).toBe(304);
+    expect(await readersOf(id)).toHaveLength(1);
+    expect((await readAs('viewer', id, { 'if-none-match': stale })).status).toBe(200);
+    expect(await readersOf(id)).toHaveLength(2);
+  });
+
+  itAs(['viewer'], 'changes for others when the content is opened or withheld', async () => {
+    const { id } = await session.createAsset();
+    const withheld = await readAs('viewer', id);
+    expect(withheld.body).toMatchObject({ content_withheld: true });
+    expect((await readAs('viewer', id, { 'if-none-match': etagOf(withheld) })).status).toBe(304);
+    await session.done('assets/update-asset', { path: { id }, body: dataset({ content_access: 'domain' }) });
+    const given = await readAs('viewer', id, { 'if-none-match': etagOf(withheld) });
+    expect(given).toMatchObject({ status: 200, body: { asset: expect.any(String) as string } });
+    await session.done('assets/update-asset', { path: { id }, body: dataset({ content_access: 'creator' }) });
+    expect(await readAs('viewer', id, { 'if-none-match': etagOf(given) })).toMatchObject({
+      status: 200,
+      body: { content_withheld: true },
+    });
+  });
+});
+
 describe('If-None-Match', () => {
   let computation: string;
   let asset: string;
@@ -239,6 +303,15 @@ describe('a refusal of the request itself', () => {
     const { id } = await session.createComputation({}, 'creator');
     const rest = { body: { name: 'N', owner: 'someone' }, as: 'creator' } as const;
     expect((await change('computations/update-computation', id, stale, rest)).status).toBe(403);
+  });
+
+  itAs(['dataset_provider'], 'comes before the 412: changing what belongs to the creator of an asset', async () => {
+    const { id } = await session.createAsset({}, 'dataset_provider');
+    const body = dataset({ content_access: 'domain' });
+    expect(codeOf(await change('assets/update-asset', id, stale, { body }))).toEqual([403, 'forbidden']);
+    const otherBody = dataset({ asset: base64('b'), checksum: '0'.repeat(64) });
+    expect(codeOf(await change('assets/update-asset', id, stale, { body: otherBody }))).toEqual([403, 'forbidden']);
+    expect(codeOf(await change('assets/update-asset', id, stale))).toEqual([412, 'precondition_failed']);
   });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { assetEtag } from '../../../shared/assets/asset-etag.ts';
 import type { StoredAsset } from '../../../shared/assets/asset.ts';
+import { etagOfState } from '../../../shared/etag.ts';
 
 const now = '2025-07-17T08:00:00.000Z';
 const asset: StoredAsset = {
@@ -12,6 +13,7 @@ const asset: StoredAsset = {
   state: 'ready',
   size: 4,
   checksum: 'a'.repeat(64),
+  content_access: 'creator',
   created_by: 'alice',
   created_at: now,
   updated_at: now,
@@ -24,15 +26,16 @@ const asset: StoredAsset = {
 const link = { url: 'https://storage.example.com/1?X-Amz-Signature=1', expires_at: now };
 
 describe('assetEtag', () => {
-  it('is the same with content, with a download and with an upload as without', () => {
+  it('is the same with content, a download, an upload or content_withheld as without', () => {
     const etag = assetEtag(asset);
     expect(etag).toMatch(/^"[\w-]{32}"$/);
     const answers = [
       { ...asset, asset: 'YSxiCg==' },
       { ...asset, download: link },
       { ...asset, upload: { method: 'PUT', headers: {}, ...link } },
+      { ...asset, content_withheld: true },
     ];
-    expect(answers.map(assetEtag)).toEqual([etag, etag, etag]);
+    expect(answers.map((answer) => assetEtag(answer))).toEqual([etag, etag, etag, etag]);
   });
 
   it.each<[string, Partial<StoredAsset>]>([
@@ -44,6 +47,8 @@ describe('assetEtag', () => {
     ['size', { size: 5 }],
     ['checksum', { checksum: null }],
     ['key', { user_key: 'MCow' }],
+    ['access to the content', { content_access: 'domain' }],
+    ['creator', { created_by: 'bob' }],
     ['time of the last change', { updated_at: '2025-07-17T08:00:00.001Z' }],
     ['content, even with the same checksum and size', { content_key: 'content/inline/2' }],
   ])('changes with the %s', (_what, change) => {
@@ -52,5 +57,16 @@ describe('assetEtag', () => {
 
   it('stays when only the links of the asset change', () => {
     expect(assetEtag({ ...asset, version: 4 })).toBe(assetEtag(asset));
+  });
+
+  it('has a second part that changes with every read of the content, and none without reads', () => {
+    const reads = [
+      { user: 'carol', read_at: now },
+      { user: 'bob', read_at: now },
+    ];
+    const [two, one, none] = [assetEtag(asset, reads), assetEtag(asset, reads.slice(1)), assetEtag(asset, [])];
+    expect(two).toMatch(/^"[\w-]{32}\.[\w-]{32}"$/);
+    expect(one).not.toBe(two);
+    expect([etagOfState(two), etagOfState(one), none]).toEqual([none, none, assetEtag(asset)]);
   });
 });

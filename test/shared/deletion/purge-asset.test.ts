@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { recordContentRead } from '../../../shared/assets/content-reads.ts';
 import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
 import { updateAsset } from '../../../shared/links/update-asset.ts';
 import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
@@ -35,6 +36,7 @@ const isGone = (error: unknown) => expect(error).toMatchObject({ code: 'not_foun
 async function aLinkedAsset() {
   const asset = await anAsset(stores, domain, { file_name: 'iris.csv', asset_type: 'dataset' });
   const computations = [await aComputation(stores.table, domain), await aComputation(stores.table, domain)];
+  await recordContentRead(stores.table, { domain, assetId: asset, user: 'bob', now: byAlice.now });
   for (const computationId of computations) await linkAsset(stores.table, { domain, assetId: asset, computationId, ...byAlice });
   return { asset, computations };
 }

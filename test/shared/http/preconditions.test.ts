@@ -61,6 +61,22 @@ describe.each(headers)('parseCondition of %s', (header) => {
   });
 });
 
+describe('a tag with a part after a dot', () => {
+  const names = (header: ConditionalHeader, value: string, current: string) => parseCondition(header, value)(current);
+
+  it.each([
+    ['the same tag', '"aB-_9.x"', '"aB-_9.x"', [true, true]],
+    ['another part after the dot', '"aB-_9.x"', '"aB-_9.y"', [true, false]],
+    ['no part after the dot', '"aB-_9"', '"aB-_9.y"', [true, false]],
+    ['a part that is gone', '"aB-_9.x"', '"aB-_9"', [true, false]],
+    ['a part with dots', '"aB-_9.x.y"', '"aB-_9"', [true, false]],
+    ['another state', '"aB-_8.x"', '"aB-_9.x"', [false, false]],
+    ['no state', '".x"', '"aB-_9.x"', [false, false]],
+  ])('is compared by if-match before the dot, by if-none-match as a whole: %s', (_what, value, current, expected) => {
+    expect(headers.map((header) => names(header, value, current))).toEqual(expected);
+  });
+});
+
 describe('a weak tag', () => {
   it('never names a tag in if-match, but does in if-none-match', () => {
     expect(headers.map((header) => parseCondition(header, 'W/"aB-_9"')(etag))).toEqual([false, true]);
