@@ -1,4 +1,5 @@
 import { providing, requireAction } from '../../shared/access/caller.ts';
+import { assetEtag } from '../../shared/assets/asset-etag.ts';
 import { openContentStore } from '../../shared/assets/content-store.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
 import { contract, route } from '../../shared/endpoints/assets/create-asset.ts';
@@ -13,5 +14,5 @@ export const handler = endpoint(route, contract, async ({ path, body, caller, no
     createdBy: caller.id,
     now,
   });
-  return { body: asset, headers: { location: `/${path.domainID}/assets/${asset.id}` } };
+  return { body: asset, etag: assetEtag(asset), headers: { location: `/${path.domainID}/assets/${asset.id}` } };
 });

@@ -1,4 +1,5 @@
 import { requireAction } from '../../shared/access/caller.ts';
+import { computationEtag } from '../../shared/computations/computation-etag.ts';
 import { fieldsOf } from '../../shared/computations/computation.ts';
 import { createComputation } from '../../shared/computations/create-computation.ts';
 import { contract, route } from '../../shared/endpoints/computations/create-computation.ts';
@@ -17,6 +18,7 @@ export const handler = endpoint(route, contract, async ({ path, body, caller, no
   });
   return {
     body: computation,
+    etag: computationEtag(computation),
     headers: {
       location: `/${path.domainID}/computations/${computation.id}`,
       'HX-Location': `/computations/${computation.id}`,

@@ -24,7 +24,7 @@ interface NewAsset extends AssetInput {
  * the row is never written. Without inline content, the result contains a presigned upload.
  * @throws ServiceError `invalid_request`, `too_large`
  */
-export async function createAsset(table: Table, store: ContentStore, given: NewAsset): Promise<Asset> {
+export async function createAsset(table: Table, store: ContentStore, given: NewAsset): Promise<StoredAsset & Asset> {
   const { domain, asset: encoded, file_name, description, asset_type, mime_type, content_access, createdBy, now } = given;
   const content = encoded === undefined ? undefined : decodeContent(encoded);
   if (content) matchChecksum(content, given.checksum);

@@ -8,9 +8,10 @@ import { requireCreatorToChange } from '../assets/creators-fields.ts';
 import { readAssetToChange } from '../assets/read-asset.ts';
 import { writeContent, type WrittenContent } from '../assets/write-content.ts';
 import { readOptionalKey } from '../keys/read-public-key.ts';
+import { preconditionFailed } from '../errors.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
-import { renameLinks } from './rename-links.ts';
+import { refuseTakenPlaces, renameLinks } from './rename-links.ts';
 
 interface UpdateRequest {
   domain: string;
@@ -22,20 +23,23 @@ interface UpdateRequest {
   now: string;
   /** Called with the current asset. Throws to refuse the request. */
   permit: (asset: StoredAsset) => Permitted;
+  /** Returns whether the request's If-Match names this state. Omit without the header. */
+  isNamed?: ((asset: StoredAsset) => boolean) | undefined;
 }
 
 /**
  * Replaces an asset. Only its creator may change its content, checksum, key and access to the content, and gets an upload while
- * the content has not arrived. New content gets a new key, so that callers who are reading the old content are not disturbed. A content
- * check removes the old content later.
- * @throws ServiceError `not_found`; `forbidden`; `invalid_request`; `too_large`; `conflict` as in renameLinks
+ * the content has not arrived. New content gets a new key, so that callers who are reading the old content are not disturbed. A
+ * content check removes the old content later.
+ * @throws ServiceError `not_found`; `forbidden`; `invalid_request`; `too_large`; `conflict` as in renameLinks;
+ * `precondition_failed`, after all of these
  */
 export async function updateAsset(
   table: Table,
   store: ContentStore,
   request: UpdateRequest,
-): Promise<{ asset: Asset; permitted: Permitted }> {
-  const { domain, id, given, by, now, permit } = request;
+): Promise<{ asset: StoredAsset & Asset; permitted: Permitted }> {
+  const { domain, id, given, by, now, permit, isNamed } = request;
   let written: WrittenContent | undefined;
   const { row, permitted } = await withFreshReads(table, async (table) => {
     const current = await readAssetToChange(table, domain, id);
@@ -52,12 +56,14 @@ export async function updateAsset(
       checksum: (given.checksum ?? current.checksum) !== current.checksum,
       asset: newContent !== undefined,
     });
-    if (newContent) {
-      matchChecksum(newContent, given.checksum);
-      written ??= await writeContent(table, store, { domain, id }, newContent, now);
-    }
-    const replacement = newContent && written;
+    if (newContent) matchChecksum(newContent, given.checksum);
     const { file_name, description, asset_type, mime_type } = given;
+    if (isNamed && !isNamed(current)) {
+      await refuseTakenPlaces(table, domain, { from: current, to: { ...current, file_name, asset_type } });
+      throw preconditionFailed();
+    }
+    if (newContent) written ??= await writeContent(table, store, { domain, id }, newContent, now);
+    const replacement = newContent && written;
     const transaction = new Transaction();
     const next = changeAsset(transaction, domain, current, {
       file_name,

@@ -5,6 +5,7 @@ import type { Contract, Examples } from '../http/contract.ts';
 import { endpoints, routes } from '../endpoints/endpoints.ts';
 import type { Route } from '../http/route.ts';
 import { Components } from './components.ts';
+import { conditionParameters, etagHeader } from './conditional-requests.ts';
 import { jsonSchemaOf } from './json-schema.ts';
 import { pathParameters } from './path-parameters.ts';
 import { problemSchema } from './problem-schema.ts';
@@ -84,7 +85,7 @@ function operation({ route, contract, examples }: Endpoint, components: Componen
     summary: route.summary,
     ...(text ? { description: text } : {}),
     ...(route.access ? {} : { security: [] }),
-    parameters: [...pathParameters(route.path), ...queryParameters(route, contract)],
+    parameters: [...pathParameters(route.path), ...queryParameters(route, contract), ...conditionParameters(contract)],
     ...(contract.body
       ? {
           requestBody: {
@@ -93,7 +94,11 @@ function operation({ route, contract, examples }: Endpoint, components: Componen
           },
         }
       : {}),
-    responses: { [contract.status]: success(contract, examples.response, components), ...failures(route, contract) },
+    responses: {
+      [contract.status]: success(contract, examples.response, components),
+      ...notModified(contract),
+      ...failures(route, contract),
+    },
   };
 }
 
@@ -141,16 +146,26 @@ function asQuery(schema: JsonSchema): JsonSchema {
 }
 
 function success(contract: Contract, example: unknown, components: Components) {
-  const headers = { 'x-request-id': 'The identifier of the request.', ...contract.headers };
   return {
     description: contract.response ? 'Success.' : 'Success. The response has no body.',
-    headers: Object.fromEntries(
-      Object.entries(headers).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
-    ),
+    headers: responseHeaders({ ...etagHeader(contract), ...contract.headers }),
     ...(contract.response
       ? { content: { 'application/json': { schema: components.add(contract.response, 'output'), example } } }
       : {}),
   };
+}
+
+/** The 304 of an endpoint that evaluates If-None-Match. */
+function notModified(contract: Contract) {
+  if (contract.condition !== 'if-none-match') return {};
+  return { 304: { description: 'Not modified. The response has no body.', headers: responseHeaders(etagHeader(contract)) } };
+}
+
+function responseHeaders(own: Record<string, string>) {
+  const headers = { 'x-request-id': 'The identifier of the request.', ...own };
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
+  );
 }
 
 /** The errors that every endpoint behind the authorizer can return. */
@@ -164,7 +179,10 @@ const everywhere: readonly ErrorCode[] = [
 ];
 
 function failures(route: Route, contract: Contract) {
-  const codes = route.access ? [...everywhere, ...(contract.errors ?? [])] : (['invalid_request', 'internal'] as const);
+  const ofCondition: readonly ErrorCode[] = contract.condition === 'if-match' ? ['precondition_failed'] : [];
+  const codes = route.access
+    ? [...everywhere, ...(contract.errors ?? []), ...ofCondition]
+    : (['invalid_request', 'internal'] as const);
   return Object.fromEntries(codes.map((code) => [errorTable[code].status, failure(code)]));
 }
 

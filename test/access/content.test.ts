@@ -73,25 +73,29 @@ describe('a change of what belongs to the creator of an asset', () => {
     asset: () => Buffer.from(randomUUID()).toString('base64'),
   };
 
-  it.each(cases)('is allowed to the role $role or not as docs/contract.md says (creator of the asset: $isCreator)', async (each) => {
-    const { id } = await anAsset({ user_key: publicKey() });
-    const call = await as(each.isCreator ? someone : 'another', [each.role]);
-    const mayChange = each.isCreator || each.role === 'administrator';
-    const put = (fields: Record<string, unknown>) => call('PUT', `/d1/assets/${String(id)}`, { asset: { ...given, ...fields } });
+  it.each(cases)(
+    'is allowed to the role $role or not as docs/contract.md says (creator of the asset: $isCreator)',
+    async (each) => {
+      const { id } = await anAsset({ user_key: publicKey() });
+      const call = await as(each.isCreator ? someone : 'another', [each.role]);
+      const mayChange = each.isCreator || each.role === 'administrator';
+      const put = (fields: Record<string, unknown>) =>
+        call('PUT', `/d1/assets/${String(id)}`, { asset: { ...given, ...fields } });
 
-    const described = await put({ description: 'Changed' });
-    expect(described.status).toBe(mayChange ? 200 : 403);
-    expect(described.body['upload'] !== undefined).toBe(each.isCreator);
-    for (const [field, value] of Object.entries(ofTheCreator)) {
-      const { status, body } = await put({ [field]: value() });
-      expect([field, status]).toEqual([field, each.isCreator ? 200 : 403]);
-      if (mayChange && !each.isCreator) {
-        expect(body).toMatchObject({ detail: `Only the creator of the asset may change \`${field}\`.` });
+      const described = await put({ description: 'Changed' });
+      expect(described.status).toBe(mayChange ? 200 : 403);
+      expect(described.body['upload'] !== undefined).toBe(each.isCreator);
+      for (const [field, value] of Object.entries(ofTheCreator)) {
+        const { status, body } = await put({ [field]: value() });
+        expect([field, status]).toEqual([field, each.isCreator ? 200 : 403]);
+        if (mayChange && !each.isCreator) {
+          expect(body).toMatchObject({ detail: `Only the creator of the asset may change \`${field}\`.` });
+        }
       }
-    }
-    const { body } = await bySomeone('GET', `/d1/assets/${String(id)}`);
-    expect([body['state'], body['content_access']]).toEqual(each.isCreator ? ['ready', 'domain'] : ['pending', 'creator']);
-  });
+      const { body } = await bySomeone('GET', `/d1/assets/${String(id)}`);
+      expect([body['state'], body['content_access']]).toEqual(each.isCreator ? ['ready', 'domain'] : ['pending', 'creator']);
+    },
+  );
 
   it('is allowed to an administrator who repeats the values', async () => {
     const { id, user_key } = await anAsset({ user_key: publicKey(), asset: content });

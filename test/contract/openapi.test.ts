@@ -111,6 +111,26 @@ describe('the OpenAPI document', () => {
     for (const parameter of operation.parameters) expect([parameter.name, parameter.description]).not.toContain(undefined);
   });
 
+  it('documents the ETag, If-Match with 412, and If-None-Match with 304 of the endpoints that have them', () => {
+    const documented = operations.flatMap(({ route, operation }) => {
+      const headers = operation.parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name);
+      const etags = Object.entries(operation.responses).filter(([, { headers: own = {} }]) => 'ETag' in own);
+      const failures = Object.keys(operation.responses).filter((status) => status === '412');
+      const found = [...headers, ...etags.map(([status]) => `ETag on ${status}`), ...failures];
+      return found.length > 0 ? [[route.endpoint, found.join(', ')]] : [];
+    });
+    expect(documented).toEqual([
+      [1, 'ETag on 201'],
+      [3, 'If-None-Match, ETag on 200, ETag on 304'],
+      [4, 'If-Match, ETag on 200, 412'],
+      [5, 'If-Match, 412'],
+      [15, 'ETag on 201'],
+      [17, 'If-None-Match, ETag on 200, ETag on 304'],
+      [18, 'If-Match, ETag on 200, 412'],
+      [19, 'If-Match, 412'],
+    ]);
+  });
+
   it.each(operations)('has valid examples for the request and the success of $route.method $route.path', ({ operation }) => {
     const sent = Object.values(operation.requestBody?.content ?? {});
     const answered = Object.values(operation.responses).flatMap(({ content = {} }) => Object.values(content));
