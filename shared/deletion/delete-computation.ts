@@ -3,6 +3,7 @@ import { readToChange, removeComputation } from '../computations/change-computat
 import type { StoredComputation } from '../computations/computation.ts';
 import { isActive } from '../computations/run.ts';
 import { conflict } from '../errors.ts';
+import { commitChange, type Kept } from '../table/commit-change.ts';
 import { purgeKeys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
@@ -21,7 +22,7 @@ interface DeleteRequest {
  * removes the rest. The transaction that deletes also records the purge, so it continues after a crash.
  * @throws ServiceError `not_found`; `conflict` if a run is active
  */
-export async function deleteComputation(table: Table, { domain, id, permit }: DeleteRequest): Promise<Permitted> {
+export async function deleteComputation(table: Table, { domain, id, permit }: DeleteRequest): Promise<Kept<Permitted>> {
   const permitted = await withFreshReads(table, async (table) => {
     const computation = await readToChange(table, domain, id);
     const { status, run } = computation.row;
@@ -30,8 +31,7 @@ export async function deleteComputation(table: Table, { domain, id, permit }: De
     const transaction = new Transaction();
     removeComputation(transaction, computation);
     transaction.add({ put: { Item: { ...purgeKeys.purge('computation', id), domain, id } } });
-    await transaction.commit(table);
-    return permitted;
+    return await commitChange(table, transaction, permitted);
   });
   await beginPurge(table, (table) => purgeListings(table, { domain, id }));
   return permitted;

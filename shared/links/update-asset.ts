@@ -7,6 +7,7 @@ import { presignUpload, type ContentStore } from '../assets/content-store.ts';
 import { readAssetToChange } from '../assets/read-asset.ts';
 import { writeContent, type WrittenContent } from '../assets/write-content.ts';
 import { readOptionalKey } from '../keys/read-public-key.ts';
+import { commitChange, refuseRepeat, type Kept } from '../table/commit-change.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { renameLinks } from './rename-links.ts';
@@ -21,23 +22,26 @@ interface UpdateRequest {
   permit: (asset: StoredAsset) => Permitted;
 }
 
+interface UpdatedAsset {
+  /** With the key that `upload` was made for. */
+  asset: Asset & Pick<StoredAsset, 'upload_key'>;
+  permitted: Permitted;
+}
+
 /**
  * Replaces an asset. New content gets a new key, so that callers who are reading the old content are not disturbed. A content
  * check removes the old content later.
  * @throws ServiceError `not_found`; `invalid_request`; `too_large`; `conflict` as in renameLinks
  */
-export async function updateAsset(
-  table: Table,
-  store: ContentStore,
-  request: UpdateRequest,
-): Promise<{ asset: Asset; permitted: Permitted }> {
+export async function updateAsset(table: Table, store: ContentStore, request: UpdateRequest): Promise<Kept<UpdatedAsset>> {
   const { domain, id, given, now, permit } = request;
   let written: WrittenContent | undefined;
-  const { row, permitted } = await withFreshReads(table, async (table) => {
+  return await withFreshReads(table, async (table) => {
     const current = await readAssetToChange(table, domain, id);
     const permitted = permit(current);
     const user_key = readOptionalKey(given.user_key, '/asset/user_key');
     const content = changedContent(given, current);
+    if (content && !written) await refuseRepeat(table);
     if (content) written ??= await writeContent(table, store, { domain, id }, content, now);
     const replacement = content ? written : undefined;
     const { file_name, description, asset_type, mime_type } = given;
@@ -55,11 +59,9 @@ export async function updateAsset(
     if (replacement && current.content_key) transaction.add(putContentCheck(current.content_key, now));
     if (next.upload_key) transaction.add(putContentCheck(next.upload_key, now));
     await renameLinks(table, transaction, domain, { from: current, to: next });
-    await transaction.commit(table);
-    return { row: next, permitted };
+    const upload = next.upload_key === null ? {} : { upload: await presignUpload(store, next.upload_key, now) };
+    return await commitChange(table, transaction, { asset: { ...next, ...upload }, permitted });
   });
-  const upload = row.upload_key === null ? {} : { upload: await presignUpload(store, row.upload_key, now) };
-  return { asset: { ...row, ...upload }, permitted };
 }
 
 /** Returns the content sent, or undefined if the asset already has this content and this checksum. */

@@ -3,9 +3,10 @@ import { roles, type AccessAction } from '../access/roles.ts';
 import { errorTable, type ErrorCode } from '../errors.ts';
 import type { Contract, Examples } from '../http/contract.ts';
 import { endpoints, routes } from '../endpoints/endpoints.ts';
-import type { Route } from '../http/route.ts';
+import { takesKey, type Route } from '../http/route.ts';
 import { Components } from './components.ts';
 import { jsonSchemaOf } from './json-schema.ts';
+import { keyParameter, replayedHeaderObject } from './idempotency-key.ts';
 import { pathParameters } from './path-parameters.ts';
 import { problemSchema } from './problem-schema.ts';
 
@@ -75,7 +76,7 @@ function operation({ route, contract, examples }: Endpoint, components: Componen
     summary: route.summary,
     ...(text ? { description: text } : {}),
     ...(route.access ? {} : { security: [] }),
-    parameters: [...pathParameters(route.path), ...queryParameters(route, contract)],
+    parameters: [...pathParameters(route.path), ...queryParameters(route, contract), ...(takesKey(route) ? [keyParameter] : [])],
     ...(contract.body
       ? {
           requestBody: {
@@ -84,7 +85,7 @@ function operation({ route, contract, examples }: Endpoint, components: Componen
           },
         }
       : {}),
-    responses: { [contract.status]: success(contract, examples.response, components), ...failures(route, contract) },
+    responses: { [contract.status]: success(route, contract, examples.response, components), ...failures(route, contract) },
   };
 }
 
@@ -131,13 +132,16 @@ function asQuery(schema: JsonSchema): JsonSchema {
   return { ...rest, type: 'integer', default: Number(given) };
 }
 
-function success(contract: Contract, example: unknown, components: Components) {
+function success(route: Route, contract: Contract, example: unknown, components: Components) {
   const headers = { 'x-request-id': 'The identifier of the request.', ...contract.headers };
   return {
     description: contract.response ? 'Success.' : 'Success. The response has no body.',
-    headers: Object.fromEntries(
-      Object.entries(headers).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
-    ),
+    headers: {
+      ...Object.fromEntries(
+        Object.entries(headers).map(([name, description]) => [name, { description, required: true, schema: { type: 'string' } }]),
+      ),
+      ...(takesKey(route) ? replayedHeaderObject : {}),
+    },
     ...(contract.response
       ? { content: { 'application/json': { schema: components.add(contract.response, 'output'), example } } }
       : {}),
@@ -155,11 +159,17 @@ const everywhere: readonly ErrorCode[] = [
 ];
 
 function failures(route: Route, contract: Contract) {
-  const codes = route.access ? [...everywhere, ...(contract.errors ?? [])] : (['invalid_request', 'internal'] as const);
-  return Object.fromEntries(codes.map((code) => [errorTable[code].status, failure(code)]));
+  const codes: ErrorCode[] = route.access
+    ? [...everywhere, ...(contract.errors ?? []), ...(takesKey(route) ? (['idempotency_mismatch'] as const) : [])]
+    : ['invalid_request', 'internal'];
+  return Object.fromEntries(
+    [...Map.groupBy(codes, (code) => errorTable[code].status)].map(([status, ofStatus]) => [status, failure(ofStatus)]),
+  );
 }
 
-function failure(code: ErrorCode) {
+/** @param codes the errors that share a status */
+function failure(codes: ErrorCode[]) {
+  const [code = 'internal'] = codes;
   const { status, title } = errorTable[code];
   const problem = {
     schema: { $ref: '#/components/schemas/Problem' },
@@ -173,7 +183,7 @@ function failure(code: ErrorCode) {
     code === 'unavailable' ||
     code === 'too_large';
   return {
-    description: `${title} (\`${code}\`).`,
+    description: codes.map((each) => `${errorTable[each].title} (\`${each}\`).`).join(' '),
     headers:
       status === 503
         ? { 'Retry-After': { description: 'The number of seconds to wait before the next try.', schema: { type: 'integer' } } }
