@@ -54,7 +54,7 @@ export async function measureEndpoints(): Promise<Measurement[]> {
     for (const { name, ...route } of byName.values()) {
       for (const [what, prepare] of Object.entries(endpointCases[name])) {
         const endpoint = 'endpoint' in route ? route.endpoint : undefined;
-        await measure(name, endpoint, what, httpEvent(world.domain, await prepare(world)));
+        await measure(name, endpoint, what, httpEvent(route.method, world.domain, await prepare(world)));
       }
     }
     return measurements.sort((a, b) => (a.endpoint ?? last) - (b.endpoint ?? last));
@@ -66,13 +66,19 @@ export async function measureEndpoints(): Promise<Measurement[]> {
 const last = 100;
 
 /** Returns the fields of API Gateway's event (payload format 2.0) that handlers read, for a user with all permissions. */
-function httpEvent(domain: string, { path, query, body }: EndpointRequest) {
+export function httpEvent(
+  method: string,
+  domain: string,
+  { path, query, body }: EndpointRequest,
+  headers: Record<string, string> = {},
+) {
   return {
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...headers },
     pathParameters: { domainID: domain, ...path },
     queryStringParameters: query,
     requestContext: {
       requestId: randomUUID(),
+      http: { method },
       authorizer: { jwt: { claims: { sub: 'alice', 'cognito:groups': `[${domain}:administrator ${domain}:cvm]` } } },
     },
     isBase64Encoded: false,
