@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { linkAsset } from '../shared/links/link-asset.ts';
 import type { RouteName } from '../shared/endpoints/endpoints.ts';
 import { aComputation, anAsset, aReadyComputation, byAlice, endRunWith, publicKey } from '../test/support/builders-store.ts';
@@ -24,7 +25,7 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
     whole: ({ known }) => ({ path: { id: known.id } }),
     peek: ({ known }) => ({ path: { id: known.id }, query: { peek: 'true' } }),
   },
-  'computations/update-computation': { '': ({ known }) => ({ path: { id: known.id }, body: { name: 'Iris, again' } }) },
+  'computations/update-computation': { '': ({ known }) => ({ path: { id: known.id }, body: { name: `Iris, ${randomUUID()}` } }) },
   'computations/delete-computation': {
     'never run': async ({ stores, domain }) => ({ path: { id: await aComputation(stores.table, domain) } }),
     'with a link and a run': async (world) => {
