@@ -111,6 +111,17 @@ describe('the OpenAPI document', () => {
     for (const parameter of operation.parameters) expect([parameter.name, parameter.description]).not.toContain(undefined);
   });
 
+  it.each(operations)('documents Idempotency-Key if $route.method $route.path takes one', ({ route, operation }) => {
+    const takes = route.method !== 'GET' && route.endpoint !== 12 && route.endpoint !== 26;
+    const header = operation.parameters.find(({ name }) => name === 'Idempotency-Key');
+    const [success] = Object.entries(operation.responses).find(([status]) => status.startsWith('2')) ?? [''];
+    expect([
+      header?.in === 'header' && !header.required,
+      'idempotent-replayed' in (operation.responses[success]?.headers ?? {}),
+      operation.responses[422]?.description.includes('`idempotency_mismatch`') ?? false,
+    ]).toEqual([takes, takes, takes]);
+  });
+
   it.each(operations)('has valid examples for the request and the success of $route.method $route.path', ({ operation }) => {
     const sent = Object.values(operation.requestBody?.content ?? {});
     const answered = Object.values(operation.responses).flatMap(({ content = {} }) => Object.values(content));

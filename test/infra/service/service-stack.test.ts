@@ -124,8 +124,17 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
     });
     const { Format } = deployed?.['AccessLogSettings'] as { Format: string };
     expect(JSON.parse(Format)).toMatchObject({ requestId: '$context.requestId', status: '$context.status' });
-    const [api] = Object.values(service.ofType<{ CorsConfiguration?: { AllowOrigins: string[] } }>('AWS::ApiGatewayV2::Api'));
-    expect(api?.CorsConfiguration?.AllowOrigins ?? []).toEqual(stage.corsOrigins);
+    interface Cors {
+      AllowOrigins: string[];
+      AllowHeaders: string[];
+      ExposeHeaders: string[];
+    }
+    const [api] = Object.values(service.ofType<{ CorsConfiguration?: Cors }>('AWS::ApiGatewayV2::Api'));
+    const cors = api?.CorsConfiguration;
+    expect(cors?.AllowOrigins ?? []).toEqual(stage.corsOrigins);
+    if (!cors) return;
+    expect(cors.AllowHeaders).toContain('idempotency-key');
+    expect(cors.ExposeHeaders).toContain('idempotent-replayed');
   });
 
   it('has the custom domain of the stage, if there is one', () => {
