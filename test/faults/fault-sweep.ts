@@ -14,6 +14,7 @@ import { deleteItems } from '../../shared/table/table.ts';
 import { tasks } from '../../shared/tasks/tasks.ts';
 import { startStores, type Stores } from '../support/builders-store.ts';
 import { normalized, viewOf } from '../support/domain-view.ts';
+import { moreCases } from './more-cases.ts';
 import { attempt, disturbCalls, faultKinds, type FaultAt } from '../support/faulty-calls.ts';
 import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
 
@@ -31,8 +32,9 @@ export const subjects: Subject[] = [...ofEndpoints(), ...ofTasks()];
 
 function ofEndpoints(): Subject[] {
   return (routes as readonly Route[]).flatMap((route) => {
-    const cases = endpointCases[route.name as keyof typeof endpointCases];
-    return Object.entries(cases).map(([what, prepare]) => ({
+    const more = moreCases.filter(([name]) => name === route.name).map(([, what, prepare]) => [what, prepare] as const);
+    const cases = [...Object.entries(endpointCases[route.name as keyof typeof endpointCases]), ...more];
+    return cases.map(([what, prepare]) => ({
       title: titleOf(`${route.method} ${route.name}`, what),
       name: route.name,
       prepare: async (world) => {
