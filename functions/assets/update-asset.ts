@@ -1,6 +1,6 @@
 import { providing, requireAction } from '../../shared/access/caller.ts';
 import { openContentStore } from '../../shared/assets/content-store.ts';
-import { renewUpload } from '../../shared/assets/renew-upload.ts';
+import { rememberUpload, renewUpload } from '../../shared/assets/renew-upload.ts';
 import { contract, route } from '../../shared/endpoints/assets/update-asset.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { updateAsset } from '../../shared/links/update-asset.ts';
@@ -21,10 +21,7 @@ export const handler = changeEndpoint(route, contract, {
   reply: ({ asset, permitted }, { now }) => ({
     permitted,
     body: asset,
-    remember: asset.upload && asset.upload_key !== null ? { upload_key: asset.upload_key, given_at: now } : {},
+    remember: rememberUpload(asset, now),
   }),
-  repeat: async (asset, { upload_key, given_at }, { now, table, deadline }) => {
-    if (upload_key === undefined || given_at === undefined) return asset;
-    return { ...asset, upload: await renewUpload(table, openContentStore(deadline), { upload_key, given_at }, now) };
-  },
+  repeat: (asset, remembered, { now, table, deadline }) => renewUpload(table, openContentStore(deadline), asset, remembered, now),
 });

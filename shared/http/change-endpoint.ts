@@ -57,46 +57,9 @@ export function changeEndpoint<const R extends Route, const C extends Contract, 
     const table = openTable(request.deadline);
     const key = idempotencyKeyOf(request.received);
     if (key === undefined) return await carryOut(work, { ...request, table });
-
-    const { caller, path, received, now } = request;
-    const { domainID = '' }: Record<string, string> = path;
-    const keyed: KeyedRequest = {
-      key: answerKeys.answer([caller.id, domainID, route.method, route.path, key]),
-      digest: digestOf(received),
-      body: bytesOf(received),
-      now,
-    };
-    let relations: KeptAnswer['relations'] | undefined;
-    const permit = (given: Partial<Record<Relation, string>>): Permitted => {
-      const permitted = request.permit(given);
-      relations = given;
-      return permitted;
-    };
-    const keep = (result: object) => {
-      const { body, headers = {}, remember = {} }: KeepableReply = work.reply(result as T, { ...request, table });
-      const shown = contract.response && v.parse(contract.response, body);
-      return keepAnswer(keyed, { headers, body: shown, remembered: remember, relations: relations ?? {} });
-    };
-    const answerKeeper = { keep, refuseRepeat: () => refuseKept(table, keyed) };
-    try {
-      return await carryOut(work, { ...request, permit, table: { ...table, answerKeeper } });
-    } catch (error) {
-      if (!mayBeRepeat(error)) throw error;
-      const answer = await readKeptAnswer(table, keyed);
-      if (!answer) throw error;
-      if (!relations) request.permit(answer.relations);
-      log('INFO', 'The request was answered before. The answer is given again.');
-      const body = answer.body as Parsed<C['response']>;
-      return {
-        body: work.repeat ? await work.repeat(body, answer.remembered, { ...request, table }) : body,
-        headers: { ...answer.headers, [replayedHeader]: 'true' },
-        isKept: true,
-      };
-    }
+    return await carryOutOnce({ route, contract, work }, { ...request, table }, key);
   });
 }
-
-type KeepableReply = Answer & { remember?: Record<string, string> };
 
 async function carryOut<R extends Route, C extends Contract, T extends object>(
   { change, reply }: Change<R, C, T>,
@@ -104,6 +67,66 @@ async function carryOut<R extends Route, C extends Contract, T extends object>(
 ): Promise<Answer> {
   const { body, headers = {} }: Answer = reply(await change(request), request);
   return { body, headers };
+}
+
+type KeepableReply = Answer & { remember?: Record<string, string> };
+
+async function carryOutOnce<R extends Route, C extends Contract, T extends object>(
+  { route, contract, work }: { route: R; contract: C; work: Change<R, C, T> },
+  request: ChangeRequest<R, C>,
+  key: string,
+): Promise<Answer> {
+  const { table } = request;
+  const keyed = keyedRequest(route, request, key);
+  let relations: KeptAnswer['relations'] | undefined;
+  const permit = (given: Partial<Record<Relation, string>>): Permitted => {
+    const permitted = request.permit(given);
+    relations = given;
+    return permitted;
+  };
+  const keep = (result: object) => {
+    const { body, headers = {}, remember = {} }: KeepableReply = work.reply(result as T, request);
+    const shown = contract.response && v.parse(contract.response, body);
+    return keepAnswer(keyed, { headers, body: shown, remembered: remember, relations: relations ?? {} });
+  };
+  const answerKeeper = { keep, refuseRepeat: () => refuseKept(table, keyed) };
+  try {
+    return await carryOut(work, { ...request, permit, table: { ...table, answerKeeper } });
+  } catch (error) {
+    const answer = mayBeRepeat(error) ? await readKeptAnswer(table, keyed) : undefined;
+    if (!answer) throw error;
+    if (!relations) request.permit(answer.relations);
+    return await answerAgain(work, request, answer);
+  }
+}
+
+function keyedRequest<R extends Route, C extends Contract>(
+  route: Route,
+  request: EndpointRequest<R, C>,
+  key: string,
+): KeyedRequest {
+  const { caller, path, received, now } = request;
+  const { domainID = '' }: Record<string, string> = path;
+  return {
+    key: answerKeys.answer([caller.id, domainID, route.method, route.path, key]),
+    digest: digestOf(received),
+    body: bytesOf(received),
+    now,
+  };
+}
+
+async function answerAgain<R extends Route, C extends Contract, T extends object>(
+  { repeat }: Change<R, C, T>,
+  request: ChangeRequest<R, C>,
+  { headers, body, remembered }: KeptAnswer,
+): Promise<Answer> {
+  log('INFO', 'The request was answered before. The answer is given again.');
+  const kept = body as Parsed<C['response']>;
+  return {
+    body: repeat ? await repeat(kept, remembered, request) : kept,
+    headers: { ...headers, [replayedHeader]: 'true' },
+    isKept: true,
+  };
 }
 
 /** Refusals that do not depend on what the request would change. */
