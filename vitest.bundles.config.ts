@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import config from './vitest.config.ts';
+import config from './vitest.base.config.ts';
 
 /** The end-to-end suite, with the functions as they are deployed: bundled, with the variables that CDK gives them. */
 export default defineConfig({

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { recordContentRead } from '../shared/assets/content-reads.ts';
 import { linkAsset } from '../shared/links/link-asset.ts';
 import type { RouteName } from '../shared/endpoints/endpoints.ts';
 import { aComputation, anAsset, aReadyComputation, byAlice, endRunWith, publicKey } from '../test/support/builders-store.ts';
@@ -9,6 +10,8 @@ export interface EndpointRequest {
   path?: Record<string, string>;
   query?: Record<string, string>;
   body?: unknown;
+  /** The user who calls. Default: the creator of everything in the domain. */
+  by?: string;
 }
 
 type Answer = EndpointRequest | Promise<EndpointRequest>;
@@ -58,7 +61,15 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
     'to be uploaded': () => ({ body: { asset: aDataset('upload') } }),
   },
   'assets/list-assets': { 'first page': () => ({}) },
-  'assets/get-asset': { '': ({ known }) => ({ path: { id: known.dataset } }) },
+  'assets/get-asset': {
+    'by its creator': ({ known }) => ({ path: { id: known.dataset } }),
+    'by others, withheld': ({ known }) => ({ path: { id: known.dataset }, by: 'bob' }),
+    'by others, recorded': async ({ stores, domain }) => {
+      const id = await anAsset(stores, domain, { ...aDataset('open'), content_access: 'domain' });
+      await recordContentRead(stores.table, { domain, assetId: id, user: 'bob', now: byAlice.now });
+      return { path: { id }, by: 'bob' };
+    },
+  },
   'assets/update-asset': {
     'without content': async ({ stores, domain }) => ({
       path: { id: await anAsset(stores, domain, aDataset('same')) },

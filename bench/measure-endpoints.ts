@@ -92,7 +92,7 @@ const last = 100;
 export function httpEvent(
   method: string,
   domain: string,
-  { path, query, body }: EndpointRequest,
+  { path, query, body, by = 'alice' }: EndpointRequest,
   headers: Record<string, string> = {},
 ) {
   return {
@@ -102,7 +102,7 @@ export function httpEvent(
     requestContext: {
       requestId: randomUUID(),
       http: { method },
-      authorizer: { jwt: { claims: { sub: 'alice', 'cognito:groups': `[${domain}:administrator ${domain}:cvm]` } } },
+      authorizer: { jwt: { claims: { sub: by, 'cognito:groups': `[${domain}:administrator ${domain}:cvm]` } } },
     },
     isBase64Encoded: false,
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -44,6 +44,11 @@ export async function prepare(
     ids.dataset = await uploadPresigned(provider, inputs.dataset);
     return `${inputs.dataset.name}, ${inputs.dataset.size}, straight to storage`;
   });
+  await step('consumer', 'asks for the dataset', async () => {
+    const { asset, content_withheld, checksum } = await consumer.call<Asset>('GET', `/assets/${ids.dataset}`);
+    ensure(content_withheld === true && asset === undefined, 'the service gives the content to others than its creator');
+    return `its content is withheld, its hash is ${checksum?.slice(0, 8) ?? 'missing'}...`;
+  });
   await step('developer', 'links the algorithm', () => link(developer, ids.algorithm, id));
   await step('provider', 'links the dataset', () => link(provider, ids.dataset, id));
   await step('owner', 'asks what a run would lack', async () => {

@@ -29,7 +29,8 @@ describe('the round trips to the table', () => {
   it.each([
     ['computations/get-computation', 'whole'],
     ['computations/get-computation', 'peek'],
-    ['assets/get-asset', ''],
+    ['assets/get-asset', 'by its creator'],
+    ['assets/get-asset', 'by others, withheld'],
     ['runs/get-run', 'the latest'],
     ['runs/get-run', 'an older one'],
     ['runs/get-manifest', 'of a run'],
@@ -52,6 +53,10 @@ describe('the round trips to the table', () => {
 
   it('are two for the computations that an asset is linked to: one for the links, one for the rows', () => {
     expect(measured('assets/list-linked-computations', 'first page').roundTrips).toBe(2);
+  });
+
+  it('are two for a read of content by others: one to read, one to record it', () => {
+    expect(measured('assets/get-asset', 'by others, recorded')).toMatchObject({ roundTrips: 2, writeUnits: 1 });
   });
 
   it('are at most two for creating a computation', () => {

@@ -20,7 +20,8 @@ export const assumed = {
 const contentRequests: Record<string, { put?: number; get?: number }> = {
   'assets/create-asset, inline': { put: 1 },
   'assets/update-asset, with content': { put: 1 },
-  'assets/get-asset': { get: 1 },
+  'assets/get-asset, by its creator': { get: 1 },
+  'assets/get-asset, by others, recorded': { get: 1 },
   'maintenance/receive-upload, an awaited upload': { get: 1 },
 };
 

@@ -1,4 +1,5 @@
 import { providing, requireAction } from '../../shared/access/caller.ts';
+import { assetEtag } from '../../shared/assets/asset-etag.ts';
 import { openContentStore } from '../../shared/assets/content-store.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
 import { rememberUpload, renewUpload } from '../../shared/assets/renew-upload.ts';
@@ -17,6 +18,7 @@ export const handler = changeEndpoint(route, contract, {
   },
   reply: (asset, { path, now }) => ({
     body: asset,
+    etag: assetEtag(asset),
     headers: { location: `/${path.domainID}/assets/${asset.id}` },
     remember: rememberUpload(asset, now),
   }),

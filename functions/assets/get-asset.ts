@@ -4,6 +4,13 @@ import { contract, route } from '../../shared/endpoints/assets/get-asset.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
-export const handler = endpoint(route, contract, async ({ path, now, deadline }) => ({
-  body: await describeAsset(openTable(deadline), openContentStore(deadline), path.domainID, path.id, now),
-}));
+export const handler = endpoint(route, contract, async ({ path, caller, now, ifNoneMatch, deadline }) => {
+  const { etag, asset } = await describeAsset(openTable(deadline), openContentStore(deadline), {
+    domain: path.domainID,
+    id: path.id,
+    by: caller.id,
+    now,
+    isKnown: ifNoneMatch,
+  });
+  return asset ? { etag, body: asset } : { etag, notModified: true };
+});

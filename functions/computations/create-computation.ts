@@ -1,4 +1,5 @@
 import { requireAction } from '../../shared/access/caller.ts';
+import { computationEtag } from '../../shared/computations/computation-etag.ts';
 import { fieldsOf } from '../../shared/computations/computation.ts';
 import { createComputation } from '../../shared/computations/create-computation.ts';
 import { withCurrentServerKey } from '../../shared/computations/current-server-key.ts';
@@ -19,6 +20,7 @@ export const handler = changeEndpoint(route, contract, {
   },
   reply: (computation, { path }) => ({
     body: computation,
+    etag: computationEtag(computation),
     headers: {
       location: `/${path.domainID}/computations/${computation.id}`,
       'HX-Location': `/computations/${computation.id}`,

@@ -1,9 +1,15 @@
+import { etagsFor } from '../../shared/computations/computation-etag.ts';
 import { deleteComputation } from '../../shared/deletion/delete-computation.ts';
 import { contract, route } from '../../shared/endpoints/computations/delete-computation.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 
 export const handler = changeEndpoint(route, contract, {
-  change: ({ path, permit, table }) =>
-    deleteComputation(table, { domain: path.domainID, id: path.id, permit: ({ owner }) => permit({ owner }) }),
+  change: ({ path, caller, permit, ifMatch, table }) =>
+    deleteComputation(table, {
+      domain: path.domainID,
+      id: path.id,
+      permit: ({ owner }) => permit({ owner }),
+      isNamed: ifMatch && ((row, definition) => ifMatch(...etagsFor(caller, row, definition))),
+    }),
   reply: (permitted) => ({ permitted }),
 });

@@ -23,11 +23,13 @@ export interface LocalDynamoDbOptions {
   dataDirectory?: string;
   /** Called once if the engine ends and is not restarted. The message is for the user. */
   onLost?: (error: Error) => void;
+  /** The pause before the first restart. It doubles with each further one. Default: 100. */
+  firstPauseInMilliseconds?: number;
 }
 
 const mostRestartsInARow = 5;
 const steadyAfterInMilliseconds = 60_000;
-const shortestPauseInMilliseconds = 100;
+const firstPauseByDefault = 100;
 
 /**
  * Starts the embedded DynamoDB engine, in memory or on a file under `dataDirectory`. An engine on a file is restarted on the
@@ -35,7 +37,11 @@ const shortestPauseInMilliseconds = 100;
  * uses that one and never stops it.
  * @throws Error with instructions if there is no engine for this platform and none is named, or if the engine fails to start
  */
-export async function startDynamoDb({ dataDirectory, onLost }: LocalDynamoDbOptions = {}): Promise<LocalDynamoDb> {
+export async function startDynamoDb({
+  dataDirectory,
+  onLost,
+  firstPauseInMilliseconds = firstPauseByDefault,
+}: LocalDynamoDbOptions = {}): Promise<LocalDynamoDb> {
   const given = process.env['DYNAMODB_ENDPOINT'];
   if (given) return { endpoint: given, stop: () => Promise.resolve() };
 
@@ -68,7 +74,7 @@ export async function startDynamoDb({ dataDirectory, onLost }: LocalDynamoDbOpti
         return;
       }
       process.stderr.write(`The embedded DynamoDB engine ended (${reason}). Restarting it.\n`);
-      const pause = shortestPauseInMilliseconds * 2 ** restarts;
+      const pause = firstPauseInMilliseconds * 2 ** restarts;
       const continues = await delay(pause, true, { signal: stopping.signal }).catch(() => false);
       if (!continues) return;
       restarts += 1;

@@ -16,6 +16,9 @@ interface FunctionLimits {
 const concurrencyOfChanges = 2;
 const concurrencyOfReads = 16;
 
+/** Functions that read, and write nothing but who did. */
+const recordsReads: ReadonlySet<string> = new Set(['assets/get-asset']);
+
 /** How long API Gateway waits for the function of an endpoint. */
 const endpointTimeoutInSeconds = 30;
 
@@ -25,7 +28,7 @@ const known = new Map(functions.map((each) => [each.name, each]));
 /** Returns the limits of a function on one machine, where all functions share the processors. */
 export function limitsOf(name: string): FunctionLimits {
   const { uses = {}, timeoutInSeconds = endpointTimeoutInSeconds } = known.get(name) ?? {};
-  return { concurrency: isChange(uses) ? concurrencyOfChanges : concurrencyOfReads, timeoutInSeconds };
+  return { concurrency: isChange(uses) && !recordsReads.has(name) ? concurrencyOfChanges : concurrencyOfReads, timeoutInSeconds };
 }
 
 function isChange({ table = [] }: Uses): boolean {

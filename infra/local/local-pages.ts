@@ -28,10 +28,10 @@ const files: Record<string, string> = {
   '/favicon.ico': join(swaggerUi, 'favicon-32x32.png'),
 };
 
-/** Swagger UI uses inline styles and `data:` images. */
+/** Swagger UI uses `data:` images. It needs neither inline scripts nor inline styles. */
 const securityHeaders = {
   'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',

@@ -7,6 +7,12 @@ import { timestamp } from '../timestamp.ts';
 export const assetTypes = ['algorithm', 'dataset'] as const;
 export type AssetType = (typeof assetTypes)[number];
 
+/** Who gets the content: only the asset's creator, or everyone in the domain who may view. */
+const contentAccess = v.pipe(
+  v.picklist(['creator', 'domain']),
+  v.description('Who gets the content: `creator`, only the creator of the asset; `domain`, every member who may view.'),
+);
+
 /** Content up to this size is sent and returned inline (docs/contract.md, section 7). */
 export const inlineLimitInBytes = 4 * 1024 * 1024;
 
@@ -25,6 +31,11 @@ const checksum = v.pipe(
   v.regex(/^[0-9a-fA-F]{64}$/, 'Expected a SHA3-256 in hex, 64 digits.'),
   v.toLowerCase(),
   v.description('The SHA3-256 of the content in hex. The agent verifies it.'),
+);
+
+const userKey = v.pipe(
+  text(0, 16 * 1024),
+  v.description("The provider's RSA, ECDSA or Ed25519 public key in OpenSSH, PEM or DER form, base64. Empty for none."),
 );
 
 const inputEntries = {
@@ -51,13 +62,8 @@ const inputEntries = {
       v.metadata({ contentEncoding: 'base64' }),
     ),
   ),
-  user_key: v.optional(
-    v.pipe(
-      text(0, 16 * 1024),
-      v.description("The provider's RSA, ECDSA or Ed25519 public key in OpenSSH, PEM or DER form, base64. Empty for none."),
-    ),
-    '',
-  ),
+  user_key: v.optional(userKey, ''),
+  content_access: v.optional(contentAccess, 'creator'),
   checksum: v.optional(
     v.pipe(
       checksum,
@@ -74,11 +80,16 @@ const returned = v.optional(v.pipe(v.unknown(), v.description('Ignored. The serv
 export const assetInput = v.pipe(strictObject({ asset: strictObject(inputEntries) }), v.title('NewAsset'));
 export type AssetInput = v.InferOutput<typeof assetInput>['asset'];
 
-/** The body of endpoint 18: a full replacement. Without `asset.asset`, the content stays the same. */
+/**
+ * The body of endpoint 18: a full replacement. Without `asset`, `checksum`, `user_key` or `content_access`, these stay the same,
+ * because only the creator may change them.
+ */
 export const assetReplacement = v.pipe(
   strictObject({
     asset: strictObject({
       ...inputEntries,
+      user_key: v.optional(userKey),
+      content_access: v.optional(contentAccess),
       checksum: v.optional(v.nullable(checksum)),
       id: returned,
       state: returned,
@@ -88,10 +99,13 @@ export const assetReplacement = v.pipe(
       updated_at: returned,
       upload: returned,
       download: returned,
+      content_withheld: returned,
+      content_reads: returned,
     }),
   }),
   v.title('AssetReplacement'),
 );
+export type AssetReplacement = v.InferOutput<typeof assetReplacement>['asset'];
 
 const rowEntries = {
   id: identifier,
@@ -102,6 +116,7 @@ const rowEntries = {
   state: v.pipe(v.picklist(['pending', 'ready']), v.description('`pending` until the content is uploaded.')),
   size: v.pipe(v.number(), v.integer(), v.description('The size of the content in bytes. 0 while the asset is pending.')),
   checksum: v.pipe(v.nullable(v.string()), v.description('The SHA3-256 in hex. The agent verifies it. null until it is known.')),
+  content_access: contentAccess,
   created_by: v.string(),
   created_at: timestamp,
   updated_at: timestamp,
@@ -110,9 +125,13 @@ const rowEntries = {
 /** An asset in a list. */
 export const assetRow = v.pipe(v.object(rowEntries), v.title('AssetRow'));
 
+/** A read of the content by someone else than the creator. */
+const contentRead = v.object({ user: v.string(), read_at: timestamp });
+export type ContentRead = v.InferOutput<typeof contentRead>;
+
 const link = { url: v.pipe(v.string(), v.url()), expires_at: timestamp };
 
-/** An asset with its key, and its content or a link to it. */
+/** An asset with its key, and for those who may have it its content or a link to it. */
 export const assetSchema = v.pipe(
   v.object({
     ...rowEntries,
@@ -125,7 +144,18 @@ export const assetSchema = v.pipe(
     upload: v.optional(
       v.pipe(
         v.object({ method: v.literal('PUT'), headers: v.record(v.string(), v.string()), ...link }),
-        v.description('A presigned request that uploads the content of a pending asset. Send exactly these headers.'),
+        v.description(
+          'A presigned request that uploads the content of a pending asset, for its creator. Send exactly these headers.',
+        ),
+      ),
+    ),
+    content_withheld: v.optional(
+      v.pipe(v.literal(true), v.description('Only the creator of the asset gets its content, and you are not its creator.')),
+    ),
+    content_reads: v.optional(
+      v.pipe(
+        v.array(contentRead),
+        v.description('The latest 100 reads of the content by others, newest first. Returned to the creator of the asset.'),
       ),
     ),
   }),
@@ -135,6 +165,8 @@ export type Asset = v.InferOutput<typeof assetSchema>;
 
 export const storedAsset = v.object({
   ...rowEntries,
+  /** Earlier versions stored none: such content is its creator's. */
+  content_access: v.optional(contentAccess, 'creator'),
   user_key: v.string(),
   /** The content's key in storage; null while it is pending. */
   content_key: v.nullable(v.string()),

@@ -1,8 +1,9 @@
+import { notFound } from '../errors.ts';
 import { keyToWrite, lists } from '../table/keys.ts';
 import { addToList, moveInList, removeFromList } from '../table/listing.ts';
 import { schemaVersion } from '../table/schema-version.ts';
 import { setAttributes } from '../table/set-attributes.ts';
-import { StaleReadError, type Transaction } from '../table/transaction.ts';
+import { StaleReadError, type Action, type Transaction } from '../table/transaction.ts';
 import type { StoredAsset } from './asset.ts';
 import { assetKey, assetNumber } from './read-asset.ts';
 
@@ -49,6 +50,16 @@ export function removeAsset(transaction: Transaction, domain: string, asset: Sto
     { delete: { Key: keyToWrite(assetKey(domain, asset.id)), ...unchanged(asset) }, otherwise: new StaleReadError() },
     ...removeFromList(lists.assets(domain), assetNumber(asset.id), asset.asset_type),
   );
+}
+
+/** Checks that an asset still exists, whatever has changed of it. Fails with ServiceError `not_found`. */
+export function assetExists(domain: string, id: string): Action {
+  const check = {
+    Key: keyToWrite(assetKey(domain, id)),
+    ConditionExpression: 'id = :id',
+    ExpressionAttributeValues: { ':id': id },
+  };
+  return { check, otherwise: notFound('asset') };
 }
 
 /** The condition that the asset has not changed since it was read. */

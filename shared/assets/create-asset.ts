@@ -19,17 +19,14 @@ interface NewAsset extends AssetInput {
   now: string;
 }
 
-/** With the key that `upload` was made for. */
-type CreatedAsset = Asset & Pick<StoredAsset, 'upload_key'>;
-
 /**
  * Creates an asset. Takes two round trips to the table, or three with inline content. Inline content is written to storage
  * before the row, so that a row never names missing content. A content check is written first, so that content is deleted if
  * the row is never written. Without inline content, the result contains a presigned upload.
  * @throws ServiceError `invalid_request`, `too_large`
  */
-export async function createAsset(table: Table, store: ContentStore, given: NewAsset): Promise<Kept<CreatedAsset>> {
-  const { domain, asset: encoded, file_name, description, asset_type, mime_type, createdBy, now } = given;
+export async function createAsset(table: Table, store: ContentStore, given: NewAsset): Promise<Kept<StoredAsset & Asset>> {
+  const { domain, asset: encoded, file_name, description, asset_type, mime_type, content_access, createdBy, now } = given;
   const content = encoded === undefined ? undefined : decodeContent(encoded);
   if (content) matchChecksum(content, given.checksum);
   const user_key = readOptionalKey(given.user_key, '/asset/user_key');
@@ -45,6 +42,7 @@ export async function createAsset(table: Table, store: ContentStore, given: NewA
     asset_type,
     mime_type,
     user_key,
+    content_access,
     created_by: createdBy,
     created_at: now,
     updated_at: now,

@@ -28,7 +28,7 @@ interface UpdateRequest {
   /** RFC 3339, UTC, milliseconds. */
   now: string;
   /** Called with the current computation. Returns what to write, or throws to refuse the request. */
-  decide: (current: StoredComputation) => Replacement;
+  decide: (current: StoredComputation, definition: Definition) => Replacement;
 }
 
 /**
@@ -39,7 +39,7 @@ export async function updateComputation(table: Table, { domain, id, by, now, dec
   return await withFreshReads(table, async (table) => {
     const computation = await readToChange(table, domain, id);
     const definition = await readDefinition(table, id); // read after the row, so that the row's version guards it
-    const { fields, agent_config, permitted } = decide(computation.row);
+    const { fields, agent_config, permitted } = decide(computation.row, definition);
     const changedConfig = changedConfigFields(definition.agent_config, agent_config);
     const transaction = new Transaction();
     const [first, ...others] = changeEvents(computation.row, fields, changedConfig, by);

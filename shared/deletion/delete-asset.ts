@@ -6,7 +6,7 @@ import { changeInputs } from '../computations/change-computation.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import { computationKey, findComputation } from '../computations/find-computation.ts';
 import { isActive } from '../computations/run.ts';
-import { conflict, type ServiceError } from '../errors.ts';
+import { conflict, preconditionFailed, type ServiceError } from '../errors.ts';
 import { unlinkAsset } from '../links/unlink-asset.ts';
 import { readRun } from '../runs/read-run.ts';
 import { commitChange, refuseRepeat, withoutAnswer, type Kept } from '../table/commit-change.ts';
@@ -24,6 +24,8 @@ interface DeleteRequest {
   now: string;
   /** Called with the current asset. Throws to refuse the request. */
   permit: (asset: StoredAsset) => Permitted;
+  /** Returns whether the request's If-Match names this state. Omit without the header. */
+  isNamed?: ((asset: StoredAsset) => boolean) | undefined;
 }
 
 /** The number of links that fit into the transaction that deletes the asset. Further links are removed before it. */
@@ -31,7 +33,7 @@ const linksPerTransaction = 90;
 
 /**
  * Deletes an asset. It disappears from all reads at once; its links and content are purged afterwards.
- * @throws ServiceError `not_found`; `conflict` if an active run uses it
+ * @throws ServiceError `not_found`; `conflict` if an active run uses it; `precondition_failed`
  */
 export async function deleteAsset(table: Table, request: DeleteRequest): Promise<Kept<Deleted>> {
   const { deadline: _, ...patient } = table; // for work that is divided: a deadline for each part
@@ -61,14 +63,16 @@ interface LinkedWidely {
 
 async function deleteUnlessLinkedWidely(
   table: Table,
-  { domain, id, by, now, permit }: DeleteRequest,
+  request: DeleteRequest,
 ): Promise<(Kept<Deleted> & { surplus?: never }) | LinkedWidely> {
+  const { domain, id, by, now, permit, isNamed } = request;
   return await withFreshReads(table, async (table) => {
     const asset = await readAssetToChange(table, domain, id);
     const permitted = permit(asset);
     await refuseWhileUsed(table, domain, id);
     const computations = await readLinkedComputations(table, domain, id);
     for (const { status, run } of computations) if (isActive(status)) throw inUse(run?.id);
+    if (isNamed && !isNamed(asset)) throw preconditionFailed();
     if (computations.length > linksPerTransaction) {
       return { surplus: computations.slice(linksPerTransaction).map((computation) => computation.id) };
     }

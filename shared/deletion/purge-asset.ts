@@ -38,6 +38,7 @@ export async function purgeAsset(table: Table, store: ContentStore, purge: Asset
   await purgeAssetLinks(table, purge);
   await deletePartition(table, lists.linkedComputations(purge.id).pk);
   await deletePartition(table, assetKeys.uses(purge.id));
+  await deletePartition(table, assetKeys.contentReads(purge.id).pk);
   if (purge.content_key) await deleteContent(store, purge.content_key);
   if (purge.upload_key) await deleteContent(store, purge.upload_key);
 }

@@ -60,6 +60,7 @@ export const assetBody = {
     mime_type: 'text/csv',
     asset: content,
     user_key: userKey,
+    content_access: 'creator',
   },
 };
 
@@ -72,6 +73,7 @@ export const assetRow = {
   state: 'ready',
   size: 15_241,
   checksum,
+  content_access: 'creator',
   created_by: 'bob',
   created_at: at,
   updated_at: at,
@@ -79,7 +81,7 @@ export const assetRow = {
 
 export const asset = { ...assetRow, user_key: userKey };
 
-export const assetWithContent = { ...asset, asset: content };
+export const assetWithContent = { ...asset, asset: content, content_reads: [] };
 
 export const manifest = {
   id: computationId,

@@ -65,8 +65,12 @@ async function carryOut<R extends Route, C extends Contract, T extends object>(
   { change, reply }: Change<R, C, T>,
   request: ChangeRequest<R, C>,
 ): Promise<Answer> {
-  const { body, headers = {} }: Answer = reply(await change(request), request);
-  return { body, headers };
+  const { body, ...rest }: Answer = reply(await change(request), request);
+  return { body, headers: headersOf(rest) };
+}
+
+function headersOf({ etag, headers = {} }: Answer): Record<string, string> {
+  return etag === undefined ? headers : { etag, ...headers };
 }
 
 type KeepableReply = Answer & { remember?: Record<string, string> };
@@ -85,9 +89,9 @@ async function carryOutOnce<R extends Route, C extends Contract, T extends objec
     return permitted;
   };
   const keep = (result: object) => {
-    const { body, headers = {}, remember = {} }: KeepableReply = work.reply(result as T, request);
+    const { body, remember = {}, ...rest }: KeepableReply = work.reply(result as T, request);
     const shown = contract.response && v.parse(contract.response, body);
-    return keepAnswer(keyed, { headers, body: shown, remembered: remember, relations: relations ?? {} });
+    return keepAnswer(keyed, { headers: headersOf(rest), body: shown, remembered: remember, relations: relations ?? {} });
   };
   const answerKeeper = { keep, refuseRepeat: () => refuseKept(table, keyed) };
   try {

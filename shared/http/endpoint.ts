@@ -16,6 +16,7 @@ import type { Contract } from './contract.ts';
 import { log, startLog } from '../logger.ts';
 import { logFieldsOf } from './log-fields.ts';
 import { parseInput } from './parse.ts';
+import { parseCondition, type ConditionalHeader, type Names } from './preconditions.ts';
 import { problemResponse, toServiceError, type HttpResponse } from './problem.ts';
 import { notJson, readBody } from './read-body.ts';
 
@@ -33,6 +34,10 @@ export interface EndpointRequest<R extends Route, C extends Contract> {
   caller: Caller;
   /** For endpoints open to an owner or creator. @throws ServiceError `forbidden` if neither role nor relation allows the request */
   permit: (relations: Partial<Record<Relation, string>>) => Permitted;
+  /** The If-Match header, if the contract has this condition and the request has the header. */
+  ifMatch: Names | undefined;
+  /** The same for If-None-Match. */
+  ifNoneMatch: Names | undefined;
   /** The time of the request by the service's clock: RFC 3339, UTC, milliseconds. */
   now: string;
   /** The request's deadline, which all its retries share; for openTable. */
@@ -40,13 +45,22 @@ export interface EndpointRequest<R extends Route, C extends Contract> {
   received: Received;
 }
 
+/** What the client already has, because If-None-Match names it: answered with 304. */
+interface NotModified {
+  body?: never;
+  notModified: true;
+}
+
+type Content<C extends Contract> = [C] extends [{ response: infer S extends v.GenericSchema }]
+  ? { body: v.InferInput<S>; notModified?: never } | ([C] extends [{ condition: 'if-none-match' }] ? NotModified : never)
+  : { body?: never; notModified?: never };
+
 /**
- * What the work returns: a body exactly if the contract has a response, and the proof of `permit` if the endpoint is open to
- * an owner or creator, since nothing else has checked the caller's access then.
+ * What the work returns: a body exactly if the contract has a response, its ETag exactly if the contract has one, and the proof
+ * of `permit` if the endpoint is open to an owner or creator, since nothing else has checked the caller's access then.
  */
-export type Reply<R extends Route, C extends Contract> = ([C] extends [{ response: infer S extends v.GenericSchema }]
-  ? { body: v.InferInput<S> }
-  : { body?: never }) &
+export type Reply<R extends Route, C extends Contract> = Content<C> &
+  ([C] extends [{ etag: true }] ? { etag: string } : { etag?: never }) &
   ([R] extends [{ access: { or: readonly Relation[] } }] ? { permitted: Permitted } : { permitted?: never }) & {
     headers?: Record<string, string>;
   };
@@ -65,6 +79,8 @@ type Layer = middy.MiddlewareObj<AcceptedEvent, HttpResponse, Error, Context>;
 
 export interface Answer {
   body?: unknown;
+  notModified?: true;
+  etag?: string;
   headers?: Record<string, string>;
   /** The body was checked when it was kept. The contract may have changed since. */
   isKept?: boolean;
@@ -115,6 +131,8 @@ export function anyEndpoint<const R extends Route, const C extends Contract>(
         query: parseInput(contract.query ?? noQuery, query, 'query') as Parsed<C['query']>,
         body: (contract.body ? parseInput(contract.body, event.body, '') : undefined) as Parsed<C['body']>,
         caller,
+        ifMatch: conditionOf(contract, 'if-match', event),
+        ifNoneMatch: conditionOf(contract, 'if-none-match', event),
         permit: (relations) => permit(caller, access ?? { anyOf: [] }, relations),
         now: timestampOf(clockOf(context)),
         deadline: () => deadline,
@@ -183,8 +201,15 @@ function bodyParser(): Layer {
   };
 }
 
+function conditionOf({ condition }: Contract, header: ConditionalHeader, { headers }: AcceptedEvent): Names | undefined {
+  const value = headers[header];
+  return condition === header && value !== undefined ? parseCondition(header, value) : undefined;
+}
+
 function success(contract: Contract, reply: Answer, requestId: string): HttpResponse {
-  const headers = { 'x-request-id': requestId, 'cache-control': 'no-store', ...reply.headers };
+  const etag = reply.etag === undefined ? {} : { etag: reply.etag };
+  const headers = { 'x-request-id': requestId, 'cache-control': 'no-store', ...etag, ...reply.headers };
+  if (reply.notModified) return { statusCode: 304, headers, body: '' };
   if (!contract.response) return { statusCode: contract.status, headers, body: '' };
   const body = reply.isKept ? reply.body : v.parse(contract.response, reply.body);
   return { statusCode: contract.status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };

@@ -1,50 +1,72 @@
 import type { Permitted } from '../access/caller.ts';
-import type { Asset, AssetInput, StoredAsset } from '../assets/asset.ts';
+import type { Asset, AssetReplacement, StoredAsset } from '../assets/asset.ts';
 import { changeAsset } from '../assets/change-asset.ts';
 import { dropContentCheck, putContentCheck } from '../assets/content-check.ts';
-import { decodeContent, matchChecksum, type InlineContent } from '../assets/content-input.ts';
+import { decodeContent, matchChecksum } from '../assets/content-input.ts';
 import { presignUpload, type ContentStore } from '../assets/content-store.ts';
+import { requireCreatorToChange } from '../assets/creators-fields.ts';
 import { readAssetToChange } from '../assets/read-asset.ts';
 import { writeContent, type WrittenContent } from '../assets/write-content.ts';
 import { readOptionalKey } from '../keys/read-public-key.ts';
+import { preconditionFailed } from '../errors.ts';
 import { commitChange, refuseRepeat, type Kept } from '../table/commit-change.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
-import { renameLinks } from './rename-links.ts';
+import { refuseTakenPlaces, renameLinks } from './rename-links.ts';
 
 interface UpdateRequest {
   domain: string;
   id: string;
-  given: Omit<AssetInput, 'checksum'> & { checksum?: string | null | undefined };
+  given: AssetReplacement;
+  /** The user who makes the change. */
+  by: string;
   /** RFC 3339, UTC, milliseconds. */
   now: string;
   /** Called with the current asset. Throws to refuse the request. */
   permit: (asset: StoredAsset) => Permitted;
+  /** Returns whether the request's If-Match names this state. Omit without the header. */
+  isNamed?: ((asset: StoredAsset) => boolean) | undefined;
 }
 
 interface UpdatedAsset {
-  /** With the key that `upload` was made for. */
-  asset: Asset & Pick<StoredAsset, 'upload_key'>;
+  asset: StoredAsset & Asset;
   permitted: Permitted;
 }
 
 /**
- * Replaces an asset. New content gets a new key, so that callers who are reading the old content are not disturbed. A content
- * check removes the old content later.
- * @throws ServiceError `not_found`; `invalid_request`; `too_large`; `conflict` as in renameLinks
+ * Replaces an asset. Only its creator may change its content, checksum, key and access to the content, and gets an upload while
+ * the content has not arrived. New content gets a new key, so that callers who are reading the old content are not disturbed. A
+ * content check removes the old content later.
+ * @throws ServiceError `not_found`; `forbidden`; `invalid_request`; `too_large`; `conflict` as in renameLinks;
+ * `precondition_failed`, after all of these
  */
 export async function updateAsset(table: Table, store: ContentStore, request: UpdateRequest): Promise<Kept<UpdatedAsset>> {
-  const { domain, id, given, now, permit } = request;
+  const { domain, id, given, by, now, permit, isNamed } = request;
   let written: WrittenContent | undefined;
   return await withFreshReads(table, async (table) => {
     const current = await readAssetToChange(table, domain, id);
     const permitted = permit(current);
-    const user_key = readOptionalKey(given.user_key, '/asset/user_key');
-    const content = changedContent(given, current);
-    if (content && !written) await refuseRepeat(table);
-    if (content) written ??= await writeContent(table, store, { domain, id }, content, now);
-    const replacement = content ? written : undefined;
+    const content_access = given.content_access ?? current.content_access;
+    const user_key = given.user_key === undefined ? current.user_key : readOptionalKey(given.user_key, '/asset/user_key');
+    const content = given.asset === undefined ? undefined : decodeContent(given.asset);
+    const checksum = given.checksum ?? content?.checksum ?? current.checksum;
+    const isTheSame = content?.checksum === current.content_checksum && checksum === current.checksum;
+    const newContent = isTheSame ? undefined : content;
+    requireCreatorToChange(by, current, {
+      content_access: content_access !== current.content_access,
+      user_key: user_key !== current.user_key,
+      checksum: (given.checksum ?? current.checksum) !== current.checksum,
+      asset: newContent !== undefined,
+    });
+    if (newContent) matchChecksum(newContent, given.checksum);
     const { file_name, description, asset_type, mime_type } = given;
+    if (isNamed && !isNamed(current)) {
+      await refuseTakenPlaces(table, domain, { from: current, to: { ...current, file_name, asset_type } });
+      throw preconditionFailed();
+    }
+    if (newContent && !written) await refuseRepeat(table);
+    if (newContent) written ??= await writeContent(table, store, { domain, id }, newContent, now);
+    const replacement = newContent && written;
     const transaction = new Transaction();
     const next = changeAsset(transaction, domain, current, {
       file_name,
@@ -52,24 +74,16 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
       asset_type,
       mime_type,
       user_key,
+      content_access,
       updated_at: now,
-      ...(replacement?.fields ?? { checksum: given.checksum ?? current.checksum }),
+      ...(replacement?.fields ?? { checksum }),
     });
     if (replacement) transaction.add(dropContentCheck(replacement.check));
     if (replacement && current.content_key) transaction.add(putContentCheck(current.content_key, now));
-    if (next.upload_key) transaction.add(putContentCheck(next.upload_key, now));
+    if (next.upload_key && by === next.created_by) transaction.add(putContentCheck(next.upload_key, now));
     await renameLinks(table, transaction, domain, { from: current, to: next });
-    const upload = next.upload_key === null ? {} : { upload: await presignUpload(store, next.upload_key, now) };
+    const uploadKey = by === next.created_by ? next.upload_key : null;
+    const upload = uploadKey === null ? {} : { upload: await presignUpload(store, uploadKey, now) };
     return await commitChange(table, transaction, { asset: { ...next, ...upload }, permitted });
   });
-}
-
-/** Returns the content sent, or undefined if the asset already has this content and this checksum. */
-function changedContent(given: UpdateRequest['given'], current: StoredAsset): InlineContent | undefined {
-  if (given.asset === undefined) return undefined;
-  const content = decodeContent(given.asset);
-  const isTheSame = content.checksum === current.content_checksum && (given.checksum ?? content.checksum) === current.checksum;
-  if (isTheSame) return undefined;
-  matchChecksum(content, given.checksum);
-  return content;
 }

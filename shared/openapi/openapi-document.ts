@@ -5,6 +5,7 @@ import type { Contract, Examples } from '../http/contract.ts';
 import { endpoints, routes } from '../endpoints/endpoints.ts';
 import { takesKey, type Route } from '../http/route.ts';
 import { Components } from './components.ts';
+import { conditionParameters, etagHeader } from './conditional-requests.ts';
 import { jsonSchemaOf } from './json-schema.ts';
 import { keyParameter, replayedHeaderObject } from './idempotency-key.ts';
 import { pathParameters } from './path-parameters.ts';
@@ -58,6 +59,15 @@ const gatewayMessage = {
   examples: [{ message: 'Unauthorized' }],
 };
 
+/** The message of API Gateway for each error that it answers itself. */
+const gatewayMessages: Partial<Record<ErrorCode, string>> = {
+  unauthenticated: 'Unauthorized',
+  too_large: 'Request Entity Too Large',
+  too_many_requests: 'Too Many Requests',
+  internal: 'Internal Server Error',
+  unavailable: 'Service Unavailable',
+};
+
 function tagOf(route: Route): string {
   return route.name.split('/')[0] ?? '';
 }
@@ -76,7 +86,12 @@ function operation({ route, contract, examples }: Endpoint, components: Componen
     summary: route.summary,
     ...(text ? { description: text } : {}),
     ...(route.access ? {} : { security: [] }),
-    parameters: [...pathParameters(route.path), ...queryParameters(route, contract), ...(takesKey(route) ? [keyParameter] : [])],
+    parameters: [
+      ...pathParameters(route.path),
+      ...queryParameters(route, contract),
+      ...conditionParameters(contract),
+      ...(takesKey(route) ? [keyParameter] : []),
+    ],
     ...(contract.body
       ? {
           requestBody: {
@@ -85,7 +100,11 @@ function operation({ route, contract, examples }: Endpoint, components: Componen
           },
         }
       : {}),
-    responses: { [contract.status]: success(route, contract, examples.response, components), ...failures(route, contract) },
+    responses: {
+      [contract.status]: success(route, contract, examples.response, components),
+      ...notModified(contract),
+      ...failures(route, contract),
+    },
   };
 }
 
@@ -133,19 +152,29 @@ function asQuery(schema: JsonSchema): JsonSchema {
 }
 
 function success(route: Route, contract: Contract, example: unknown, components: Components) {
-  const headers = { 'x-request-id': 'The identifier of the request.', ...contract.headers };
   return {
     description: contract.response ? 'Success.' : 'Success. The response has no body.',
     headers: {
-      ...Object.fromEntries(
-        Object.entries(headers).map(([name, description]) => [name, { description, required: true, schema: { type: 'string' } }]),
-      ),
+      ...responseHeaders({ ...etagHeader(contract), ...contract.headers }),
       ...(takesKey(route) ? replayedHeaderObject : {}),
     },
     ...(contract.response
       ? { content: { 'application/json': { schema: components.add(contract.response, 'output'), example } } }
       : {}),
   };
+}
+
+/** The 304 of an endpoint that evaluates If-None-Match. */
+function notModified(contract: Contract) {
+  if (contract.condition !== 'if-none-match') return {};
+  return { 304: { description: 'Not modified. The response has no body.', headers: responseHeaders(etagHeader(contract)) } };
+}
+
+function responseHeaders(own: Record<string, string>) {
+  const headers = { 'x-request-id': 'The identifier of the request.', ...own };
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
+  );
 }
 
 /** The errors that every endpoint behind the authorizer can return. */
@@ -159,8 +188,10 @@ const everywhere: readonly ErrorCode[] = [
 ];
 
 function failures(route: Route, contract: Contract) {
-  const codes: ErrorCode[] = route.access
-    ? [...everywhere, ...(contract.errors ?? []), ...(takesKey(route) ? (['idempotency_mismatch'] as const) : [])]
+  const ofCondition: readonly ErrorCode[] = contract.condition === 'if-match' ? ['precondition_failed'] : [];
+  const ofKey: readonly ErrorCode[] = takesKey(route) ? ['idempotency_mismatch'] : [];
+  const codes: readonly ErrorCode[] = route.access
+    ? [...everywhere, ...(contract.errors ?? []), ...ofCondition, ...ofKey]
     : ['invalid_request', 'internal'];
   return Object.fromEntries(
     [...Map.groupBy(codes, (code) => errorTable[code].status)].map(([status, ofStatus]) => [status, failure(ofStatus)]),
@@ -175,19 +206,14 @@ function failure(codes: ErrorCode[]) {
     schema: { $ref: '#/components/schemas/Problem' },
     example: { type: 'about:blank', title, status, detail: `${title}.`, code, request_id: 'JKJaXmPLvHcESHA=' },
   };
-  const plain = { schema: { $ref: '#/components/schemas/GatewayMessage' } };
-  const byGateway =
-    code === 'unauthenticated' ||
-    code === 'too_many_requests' ||
-    code === 'internal' ||
-    code === 'unavailable' ||
-    code === 'too_large';
+  const message = gatewayMessages[code];
+  const byGateway = { schema: { $ref: '#/components/schemas/GatewayMessage' }, example: { message } };
   return {
     description: codes.map((each) => `${errorTable[each].title} (\`${each}\`).`).join(' '),
     headers:
       status === 503
         ? { 'Retry-After': { description: 'The number of seconds to wait before the next try.', schema: { type: 'integer' } } }
         : {},
-    content: { 'application/problem+json': problem, ...(byGateway ? { 'application/json': plain } : {}) },
+    content: { 'application/problem+json': problem, ...(message === undefined ? {} : { 'application/json': byGateway }) },
   };
 }

@@ -181,10 +181,11 @@ export const cvmKeys = {
   }),
 };
 
-/** The runs that used an asset when it was unlinked. */
+/** What is stored beside an asset: the runs that used it when it was unlinked, and the reads of its content by others. */
 export const assetKeys = {
   uses: (assetId: string) => `uses#${assetId}`,
   use: (assetId: string, runId: string): Key => ({ pk: assetKeys.uses(assetId), sk: runId }),
+  contentReads: (assetId: string): Key => ({ pk: `content-reads#${assetId}`, sk: 'latest' }),
 };
 
 export const statisticsKeys = {

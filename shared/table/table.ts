@@ -9,6 +9,7 @@ import {
   type DynamoDBDocumentClient,
   type QueryCommandInput,
   type ScanCommandInput,
+  type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import { Deadline, type DeadlineSource } from '../deadline.ts';
 import type { AnswerKeeper } from './commit-change.ts';
@@ -174,6 +175,35 @@ export async function deleteItems(table: Table, keys: (Key & NotARow)[]): Promis
       const command = new BatchWriteCommand({ RequestItems: { [table.name]: unprocessed } });
       const { UnprocessedItems } = await table.document.send(command, until(deadline));
       unprocessed = (UnprocessedItems?.[table.name] ?? []) as typeof unprocessed;
+    }
+  }
+}
+
+type Update = Pick<UpdateCommandInput, 'UpdateExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues'>;
+
+/**
+ * Updates an item if it exists. Retries while a transaction holds the item, until the deadline. The SDK may send an update twice
+ * if a response is lost, so its effect must not depend on how often it is made.
+ * @returns the whole item after the update, or undefined if it does not exist
+ * @throws ServiceError `unavailable` if transactions hold the item until the deadline
+ */
+export async function updateExisting(table: Table, key: Key & NotARow, update: Update): Promise<Item | undefined> {
+  const deadline = deadlineOf(table);
+  const command = new UpdateCommand({
+    TableName: table.name,
+    Key: key,
+    ConditionExpression: 'attribute_exists(pk)',
+    ReturnValues: 'ALL_NEW',
+    ...update,
+  });
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return (await table.document.send(command, until(deadline))).Attributes;
+    } catch (error) {
+      const name = error instanceof Error ? error.name : '';
+      if (name === 'ConditionalCheckFailedException') return undefined;
+      if (name !== 'TransactionConflictException') throw error;
+      await deadline.pause(attempt, error);
     }
   }
 }

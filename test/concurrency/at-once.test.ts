@@ -6,6 +6,7 @@ import { deleteComputation } from '../../shared/deletion/delete-computation.ts';
 import { recordReports } from '../../shared/runs/record-reports.ts';
 import { startRun } from '../../shared/runs/start-run.ts';
 import { callAs, type Call } from '../infra/local/ready-computation.ts';
+import { amount } from '../support/amounts.ts';
 import { readyComputations } from '../support/builders-ready-computations.ts';
 import { allowed } from '../support/builders-store.ts';
 import type { Fault } from '../support/dynamodb-proxy.ts';
@@ -129,24 +130,26 @@ describe('creates over HTTP at the same time', () => {
 });
 
 describe('changes in one domain at the same time', () => {
-  it('are all made once, 400 of them, while every third transaction meets a conflict', async () => {
+  const many = amount({ sample: 40, full: 200 });
+  const some = amount({ sample: 20, full: 40 });
+  it(`are all made once, ${2 * many} of them, while every third transaction meets a conflict`, async () => {
     const domain = await openDomain('conflict');
-    expect(await changeAtOnce(domain, 200, { kind: 'conflict', share: 1 / 3 })).toBeGreaterThan(200);
-    await expectExact(domain, 200);
+    expect(await changeAtOnce(domain, many, { kind: 'conflict', share: 1 / 3 })).toBeGreaterThan(many);
+    await expectExact(domain, many);
   });
 
   it('are all made once while transactions hold the items that all of them change', async () => {
     const domain = await openDomain('contention');
-    const faults = await changeAtOnce(domain, 40, { kind: 'contention', share: 1, holdInMilliseconds: 10 });
-    expect(faults).toBeGreaterThan(100);
-    await expectExact(domain, 40);
+    const faults = await changeAtOnce(domain, some, { kind: 'contention', share: 1, holdInMilliseconds: 10 });
+    expect(faults).toBeGreaterThan(amount({ sample: 30, full: 100 }));
+    await expectExact(domain, some);
   });
 
   it('are all made once while every eighth answer of the table is lost', async () => {
     const domain = await openDomain('lost');
     const lost: Fault = { kind: 'lost-answer', share: 1 / 8, operations: ['TransactWriteItems'] };
-    expect(await changeAtOnce(domain, 40, lost)).toBeGreaterThan(10);
-    await expectExact(domain, 40);
+    expect(await changeAtOnce(domain, some, lost)).toBeGreaterThan(amount({ sample: 5, full: 10 }));
+    await expectExact(domain, some);
   });
 
   it('are all made once while the table throttles every eighth call', async () => {

@@ -9,6 +9,7 @@ import { sweepRuns } from '../../shared/runs/sweep-runs.ts';
 import { deletePartition } from '../../shared/deletion/delete-partition.ts';
 import { purgeAll } from '../../shared/deletion/purge-all.ts';
 import { isActive } from '../../shared/computations/run.ts';
+import { amount } from '../support/amounts.ts';
 import { emptyModel, enters, happens, modelOf, type Model } from '../support/builders-model.ts';
 import { plan, stepNames, type Planned, type Step } from '../support/builders-steps.ts';
 import { endRunWith, startStores, type Stores } from '../support/builders-store.ts';
@@ -190,7 +191,7 @@ describe('the store', () => {
           expect([status, total]).toEqual([status, meant]);
         }
       }),
-      { numRuns: 15 },
+      { numRuns: amount({ sample: 4, full: 15 }) },
     );
   });
 
@@ -222,7 +223,7 @@ describe('the store', () => {
           model = modelOf(items, domain);
         }
       }),
-      { numRuns: 10 },
+      { numRuns: amount({ sample: 3, full: 10 }) },
     );
   });
 });

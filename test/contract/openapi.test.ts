@@ -122,6 +122,28 @@ describe('the OpenAPI document', () => {
     ]).toEqual([takes, takes, takes]);
   });
 
+  it('documents the ETag, If-Match with 412, and If-None-Match with 304 of the endpoints that have them', () => {
+    const documented = operations.flatMap(({ route, operation }) => {
+      const headers = operation.parameters
+        .filter(({ in: place, name }) => place === 'header' && name !== 'Idempotency-Key')
+        .map(({ name }) => name);
+      const etags = Object.entries(operation.responses).filter(([, { headers: own = {} }]) => 'ETag' in own);
+      const failures = Object.keys(operation.responses).filter((status) => status === '412');
+      const found = [...headers, ...etags.map(([status]) => `ETag on ${status}`), ...failures];
+      return found.length > 0 ? [[route.endpoint, found.join(', ')]] : [];
+    });
+    expect(documented).toEqual([
+      [1, 'ETag on 201'],
+      [3, 'If-None-Match, ETag on 200, ETag on 304'],
+      [4, 'If-Match, ETag on 200, 412'],
+      [5, 'If-Match, 412'],
+      [15, 'ETag on 201'],
+      [17, 'If-None-Match, ETag on 200, ETag on 304'],
+      [18, 'If-Match, ETag on 200, 412'],
+      [19, 'If-Match, 412'],
+    ]);
+  });
+
   it.each(operations)('has valid examples for the request and the success of $route.method $route.path', ({ operation }) => {
     const sent = Object.values(operation.requestBody?.content ?? {});
     const answered = Object.values(operation.responses).flatMap(({ content = {} }) => Object.values(content));
@@ -129,6 +151,23 @@ describe('the OpenAPI document', () => {
     const [success] = Object.entries(operation.responses).find(([status]) => status.startsWith('2')) ?? [''];
     if (success !== '204') expect(operation.responses[success]?.content?.['application/json']).toHaveProperty('example');
     for (const media of sent) expect(media).toHaveProperty('example');
+  });
+
+  it('has API Gateway’s own message as the example of each error that it answers itself', () => {
+    const failures = operations.flatMap(({ operation }) =>
+      Object.entries(operation.responses).filter(([status]) => status >= '400'),
+    );
+    const examples = failures.flatMap(([status, { content = {} }]) => {
+      const media = content['application/json'];
+      return media ? [`${status} ${JSON.stringify(media.example)}`] : [];
+    });
+    expect([...new Set(examples)].sort()).toEqual([
+      '401 {"message":"Unauthorized"}',
+      '413 {"message":"Request Entity Too Large"}',
+      '429 {"message":"Too Many Requests"}',
+      '500 {"message":"Internal Server Error"}',
+      '503 {"message":"Service Unavailable"}',
+    ]);
   });
 
   it.each(operations)(

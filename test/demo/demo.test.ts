@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
+import { oneOf } from '../support/amounts.ts';
 import { childrenOf, isAlive } from '../support/processes.ts';
 
 const demo = join(import.meta.dirname, '../../demo/demo.ts');
@@ -31,6 +32,7 @@ describe('npm run demo', () => {
     const { code, stdout, stderr } = await start().ended();
     expect(stderr).toBe('');
     expect(stdout).toContain('the key of owner; Missing algorithm');
+    expect(stdout).toContain('its content is withheld, its hash is');
     expect(stdout).toContain('nothing: ready to run');
     expect(stdout).toMatch(/completed: The CVM finished the run\.[^]*cancelled: Stopped; the CVM confirmed it\./);
     expect(stdout.match(/as in the manifest/g)).toHaveLength(2);
@@ -39,7 +41,7 @@ describe('npm run demo', () => {
     expect(code).toBe(0);
   });
 
-  it.each(['SIGINT', 'SIGTERM'] as const)('leaves no process behind after %s, and exits with 1', async (signal) => {
+  it.each(oneOf(['SIGINT', 'SIGTERM'] as const))('leaves no process behind after %s, and exits with 1', async (signal) => {
     const process = start();
     await expect.poll(process.printed).toContain('ReceivingAlgorithm');
     const children = childrenOf(process.pid);

@@ -43,12 +43,17 @@ describe('create an asset', () => {
       state: 'ready',
       size: 4,
       checksum: sha3('a,b\n'),
+      content_access: 'creator',
       created_by: session.target.idOf('administrator'),
       created_at: expect.any(String),
       updated_at: expect.any(String),
       user_key: createPublicKey(Buffer.from(key, 'base64').toString()).export({ format: 'der', type: 'spki' }).toString('base64'),
     });
-    expect(await session.done(get, { path: { id } })).toEqual({ ...(body as object), asset: base64('a,b\n') });
+    expect(await session.done(get, { path: { id } })).toEqual({
+      ...(body as object),
+      asset: base64('a,b\n'),
+      content_reads: [],
+    });
   });
 
   it('answers with an upload when the content is absent, and the asset is pending until the content has arrived', async () => {
@@ -122,6 +127,7 @@ describe('create an asset', () => {
     ['an invalid checksum', dataset({ checksum: 'abc' }), '/asset/checksum'],
     ['an invalid media type', dataset({ mime_type: 'text' }), '/asset/mime_type'],
     ['an invalid key', dataset({ user_key: base64('ssh-dss AAAA') }), '/asset/user_key'],
+    ['an unknown access to the content', dataset({ content_access: 'public' }), '/asset/content_access'],
     ['an unknown field', dataset({ filename: 'x' }), '/asset/filename'],
   ])('answers 400 to %s and points to it', async (_what, body, pointer) => {
     const { status, code, errors } = await session.refused(create, { body });
@@ -142,6 +148,49 @@ describe('create an asset', () => {
     expect(await statusOf('algo_provider', 'dataset')).toBe(403);
     expect(await statusOf('dataset_provider', 'dataset')).toBe(201);
     expect(await statusOf('dataset_provider', 'algorithm')).toBe(403);
+  });
+});
+
+describe('read an asset of someone else', () => {
+  itAs(['dataset_provider', 'viewer', 'creator'], 'answers without the content unless it is open to the domain', async () => {
+    const { id } = await session.createAsset({}, 'dataset_provider');
+    const { asset, content_reads, ...rest } = await session.done(get, { path: { id }, as: 'dataset_provider' });
+    expect({ asset, content_reads }).toEqual({ asset: base64('a,b\n'), content_reads: [] });
+    for (const as of ['administrator', 'viewer', 'creator'] as const) {
+      expect(await session.done(get, { path: { id }, as })).toEqual({ ...rest, content_withheld: true });
+    }
+  });
+
+  itAs(
+    ['dataset_provider', 'viewer'],
+    'gives content that is open to the domain, and lists the reads for its creator',
+    async () => {
+      const { id } = await session.createAsset({ content_access: 'domain' }, 'dataset_provider');
+      const { asset, ...rest } = await session.done(get, { path: { id }, as: 'viewer' });
+      expect(asset).toBe(base64('a,b\n'));
+      expect(rest).not.toHaveProperty('content_withheld');
+      expect(rest).not.toHaveProperty('content_reads');
+      await session.done(get, { path: { id } });
+      const { content_reads } = await session.done(get, { path: { id }, as: 'dataset_provider' });
+      expect(content_reads?.map(({ user }) => user).sort()).toEqual(
+        [session.target.idOf('administrator'), session.target.idOf('viewer')].sort(),
+      );
+      expect(content_reads?.[0]?.read_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    },
+  );
+
+  itAs(['dataset_provider', 'viewer'], 'withholds the download of a large file too, until its creator opens it', async () => {
+    const { id, file_name, upload } = await session.createAsset({ asset: undefined }, 'dataset_provider');
+    await send(upload, new Uint8Array(4 * 1024 * 1024 + 1));
+    await expect.poll(async () => (await session.done(get, { path: { id } })).state).toBe('ready');
+    const withheld = await session.done(get, { path: { id }, as: 'viewer' });
+    expect(withheld).toMatchObject({ content_withheld: true, size: 4 * 1024 * 1024 + 1 });
+    expect(withheld).not.toHaveProperty('download');
+    const open = dataset({ file_name, content_access: 'domain' });
+    await session.done(update, { path: { id }, body: open, as: 'dataset_provider' });
+    expect((await session.done(get, { path: { id }, as: 'viewer' })).download?.url).toMatch(/^http/);
+    const { content_reads } = await session.done(get, { path: { id }, as: 'dataset_provider' });
+    expect(content_reads).toMatchObject([{ user: session.target.idOf('viewer') }]);
   });
 });
 
@@ -195,10 +244,17 @@ describe('replace an asset', () => {
     expect([status, errors?.[0]?.pointer]).toEqual([400, '/asset/checksum']);
   });
 
-  it('resets absent fields to their defaults', async () => {
-    const { id, file_name } = await session.createAsset({ description: 'D', mime_type: 'text/csv', user_key: publicKey() });
+  it('resets absent fields to their defaults, except the content, its access and the key', async () => {
+    const given = { description: 'D', mime_type: 'text/csv', user_key: publicKey(), content_access: 'domain' };
+    const { id, file_name, user_key } = await session.createAsset(given);
     const replaced = await session.done(update, { path: { id }, body: dataset({ file_name }) });
-    expect(replaced).toMatchObject({ file_name, description: '', mime_type: '', user_key: '', state: 'ready', size: 4 });
+    expect(replaced).toMatchObject({ file_name, description: '', mime_type: '', state: 'ready', size: 4 });
+    expect(replaced).toMatchObject({ user_key, content_access: 'domain' });
+    const closed = await session.done(update, {
+      path: { id },
+      body: dataset({ file_name, user_key: '', content_access: 'creator' }),
+    });
+    expect(closed).toMatchObject({ user_key: '', content_access: 'creator', size: 4 });
   });
 
   it('replaces the content and its checksum', async () => {
@@ -240,6 +296,41 @@ describe('replace an asset', () => {
     const by = async (as: 'dataset_provider' | 'editor' | 'administrator') =>
       (await session.call(update, { path: { id }, body: dataset({ description: as }), as })).status;
     expect([await by('dataset_provider'), await by('administrator'), await by('editor')]).toEqual([200, 200, 403]);
+  });
+
+  itAs(
+    ['dataset_provider'],
+    'lets administrators change what is not its creator’s, and names what they may not change',
+    async () => {
+      const { id, file_name } = await session.createAsset({ user_key: publicKey() }, 'dataset_provider');
+      const { content_withheld, ...read } = await session.done(get, { path: { id } });
+      expect(content_withheld).toBe(true);
+      const replace = (fields: Record<string, unknown>) => ({ path: { id }, body: { asset: { ...read, ...fields } } });
+      const changed = await session.done(update, replace({ description: 'By the administrator', mime_type: 'text/csv' }));
+      expect(changed).toMatchObject({ description: 'By the administrator', mime_type: 'text/csv', user_key: read.user_key });
+      const forbidden = { content_access: 'domain', user_key: publicKey(), checksum: sha3('b'), asset: base64('b') };
+      for (const [field, value] of Object.entries(forbidden)) {
+        const { status, code, errors, detail } = await session.refused(update, replace({ [field]: value }));
+        expect({ field, status, code }).toEqual({ field, status: 403, code: 'forbidden' });
+        expect(errors?.map(({ pointer }) => pointer)).toContain(`/asset/${field}`);
+        expect(detail).toContain(field);
+      }
+      expect(await session.done(get, { path: { id }, as: 'dataset_provider' })).toMatchObject({
+        file_name,
+        description: 'By the administrator',
+        asset: base64('a,b\n'),
+        content_access: 'creator',
+        user_key: read.user_key,
+      });
+    },
+  );
+
+  itAs(['dataset_provider'], 'answers with the upload of a pending asset to its creator only', async () => {
+    const { id, file_name } = await session.createAsset({ asset: undefined }, 'dataset_provider');
+    const body = dataset({ file_name });
+    expect(await session.done(update, { path: { id }, body })).not.toHaveProperty('upload');
+    const { upload } = await session.done(update, { path: { id }, body, as: 'dataset_provider' });
+    expect(await send(upload, 'late')).toBe(200);
   });
 
   itAs(['dataset_provider'], 'answers 403 to making it an algorithm when the caller may provide datasets only', async () => {

@@ -1,6 +1,6 @@
 import { defineConfig, mergeConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import base from '../../vitest.config.ts';
+import base from '../../vitest.base.config.ts';
 
 const order = (process.env['MUTANTS_ORDER'] ?? '').split(',');
 

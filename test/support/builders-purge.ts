@@ -2,6 +2,7 @@ import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
 import type { ContentStore } from '../../shared/assets/content-store.ts';
 import type { Table } from '../../shared/table/table.ts';
+import { amount, sampleSeed } from './amounts.ts';
 import type { Stores } from './builders-store.ts';
 import type { Fault } from './dynamodb-proxy.ts';
 import { scan } from './lifecycle-inconsistencies.ts';
@@ -23,32 +24,41 @@ export async function contentKeys(content: ContentStore): Promise<string[]> {
   return (Contents ?? []).map(({ Key }) => String(Key));
 }
 
+/** `npm test` tries every fourth call, from the first, second, third or fourth on as the seed says. */
+const sampleStride = amount({ sample: 4, full: 1 });
+
 /**
  * Repeats `work` on a table that fails from the first call on, then from the second call on, and so on until `work` succeeds.
  * Calls `check` after each attempt. Tries both cases: the last call before the failure takes effect, or it does not.
- * @returns the number of failures
+ * @param stride 1 to try each call; without it, `npm test` tries a sample
+ * @returns the number of calls that `work` could die at, in both cases together
  */
 export async function dieAtEveryCall<T>(
   { proxy }: Stores,
   prepare: () => Promise<T>,
   work: (prepared: T) => Promise<unknown>,
   check: (prepared: T, death: string) => Promise<void>,
+  stride = sampleStride,
 ): Promise<number> {
-  let deaths = 0;
+  let calls = 0;
   for (const kind of ['dropped', 'lost-answer'] as const satisfies Fault['kind'][]) {
-    for (let after = 0; ; after++) {
+    for (let after = sampleSeed % stride; ; after += stride) {
       const prepared = await prepare();
+      const callsBefore = proxy.calls.length;
       proxy.inject({ kind, share: 1, after });
       const died = await work(prepared).then(
         () => false,
         () => true,
       );
       const met = proxy.faults();
+      const callsMade = proxy.calls.length - callsBefore;
       proxy.inject(undefined);
-      await check(prepared, `${kind} after ${after} calls`);
-      if (!died && met === 0) break;
-      deaths += 1;
+      await check(prepared, `${kind} after ${after} calls (TEST_SEED=${sampleSeed})`);
+      if (!died && met === 0) {
+        calls += callsMade;
+        break;
+      }
     }
   }
-  return deaths;
+  return calls;
 }

@@ -178,7 +178,14 @@ const creating = {
   }),
   createAsset: (domain: string, { name, type }: Step): Planned => {
     const asset = { file_name: `${name}.csv`, asset_type: type };
-    const whole = { ...fields, ...asset, asset: btoa('print(1)'), createdBy: 'alice', now: byAlice.now };
+    const whole = {
+      ...fields,
+      ...asset,
+      content_access: 'creator' as const,
+      asset: btoa('print(1)'),
+      createdBy: 'alice',
+      now: byAlice.now,
+    };
     return {
       act: async ({ content }, table) => (await createAsset(table, content, { domain, ...whole })).id,
       apply: (model, id) => {

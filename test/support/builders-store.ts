@@ -83,9 +83,12 @@ export async function aComputation(table: Table, domain: string, name = 'Iris'):
 export async function anAsset(
   { table, content }: Pick<Stores, 'table' | 'content'>,
   domain: string,
-  asset: { file_name: string; asset_type: AssetType; asset?: string } = { file_name: 'algorithm.py', asset_type: 'algorithm' },
+  asset: { file_name: string; asset_type: AssetType; asset?: string; content_access?: 'creator' | 'domain' } = {
+    file_name: 'algorithm.py',
+    asset_type: 'algorithm',
+  },
 ): Promise<string> {
-  const fields = { description: '', mime_type: '', user_key: '', asset: btoa('print(1)') };
+  const fields = { description: '', mime_type: '', user_key: '', content_access: 'creator' as const, asset: btoa('print(1)') };
   return (await createAsset(table, content, { domain, ...fields, ...asset, createdBy: 'alice', now: clockOfTests })).id;
 }
 

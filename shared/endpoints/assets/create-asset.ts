@@ -20,6 +20,7 @@ export const contract = {
   bodyLimit: 6 * 1024 * 1024,
   status: 201,
   response: assetSchema,
+  etag: true,
   headers: { Location: 'The path of the asset.' },
   errors: ['unsupported_media_type', 'too_large'],
   description:

@@ -8,17 +8,26 @@ export const route = {
   endpoint: 17,
   method: 'GET',
   path: '/{domainID}/assets/{id}',
-  summary: 'Get an asset with its content',
+  summary: 'Get an asset, and its content if you may have it',
   access: { anyOf: ['view'] },
-  uses: { table: ['GetItem'], content: ['GetObject'], bucket: ['ListBucket'] },
+  uses: {
+    table: ['GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem', 'ConditionCheckItem'],
+    content: ['GetObject'],
+    bucket: ['ListBucket'],
+  },
   loses: 'Users cannot open an asset.',
 } as const satisfies Route;
 
 export const contract = {
   status: 200,
   response: assetSchema,
+  etag: true,
+  condition: 'if-none-match',
   errors: ['not_found'],
-  description: 'Returns content of up to 4 MiB in `asset`, and a presigned request for larger content in `download`.',
+  description:
+    'Returns content of up to 4 MiB in `asset`, and a presigned request for larger content in `download`. The content goes to the ' +
+    'creator of the asset, and to others only if `content_access` is `domain`. Otherwise they get `content_withheld: true`. ' +
+    'Reads by others are recorded, and the creator gets the latest 100 in `content_reads`.',
 } as const satisfies Contract;
 
 export const examples = { response: assetWithContent } satisfies Examples<typeof contract>;

@@ -18,6 +18,7 @@ export const contract = {
   body: computationInput,
   status: 201,
   response: computationSchema,
+  etag: true,
   headers: {
     Location: 'The path of the computation.',
     'HX-Location': '`/computations/{id}`, for front ends that follow this header.',

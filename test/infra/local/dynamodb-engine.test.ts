@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startDynamoDb } from '../../../infra/local/dynamodb.ts';
 import { isAlive } from '../../support/processes.ts';
 import { readyComputation } from './ready-computation.ts';
 import { enginesOf, killServices, type ServiceProcess, startService } from './service-process.ts';
@@ -47,19 +48,25 @@ describe('the DynamoDB engine', () => {
     expect(isAlive(engine)).toBe(false);
   });
 
-  it('that keeps being killed ends the service with a message and exit code 1', async () => {
-    const service = await startService(['--data', data]);
+  it('that keeps being killed is restarted several times, and is then reported as lost', async () => {
+    const lost: string[] = [];
+    const engine = await startDynamoDb({
+      dataDirectory: data,
+      onLost: ({ message }) => lost.push(message),
+      firstPauseInMilliseconds: 1,
+    });
     const killed = new Set<number>();
-    while (!service.hasEnded()) {
-      for (const engine of enginesOf(service)) {
-        if (killed.has(engine)) continue;
-        killed.add(engine);
-        kill(engine);
-      }
-      await fetch(`${service.baseUrl}/health`).catch(() => undefined);
-    }
-    expect(await service.exited).toBe(1);
-    expect(service.output()).toContain('keeps ending');
+    await expect
+      .poll(() => {
+        for (const each of enginesOf(process)) {
+          killed.add(each);
+          kill(each);
+        }
+        return lost;
+      })
+      .toEqual([expect.stringContaining('keeps ending')]);
+    expect(killed.size).toBeGreaterThan(5);
+    await engine.stop();
   });
 
   it('that is killed in memory ends the service with a message and exit code 1', async () => {

@@ -64,7 +64,7 @@ export function killServices(): void {
 }
 
 /** Lists the processes of a service's embedded DynamoDB engine. */
-export function enginesOf(service: ServiceProcess): number[] {
+export function enginesOf(service: { pid: number }): number[] {
   return childrenOf(service.pid).flatMap(childrenOf).filter(isEngine);
 }
 

@@ -100,12 +100,18 @@ describe('startStack', () => {
     }
   });
 
-  it('lets browsers run only its own scripts on the reference page, and guess no content types', async () => {
+  it('lets browsers use only its own scripts and styles on the reference page, and guess no content types', async () => {
     for (const path of ['/docs', '/docs/docs.js', '/favicon.ico']) {
       const { headers } = await fetch(stack.baseUrl + path);
       expect(headers.get('x-content-type-options')).toBe('nosniff');
-      expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self';/);
+      expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';/);
     }
+  });
+
+  it('serves a reference page without the inline scripts, styles and event handlers that its policy forbids', async () => {
+    const page = await (await fetch(`${stack.baseUrl}/docs`)).text();
+    expect(page).toContain('<script ');
+    expect(page).not.toMatch(/<script(?![^>]* src=)|<style|\s(?:style|on\w+)=/);
   });
 
   it('serves the reference page and all that it loads', async () => {

@@ -124,17 +124,20 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
     });
     const { Format } = deployed?.['AccessLogSettings'] as { Format: string };
     expect(JSON.parse(Format)).toMatchObject({ requestId: '$context.requestId', status: '$context.status' });
-    interface Cors {
-      AllowOrigins: string[];
-      AllowHeaders: string[];
-      ExposeHeaders: string[];
-    }
-    const [api] = Object.values(service.ofType<{ CorsConfiguration?: Cors }>('AWS::ApiGatewayV2::Api'));
-    const cors = api?.CorsConfiguration;
-    expect(cors?.AllowOrigins ?? []).toEqual(stage.corsOrigins);
-    if (!cors) return;
-    expect(cors.AllowHeaders).toContain('idempotency-key');
-    expect(cors.ExposeHeaders).toContain('idempotent-replayed');
+    const [api] = Object.values(service.ofType<{ CorsConfiguration?: Record<string, unknown> }>('AWS::ApiGatewayV2::Api'));
+    expect(api?.CorsConfiguration?.['AllowOrigins'] ?? []).toEqual(stage.corsOrigins);
+    if (stage.corsOrigins.length === 0) return;
+    expect(api?.CorsConfiguration).toMatchObject({
+      AllowHeaders: expect.arrayContaining(['authorization', 'content-type', 'if-match', 'if-none-match', 'idempotency-key']),
+      ExposeHeaders: expect.arrayContaining([
+        'x-request-id',
+        'location',
+        'hx-location',
+        'retry-after',
+        'etag',
+        'idempotent-replayed',
+      ]),
+    });
   });
 
   it('has the custom domain of the stage, if there is one', () => {

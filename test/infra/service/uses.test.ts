@@ -202,6 +202,7 @@ async function read(id: string): Promise<void> {
     ...[...pages, ...ofComputation.map((rest) => path(id) + rest)],
   ];
   for (const route of routesToRead) await done('GET', route);
+  await readByOthers();
   await done('POST', `${path(third)}/dryrun`);
 
   const { upload } = await done('POST', '/d1/assets', asset({ asset: undefined }));
@@ -209,6 +210,13 @@ async function read(id: string): Promise<void> {
   await fetch(url, { method, headers, body: 'a,b' });
   await called('maintenance/receive-upload', 'dynamodb:UpdateItem');
   await done('DELETE', `/d1/assets/${dataset}`);
+}
+
+/** Two reads: the first one creates the record of reads. */
+async function readByOthers(): Promise<void> {
+  const { id } = await done('POST', '/d1/assets', asset({ content_access: 'domain' }));
+  const bob = callAs(stack.baseUrl, await stack.token('bob', ['d1:viewer']));
+  for (const _ of ['first', 'second']) await bob('GET', `/d1/assets/${String(id)}`);
 }
 
 async function remove(id: string): Promise<void> {

@@ -17,6 +17,7 @@ const row = {
   state: 'ready',
   size: 3,
   checksum: hash,
+  content_access: 'domain',
   created_by: 'alice',
   created_at: now,
   updated_at: now,
@@ -24,11 +25,24 @@ const row = {
 
 describe('assetInput', () => {
   it('fills in the fields that may be left out', () => {
-    expect(v.parse(assetInput, { asset: given }).asset).toEqual({ ...given, description: '', mime_type: '', user_key: '' });
+    expect(v.parse(assetInput, { asset: given }).asset).toEqual({
+      ...given,
+      description: '',
+      mime_type: '',
+      user_key: '',
+      content_access: 'creator',
+    });
   });
 
   it('keeps every field that is given, with the checksum in lower case', () => {
-    const fields = { description: 'Irises', mime_type: 'text/csv', asset: 'YSxi', user_key: 'key', checksum: hash };
+    const fields = {
+      description: 'Irises',
+      mime_type: 'text/csv',
+      asset: 'YSxi',
+      user_key: 'key',
+      content_access: 'domain',
+      checksum: hash,
+    };
     expect(v.parse(assetInput, { asset: { ...given, ...fields } }).asset).toEqual({
       ...given,
       ...fields,
@@ -69,6 +83,9 @@ describe('assetInput', () => {
     { checksum: `0${hash}` },
     { checksum: `${hash}0` },
     { checksum: null },
+    { content_access: 'nobody' },
+    { content_access: '' },
+    { content_access: null },
     { user_key: 'x'.repeat(16 * 1024 + 1) },
     { state: 'ready' },
   ])('refuses %j', (fields) => {
@@ -78,8 +95,12 @@ describe('assetInput', () => {
 
 describe('assetReplacement', () => {
   it('takes an asset as the service returns it', () => {
-    const returned = { ...row, user_key: '', upload: {}, download: {} };
+    const returned = { ...row, user_key: '', upload: {}, download: {}, content_withheld: true, content_reads: [] };
     expect(v.safeParse(assetReplacement, { asset: returned }).success).toBe(true);
+  });
+
+  it('leaves out the key and the access to the content if they are absent, so that they stay as they are', () => {
+    expect(v.parse(assetReplacement, { asset: given }).asset).toEqual({ ...given, description: '', mime_type: '' });
   });
 });
 
@@ -96,11 +117,21 @@ describe('assetSchema', () => {
     };
     expect(v.parse(assetSchema, { ...asset, content_key: 'hidden' })).toEqual(asset);
   });
+
+  it('returns that the content is withheld, and who has read it', () => {
+    const asset = { ...row, user_key: '', content_withheld: true, content_reads: [{ user: 'bob', read_at: now }] };
+    expect(v.parse(assetSchema, asset)).toEqual(asset);
+  });
 });
 
 describe('storedAsset', () => {
   it('keeps every field that is stored', () => {
     const stored = { ...row, user_key: 'key', content_key: 'a', content_checksum: 'b', upload_key: 'c', version: 1 };
     expect(v.parse(storedAsset, stored)).toEqual(stored);
+  });
+
+  it('is open to its creator only if it was stored before assets had `content_access`', () => {
+    const { content_access: _, ...old } = { ...row, user_key: '', content_key: 'a', content_checksum: 'b', upload_key: null };
+    expect(v.parse(storedAsset, { ...old, version: 1 })).toMatchObject({ content_access: 'creator' });
   });
 });

@@ -54,7 +54,7 @@ async function expectNothingLeft({ id, runs }: { id: string; runs: string[] }, d
 
 describe('the purge of a computation', () => {
   it('leaves no item of the computation, at whichever call its deletion died', async () => {
-    const deaths = await dieAtEveryCall(
+    const calls = await dieAtEveryCall(
       stores,
       aLivedComputation,
       ({ id }) => remove(id, stores.mortal),
@@ -63,7 +63,7 @@ describe('the purge of a computation', () => {
         await expectNothingLeft(computation, death);
       },
     );
-    expect(deaths).toBeGreaterThan(10);
+    expect(calls).toBeGreaterThan(10);
   });
 
   it('leaves no item of the computation, at whichever call the purge itself died before', async () => {
@@ -75,8 +75,8 @@ describe('the purge of a computation', () => {
       return computation;
     };
     const purge = () => purgeAll(stores.mortal, stores.content);
-    const deaths = await dieAtEveryCall(stores, prepare, purge, expectNothingLeft);
-    expect(deaths).toBeGreaterThan(20);
+    const calls = await dieAtEveryCall(stores, prepare, purge, expectNothingLeft);
+    expect(calls).toBeGreaterThan(20);
   });
 
   it('ends after a deletion that was answered as done, although the assets are deleted in between', async () => {

@@ -9,6 +9,7 @@ import { readEvents, type Paging } from '../../../shared/events/read-events.ts';
 import { parseSegment } from '../../../shared/events/segment.ts';
 import { journalKeys } from '../../../shared/table/keys.ts';
 import { queryPrefix } from '../../../shared/table/table.ts';
+import { amount } from '../../support/amounts.ts';
 import { anEvent, appendToJournal } from '../../support/append-to-journal.ts';
 import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
 
@@ -94,7 +95,7 @@ describe('readEvents', () => {
           }
         },
       ),
-      { numRuns: 20, endOnFailure: true },
+      { numRuns: amount({ sample: 6, full: 20 }), endOnFailure: true },
     );
   });
 

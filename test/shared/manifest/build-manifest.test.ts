@@ -18,6 +18,7 @@ function anAsset(fields: Partial<StoredAsset> = {}): StoredAsset {
     state: 'ready',
     size: 1,
     checksum: '07'.repeat(32),
+    content_access: 'creator',
     created_by: 'bob',
     created_at: clockOfTests,
     updated_at: clockOfTests,

@@ -105,7 +105,7 @@ describe('the migration server-keys-of-ended-runs', () => {
   });
 
   it('leaves no key of an ended run, whichever call the migration dies at', async () => {
-    const deaths = await dieAtEveryCall(
+    const calls = await dieAtEveryCall(
       stores,
       async () => {
         await clear();
@@ -117,7 +117,7 @@ describe('the migration server-keys-of-ended-runs', () => {
         expect([death, ...(await itemsWithKey())]).toEqual([death]);
       },
     );
-    expect(deaths).toBeGreaterThan(20);
+    expect(calls).toBeGreaterThan(20);
   });
 
   it('removes the keys of ended runs alone while runs start and end and computations are deleted', async () => {

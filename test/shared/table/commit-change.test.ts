@@ -10,7 +10,14 @@ import { aComputation, anAsset, byAlice, startStores, type Stores } from '../../
 import { scan } from '../../support/lifecycle-inconsistencies.ts';
 
 const domain = 'd1';
-const fields = { file_name: 'a.csv', description: '', asset_type: 'dataset' as const, mime_type: '', user_key: '' };
+const fields = {
+  file_name: 'a.csv',
+  description: '',
+  asset_type: 'dataset' as const,
+  mime_type: '',
+  user_key: '',
+  content_access: 'creator' as const,
+};
 
 let stores: Stores;
 /** The table while a request is served whose answer is kept already. */

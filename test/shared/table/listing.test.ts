@@ -4,6 +4,7 @@ import { keyToWrite, listKeys, lists, numbersPerLeaf, numbersPerMid, type List }
 import { addToList, moveInList, nextNumber, readPage, removeFromList } from '../../../shared/table/listing.ts';
 import { type Table } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
+import { amount } from '../../support/amounts.ts';
 import { startProxiedTable, type ProxiedTable } from '../../support/proxied-table.ts';
 
 let proxied: ProxiedTable;
@@ -100,7 +101,7 @@ describe('readPage', () => {
           }
         },
       ),
-      { numRuns: 25 },
+      { numRuns: amount({ sample: 6, full: 25 }) },
     );
   });
 

@@ -1,6 +1,8 @@
+import { TransactionConflictException } from '@aws-sdk/client-dynamodb';
+import { ConfiguredRetryStrategy } from '@smithy/core/retry';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Deadline } from '../../../shared/deadline.ts';
-import { deleteItems, getItem, getItems, increment, queryPartition } from '../../../shared/table/table.ts';
+import { deleteItems, getItem, getItems, increment, queryPartition, updateExisting } from '../../../shared/table/table.ts';
 import { StaleReadError, transact, withFreshReads } from '../../../shared/table/transaction.ts';
 import { untilTestEnds } from '../../support/patience.ts';
 import { startProxiedTable } from '../../support/proxied-table.ts';
@@ -47,6 +49,9 @@ describe('transact on a busy table', () => {
 describe('transact, tried again,', () => {
   const put = { put: { Item: { pk: 'a', sk: 'token' } } };
 
+  /** The retries of the SDK's default, without its pauses of up to 4 seconds. */
+  const retriesAtOnce = new ConfiguredRetryStrategy(3, 0);
+
   /** The tokens under which a transaction is sent that meets a fault so many times. The SDK itself retries what is in progress. */
   async function tokensSent(kind: 'conflict' | 'still-in-progress', times: number): Promise<unknown[]> {
     const proxied = await startProxiedTable({ latencyInMilliseconds: 0 });
@@ -58,6 +63,7 @@ describe('transact, tried again,', () => {
       },
       { step: 'initialize' },
     );
+    proxied.table.document.config.retryStrategy = () => Promise.resolve(retriesAtOnce);
     proxied.proxy.inject({ kind, share: 1, times });
     await transact(proxied.table, [put]);
     await proxied.stop();
@@ -74,6 +80,40 @@ describe('transact, tried again,', () => {
     const tokens = await tokensSent('still-in-progress', 8);
     expect(tokens.length).toBeGreaterThan(1);
     expect(new Set(tokens).size).toBe(1);
+  });
+});
+
+describe('updateExisting', () => {
+  const key = { pk: 'a', sk: 'updated' };
+  const naming = (name: string) => ({
+    UpdateExpression: 'SET #name = :name',
+    ExpressionAttributeNames: { '#name': 'name' },
+    ExpressionAttributeValues: { ':name': name },
+  });
+
+  it('returns the whole item after the update', async () => {
+    await transact(embedded.table, [{ put: { Item: { ...key, other: 1 } } }]);
+    expect(await updateExisting(embedded.table, key, naming('new'))).toEqual({ ...key, other: 1, name: 'new' });
+  });
+
+  it('returns undefined for a missing item, and does not create it', async () => {
+    const missing = { pk: 'a', sk: 'missing' };
+    expect(await updateExisting(embedded.table, missing, naming('new'))).toBeUndefined();
+    expect(await getItem(embedded.table, missing)).toBeUndefined();
+  });
+
+  it('throws an error that no other attempt can mend', async () => {
+    const invalid = { UpdateExpression: 'SET' };
+    await expect(updateExisting(embedded.table, key, invalid)).rejects.toMatchObject({ name: 'ValidationException' });
+  });
+
+  it('throws unavailable when a transaction holds the item until the deadline', async () => {
+    const proxied = await startProxiedTable({ latencyInMilliseconds: 0 });
+    const held = new TransactionConflictException({ message: 'Transaction is ongoing for the item', $metadata: {} });
+    proxied.table.document.middlewareStack.add(() => () => Promise.reject(held), { step: 'initialize' });
+    const hurried = { ...proxied.table, deadline: () => new Deadline(100) };
+    await expect(updateExisting(hurried, key, naming('new'))).rejects.toMatchObject({ code: 'unavailable', cause: held });
+    await proxied.stop();
   });
 });
 

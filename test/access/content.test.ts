@@ -1,0 +1,153 @@
+import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startStack, type Stack } from '../../infra/local/stack.ts';
+import type { Role } from '../../shared/access/roles.ts';
+import { routes } from '../../shared/endpoints/endpoints.ts';
+import type { Route } from '../../shared/http/route.ts';
+import { callAs, readyComputation, type Call } from '../infra/local/ready-computation.ts';
+import { actionsOf } from './decisions.ts';
+
+const allRoles = Object.keys(actionsOf) as Role[];
+const accesses = ['creator', 'domain'] as const;
+const cases = allRoles.flatMap((role) => [true, false].map((isCreator) => ({ role, isCreator })));
+const mayView = (role: Role) => actionsOf[role].split(' ').includes('view');
+
+let stack: Stack;
+/** The creator of every asset, whose token has every role. */
+let bySomeone: Call;
+const someone = 'someone';
+beforeAll(async () => {
+  stack = await startStack({ port: 0, simulator: false });
+  bySomeone = await as(someone, allRoles);
+});
+afterAll(() => stack.stop());
+
+async function as(sub: string, roles: Role[]): Promise<Call> {
+  return callAs(
+    stack.baseUrl,
+    await stack.token(
+      sub,
+      roles.map((role) => `d1:${role}`),
+    ),
+  );
+}
+
+const content = Buffer.from('Nobody else may see this.').toString('base64');
+const sha3 = (text: string) => createHash('sha3-256').update(text).digest('hex');
+const publicKey = () => generateKeyPairSync('ed25519').publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
+
+const given = { file_name: 'a.csv', description: '', asset_type: 'dataset', mime_type: 'text/csv' };
+
+async function anAsset(fields: Record<string, unknown>): Promise<Record<string, unknown>> {
+  const { status, body } = await bySomeone('POST', '/d1/assets', { asset: { ...given, ...fields } });
+  expect(status).toBe(201);
+  return body;
+}
+
+describe.each(accesses)('content whose content_access is %s', (content_access) => {
+  it.each(cases)('goes to the role $role or not as docs/contract.md says (creator of the asset: $isCreator)', async (each) => {
+    const { id } = await anAsset({ asset: content, content_access });
+    const call = await as(each.isCreator ? someone : 'another', [each.role]);
+    const { status, body } = await call('GET', `/d1/assets/${String(id)}`);
+    if (!mayView(each.role)) {
+      expect({ status, body }).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+      expect(JSON.stringify(body)).not.toContain(content);
+      return;
+    }
+    const isGiven = each.isCreator || content_access === 'domain';
+    expect({ status, content: body['asset'], withheld: body['content_withheld'] }).toEqual({
+      status: 200,
+      content: isGiven ? content : undefined,
+      withheld: isGiven ? undefined : true,
+    });
+    expect(body).toMatchObject({ size: 25, checksum: sha3('Nobody else may see this.'), content_access });
+    expect(body['content_reads']).toEqual(each.isCreator ? [] : undefined);
+  });
+});
+
+describe('a change of what belongs to the creator of an asset', () => {
+  const ofTheCreator = {
+    content_access: () => 'domain',
+    user_key: publicKey,
+    checksum: () => sha3(randomUUID()),
+    asset: () => Buffer.from(randomUUID()).toString('base64'),
+  };
+
+  it.each(cases)(
+    'is allowed to the role $role or not as docs/contract.md says (creator of the asset: $isCreator)',
+    async (each) => {
+      const { id } = await anAsset({ user_key: publicKey() });
+      const call = await as(each.isCreator ? someone : 'another', [each.role]);
+      const mayChange = each.isCreator || each.role === 'administrator';
+      const put = (fields: Record<string, unknown>) =>
+        call('PUT', `/d1/assets/${String(id)}`, { asset: { ...given, ...fields } });
+
+      const described = await put({ description: 'Changed' });
+      expect(described.status).toBe(mayChange ? 200 : 403);
+      expect(described.body['upload'] !== undefined).toBe(each.isCreator);
+      for (const [field, value] of Object.entries(ofTheCreator)) {
+        const { status, body } = await put({ [field]: value() });
+        expect([field, status]).toEqual([field, each.isCreator ? 200 : 403]);
+        if (mayChange && !each.isCreator) {
+          expect(body).toMatchObject({ detail: `Only the creator of the asset may change \`${field}\`.` });
+        }
+      }
+      const { body } = await bySomeone('GET', `/d1/assets/${String(id)}`);
+      expect([body['state'], body['content_access']]).toEqual(each.isCreator ? ['ready', 'domain'] : ['pending', 'creator']);
+    },
+  );
+
+  it('is allowed to an administrator who repeats the values', async () => {
+    const { id, user_key } = await anAsset({ user_key: publicKey(), asset: content });
+    const same = { user_key, content_access: 'creator', checksum: sha3('Nobody else may see this.'), asset: content };
+    const call = await as('another', ['administrator']);
+    const { status, body } = await call('PUT', `/d1/assets/${String(id)}`, {
+      asset: { ...given, ...same, description: 'Changed' },
+    });
+    expect({ status, body }).toMatchObject({ status: 200, body: { description: 'Changed', user_key } });
+  });
+
+  it('names every such field that an administrator tried to change', async () => {
+    const { id } = await anAsset({ user_key: publicKey(), asset: content });
+    const call = await as('another', ['administrator']);
+    const asset = { ...given, user_key: '', content_access: 'domain' };
+    expect(await call('PUT', `/d1/assets/${String(id)}`, { asset })).toMatchObject({
+      status: 403,
+      body: {
+        code: 'forbidden',
+        detail: 'Only the creator of the asset may change `content_access`, `user_key`.',
+        errors: [{ pointer: '/asset/content_access' }, { pointer: '/asset/user_key' }],
+      },
+    });
+  });
+});
+
+describe('content that is its creator’s', () => {
+  const reading = (routes as readonly Route[]).filter(
+    ({ method, access, name }) => access && method === 'GET' && name !== 'runs/stop-run',
+  );
+
+  it.each([...reading, ...(routes as readonly Route[]).filter(({ name }) => name === 'runs/dry-run')])(
+    'is in no answer of $method $path to others, even with every role',
+    async ({ method, path, name }) => {
+      const { id: asset } = await anAsset({ asset: content });
+      const computation = await readyComputation(bySomeone);
+      await bySomeone('POST', `/d1/assets/${String(asset)}/${computation}`);
+      expect((await bySomeone('POST', `/d1/computations/${computation}/run?cvm=${computation}`)).status).toBe(200);
+      const ids: Record<string, string> = {
+        domainID: 'd1',
+        cvmID: computation,
+        id: path.includes('/assets/') ? String(asset) : computation,
+      };
+      const call = await as('another', allRoles);
+      const { status, body } = await call(
+        method,
+        path.replace(/\{(\w+)\}/g, (_, parameter: string) => ids[parameter] ?? ''),
+      );
+      expect([name, status]).toEqual([name, 200]);
+      expect(JSON.stringify(body)).not.toContain(content);
+      expect(JSON.stringify(body)).not.toContain('X-Amz-Signature');
+      expect(JSON.stringify(body)).not.toContain('content/inline');
+    },
+  );
+});

@@ -1,0 +1,21 @@
+import { defineConfig } from 'vitest/config';
+import { longestWaitInMilliseconds } from './test/support/patience.ts';
+
+/** Ends a test that hangs. It is far more than any test takes at a load of 10 on two cores. */
+const testTimeout = longestWaitInMilliseconds + 10_000;
+
+/** What the runs of the tests have in common: `npm test`, the bundles' and the mutants'. */
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    // For tests that call functions or parts of them; the one-machine stack sets all variables.
+    env: { STAGE: 'test', LOG_LEVEL: 'SILENT', METRICS_NAMESPACE: '', MEMBERSHIP_CLAIM: 'cognito:groups' },
+    // A process for each file, since the functions read their environment once; as many at a time as there are cores.
+    pool: 'forks',
+    maxWorkers: '100%',
+    testTimeout,
+    hookTimeout: testTimeout,
+    // A poll ends shortly before its test, so that the assertion that failed is printed and not only the time limit.
+    expect: { poll: { timeout: longestWaitInMilliseconds, interval: 50 } },
+  },
+});
