@@ -21,15 +21,21 @@ async function stateOf({ computation, asset }: KeyedRequest): Promise<unknown> {
   const of = { path: { id: computation ?? '' } };
   return {
     totals: totals.map(({ total }) => total),
-    computation:
-      computation &&
-      [
-        (await call('computations/get-computation', of)).body,
-        (await call('events/list-events', of)).body,
-        (await call('keys/check-key', of)).body,
-      ].map(withoutRequestId),
+    computation: computation && {
+      ...withoutRequestId((await call('computations/get-computation', of)).body),
+      status: 'changes when the service ends the run',
+      run: 'the same',
+    },
+    events: computation && eventsOfUsers((await call('events/list-events', of)).body),
+    key: computation && withoutRequestId((await call('keys/check-key', of)).body),
     asset: asset && withoutRequestId((await call('assets/get-asset', { path: { id: asset } })).body),
   };
+}
+
+/** The service ends a stopped run in its own time. */
+function eventsOfUsers(page: unknown): unknown {
+  const { events = [] } = page as { events?: { originator: string }[] };
+  return events.filter(({ originator }) => originator !== 'system');
 }
 
 const withoutRequestId = (body: unknown) => ({ ...(body as object), request_id: '' });
@@ -41,6 +47,7 @@ function repeated({ status, headers, body }: Reply) {
     status,
     location: headers.get('location'),
     hxLocation: headers.get('hx-location'),
+    etag: headers.get('etag'),
     hasUpload: upload !== undefined,
     ...rest,
   };
@@ -124,6 +131,22 @@ describe('an Idempotency-Key', () => {
     expect(await session.done('computations/update-computation', change)).toEqual({ ...first, agent_config: config });
     expect((await session.call('computations/delete-computation', { path: { id }, headers: remove })).status).toBe(204);
     expect((await session.call('computations/delete-computation', { path: { id }, headers: newKey() })).status).toBe(404);
+  });
+
+  it('gives the answer to a change or delete with If-Match again, although its ETag is not the resource’s any more', async () => {
+    const created = await session.call('computations/create-computation', { body: { name: 'One' } });
+    const path = { id: (created.body as { id: string }).id };
+    const change = {
+      path,
+      body: { name: 'Two' },
+      headers: { ...newKey(), 'if-match': created.headers.get('etag') ?? '' },
+    };
+    const first = await session.call('computations/update-computation', change);
+    const again = await session.call('computations/update-computation', change);
+    expect([again.status, again.headers.get('etag')]).toEqual([200, first.headers.get('etag')]);
+    const remove = { path, headers: { ...newKey(), 'if-match': first.headers.get('etag') ?? '' } };
+    expect((await session.call('computations/delete-computation', remove)).status).toBe(204);
+    expect((await session.call('computations/delete-computation', remove)).status).toBe(204);
   });
 
   it('gives server_key as it is now, not as it was', async () => {
