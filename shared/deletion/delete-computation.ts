@@ -4,6 +4,7 @@ import type { StoredComputation } from '../computations/computation.ts';
 import { readDefinition, type Definition } from '../computations/definition.ts';
 import { isActive } from '../computations/run.ts';
 import { conflict, preconditionFailed } from '../errors.ts';
+import { commitChange, type Kept } from '../table/commit-change.ts';
 import { purgeKeys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
@@ -24,7 +25,7 @@ interface DeleteRequest {
  * removes the rest. The transaction that deletes also records the purge, so it continues after a crash.
  * @throws ServiceError `not_found`; `conflict` if a run is active; `precondition_failed`
  */
-export async function deleteComputation(table: Table, request: DeleteRequest): Promise<Permitted> {
+export async function deleteComputation(table: Table, request: DeleteRequest): Promise<Kept<Permitted>> {
   const { domain, id, permit, isNamed } = request;
   const permitted = await withFreshReads(table, async (table) => {
     const computation = await readToChange(table, domain, id);
@@ -36,8 +37,7 @@ export async function deleteComputation(table: Table, request: DeleteRequest): P
     const transaction = new Transaction();
     removeComputation(transaction, computation);
     transaction.add({ put: { Item: { ...purgeKeys.purge('computation', id), domain, id } } });
-    await transaction.commit(table);
-    return permitted;
+    return await commitChange(table, transaction, permitted);
   });
   await beginPurge(table, (table) => purgeListings(table, { domain, id }));
   return permitted;

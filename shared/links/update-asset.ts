@@ -9,6 +9,7 @@ import { readAssetToChange } from '../assets/read-asset.ts';
 import { writeContent, type WrittenContent } from '../assets/write-content.ts';
 import { readOptionalKey } from '../keys/read-public-key.ts';
 import { preconditionFailed } from '../errors.ts';
+import { commitChange, refuseRepeat, type Kept } from '../table/commit-change.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { refuseTakenPlaces, renameLinks } from './rename-links.ts';
@@ -27,6 +28,11 @@ interface UpdateRequest {
   isNamed?: ((asset: StoredAsset) => boolean) | undefined;
 }
 
+interface UpdatedAsset {
+  asset: StoredAsset & Asset;
+  permitted: Permitted;
+}
+
 /**
  * Replaces an asset. Only its creator may change its content, checksum, key and access to the content, and gets an upload while
  * the content has not arrived. New content gets a new key, so that callers who are reading the old content are not disturbed. A
@@ -34,14 +40,10 @@ interface UpdateRequest {
  * @throws ServiceError `not_found`; `forbidden`; `invalid_request`; `too_large`; `conflict` as in renameLinks;
  * `precondition_failed`, after all of these
  */
-export async function updateAsset(
-  table: Table,
-  store: ContentStore,
-  request: UpdateRequest,
-): Promise<{ asset: StoredAsset & Asset; permitted: Permitted }> {
+export async function updateAsset(table: Table, store: ContentStore, request: UpdateRequest): Promise<Kept<UpdatedAsset>> {
   const { domain, id, given, by, now, permit, isNamed } = request;
   let written: WrittenContent | undefined;
-  const { row, permitted } = await withFreshReads(table, async (table) => {
+  return await withFreshReads(table, async (table) => {
     const current = await readAssetToChange(table, domain, id);
     const permitted = permit(current);
     const content_access = given.content_access ?? current.content_access;
@@ -62,6 +64,7 @@ export async function updateAsset(
       await refuseTakenPlaces(table, domain, { from: current, to: { ...current, file_name, asset_type } });
       throw preconditionFailed();
     }
+    if (newContent && !written) await refuseRepeat(table);
     if (newContent) written ??= await writeContent(table, store, { domain, id }, newContent, now);
     const replacement = newContent && written;
     const transaction = new Transaction();
@@ -79,10 +82,8 @@ export async function updateAsset(
     if (replacement && current.content_key) transaction.add(putContentCheck(current.content_key, now));
     if (next.upload_key && by === next.created_by) transaction.add(putContentCheck(next.upload_key, now));
     await renameLinks(table, transaction, domain, { from: current, to: next });
-    await transaction.commit(table);
-    return { row: next, permitted };
+    const uploadKey = by === next.created_by ? next.upload_key : null;
+    const upload = uploadKey === null ? {} : { upload: await presignUpload(store, uploadKey, now) };
+    return await commitChange(table, transaction, { asset: { ...next, ...upload }, permitted });
   });
-  const uploadKey = by === row.created_by ? row.upload_key : null;
-  const upload = uploadKey === null ? {} : { upload: await presignUpload(store, uploadKey, now) };
-  return { asset: { ...row, ...upload }, permitted };
 }

@@ -3,10 +3,11 @@ import { roles, type AccessAction } from '../access/roles.ts';
 import { errorTable, type ErrorCode } from '../errors.ts';
 import type { Contract, Examples } from '../http/contract.ts';
 import { endpoints, routes } from '../endpoints/endpoints.ts';
-import type { Route } from '../http/route.ts';
+import { takesKey, type Route } from '../http/route.ts';
 import { Components } from './components.ts';
 import { conditionParameters, etagHeader } from './conditional-requests.ts';
 import { jsonSchemaOf } from './json-schema.ts';
+import { keyParameter, replayedHeaderObject } from './idempotency-key.ts';
 import { pathParameters } from './path-parameters.ts';
 import { problemSchema } from './problem-schema.ts';
 
@@ -85,7 +86,12 @@ function operation({ route, contract, examples }: Endpoint, components: Componen
     summary: route.summary,
     ...(text ? { description: text } : {}),
     ...(route.access ? {} : { security: [] }),
-    parameters: [...pathParameters(route.path), ...queryParameters(route, contract), ...conditionParameters(contract)],
+    parameters: [
+      ...pathParameters(route.path),
+      ...queryParameters(route, contract),
+      ...conditionParameters(contract),
+      ...(takesKey(route) ? [keyParameter] : []),
+    ],
     ...(contract.body
       ? {
           requestBody: {
@@ -95,7 +101,7 @@ function operation({ route, contract, examples }: Endpoint, components: Componen
         }
       : {}),
     responses: {
-      [contract.status]: success(contract, examples.response, components),
+      [contract.status]: success(route, contract, examples.response, components),
       ...notModified(contract),
       ...failures(route, contract),
     },
@@ -145,10 +151,13 @@ function asQuery(schema: JsonSchema): JsonSchema {
   return { ...rest, type: 'integer', default: Number(given) };
 }
 
-function success(contract: Contract, example: unknown, components: Components) {
+function success(route: Route, contract: Contract, example: unknown, components: Components) {
   return {
     description: contract.response ? 'Success.' : 'Success. The response has no body.',
-    headers: responseHeaders({ ...etagHeader(contract), ...contract.headers }),
+    headers: {
+      ...responseHeaders({ ...etagHeader(contract), ...contract.headers }),
+      ...(takesKey(route) ? replayedHeaderObject : {}),
+    },
     ...(contract.response
       ? { content: { 'application/json': { schema: components.add(contract.response, 'output'), example } } }
       : {}),
@@ -180,13 +189,18 @@ const everywhere: readonly ErrorCode[] = [
 
 function failures(route: Route, contract: Contract) {
   const ofCondition: readonly ErrorCode[] = contract.condition === 'if-match' ? ['precondition_failed'] : [];
-  const codes = route.access
-    ? [...everywhere, ...(contract.errors ?? []), ...ofCondition]
-    : (['invalid_request', 'internal'] as const);
-  return Object.fromEntries(codes.map((code) => [errorTable[code].status, failure(code)]));
+  const ofKey: readonly ErrorCode[] = takesKey(route) ? ['idempotency_mismatch'] : [];
+  const codes: readonly ErrorCode[] = route.access
+    ? [...everywhere, ...(contract.errors ?? []), ...ofCondition, ...ofKey]
+    : ['invalid_request', 'internal'];
+  return Object.fromEntries(
+    [...Map.groupBy(codes, (code) => errorTable[code].status)].map(([status, ofStatus]) => [status, failure(ofStatus)]),
+  );
 }
 
-function failure(code: ErrorCode) {
+/** @param codes the errors that share a status */
+function failure(codes: ErrorCode[]) {
+  const [code = 'internal'] = codes;
   const { status, title } = errorTable[code];
   const problem = {
     schema: { $ref: '#/components/schemas/Problem' },
@@ -195,7 +209,7 @@ function failure(code: ErrorCode) {
   const message = gatewayMessages[code];
   const byGateway = { schema: { $ref: '#/components/schemas/GatewayMessage' }, example: { message } };
   return {
-    description: `${title} (\`${code}\`).`,
+    description: codes.map((each) => `${errorTable[each].title} (\`${each}\`).`).join(' '),
     headers:
       status === 503
         ? { 'Retry-After': { description: 'The number of seconds to wait before the next try.', schema: { type: 'integer' } } }

@@ -12,6 +12,7 @@ import {
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import { Deadline, type DeadlineSource } from '../deadline.ts';
+import type { AnswerKeeper } from './commit-change.ts';
 import type { Key, NotARow } from './keys.ts';
 
 /** Access to the service's table. */
@@ -22,6 +23,8 @@ export interface Table {
   deadline?: DeadlineSource;
   /** Called before each retry of a transaction that conflicted with another one. */
   onConflictRetry?: () => void;
+  /** Set while a request with an Idempotency-Key is served; see commitChange. */
+  answerKeeper?: AnswerKeeper;
 }
 
 export type Item = Record<string, unknown>;

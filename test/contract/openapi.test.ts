@@ -111,9 +111,22 @@ describe('the OpenAPI document', () => {
     for (const parameter of operation.parameters) expect([parameter.name, parameter.description]).not.toContain(undefined);
   });
 
+  it.each(operations)('documents Idempotency-Key if $route.method $route.path takes one', ({ route, operation }) => {
+    const takes = route.method !== 'GET' && route.endpoint !== 12 && route.endpoint !== 26;
+    const header = operation.parameters.find(({ name }) => name === 'Idempotency-Key');
+    const [success] = Object.entries(operation.responses).find(([status]) => status.startsWith('2')) ?? [''];
+    expect([
+      header?.in === 'header' && !header.required,
+      'idempotent-replayed' in (operation.responses[success]?.headers ?? {}),
+      operation.responses[422]?.description.includes('`idempotency_mismatch`') ?? false,
+    ]).toEqual([takes, takes, takes]);
+  });
+
   it('documents the ETag, If-Match with 412, and If-None-Match with 304 of the endpoints that have them', () => {
     const documented = operations.flatMap(({ route, operation }) => {
-      const headers = operation.parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name);
+      const headers = operation.parameters
+        .filter(({ in: place, name }) => place === 'header' && name !== 'Idempotency-Key')
+        .map(({ name }) => name);
       const etags = Object.entries(operation.responses).filter(([, { headers: own = {} }]) => 'ETag' in own);
       const failures = Object.keys(operation.responses).filter((status) => status === '412');
       const found = [...headers, ...etags.map(([status]) => `ETag on ${status}`), ...failures];

@@ -10,7 +10,7 @@ export const route = {
   path: '/{domainID}/assets',
   summary: 'Create an asset',
   access: { anyOf: ['provide_algorithm', 'provide_dataset'] },
-  uses: { table: ['PutItem', 'UpdateItem', 'DeleteItem'], content: ['PutObject'] },
+  uses: { table: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem'], content: ['PutObject'] },
   loses: 'Users cannot add algorithms and datasets.',
 } as const satisfies Route;
 

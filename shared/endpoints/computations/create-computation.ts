@@ -10,7 +10,7 @@ export const route = {
   path: '/{domainID}/computations',
   summary: 'Create a computation',
   access: { anyOf: ['create_computation'] },
-  uses: { table: ['PutItem', 'UpdateItem'] },
+  uses: { table: ['GetItem', 'PutItem', 'UpdateItem'] },
   loses: 'Users cannot create computations.',
 } as const satisfies Route;
 

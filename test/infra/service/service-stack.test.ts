@@ -128,8 +128,15 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
     expect(api?.CorsConfiguration?.['AllowOrigins'] ?? []).toEqual(stage.corsOrigins);
     if (stage.corsOrigins.length === 0) return;
     expect(api?.CorsConfiguration).toMatchObject({
-      AllowHeaders: expect.arrayContaining(['authorization', 'content-type', 'if-match', 'if-none-match']),
-      ExposeHeaders: expect.arrayContaining(['x-request-id', 'location', 'hx-location', 'retry-after', 'etag']),
+      AllowHeaders: expect.arrayContaining(['authorization', 'content-type', 'if-match', 'if-none-match', 'idempotency-key']),
+      ExposeHeaders: expect.arrayContaining([
+        'x-request-id',
+        'location',
+        'hx-location',
+        'retry-after',
+        'etag',
+        'idempotent-replayed',
+      ]),
     });
   });
 

@@ -7,7 +7,7 @@ import { endpoint } from '../../../shared/http/endpoint.ts';
 import type { HttpResponse } from '../../../shared/http/problem.ts';
 import type { Route } from '../../../shared/http/route.ts';
 
-const thing = { method: 'PUT', path: '/{domainID}/things/{id}', summary: '', uses: {}, loses: '' } as const;
+const thing = { takesKey: false, method: 'PUT', path: '/{domainID}/things/{id}', summary: '', uses: {}, loses: '' } as const;
 const route = { ...thing, name: 'things/put', access: { anyOf: ['edit'], or: ['owner'] } } as const satisfies Route;
 const closed = { ...thing, name: 'things/close', access: { anyOf: ['edit'] } } as const satisfies Route;
 const open = { method: 'GET', path: '/open', name: 'things/open', summary: '', uses: {}, loses: '' } as const satisfies Route;
