@@ -24,9 +24,9 @@ export interface BenchWorld {
 }
 
 const domain = 'd1';
-const computations = 60;
 
-export async function fillWorld(stores: Stores): Promise<BenchWorld> {
+/** @param computations the number of computations beside the known one */
+export async function fillWorld(stores: Stores, computations = 60): Promise<BenchWorld> {
   const { table } = stores;
   for (let made = 0; made < computations; made++) await aComputation(table, domain);
   const { id, algorithm } = await aReadyComputation(stores, domain);

@@ -6,15 +6,13 @@ import { routes } from '../shared/endpoints/endpoints.ts';
 import { synthesize } from '../test/support/synthesized-stages.ts';
 import { measureEndpoints } from './measure-endpoints.ts';
 
-const functions = (await measureEndpoints()).map(({ name, endpoint, case: what, roundTrips, readUnits, writeUnits }) => ({
-  name,
+const all = (await measureEndpoints()).map(({ calls: _, endpoint, ...measurement }) => ({
+  ...measurement,
   ...(endpoint === undefined ? {} : { endpoint }),
-  case: what,
-  roundTrips,
-  readUnits,
-  writeUnits,
 }));
-const measured: Measured = { functions, stage: readTemplates() };
+const functions = all.filter(({ key }) => key === undefined);
+const keyed = all.filter(({ key }) => key !== undefined);
+const measured: Measured = { functions, keyed, stage: readTemplates() };
 writeFileSync(measuredFile, `${JSON.stringify(measured, null, 2)}\n`);
 writeFileSync(new URL('../docs/cost.md', import.meta.url), costPage(measured));
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { recordContentRead } from '../shared/assets/content-reads.ts';
 import { linkAsset } from '../shared/links/link-asset.ts';
 import type { RouteName } from '../shared/endpoints/endpoints.ts';
@@ -27,7 +28,7 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
     whole: ({ known }) => ({ path: { id: known.id } }),
     peek: ({ known }) => ({ path: { id: known.id }, query: { peek: 'true' } }),
   },
-  'computations/update-computation': { '': ({ known }) => ({ path: { id: known.id }, body: { name: 'Iris, again' } }) },
+  'computations/update-computation': { '': ({ known }) => ({ path: { id: known.id }, body: { name: `Iris, ${randomUUID()}` } }) },
   'computations/delete-computation': {
     'never run': async ({ stores, domain }) => ({ path: { id: await aComputation(stores.table, domain) } }),
     'with a link and a run': async (world) => {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setEnvironment } from '../infra/local/local-environment.ts';
 import { localFunctions } from '../infra/local/local-functions.ts';
-import { routes } from '../shared/endpoints/endpoints.ts';
+import { routes, type RouteName } from '../shared/endpoints/endpoints.ts';
+import { takesKey, type Route } from '../shared/http/route.ts';
 import { tasks } from '../shared/tasks/tasks.ts';
 import { startStores } from '../test/support/builders-store.ts';
 import { fillWorld } from './bench-world.ts';
@@ -15,6 +16,8 @@ export interface Measurement {
   /** The number of the endpoint. Undefined for tasks and public endpoints. */
   endpoint: number | undefined;
   case: string;
+  /** Whether the request has an Idempotency-Key, and is the first with it. Undefined: it has none. */
+  key?: 'first' | 'repeat';
   roundTrips: number;
   calls: number;
   readUnits: number;
@@ -38,24 +41,44 @@ export async function measureEndpoints(): Promise<Measurement[]> {
     const invoke = localFunctions();
     const world = await fillWorld(stores);
     const measurements: Measurement[] = [];
-    const measure = async (name: string, endpoint: number | undefined, what: string, event: unknown) => {
+    const measure = async (
+      name: string,
+      endpoint: number | undefined,
+      what: string,
+      event: unknown,
+      key?: Measurement['key'],
+    ) => {
       stores.proxy.reset();
       const answer = (await invoke(name, event)) as { statusCode?: number; body?: string };
       if ((answer.statusCode ?? 200) >= 300) throw new Error(`${name}, ${what}: ${answer.body ?? ''}`);
       const { proxy } = stores;
       const units = { readUnits: proxy.readUnits(), writeUnits: proxy.writeUnits() };
-      measurements.push({ name, endpoint, case: what, roundTrips: proxy.sequentialCalls(), calls: proxy.calls.length, ...units });
+      measurements.push({
+        name,
+        endpoint,
+        case: what,
+        ...(key ? { key } : {}),
+        roundTrips: proxy.sequentialCalls(),
+        calls: proxy.calls.length,
+        ...units,
+      });
     };
     // Maintenance is measured first, before other cases create work for it.
     for (const { name } of tasks.toReversed()) {
       for (const [what, prepare] of Object.entries(taskCases[name])) await measure(name, undefined, what, await prepare(world));
     }
     const byName = new Map(routes.map((route) => [route.name, route]));
-    for (const { name, ...route } of byName.values()) {
-      for (const [what, prepare] of Object.entries(endpointCases[name])) {
-        const endpoint = 'endpoint' in route ? route.endpoint : undefined;
-        await measure(name, endpoint, what, httpEvent(world.domain, await prepare(world)));
-      }
+    const cases = [...byName.values()].flatMap((route: Route) =>
+      Object.entries(endpointCases[route.name as RouteName]).map(([what, prepare]) => ({ route, what, prepare })),
+    );
+    for (const { route, what, prepare } of cases) {
+      await measure(route.name, route.endpoint, what, httpEvent(route.method, world.domain, await prepare(world)));
+    }
+    for (const { route, what, prepare } of cases.filter(({ route }) => takesKey(route))) {
+      const key = { 'idempotency-key': randomUUID() };
+      const event = httpEvent(route.method, world.domain, await prepare(world), key);
+      await measure(route.name, route.endpoint, what, event, 'first');
+      await measure(route.name, route.endpoint, what, event, 'repeat');
     }
     return measurements.sort((a, b) => (a.endpoint ?? last) - (b.endpoint ?? last));
   } finally {
@@ -66,13 +89,19 @@ export async function measureEndpoints(): Promise<Measurement[]> {
 const last = 100;
 
 /** Returns the fields of API Gateway's event (payload format 2.0) that handlers read, for a user with all permissions. */
-function httpEvent(domain: string, { path, query, body, by = 'alice' }: EndpointRequest) {
+export function httpEvent(
+  method: string,
+  domain: string,
+  { path, query, body, by = 'alice' }: EndpointRequest,
+  headers: Record<string, string> = {},
+) {
   return {
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...headers },
     pathParameters: { domainID: domain, ...path },
     queryStringParameters: query,
     requestContext: {
       requestId: randomUUID(),
+      http: { method },
       authorizer: { jwt: { claims: { sub: by, 'cognito:groups': `[${domain}:administrator ${domain}:cvm]` } } },
     },
     isBase64Encoded: false,

@@ -5,9 +5,11 @@ export const errorCodes = [
   'forbidden',
   'not_found',
   'conflict',
+  'precondition_failed',
   'too_large',
   'unsupported_media_type',
   'incomplete',
+  'idempotency_mismatch',
   'too_many_requests',
   'internal',
   'unavailable',
@@ -21,9 +23,11 @@ export const errorTable: Record<ErrorCode, { status: number; title: string }> = 
   forbidden: { status: 403, title: 'Forbidden' },
   not_found: { status: 404, title: 'Not found' },
   conflict: { status: 409, title: 'Conflict' },
+  precondition_failed: { status: 412, title: 'Precondition failed' },
   too_large: { status: 413, title: 'Too large' },
   unsupported_media_type: { status: 415, title: 'Unsupported media type' },
   incomplete: { status: 422, title: 'Incomplete' },
+  idempotency_mismatch: { status: 422, title: 'Idempotency mismatch' },
   too_many_requests: { status: 429, title: 'Too many requests' },
   internal: { status: 500, title: 'Internal error' },
   unavailable: { status: 503, title: 'Temporarily unavailable' },
@@ -33,7 +37,7 @@ export const errorTable: Record<ErrorCode, { status: number; title: string }> = 
 export type ConflictReason =
   'run_active' | 'cvm_busy' | 'second_algorithm' | 'asset_in_use' | 'file_name_taken' | 'linked_too_widely' | 'nothing_to_stop';
 
-/** An invalid part of a request. `pointer` is a JSON Pointer into the body, or a path such as `query/limit`. */
+/** An invalid part of a request. `pointer` is a JSON Pointer into the body, or a place such as `query/limit` or `header/if-match`. */
 export interface Violation {
   pointer: string;
   detail: string;
@@ -71,4 +75,9 @@ export function invalid(pointer: string, detail: string): ServiceError {
 
 export function conflict(reason: ConflictReason, detail: string, run_id?: string): ServiceError {
   return new ServiceError('conflict', detail, run_id === undefined ? { reason } : { reason, run_id });
+}
+
+/** The refusal of a change whose If-Match names another state. Every other refusal comes before it. */
+export function preconditionFailed(): ServiceError {
+  return new ServiceError('precondition_failed', 'If-Match does not name the current state. Read the resource again.');
 }

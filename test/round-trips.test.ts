@@ -2,17 +2,28 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { measureEndpoints, type Measurement } from '../bench/measure-endpoints.ts';
 import { routes } from '../shared/endpoints/endpoints.ts';
 import { tasks } from '../shared/tasks/tasks.ts';
+import { keyedNames } from './support/keyed-requests.ts';
 
 let measurements: Measurement[];
 beforeAll(async () => {
   measurements = await measureEndpoints();
 });
 
-function measured(name: string, what = ''): Measurement {
-  const found = measurements.find((each) => each.name === name && each.case === what);
+function measured(name: string, what = '', key?: Measurement['key']): Measurement {
+  const found = measurements.find((each) => each.name === name && each.case === what && each.key === key);
   if (!found) throw new Error(`${name} has no case ${what}.`);
   return found;
 }
+
+describe('the first request with an Idempotency-Key', () => {
+  it('takes two write units more than without one, and reads no more, except before inline content is stored', () => {
+    for (const { name, case: what, readUnits, writeUnits } of measurements.filter(({ key }) => key === 'first')) {
+      const without = measured(name, what);
+      const reads = what === 'inline' || what === 'with content' ? 1 : 0;
+      expect([name, what, readUnits - without.readUnits, writeUnits - without.writeUnits]).toEqual([name, what, reads, 2]);
+    }
+  });
+});
 
 describe('the round trips to the table', () => {
   it.each([
@@ -53,8 +64,18 @@ describe('the round trips to the table', () => {
   });
 
   it('are at most three for any page of a list, and for any other read', () => {
-    const reads = measurements.filter(({ writeUnits, endpoint }) => endpoint !== undefined && writeUnits === 0);
+    const reads = measurements.filter(({ writeUnits, endpoint, key }) => endpoint !== undefined && !key && writeUnits === 0);
     expect(reads.filter(({ roundTrips }) => roundTrips > 3)).toEqual([]);
+  });
+
+  it('are as many with an Idempotency-Key as without one, except before inline content is stored', () => {
+    const firsts = measurements.filter(({ key }) => key === 'first');
+    expect(new Set(firsts.map(({ name }) => name))).toEqual(new Set(keyedNames));
+    const more = firsts.map((first) => [
+      `${first.name}, ${first.case}`,
+      first.roundTrips - measured(first.name, first.case).roundTrips,
+    ]);
+    expect(more.filter(([, count]) => count !== 0)).toEqual([['assets/update-asset, with content', 1]]);
   });
 
   it('are measured for every function', () => {

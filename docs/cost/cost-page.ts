@@ -36,6 +36,15 @@ Assumptions:
 - Logs: ${assumed.functionLogInBytes} bytes by the function and ${assumed.accessLogInBytes} bytes by the API.
 - Traces: ${assumed.tracedShare * 100} % of the calls.
 
+## With an Idempotency-Key
+
+${keyTable(measured)}
+
+Without the header, a call costs what the first table says. With it, the transaction also writes the kept answer: 2 write units for
+each kilobyte, compressed. A request with inline content reads once more, so that a repeat does not store the content again. A
+repeat costs what the change takes until it is refused, and 2 read units for the answer. If a transaction is refused, DynamoDB charges
+its write units too. The engine does not report them, so a repeat may cost as many write units as the first request.
+
 ## A million calls of the functions that AWS calls
 
 ${callTable(others, measured)}
@@ -149,4 +158,18 @@ function priceTable(): string {
     return [what, (price * times).toLocaleString('en', { maximumFractionDigits: 4 }), per];
   });
   return markdownTable(['price', '$', 'per'], rows);
+}
+
+/** Round trips, read units and write units of each call without a key, of the first with a key, and of its repeat. */
+function keyTable({ functions, keyed }: Measured): string {
+  const units = (call: Measurement | undefined) =>
+    call ? [call.roundTrips, call.readUnits, call.writeUnits].map(String) : ['', '', ''];
+  const rows = functions.flatMap((call) => {
+    const [first, repeat] = (['first', 'repeat'] as const).map((key) =>
+      keyed.find((each) => each.name === call.name && each.case === call.case && each.key === key),
+    );
+    return first ? [[String(call.endpoint ?? ''), titleOf(call), ...units(call), ...units(first), ...units(repeat)]] : [];
+  });
+  const of = (whose: string) => ['round trips', 'read units', 'write units'].map((what) => `${what}${whose}`);
+  return markdownTable(['#', 'call', ...of(''), ...of(', first'), ...of(', repeat')], rows);
 }

@@ -5,6 +5,7 @@ const measurement = v.object({
   name: v.string(),
   endpoint: v.optional(v.number()),
   case: v.string(),
+  key: v.optional(v.picklist(['first', 'repeat'])),
   roundTrips: v.number(),
   readUnits: v.number(),
   writeUnits: v.number(),
@@ -12,6 +13,8 @@ const measurement = v.object({
 
 const measuredSchema = v.object({
   functions: v.array(measurement),
+  /** The endpoints that take an Idempotency-Key, called with one: the first time and again. */
+  keyed: v.array(measurement),
   /** What the templates of a stage say that decides what it costs. */
   stage: v.object({ memoryInMegabytes: v.number(), alarmMetrics: v.number(), dashboards: v.number(), routes: v.number() }),
 });

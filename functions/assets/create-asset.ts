@@ -1,17 +1,26 @@
 import { providing, requireAction } from '../../shared/access/caller.ts';
+import { assetEtag } from '../../shared/assets/asset-etag.ts';
 import { openContentStore } from '../../shared/assets/content-store.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
+import { rememberUpload, renewUpload } from '../../shared/assets/renew-upload.ts';
 import { contract, route } from '../../shared/endpoints/assets/create-asset.ts';
-import { endpoint } from '../../shared/http/endpoint.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 
-export const handler = endpoint(route, contract, async ({ path, body, caller, now, deadline }) => {
-  requireAction(caller, providing(body.asset.asset_type));
-  const asset = await createAsset(openTable(deadline), openContentStore(deadline), {
-    ...body.asset,
-    domain: path.domainID,
-    createdBy: caller.id,
-    now,
-  });
-  return { body: asset, headers: { location: `/${path.domainID}/assets/${asset.id}` } };
+export const handler = changeEndpoint(route, contract, {
+  change: async ({ path, body, caller, now, table, deadline }) => {
+    requireAction(caller, providing(body.asset.asset_type));
+    return await createAsset(table, openContentStore(deadline), {
+      ...body.asset,
+      domain: path.domainID,
+      createdBy: caller.id,
+      now,
+    });
+  },
+  reply: (asset, { path, now }) => ({
+    body: asset,
+    etag: assetEtag(asset),
+    headers: { location: `/${path.domainID}/assets/${asset.id}` },
+    remember: rememberUpload(asset, now),
+  }),
+  repeat: (asset, remembered, { now, table, deadline }) => renewUpload(table, openContentStore(deadline), asset, remembered, now),
 });

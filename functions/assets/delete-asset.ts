@@ -1,14 +1,17 @@
+import { assetEtag } from '../../shared/assets/asset-etag.ts';
 import { deleteAsset } from '../../shared/deletion/delete-asset.ts';
 import { contract, route } from '../../shared/endpoints/assets/delete-asset.ts';
-import { endpoint } from '../../shared/http/endpoint.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 
-export const handler = endpoint(route, contract, async ({ path, caller, now, permit, deadline }) => ({
-  permitted: await deleteAsset(openTable(deadline), {
-    domain: path.domainID,
-    id: path.id,
-    by: caller.id,
-    now,
-    permit: ({ created_by }) => permit({ creator: created_by }),
-  }),
-}));
+export const handler = changeEndpoint(route, contract, {
+  change: ({ path, caller, now, permit, ifMatch, table }) =>
+    deleteAsset(table, {
+      domain: path.domainID,
+      id: path.id,
+      by: caller.id,
+      now,
+      permit: ({ created_by }) => permit({ creator: created_by }),
+      isNamed: ifMatch && ((current) => ifMatch(assetEtag(current))),
+    }),
+  reply: ({ permitted }) => ({ permitted }),
+});

@@ -1,25 +1,30 @@
 import { requireAction } from '../../shared/access/caller.ts';
+import { computationEtag } from '../../shared/computations/computation-etag.ts';
 import { fieldsOf } from '../../shared/computations/computation.ts';
 import { createComputation } from '../../shared/computations/create-computation.ts';
+import { withCurrentServerKey } from '../../shared/computations/current-server-key.ts';
 import { contract, route } from '../../shared/endpoints/computations/create-computation.ts';
-import { endpoint } from '../../shared/http/endpoint.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 
-export const handler = endpoint(route, contract, async ({ path, body, caller, now, deadline }) => {
-  const owner = body.owner ?? caller.id;
-  if (owner !== caller.id) requireAction(caller, 'administer');
-  const computation = await createComputation(openTable(deadline), {
-    domain: path.domainID,
-    fields: fieldsOf(body, owner),
-    agent_config: body.agent_config,
-    by: caller.id,
-    now,
-  });
-  return {
+export const handler = changeEndpoint(route, contract, {
+  change: async ({ path, body, caller, now, table }) => {
+    const owner = body.owner ?? caller.id;
+    if (owner !== caller.id) requireAction(caller, 'administer');
+    return await createComputation(table, {
+      domain: path.domainID,
+      fields: fieldsOf(body, owner),
+      agent_config: body.agent_config,
+      by: caller.id,
+      now,
+    });
+  },
+  reply: (computation, { path }) => ({
     body: computation,
+    etag: computationEtag(computation),
     headers: {
       location: `/${path.domainID}/computations/${computation.id}`,
       'HX-Location': `/computations/${computation.id}`,
     },
-  };
+  }),
+  repeat: (computation, _, { path, caller, table }) => withCurrentServerKey(table, path.domainID, computation, caller),
 });

@@ -1,12 +1,15 @@
+import { etagsFor } from '../../shared/computations/computation-etag.ts';
 import { deleteComputation } from '../../shared/deletion/delete-computation.ts';
 import { contract, route } from '../../shared/endpoints/computations/delete-computation.ts';
-import { endpoint } from '../../shared/http/endpoint.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 
-export const handler = endpoint(route, contract, async ({ path, permit, deadline }) => ({
-  permitted: await deleteComputation(openTable(deadline), {
-    domain: path.domainID,
-    id: path.id,
-    permit: ({ owner }) => permit({ owner }),
-  }),
-}));
+export const handler = changeEndpoint(route, contract, {
+  change: ({ path, caller, permit, ifMatch, table }) =>
+    deleteComputation(table, {
+      domain: path.domainID,
+      id: path.id,
+      permit: ({ owner }) => permit({ owner }),
+      isNamed: ifMatch && ((row, definition) => ifMatch(...etagsFor(caller, row, definition))),
+    }),
+  reply: (permitted) => ({ permitted }),
+});

@@ -1,23 +1,31 @@
 import { requireAction } from '../../shared/access/caller.ts';
+import { computationEtag, etagsFor } from '../../shared/computations/computation-etag.ts';
 import { fieldsOf } from '../../shared/computations/computation.ts';
+import { withCurrentServerKey } from '../../shared/computations/current-server-key.ts';
 import { describeComputation } from '../../shared/computations/describe-computation.ts';
 import { updateComputation } from '../../shared/computations/update-computation.ts';
 import { contract, route } from '../../shared/endpoints/computations/update-computation.ts';
-import { endpoint } from '../../shared/http/endpoint.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { preconditionFailed } from '../../shared/errors.ts';
+import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 
-export const handler = endpoint(route, contract, async ({ path, body, caller, now, permit, deadline }) => {
-  const { row, definition, permitted } = await updateComputation(openTable(deadline), {
-    domain: path.domainID,
-    id: path.id,
-    by: caller.id,
-    now,
-    decide: (current) => {
-      const permitted = permit({ owner: current.owner });
-      const owner = body.owner ?? current.owner;
-      if (owner !== current.owner) requireAction(caller, 'administer');
-      return { fields: fieldsOf(body, owner), agent_config: body.agent_config, permitted };
-    },
-  });
-  return { permitted, body: describeComputation(row, definition, caller) };
+export const handler = changeEndpoint(route, contract, {
+  change: ({ path, body, caller, now, permit, ifMatch, table }) =>
+    updateComputation(table, {
+      domain: path.domainID,
+      id: path.id,
+      by: caller.id,
+      now,
+      decide: (current, definition) => {
+        const permitted = permit({ owner: current.owner });
+        const owner = body.owner ?? current.owner;
+        if (owner !== current.owner) requireAction(caller, 'administer');
+        if (ifMatch?.(...etagsFor(caller, current, definition)) === false) throw preconditionFailed();
+        return { fields: fieldsOf(body, owner), agent_config: body.agent_config, permitted };
+      },
+    }),
+  reply: ({ row, definition, permitted }, { caller }) => {
+    const computation = describeComputation(row, definition, caller);
+    return { permitted, body: computation, etag: computationEtag(computation) };
+  },
+  repeat: (computation, _, { path, caller, table }) => withCurrentServerKey(table, path.domainID, computation, caller),
 });

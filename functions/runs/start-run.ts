@@ -1,17 +1,21 @@
 import { contract, route } from '../../shared/endpoints/runs/start-run.ts';
-import { endpoint } from '../../shared/http/endpoint.ts';
+import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
-import { startRun } from '../../shared/runs/start-run.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { completeStart, startRun } from '../../shared/runs/start-run.ts';
 
-export const handler = endpoint(route, contract, async ({ path, query, caller, now, permit, deadline }) => {
-  const { runId, permitted } = await startRun(openTable(deadline), openExecutions(deadline), {
-    domain: path.domainID,
-    computationId: path.id,
-    cvmId: query.cvm,
-    by: caller.id,
-    now,
-    permit: ({ owner }) => permit({ owner }),
-  });
-  return { permitted, body: runId };
+export const handler = changeEndpoint(route, contract, {
+  change: ({ path, query, caller, now, permit, table, deadline }) =>
+    startRun(table, openExecutions(deadline), {
+      domain: path.domainID,
+      computationId: path.id,
+      cvmId: query.cvm,
+      by: caller.id,
+      now,
+      permit: ({ owner }) => permit({ owner }),
+    }),
+  reply: ({ runId, permitted }) => ({ permitted, body: runId }),
+  repeat: async (runId, _, { path, table, deadline }) => {
+    await completeStart(table, openExecutions(deadline), { domain: path.domainID, computationId: path.id, runId });
+    return runId;
+  },
 });

@@ -1,16 +1,20 @@
 import { contract, route } from '../../shared/endpoints/runs/stop-run.ts';
-import { endpoint } from '../../shared/http/endpoint.ts';
+import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
-import { stopRun } from '../../shared/runs/stop-run.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { completeStopRequest, stopRun } from '../../shared/runs/stop-run.ts';
 
-export const handler = endpoint(route, contract, async ({ path, caller, now, permit, deadline }) => {
-  const { run, permitted } = await stopRun(openTable(deadline), openExecutions(deadline), {
-    domain: path.domainID,
-    computationId: path.id,
-    by: caller.id,
-    now,
-    permit: ({ owner }) => permit({ owner }),
-  });
-  return { permitted, body: run };
+export const handler = changeEndpoint(route, contract, {
+  change: ({ path, caller, now, permit, table, deadline }) =>
+    stopRun(table, openExecutions(deadline), {
+      domain: path.domainID,
+      computationId: path.id,
+      by: caller.id,
+      now,
+      permit: ({ owner }) => permit({ owner }),
+    }),
+  reply: ({ run, permitted }) => ({ permitted, body: run }),
+  repeat: async (run, _, { path, table, deadline }) => {
+    await completeStopRequest(table, openExecutions(deadline), path.domainID, run);
+    return run;
+  },
 });

@@ -85,8 +85,8 @@ function corsOf({ corsOrigins }: Stage): CorsPreflightOptions {
   return {
     allowOrigins: [...corsOrigins],
     allowMethods: [CorsHttpMethod.GET, CorsHttpMethod.POST, CorsHttpMethod.PUT, CorsHttpMethod.DELETE],
-    allowHeaders: ['authorization', 'content-type'],
-    exposeHeaders: ['x-request-id', 'location', 'hx-location', 'retry-after'],
+    allowHeaders: ['authorization', 'content-type', 'idempotency-key', 'if-match', 'if-none-match'],
+    exposeHeaders: ['etag', 'x-request-id', 'location', 'hx-location', 'retry-after', 'idempotent-replayed'],
     maxAge: Duration.hours(1),
   };
 }

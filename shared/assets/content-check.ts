@@ -18,6 +18,11 @@ export function contentCheckItem(contentKey: string, now: string): ContentCheck 
   return { ...contentCheckKeys.check(dueAt, contentKey), content_key: contentKey };
 }
 
+/** Returns whether the check that was created at `createdAt` is due within this time from now. */
+export function isDueWithin(seconds: number, createdAt: string, now: string): boolean {
+  return Date.parse(now) + seconds * 1000 > Date.parse(createdAt) + delayInSeconds * 1000;
+}
+
 export function putContentCheck(contentKey: string, now: string): Action {
   return { put: { Item: contentCheckItem(contentKey, now) } };
 }

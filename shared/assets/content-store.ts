@@ -68,7 +68,7 @@ export async function deleteContent(store: ContentStore, key: string): Promise<v
   await request(store, 'DELETE', key);
 }
 
-const linkLifetimeInSeconds = 3600;
+export const linkLifetimeInSeconds = 3600;
 
 function expiry(now: string): string {
   return new Date(Date.parse(now) + linkLifetimeInSeconds * 1000).toISOString();

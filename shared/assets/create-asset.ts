@@ -1,5 +1,6 @@
 import { numberedId } from '../identifiers.ts';
 import { readOptionalKey } from '../keys/read-public-key.ts';
+import { commitChange, refuseRepeat, type Kept } from '../table/commit-change.ts';
 import { lists } from '../table/keys.ts';
 import { nextNumber } from '../lists/next-number.ts';
 import type { Table } from '../table/table.ts';
@@ -24,13 +25,14 @@ interface NewAsset extends AssetInput {
  * the row is never written. Without inline content, the result contains a presigned upload.
  * @throws ServiceError `invalid_request`, `too_large`
  */
-export async function createAsset(table: Table, store: ContentStore, given: NewAsset): Promise<Asset> {
+export async function createAsset(table: Table, store: ContentStore, given: NewAsset): Promise<Kept<StoredAsset & Asset>> {
   const { domain, asset: encoded, file_name, description, asset_type, mime_type, content_access, createdBy, now } = given;
   const content = encoded === undefined ? undefined : decodeContent(encoded);
   if (content) matchChecksum(content, given.checksum);
   const user_key = readOptionalKey(given.user_key, '/asset/user_key');
 
-  const id = numberedId(await nextNumber(table, lists.assets(domain)));
+  const [number] = await Promise.all([nextNumber(table, lists.assets(domain)), content && refuseRepeat(table)]);
+  const id = numberedId(number);
   const written = content && (await writeContent(table, store, { domain, id }, content, now));
   const key = uploadKey(domain, id);
   const row: StoredAsset = {
@@ -50,8 +52,7 @@ export async function createAsset(table: Table, store: ContentStore, given: NewA
   const transaction = new Transaction();
   addAsset(transaction, domain, row);
   transaction.add(written ? dropContentCheck(written.check) : putContentCheck(key, now));
-  await transaction.commit(table);
-  return written ? row : { ...row, upload: await presignUpload(store, key, now) };
+  return await commitChange(table, transaction, written ? row : { ...row, upload: await presignUpload(store, key, now) });
 }
 
 function pendingContent(upload_key: string, checksum: string | undefined): ContentFields {

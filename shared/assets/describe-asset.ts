@@ -1,5 +1,6 @@
 import { assetKeys } from '../table/keys.ts';
 import { getItems, type Table } from '../table/table.ts';
+import { assetEtag } from './asset-etag.ts';
 import { inlineLimitInBytes, type Asset, type StoredAsset } from './asset.ts';
 import { parseContentReads, recordContentRead } from './content-reads.ts';
 import { getContent, presignDownload, type ContentStore } from './content-store.ts';
@@ -12,23 +13,40 @@ interface Request {
   by: string;
   /** RFC 3339, UTC, milliseconds. */
   now: string;
+  /** Returns whether the user has the answer with this ETag. Not called for an answer with a download, whose link expires. */
+  isKnown?: ((etag: string) => boolean) | undefined;
+}
+
+interface Described {
+  etag: string;
+  /** Undefined if the user has it. */
+  asset?: Asset;
 }
 
 /**
  * Reads an asset. If the user may have its content, the result contains it up to the inline limit, otherwise a presigned
  * download. The creator also gets the reads of the content by others. A read by someone else is recorded before the content is
- * returned.
+ * returned. An answer that the user has is neither read from storage nor recorded.
  * @throws ServiceError `not_found`, also if the asset is deleted while it is read
  */
-export async function describeAsset(table: Table, store: ContentStore, { domain, id, by, now }: Request): Promise<Asset> {
+export async function describeAsset(table: Table, store: ContentStore, request: Request): Promise<Described> {
+  const { domain, id, by, now, isKnown } = request;
   const [row, reads] = await getItems(table, [assetKey(domain, id), assetKeys.contentReads(id)]);
   const asset = parseAsset(row, id);
   const isCreator = by === asset.created_by;
-  if (!isCreator && asset.content_access !== 'domain') return { ...asset, content_withheld: true };
+  const isWithheld = !isCreator && asset.content_access !== 'domain';
+  const content_reads = isCreator ? parseContentReads(reads) : [];
+  const etag = assetEtag(asset, content_reads);
+  if ((isWithheld || !isLarge(asset)) && isKnown?.(etag)) return { etag };
+  if (isWithheld) return { etag, asset: { ...asset, content_withheld: true } };
   const content = await contentOf(table, store, domain, asset, now);
-  if (isCreator) return { ...asset, ...content, content_reads: parseContentReads(reads) };
+  if (isCreator) return { etag, asset: { ...asset, ...content, content_reads } };
   if (content) await recordContentRead(table, { domain, assetId: id, user: by, now });
-  return { ...asset, ...content };
+  return { etag, asset: { ...asset, ...content } };
+}
+
+function isLarge({ content_key, size }: StoredAsset): boolean {
+  return content_key !== null && size > inlineLimitInBytes;
 }
 
 type Content = Pick<Asset, 'asset'> | Pick<Asset, 'download'>;
@@ -37,11 +55,12 @@ async function contentOf(
   table: Table,
   store: ContentStore,
   domain: string,
-  { id, content_key, size, file_name }: StoredAsset,
+  asset: StoredAsset,
   now: string,
 ): Promise<Content | undefined> {
+  const { id, content_key, file_name } = asset;
   if (content_key === null) return undefined;
-  if (size > inlineLimitInBytes) return { download: await presignDownload(store, content_key, file_name, now) };
+  if (isLarge(asset)) return { download: await presignDownload(store, content_key, file_name, now) };
   const response = await getContent(store, content_key);
   if (!response) {
     await readAsset(table, domain, id);

@@ -1,4 +1,5 @@
 import { numberedId } from '../identifiers.ts';
+import { commitChange, type Kept } from '../table/commit-change.ts';
 import { computationKeys, lists } from '../table/keys.ts';
 import { nextNumber } from '../lists/next-number.ts';
 import type { Table } from '../table/table.ts';
@@ -17,7 +18,7 @@ interface NewComputation {
 }
 
 /** Creates a computation. Two round trips: one for its number, one for the transaction that writes everything. */
-export async function createComputation(table: Table, given: NewComputation): Promise<Computation> {
+export async function createComputation(table: Table, given: NewComputation): Promise<Kept<Computation>> {
   const { domain, fields, agent_config, by, now } = given;
   const id = numberedId(await nextNumber(table, lists.computations(domain)));
   const row = {
@@ -35,6 +36,5 @@ export async function createComputation(table: Table, given: NewComputation): Pr
   const details = { name: fields.name, owner: fields.owner };
   await addComputation(table, transaction, { domain, row }, { originator: by, details, now });
   if (!isDefaultAgentConfig(agent_config)) transaction.add({ put: { Item: { ...computationKeys.config(id), agent_config } } });
-  await transaction.commit(table);
-  return { ...row, agent_config, assets: [] };
+  return await commitChange(table, transaction, { ...row, agent_config, assets: [] });
 }

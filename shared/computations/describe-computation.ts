@@ -5,13 +5,17 @@ import { readDefinition, type Definition } from './definition.ts';
 import { readComputation } from './find-computation.ts';
 import type { Table } from '../table/table.ts';
 
-/** Builds the computation that the caller may see. Only editors see `server_key` (docs/contract.md, section 2). */
+/** Only editors see `server_key` (docs/contract.md, section 2). */
+export function mayReadServerKey({ owner }: StoredComputation, caller: Caller): boolean {
+  return caller.actions.has('edit') || caller.id === owner;
+}
+
+/** Builds the computation that the caller may see. */
 export function describeComputation(row: StoredComputation, definition: Definition, caller: Caller): Computation {
-  const mayEdit = caller.actions.has('edit') || caller.id === row.owner;
   const { agent_config, algorithm, datasets } = definition;
   return {
     ...row,
-    agent_config: mayEdit ? agent_config : withoutServerKey(agent_config),
+    agent_config: mayReadServerKey(row, caller) ? agent_config : withoutServerKey(agent_config),
     assets: [...(algorithm ? [algorithm] : []), ...datasets].map(({ asset_id, file_name, asset_type }) => ({
       id: asset_id,
       file_name,

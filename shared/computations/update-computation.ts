@@ -1,5 +1,6 @@
 import type { Permitted } from '../access/caller.ts';
 import type { NewEvent } from '../events/event.ts';
+import { commitChange, type Kept } from '../table/commit-change.ts';
 import { computationKeys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
@@ -27,27 +28,26 @@ interface UpdateRequest {
   /** RFC 3339, UTC, milliseconds. */
   now: string;
   /** Called with the current computation. Returns what to write, or throws to refuse the request. */
-  decide: (current: StoredComputation) => Replacement;
+  decide: (current: StoredComputation, definition: Definition) => Replacement;
 }
 
 /**
  * Replaces the fields that users set. Three round trips. A request that changes nothing writes nothing.
  * @throws ServiceError `not_found`, and any error that `decide` throws
  */
-export async function updateComputation(table: Table, { domain, id, by, now, decide }: UpdateRequest): Promise<Updated> {
+export async function updateComputation(table: Table, { domain, id, by, now, decide }: UpdateRequest): Promise<Kept<Updated>> {
   return await withFreshReads(table, async (table) => {
     const computation = await readToChange(table, domain, id);
     const definition = await readDefinition(table, id); // read after the row, so that the row's version guards it
-    const { fields, agent_config, permitted } = decide(computation.row);
+    const { fields, agent_config, permitted } = decide(computation.row, definition);
     const changedConfig = changedConfigFields(definition.agent_config, agent_config);
-    const [first, ...others] = changeEvents(computation.row, fields, changedConfig, by);
-    if (!first) return { row: computation.row, definition, permitted };
-
     const transaction = new Transaction();
+    const [first, ...others] = changeEvents(computation.row, fields, changedConfig, by);
+    if (!first) return await commitChange(table, transaction, { row: computation.row, definition, permitted });
+
     const row = await replaceFields(table, transaction, computation, fields, { events: [first, ...others], now });
     if (changedConfig.length > 0) transaction.add({ put: { Item: { ...computationKeys.config(id), agent_config } } });
-    await transaction.commit(table);
-    return { row, definition: { ...definition, agent_config }, permitted };
+    return await commitChange(table, transaction, { row, definition: { ...definition, agent_config }, permitted });
   });
 }
 

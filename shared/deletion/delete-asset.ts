@@ -6,9 +6,10 @@ import { changeInputs } from '../computations/change-computation.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import { computationKey, findComputation } from '../computations/find-computation.ts';
 import { isActive } from '../computations/run.ts';
-import { conflict, type ServiceError } from '../errors.ts';
+import { conflict, preconditionFailed, type ServiceError } from '../errors.ts';
 import { unlinkAsset } from '../links/unlink-asset.ts';
 import { readRun } from '../runs/read-run.ts';
+import { commitChange, refuseRepeat, withoutAnswer, type Kept } from '../table/commit-change.ts';
 import { assetKeys, listKeys, lists, purgeKeys } from '../table/keys.ts';
 import { getItems, queryPartition, queryPrefix, type Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
@@ -23,6 +24,8 @@ interface DeleteRequest {
   now: string;
   /** Called with the current asset. Throws to refuse the request. */
   permit: (asset: StoredAsset) => Permitted;
+  /** Returns whether the request's If-Match names this state. Omit without the header. */
+  isNamed?: ((asset: StoredAsset) => boolean) | undefined;
 }
 
 /** The number of links that fit into the transaction that deletes the asset. Further links are removed before it. */
@@ -30,35 +33,46 @@ const linksPerTransaction = 90;
 
 /**
  * Deletes an asset. It disappears from all reads at once; its links and content are purged afterwards.
- * @throws ServiceError `not_found`; `conflict` if an active run uses it
+ * @throws ServiceError `not_found`; `conflict` if an active run uses it; `precondition_failed`
  */
-export async function deleteAsset(table: Table, request: DeleteRequest): Promise<Permitted> {
+export async function deleteAsset(table: Table, request: DeleteRequest): Promise<Kept<Deleted>> {
   const { deadline: _, ...patient } = table; // for work that is divided: a deadline for each part
   let deleted = await deleteUnlessLinkedWidely(table, request);
   while (deleted.surplus) {
+    await refuseRepeat(patient);
     const { domain, id: assetId, by, now, permit } = request;
     for (const computationId of deleted.surplus) {
-      await unlinkAsset(patient, { domain, assetId, computationId, by, now, permit });
+      await unlinkAsset(withoutAnswer(patient), { domain, assetId, computationId, by, now, permit });
     }
     deleted = await deleteUnlessLinkedWidely(patient, request);
   }
-  const { purge, permitted } = deleted;
+  const { purge } = deleted;
   await beginPurge(table, (table) => purgeAssetLinks(table, purge));
-  return permitted;
+  return deleted;
 }
 
-type Deleted =
-  | { purge: AssetPurge; permitted: Permitted; surplus?: never }
-  /** The computations whose links do not fit into the transaction. Nothing was deleted. */
-  | { surplus: string[] };
+interface Deleted {
+  purge: AssetPurge;
+  permitted: Permitted;
+}
 
-async function deleteUnlessLinkedWidely(table: Table, { domain, id, by, now, permit }: DeleteRequest): Promise<Deleted> {
+/** The computations whose links do not fit into the transaction. Nothing was deleted. */
+interface LinkedWidely {
+  surplus: string[];
+}
+
+async function deleteUnlessLinkedWidely(
+  table: Table,
+  request: DeleteRequest,
+): Promise<(Kept<Deleted> & { surplus?: never }) | LinkedWidely> {
+  const { domain, id, by, now, permit, isNamed } = request;
   return await withFreshReads(table, async (table) => {
     const asset = await readAssetToChange(table, domain, id);
     const permitted = permit(asset);
     await refuseWhileUsed(table, domain, id);
     const computations = await readLinkedComputations(table, domain, id);
     for (const { status, run } of computations) if (isActive(status)) throw inUse(run?.id);
+    if (isNamed && !isNamed(asset)) throw preconditionFailed();
     if (computations.length > linksPerTransaction) {
       return { surplus: computations.slice(linksPerTransaction).map((computation) => computation.id) };
     }
@@ -76,8 +90,7 @@ async function deleteUnlessLinkedWidely(table: Table, { domain, id, by, now, per
     removeAsset(transaction, domain, asset);
     transaction.add({ put: { Item: { ...purgeKeys.purge('asset', id), ...purge } } });
     for (const row of computations) changeInputs(transaction, { domain, row }, { addedDatasets: 0 });
-    await transaction.commit(table);
-    return { purge, permitted };
+    return await commitChange(table, transaction, { purge, permitted });
   });
 }
 

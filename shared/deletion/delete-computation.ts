@@ -1,8 +1,10 @@
 import type { Permitted } from '../access/caller.ts';
 import { readToChange, removeComputation } from '../computations/change-computation.ts';
 import type { StoredComputation } from '../computations/computation.ts';
+import { readDefinition, type Definition } from '../computations/definition.ts';
 import { isActive } from '../computations/run.ts';
-import { conflict } from '../errors.ts';
+import { conflict, preconditionFailed } from '../errors.ts';
+import { commitChange, type Kept } from '../table/commit-change.ts';
 import { purgeKeys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
@@ -14,25 +16,29 @@ interface DeleteRequest {
   id: string;
   /** Called with the current computation. Throws to refuse the request. */
   permit: (computation: StoredComputation) => Permitted;
+  /** Returns whether the request's If-Match names this state. Omit without the header. */
+  isNamed?: ((row: StoredComputation, definition: Definition) => boolean) | undefined;
 }
 
 /**
  * Deletes a computation. It disappears from all reads at once. Its entries in other lists are removed next; the scheduled purge
  * removes the rest. The transaction that deletes also records the purge, so it continues after a crash.
- * @throws ServiceError `not_found`; `conflict` if a run is active
+ * @throws ServiceError `not_found`; `conflict` if a run is active; `precondition_failed`
  */
-export async function deleteComputation(table: Table, { domain, id, permit }: DeleteRequest): Promise<Permitted> {
+export async function deleteComputation(table: Table, request: DeleteRequest): Promise<Kept<Permitted>> {
+  const { domain, id, permit, isNamed } = request;
   const permitted = await withFreshReads(table, async (table) => {
     const computation = await readToChange(table, domain, id);
     const { status, run } = computation.row;
     const permitted = permit(computation.row);
     if (isActive(status)) throw conflict('run_active', 'A run is active; wait for its end, or stop it.', run?.id);
+    // Read after the row, so that the row's version guards it.
+    if (isNamed && !isNamed(computation.row, await readDefinition(table, id))) throw preconditionFailed();
     const transaction = new Transaction();
     removeComputation(transaction, computation);
     const purge = { domain, id, deleted_as: computation.row.version + 1 };
     transaction.add({ put: { Item: { ...purgeKeys.purge('computation', id), ...purge } } });
-    await transaction.commit(table);
-    return permitted;
+    return await commitChange(table, transaction, permitted);
   });
   await beginPurge(table, (table) => purgeListings(table, { domain, id }));
   return permitted;

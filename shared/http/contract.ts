@@ -1,5 +1,6 @@
 import type * as v from 'valibot';
 import type { ErrorCode } from '../errors.ts';
+import type { ConditionalHeader } from './preconditions.ts';
 
 /** The input and output of an endpoint: parsed by the handler, published in the OpenAPI document. */
 export interface Contract {
@@ -10,6 +11,10 @@ export interface Contract {
   status: 200 | 201 | 204;
   /** Omit for a response without content. */
   response?: v.GenericSchema;
+  /** Set if the response has an ETag. */
+  etag?: true;
+  /** The conditional header that the endpoint evaluates: If-Match can lead to 412, If-None-Match to 304. */
+  condition?: ConditionalHeader;
   /** Descriptions of the response headers that only this endpoint has. */
   headers?: Record<string, string>;
   /** Errors beyond those that every endpoint can return. */

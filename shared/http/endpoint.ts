@@ -9,12 +9,14 @@ import type { DeadlineSource } from '../deadline.ts';
 import { environment } from '../environment.ts';
 import { invalid } from '../errors.ts';
 import { clockOf, deadlineOfInvocation, type Invocation } from '../invocation.ts';
-import type { Route } from './route.ts';
+import type { Received } from './received.ts';
+import type { Route, TakesKey } from './route.ts';
 import { cvmId, domainId } from '../identifier-schemas.ts';
 import type { Contract } from './contract.ts';
 import { log, startLog } from '../logger.ts';
 import { logFieldsOf } from './log-fields.ts';
 import { parseInput } from './parse.ts';
+import { parseCondition, type ConditionalHeader, type Names } from './preconditions.ts';
 import { problemResponse, toServiceError, type HttpResponse } from './problem.ts';
 import { notJson, readBody } from './read-body.ts';
 
@@ -22,7 +24,7 @@ type ParameterNames<Path extends string> = Path extends `${string}{${infer Name}
   ? Name | ParameterNames<Rest>
   : never;
 
-type Parsed<S> = S extends v.GenericSchema ? v.InferOutput<S> : undefined;
+export type Parsed<S> = S extends v.GenericSchema ? v.InferOutput<S> : undefined;
 
 /** A request that has passed every check that needs no data. */
 export interface EndpointRequest<R extends Route, C extends Contract> {
@@ -32,19 +34,33 @@ export interface EndpointRequest<R extends Route, C extends Contract> {
   caller: Caller;
   /** For endpoints open to an owner or creator. @throws ServiceError `forbidden` if neither role nor relation allows the request */
   permit: (relations: Partial<Record<Relation, string>>) => Permitted;
+  /** The If-Match header, if the contract has this condition and the request has the header. */
+  ifMatch: Names | undefined;
+  /** The same for If-None-Match. */
+  ifNoneMatch: Names | undefined;
   /** The time of the request by the service's clock: RFC 3339, UTC, milliseconds. */
   now: string;
   /** The request's deadline, which all its retries share; for openTable. */
   deadline: DeadlineSource;
+  received: Received;
 }
 
+/** What the client already has, because If-None-Match names it: answered with 304. */
+interface NotModified {
+  body?: never;
+  notModified: true;
+}
+
+type Content<C extends Contract> = [C] extends [{ response: infer S extends v.GenericSchema }]
+  ? { body: v.InferInput<S>; notModified?: never } | ([C] extends [{ condition: 'if-none-match' }] ? NotModified : never)
+  : { body?: never; notModified?: never };
+
 /**
- * What the work returns: a body exactly if the contract has a response, and the proof of `permit` if the endpoint is open to
- * an owner or creator, since nothing else has checked the caller's access then.
+ * What the work returns: a body exactly if the contract has a response, its ETag exactly if the contract has one, and the proof
+ * of `permit` if the endpoint is open to an owner or creator, since nothing else has checked the caller's access then.
  */
-export type Reply<R extends Route, C extends Contract> = ([C] extends [{ response: infer S extends v.GenericSchema }]
-  ? { body: v.InferInput<S> }
-  : { body?: never }) &
+export type Reply<R extends Route, C extends Contract> = Content<C> &
+  ([C] extends [{ etag: true }] ? { etag: string } : { etag?: never }) &
   ([R] extends [{ access: { or: readonly Relation[] } }] ? { permitted: Permitted } : { permitted?: never }) & {
     headers?: Record<string, string>;
   };
@@ -55,28 +71,43 @@ interface AcceptedEvent extends Pick<HttpEvent, 'headers' | 'requestContext' | '
   pathParameters?: StringMap;
   queryStringParameters?: StringMap;
   body?: unknown;
+  received?: Received;
   caller?: Caller | undefined;
 }
 
 type Layer = middy.MiddlewareObj<AcceptedEvent, HttpResponse, Error, Context>;
 
-interface Answer {
+export interface Answer {
   body?: unknown;
+  notModified?: true;
+  etag?: string;
   headers?: Record<string, string>;
+  /** The body was checked when it was kept. The contract may have changed since. */
+  isKept?: boolean;
+}
+
+/** An endpoint without Idempotency-Key; see `anyEndpoint`. The others are made by `changeEndpoint`. */
+export function endpoint<const R extends Route, const C extends Contract>(
+  route: R & (TakesKey<R> extends true ? never : unknown),
+  contract: C,
+  work: (request: EndpointRequest<R, C>) => Promise<Reply<R, C>> | Reply<R, C>,
+) {
+  return anyEndpoint<R, C>(route, contract, work);
 }
 
 /**
  * Wraps the work of an endpoint into the one middleware stack: request id and log, identity and access, body, input and
  * output schemas, problem+json. Roles are checked before the body is read, relations such as the owner's by the work. Nothing happens until the first request.
  */
-export function endpoint<const R extends Route, const C extends Contract>(
+export function anyEndpoint<const R extends Route, const C extends Contract>(
   route: R,
   contract: C,
-  work: (request: EndpointRequest<R, C>) => Promise<Reply<R, C>> | Reply<R, C>,
+  work: (request: EndpointRequest<R, C>) => Promise<Answer> | Answer,
 ) {
   const { access, name }: Route = route;
   const layers: Layer[] = [
     eventNormalizer() as unknown as Layer,
+    { before: ({ event }) => void (event.received = receivedOf(event)) },
     {
       before: ({ event }) =>
         startLog({ endpoint: name, request_id: event.requestContext.requestId, ...logFieldsOf(route, event.pathParameters) }),
@@ -100,12 +131,33 @@ export function endpoint<const R extends Route, const C extends Contract>(
         query: parseInput(contract.query ?? noQuery, query, 'query') as Parsed<C['query']>,
         body: (contract.body ? parseInput(contract.body, event.body, '') : undefined) as Parsed<C['body']>,
         caller,
+        ifMatch: conditionOf(contract, 'if-match', event),
+        ifNoneMatch: conditionOf(contract, 'if-none-match', event),
         permit: (relations) => permit(caller, access ?? { anyOf: [] }, relations),
         now: timestampOf(clockOf(context)),
         deadline: () => deadline,
+        received: event.received ?? receivedOf(event),
       });
       return success(contract, reply, event.requestContext.requestId);
     });
+}
+
+function receivedOf({
+  requestContext,
+  headers,
+  pathParameters,
+  queryStringParameters,
+  body,
+  isBase64Encoded,
+}: AcceptedEvent): Received {
+  return {
+    method: requestContext.http.method,
+    headers,
+    path: pathParameters ?? {},
+    query: queryStringParameters ?? {},
+    body: typeof body === 'string' ? body : undefined,
+    isBase64Encoded,
+  };
 }
 
 const noQuery = v.strictObject({});
@@ -149,10 +201,17 @@ function bodyParser(): Layer {
   };
 }
 
+function conditionOf({ condition }: Contract, header: ConditionalHeader, { headers }: AcceptedEvent): Names | undefined {
+  const value = headers[header];
+  return condition === header && value !== undefined ? parseCondition(header, value) : undefined;
+}
+
 function success(contract: Contract, reply: Answer, requestId: string): HttpResponse {
-  const headers = { 'x-request-id': requestId, 'cache-control': 'no-store', ...reply.headers };
+  const etag = reply.etag === undefined ? {} : { etag: reply.etag };
+  const headers = { 'x-request-id': requestId, 'cache-control': 'no-store', ...etag, ...reply.headers };
+  if (reply.notModified) return { statusCode: 304, headers, body: '' };
   if (!contract.response) return { statusCode: contract.status, headers, body: '' };
-  const body = v.parse(contract.response, reply.body);
+  const body = reply.isKept ? reply.body : v.parse(contract.response, reply.body);
   return { statusCode: contract.status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
 }
 

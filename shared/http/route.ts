@@ -10,9 +10,18 @@ export interface Route {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;
   summary: string;
+  /** False if a POST, PUT or DELETE takes no Idempotency-Key: it changes nothing, or recognizes repeats by itself. */
+  takesKey?: false;
   /** Omit for a public endpoint, which takes no token. */
   access?: Access;
   uses: Uses;
   /** The effect on users while the endpoint fails. The alarm includes it. */
   loses: string;
+}
+
+/** Whether the endpoint takes an Idempotency-Key: `changeEndpoint` serves it then, else `endpoint`. */
+export type TakesKey<R extends Route> = R extends { method: 'GET' } | { takesKey: false } ? false : true;
+
+export function takesKey({ method, takesKey }: Route): boolean {
+  return method !== 'GET' && takesKey !== false;
 }

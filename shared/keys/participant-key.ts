@@ -2,6 +2,7 @@ import type { NewEvent } from '../events/event.ts';
 import * as v from 'valibot';
 import { changeInputsWithEvent, keysToChange, parseToChange } from '../computations/change-computation.ts';
 import { computationKey, parseComputation } from '../computations/find-computation.ts';
+import { commitChange, type Kept } from '../table/commit-change.ts';
 import { computationKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { getItems, type Item, type Table } from '../table/table.ts';
@@ -27,13 +28,21 @@ export function parseParticipantKey(item: Item): ParticipantKey {
  * Stores a participant's key and replaces an earlier one. Writes nothing if the key is the same. Two round trips.
  * @throws ServiceError `not_found`
  */
-export async function uploadKey(table: Table, domain: string, computationId: string, key: ParticipantKey): Promise<void> {
+export async function uploadKey(
+  table: Table,
+  domain: string,
+  computationId: string,
+  key: ParticipantKey,
+): Promise<Kept<{ uploaded: true }>> {
   const itemKey = computationKeys.userKey(computationId, key.user_id);
-  await withFreshReads(table, async (table) => {
+  return await withFreshReads(table, async (table) => {
     const [existing, ...items] = await getItems(table, [itemKey, ...keysToChange(domain, computationId)]);
     const computation = parseToChange(domain, computationId, items);
+    const transaction = new Transaction();
     const before = existing && parseParticipantKey(existing);
-    if (before?.user_key === key.user_key && before.is_consumer === key.is_consumer) return;
+    if (before?.user_key === key.user_key && before.is_consumer === key.is_consumer) {
+      return await commitChange(table, transaction, { uploaded: true });
+    }
     const event: NewEvent = {
       event_type: 'key_uploaded',
       status: 'success',
@@ -41,10 +50,9 @@ export async function uploadKey(table: Table, domain: string, computationId: str
       details: { fingerprint: key.fingerprint },
       lifecycle: false,
     };
-    const transaction = new Transaction();
     await changeInputsWithEvent(table, transaction, computation, { addedDatasets: 0, event, now: key.uploaded_at });
     transaction.add({ put: { Item: { ...itemKey, ...key } } });
-    await transaction.commit(table);
+    return await commitChange(table, transaction, { uploaded: true });
   });
 }
 

@@ -6,6 +6,7 @@ import { assetKey, parseAsset } from '../assets/read-asset.ts';
 import { changeInputsWithEvent, keysToChange, parseToChange } from '../computations/change-computation.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import { conflict, ServiceError } from '../errors.ts';
+import { commitChange, type Kept } from '../table/commit-change.ts';
 import { getItem, getItems, type Table } from '../table/table.ts';
 import { StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
 import { linkKey } from './link-keys.ts';
@@ -29,7 +30,7 @@ const datasetsPerComputation = 100;
  * Links an asset to a computation. Writes nothing if the link exists. Three round trips.
  * @throws ServiceError `not_found`; `conflict` for a second algorithm or a duplicate file name; `too_large` for dataset 101
  */
-export async function linkAsset(table: Table, request: LinkRequest): Promise<Permitted> {
+export async function linkAsset(table: Table, request: LinkRequest): Promise<Kept<Permitted>> {
   const { domain, assetId, computationId, by, now } = request;
   return await withFreshReads(table, async (table) => {
     const keys = [assetKey(domain, assetId), ...keysToChange(domain, computationId)];
@@ -38,9 +39,10 @@ export async function linkAsset(table: Table, request: LinkRequest): Promise<Per
     const computation = parseToChange(domain, computationId, computationItems);
     const permitted = request.permit(asset, computation.row);
 
+    const transaction = new Transaction();
     const key = linkKey(computationId, asset);
     const existing = await getItem(table, key);
-    if (existing?.['asset_id'] === assetId) return permitted;
+    if (existing?.['asset_id'] === assetId) return await commitChange(table, transaction, permitted);
     if (existing) throw placeTaken(asset);
     const addedDatasets = asset.asset_type === 'dataset' ? 1 : 0;
     if (addedDatasets > 0) refuseBeyondLimit(computation.row);
@@ -48,7 +50,6 @@ export async function linkAsset(table: Table, request: LinkRequest): Promise<Per
     const { file_name, asset_type } = asset;
     const details = { asset_id: assetId, file_name, asset_type };
     const event: NewEvent = { event_type: 'asset_linked', status: 'success', originator: by, details, lifecycle: false };
-    const transaction = new Transaction();
     const linked_as = await changeInputsWithEvent(table, transaction, computation, { addedDatasets, event, now });
     changeAsset(transaction, domain, asset, {});
     transaction.add({
@@ -56,8 +57,7 @@ export async function linkAsset(table: Table, request: LinkRequest): Promise<Per
       otherwise: new StaleReadError(),
     });
     addToLinked(transaction, assetId, { id: computationId, version: computation.row.version + 1 });
-    await transaction.commit(table);
-    return permitted;
+    return await commitChange(table, transaction, permitted);
   });
 }
 

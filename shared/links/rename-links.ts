@@ -4,7 +4,7 @@ import { computationKey, findComputation } from '../computations/find-computatio
 import { conflict, type ServiceError } from '../errors.ts';
 import { listKeys, lists } from '../table/keys.ts';
 import { getItems, queryPrefix, type Item, type Table } from '../table/table.ts';
-import { StaleReadError, type Transaction } from '../table/transaction.ts';
+import { StaleReadError, Transaction } from '../table/transaction.ts';
 import { refuseBeyondLimit } from './link-asset.ts';
 import { linkKey } from './link-keys.ts';
 
@@ -35,6 +35,27 @@ export async function renameLinks(
     if (addedDatasets > 0) refuseBeyondLimit(row);
     changeInputs(transaction, { domain, row }, { addedDatasets });
     moveLink(transaction, id, link, { from, to });
+  }
+}
+
+/**
+ * Throws the error with which a change of the asset's name or type would end, if there is one. Writes nothing.
+ * @throws ServiceError as renameLinks does
+ */
+export async function refuseTakenPlaces(
+  table: Table,
+  domain: string,
+  change: { from: StoredAsset; to: StoredAsset },
+): Promise<void> {
+  const { from, to } = change;
+  if (from.file_name === to.file_name && from.asset_type === to.asset_type) return;
+  await renameLinks(table, new Transaction(), domain, change);
+  const ids = await linkedComputationIds(table, from.id);
+  const keys = [...ids.map((id) => computationKey(domain, id)), ...ids.map((id) => linkKey(id, to))];
+  const items = await getItems(table, keys);
+  for (const [index, id] of ids.entries()) {
+    const link = items[ids.length + index];
+    if (findComputation(items[index], id) && link && link['asset_id'] !== from.id) throw placeTaken(id, to);
   }
 }
 

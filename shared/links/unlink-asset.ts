@@ -11,6 +11,7 @@ import {
 } from '../computations/change-computation.ts';
 import { computationNumber, findComputation } from '../computations/find-computation.ts';
 import { isActive } from '../computations/run.ts';
+import { commitChange, type Kept } from '../table/commit-change.ts';
 import { assetKeys, runKeys } from '../table/keys.ts';
 import { getItem, getItems, type Table } from '../table/table.ts';
 import { StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
@@ -23,7 +24,7 @@ import { removeFromLinked } from './linked-list.ts';
  * be deleted until that run ends. Three round trips.
  * @throws ServiceError `not_found`
  */
-export async function unlinkAsset(table: Table, request: LinkRequest): Promise<Permitted> {
+export async function unlinkAsset(table: Table, request: LinkRequest): Promise<Kept<Permitted>> {
   const { domain, assetId, computationId } = request;
   return await withFreshReads(table, async (table) => {
     const keys = [assetKey(domain, assetId), ...keysToChange(domain, computationId)];
@@ -32,10 +33,9 @@ export async function unlinkAsset(table: Table, request: LinkRequest): Promise<P
     const computation = parseToChange(domain, computationId, computationItems);
     const permitted = request.permit(asset, computation.row);
     const transaction = new Transaction();
-    if (!(await removeLink(table, transaction, computation, asset, request))) return permitted;
-    changeAsset(transaction, domain, asset, {});
-    await transaction.commit(table);
-    return permitted;
+    const isLinked = await removeLink(table, transaction, computation, asset, request);
+    if (isLinked) changeAsset(transaction, domain, asset, {});
+    return await commitChange(table, transaction, permitted);
   });
 }
 

@@ -8,9 +8,11 @@ import { requireCreatorToChange } from '../assets/creators-fields.ts';
 import { readAssetToChange } from '../assets/read-asset.ts';
 import { writeContent, type WrittenContent } from '../assets/write-content.ts';
 import { readOptionalKey } from '../keys/read-public-key.ts';
+import { preconditionFailed } from '../errors.ts';
+import { commitChange, refuseRepeat, type Kept } from '../table/commit-change.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
-import { renameLinks } from './rename-links.ts';
+import { refuseTakenPlaces, renameLinks } from './rename-links.ts';
 
 interface UpdateRequest {
   domain: string;
@@ -22,22 +24,26 @@ interface UpdateRequest {
   now: string;
   /** Called with the current asset. Throws to refuse the request. */
   permit: (asset: StoredAsset) => Permitted;
+  /** Returns whether the request's If-Match names this state. Omit without the header. */
+  isNamed?: ((asset: StoredAsset) => boolean) | undefined;
+}
+
+interface UpdatedAsset {
+  asset: StoredAsset & Asset;
+  permitted: Permitted;
 }
 
 /**
  * Replaces an asset. Only its creator may change its content, checksum, key and access to the content, and gets an upload while
- * the content has not arrived. New content gets a new key, so that callers who are reading the old content are not disturbed. A content
- * check removes the old content later.
- * @throws ServiceError `not_found`; `forbidden`; `invalid_request`; `too_large`; `conflict` as in renameLinks
+ * the content has not arrived. New content gets a new key, so that callers who are reading the old content are not disturbed. A
+ * content check removes the old content later.
+ * @throws ServiceError `not_found`; `forbidden`; `invalid_request`; `too_large`; `conflict` as in renameLinks;
+ * `precondition_failed`, after all of these
  */
-export async function updateAsset(
-  table: Table,
-  store: ContentStore,
-  request: UpdateRequest,
-): Promise<{ asset: Asset; permitted: Permitted }> {
-  const { domain, id, given, by, now, permit } = request;
+export async function updateAsset(table: Table, store: ContentStore, request: UpdateRequest): Promise<Kept<UpdatedAsset>> {
+  const { domain, id, given, by, now, permit, isNamed } = request;
   let written: WrittenContent | undefined;
-  const { row, permitted } = await withFreshReads(table, async (table) => {
+  return await withFreshReads(table, async (table) => {
     const current = await readAssetToChange(table, domain, id);
     const permitted = permit(current);
     const content_access = given.content_access ?? current.content_access;
@@ -52,12 +58,15 @@ export async function updateAsset(
       checksum: (given.checksum ?? current.checksum) !== current.checksum,
       asset: newContent !== undefined,
     });
-    if (newContent) {
-      matchChecksum(newContent, given.checksum);
-      written ??= await writeContent(table, store, { domain, id }, newContent, now);
-    }
-    const replacement = newContent && written;
+    if (newContent) matchChecksum(newContent, given.checksum);
     const { file_name, description, asset_type, mime_type } = given;
+    if (isNamed && !isNamed(current)) {
+      await refuseTakenPlaces(table, domain, { from: current, to: { ...current, file_name, asset_type } });
+      throw preconditionFailed();
+    }
+    if (newContent && !written) await refuseRepeat(table);
+    if (newContent) written ??= await writeContent(table, store, { domain, id }, newContent, now);
+    const replacement = newContent && written;
     const transaction = new Transaction();
     const next = changeAsset(transaction, domain, current, {
       file_name,
@@ -73,10 +82,8 @@ export async function updateAsset(
     if (replacement && current.content_key) transaction.add(putContentCheck(current.content_key, now));
     if (next.upload_key && by === next.created_by) transaction.add(putContentCheck(next.upload_key, now));
     await renameLinks(table, transaction, domain, { from: current, to: next });
-    await transaction.commit(table);
-    return { row: next, permitted };
+    const uploadKey = by === next.created_by ? next.upload_key : null;
+    const upload = uploadKey === null ? {} : { upload: await presignUpload(store, uploadKey, now) };
+    return await commitChange(table, transaction, { asset: { ...next, ...upload }, permitted });
   });
-  const uploadKey = by === row.created_by ? row.upload_key : null;
-  const upload = uploadKey === null ? {} : { upload: await presignUpload(store, uploadKey, now) };
-  return { asset: { ...row, ...upload }, permitted };
 }

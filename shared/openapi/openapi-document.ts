@@ -3,9 +3,11 @@ import { roles, type AccessAction } from '../access/roles.ts';
 import { errorTable, type ErrorCode } from '../errors.ts';
 import type { Contract, Examples } from '../http/contract.ts';
 import { endpoints, routes } from '../endpoints/endpoints.ts';
-import type { Route } from '../http/route.ts';
+import { takesKey, type Route } from '../http/route.ts';
 import { Components } from './components.ts';
+import { conditionParameters, etagHeader } from './conditional-requests.ts';
 import { jsonSchemaOf } from './json-schema.ts';
+import { keyParameter, replayedHeaderObject } from './idempotency-key.ts';
 import { pathParameters } from './path-parameters.ts';
 import { problemSchema } from './problem-schema.ts';
 
@@ -84,7 +86,12 @@ function operation({ route, contract, examples }: Endpoint, components: Componen
     summary: route.summary,
     ...(text ? { description: text } : {}),
     ...(route.access ? {} : { security: [] }),
-    parameters: [...pathParameters(route.path), ...queryParameters(route, contract)],
+    parameters: [
+      ...pathParameters(route.path),
+      ...queryParameters(route, contract),
+      ...conditionParameters(contract),
+      ...(takesKey(route) ? [keyParameter] : []),
+    ],
     ...(contract.body
       ? {
           requestBody: {
@@ -93,7 +100,11 @@ function operation({ route, contract, examples }: Endpoint, components: Componen
           },
         }
       : {}),
-    responses: { [contract.status]: success(contract, examples.response, components), ...failures(route, contract) },
+    responses: {
+      [contract.status]: success(route, contract, examples.response, components),
+      ...notModified(contract),
+      ...failures(route, contract),
+    },
   };
 }
 
@@ -140,17 +151,30 @@ function asQuery(schema: JsonSchema): JsonSchema {
   return { ...rest, type: 'integer', default: Number(given) };
 }
 
-function success(contract: Contract, example: unknown, components: Components) {
-  const headers = { 'x-request-id': 'The identifier of the request.', ...contract.headers };
+function success(route: Route, contract: Contract, example: unknown, components: Components) {
   return {
     description: contract.response ? 'Success.' : 'Success. The response has no body.',
-    headers: Object.fromEntries(
-      Object.entries(headers).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
-    ),
+    headers: {
+      ...responseHeaders({ ...etagHeader(contract), ...contract.headers }),
+      ...(takesKey(route) ? replayedHeaderObject : {}),
+    },
     ...(contract.response
       ? { content: { 'application/json': { schema: components.add(contract.response, 'output'), example } } }
       : {}),
   };
+}
+
+/** The 304 of an endpoint that evaluates If-None-Match. */
+function notModified(contract: Contract) {
+  if (contract.condition !== 'if-none-match') return {};
+  return { 304: { description: 'Not modified. The response has no body.', headers: responseHeaders(etagHeader(contract)) } };
+}
+
+function responseHeaders(own: Record<string, string>) {
+  const headers = { 'x-request-id': 'The identifier of the request.', ...own };
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
+  );
 }
 
 /** The errors that every endpoint behind the authorizer can return. */
@@ -164,11 +188,19 @@ const everywhere: readonly ErrorCode[] = [
 ];
 
 function failures(route: Route, contract: Contract) {
-  const codes = route.access ? [...everywhere, ...(contract.errors ?? [])] : (['invalid_request', 'internal'] as const);
-  return Object.fromEntries(codes.map((code) => [errorTable[code].status, failure(code)]));
+  const ofCondition: readonly ErrorCode[] = contract.condition === 'if-match' ? ['precondition_failed'] : [];
+  const ofKey: readonly ErrorCode[] = takesKey(route) ? ['idempotency_mismatch'] : [];
+  const codes: readonly ErrorCode[] = route.access
+    ? [...everywhere, ...(contract.errors ?? []), ...ofCondition, ...ofKey]
+    : ['invalid_request', 'internal'];
+  return Object.fromEntries(
+    [...Map.groupBy(codes, (code) => errorTable[code].status)].map(([status, ofStatus]) => [status, failure(ofStatus)]),
+  );
 }
 
-function failure(code: ErrorCode) {
+/** @param codes the errors that share a status */
+function failure(codes: ErrorCode[]) {
+  const [code = 'internal'] = codes;
   const { status, title } = errorTable[code];
   const problem = {
     schema: { $ref: '#/components/schemas/Problem' },
@@ -177,7 +209,7 @@ function failure(code: ErrorCode) {
   const message = gatewayMessages[code];
   const byGateway = { schema: { $ref: '#/components/schemas/GatewayMessage' }, example: { message } };
   return {
-    description: `${title} (\`${code}\`).`,
+    description: codes.map((each) => `${errorTable[each].title} (\`${each}\`).`).join(' '),
     headers:
       status === 503
         ? { 'Retry-After': { description: 'The number of seconds to wait before the next try.', schema: { type: 'integer' } } }

@@ -5,7 +5,7 @@ import { missingItemsSchema } from '../manifest/manifest.ts';
 const violation = v.object({
   pointer: v.pipe(
     v.string(),
-    v.description('A JSON Pointer into the body, or a place such as `query/limit` or `path/domainID`.'),
+    v.description('A JSON Pointer into the body, or a place such as `query/limit`, `path/domainID` or `header/if-match`.'),
   ),
   detail: v.pipe(v.string(), v.description('What was expected at this place.')),
 });

@@ -2,15 +2,17 @@ import { randomUUID } from 'node:crypto';
 import type { Permitted } from '../access/caller.ts';
 import { readToChange } from '../computations/change-computation.ts';
 import type { StoredComputation } from '../computations/computation.ts';
+import { computationKey, findComputation } from '../computations/find-computation.ts';
 import { isActive, type Run } from '../computations/run.ts';
 import { conflict, ServiceError } from '../errors.ts';
 import { numberedId } from '../identifiers.ts';
 import { buildManifest } from '../manifest/build-manifest.ts';
 import { readInputs } from '../manifest/read-inputs.ts';
 import { emitMetric } from '../metrics.ts';
+import { commitChange, type Kept } from '../table/commit-change.ts';
 import { lists } from '../table/keys.ts';
 import { nextNumber } from '../lists/next-number.ts';
-import { getItems, type Table } from '../table/table.ts';
+import { getItem, getItems, type Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { addRun } from './change-run.ts';
 import { addClaim, claimKeys, parseClaim } from './claim.ts';
@@ -21,6 +23,7 @@ import { addSnapshot } from './snapshot.ts';
 
 interface Started {
   runId: string;
+  reference: RunReference;
   permitted: Permitted;
 }
 
@@ -37,24 +40,43 @@ interface RunRequest {
 
 /**
  * Starts a run. One transaction writes the run, the claim of the CVM, the snapshot, the status and the `started` event. Then the
- * execution starts. If the process dies in between, the sweep ends the run, because its claim has no execution.
+ * execution starts. If the process dies in between, the sweep ends the run, because its claim has no execution, unless a repeat
+ * of the request completes the start before.
  * @throws ServiceError `not_found`; `conflict` if the computation or the CVM has an active run; `incomplete` with what is
  * missing; `unavailable`
  */
-export async function startRun(table: Table, executions: Executions, request: RunRequest): Promise<Started> {
-  const { reference, permitted } = await withFreshReads(table, (table) => claimCvm(table, request));
+export async function startRun(table: Table, executions: Executions, request: RunRequest): Promise<Kept<Started>> {
+  const started = await withFreshReads(table, (table) => claimCvm(table, request));
+  const { reference } = started;
   try {
     await startExecution(executions, 'run', reference);
     emitMetric('RunsStarted', 1);
   } catch (error) {
     const { deadline: _, ...withOwnDeadline } = table;
-    await endRun(withOwnDeadline, reference, { status: 'failed', reason: 'The run could not be started.' }, request.now);
+    // With an Idempotency-Key, the repeat starts the run: its answer is kept.
+    if (!table.answerKeeper) {
+      await endRun(withOwnDeadline, reference, { status: 'failed', reason: 'The run could not be started.' }, request.now);
+    }
     throw error;
   }
-  return { runId: reference.run_id, permitted };
+  return started;
 }
 
-async function claimCvm(table: Table, request: RunRequest): Promise<{ reference: RunReference; permitted: Permitted }> {
+/**
+ * Starts the execution of a run, if it is still running: the process that created the run may have died or failed before. Safe
+ * to repeat.
+ */
+export async function completeStart(
+  table: Table,
+  executions: Executions,
+  { domain, computationId, runId }: { domain: string; computationId: string; runId: string },
+): Promise<void> {
+  const row = findComputation(await getItem(table, computationKey(domain, computationId)), computationId);
+  if (row?.status !== 'running' || row.run?.id !== runId) return;
+  await startExecution(executions, 'run', { domain, computation_id: computationId, run_id: runId, cvm_id: row.run.cvm_id });
+}
+
+async function claimCvm(table: Table, request: RunRequest): Promise<Kept<Started>> {
   const { domain, computationId, cvmId, by, now, permit } = request;
   const cvm = { domain, cvm_id: cvmId };
   const computation = await readToChange(table, domain, computationId); // read first, so that its version guards the inputs
@@ -94,6 +116,5 @@ async function claimCvm(table: Table, request: RunRequest): Promise<{ reference:
     stop_command_id: randomUUID(),
     has_server_key: inputs.agent_config.server_key !== '',
   });
-  await transaction.commit(table);
-  return { reference, permitted };
+  return await commitChange(table, transaction, { runId: reference.run_id, reference, permitted });
 }

@@ -1,12 +1,15 @@
 import type { Permitted } from '../access/caller.ts';
 import { readToChange } from '../computations/change-computation.ts';
 import type { StoredComputation } from '../computations/computation.ts';
+import { computationKey, findComputation } from '../computations/find-computation.ts';
 import type { Run } from '../computations/run.ts';
 import { conflict } from '../errors.ts';
-import type { Table } from '../table/table.ts';
+import { commitChange, type Kept } from '../table/commit-change.ts';
+import { getItem, type Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { changeRun } from './change-run.ts';
 import { startExecution, type Executions } from './executions.ts';
+import type { RunReference } from './run-reference.ts';
 
 interface Stopping {
   run: Run;
@@ -29,29 +32,36 @@ interface StopRequest {
  * crash prevented that.
  * @throws ServiceError `not_found`; `conflict` if no run is active
  */
-export async function stopRun(table: Table, executions: Executions, request: StopRequest): Promise<Stopping> {
+export async function stopRun(table: Table, executions: Executions, request: StopRequest): Promise<Kept<Stopping>> {
   const stopping = await withFreshReads(table, (table) => requestStop(table, request));
-  const { run } = stopping;
-  await startExecution(executions, 'stop', {
-    domain: request.domain,
-    computation_id: run.computation_id,
-    run_id: run.id,
-    cvm_id: run.cvm_id,
-  });
+  await startExecution(executions, 'stop', referenceTo(request.domain, stopping.run));
   return stopping;
 }
 
-async function requestStop(table: Table, { domain, computationId, by, now, permit }: StopRequest): Promise<Stopping> {
+/**
+ * Starts the execution that delivers a stop, if the run is still stopping: the process that requested the stop may have died
+ * before. Safe to repeat.
+ */
+export async function completeStopRequest(table: Table, executions: Executions, domain: string, run: Run): Promise<void> {
+  const row = findComputation(await getItem(table, computationKey(domain, run.computation_id)), run.computation_id);
+  if (row?.status !== 'stopping' || row.run?.id !== run.id) return;
+  await startExecution(executions, 'stop', referenceTo(domain, run));
+}
+
+function referenceTo(domain: string, { id, computation_id, cvm_id }: Run): RunReference {
+  return { domain, computation_id, run_id: id, cvm_id };
+}
+
+async function requestStop(table: Table, { domain, computationId, by, now, permit }: StopRequest): Promise<Kept<Stopping>> {
   const computation = await readToChange(table, domain, computationId);
   const permitted = permit(computation.row);
   const { status, run } = computation.row;
-  if (status === 'stopping' && run) return { run, permitted };
+  const transaction = new Transaction();
+  if (status === 'stopping' && run) return await commitChange(table, transaction, { run, permitted });
   if (status !== 'running' || !run) throw conflict('nothing_to_stop', 'No run of this computation is active.');
 
   const stopping: Run = { ...run, status: 'stopping' };
-  const transaction = new Transaction();
   const entry = { originator: by, details: {}, now };
   await changeRun(table, transaction, computation, { before: run, after: stopping }, entry);
-  await transaction.commit(table);
-  return { run: stopping, permitted };
+  return await commitChange(table, transaction, { run: stopping, permitted });
 }

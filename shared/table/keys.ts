@@ -216,6 +216,15 @@ export const migrationKeys = {
   state: (name: string): Key => ({ pk: migrationKeys.partition, sk: name }),
 };
 
+/** The answers that are kept for repeated requests. Each has a partition of its own, named by a hash. */
+export const answerKeys = {
+  /** @param request identifies the request among all requests with a key; its parts come from the user, so only their hash is stored */
+  answer: (request: readonly string[]): Key => ({
+    pk: `answer#${createHash('sha256').update(JSON.stringify(request)).digest('base64url')}`,
+    sk: 'answer',
+  }),
+};
+
 /** Deleted resources whose remaining items still have to be removed. */
 export const purgeKeys = {
   shards: shardsOf('purges'),

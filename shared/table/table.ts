@@ -15,6 +15,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import type { Clock } from '../clock.ts';
 import { Deadline, type DeadlineSource } from '../deadline.ts';
+import type { AnswerKeeper } from './commit-change.ts';
 import type { Key, NotARow } from './keys.ts';
 
 /** Access to the service's table. */
@@ -27,6 +28,8 @@ export interface Table {
   clock?: Clock;
   /** Called before each retry of a transaction that conflicted with another one. */
   onConflictRetry?: () => void;
+  /** Set while a request with an Idempotency-Key is served; see commitChange. */
+  answerKeeper?: AnswerKeeper;
 }
 
 export type Item = Record<string, unknown>;

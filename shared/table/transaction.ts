@@ -70,6 +70,16 @@ export class Transaction {
     this.whenDone.push(work);
   }
 
+  get isEmpty(): boolean {
+    return this.actions.length === 0;
+  }
+
+  /** Adds an action whose `otherwise` is thrown even if the conditions of other actions do not hold either. */
+  addFirst(action: Action): void {
+    this.add(action);
+    this.actions.unshift(...this.actions.splice(-1));
+  }
+
   /**
    * Writes all actions or none. Retries conflicts with other transactions until the table's deadline. Never retries a condition
    * that does not hold: throws the action's `otherwise`, or ConditionFailedError.

@@ -3,7 +3,6 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { startDynamoDb, type LocalDynamoDb } from '../../infra/local/dynamodb.ts';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
-import { systemTimerClock, type TimerClock } from '../../infra/local/timer-clock.ts';
 import { startStack, type Stack } from '../../infra/local/stack.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { callAs, type Call } from '../infra/local/ready-computation.ts';
@@ -12,20 +11,10 @@ import { readyComputations } from '../support/builders-ready-computations.ts';
 import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
 import { agentEvent } from '../support/lifecycle-scenario.ts';
 import { untilTestEnds } from '../support/patience.ts';
+import { slowClock } from '../support/slow-clock.ts';
 
 const domain = 'front';
 const count = 24;
-
-/** Runs at a twentieth of the speed, so that a busy machine meets no deadline: the subject is correctness, not speed. */
-function slowClock(): TimerClock {
-  const slowdown = 20;
-  const startedAt = Date.now();
-  return {
-    now: () => startedAt + (Date.now() - startedAt) / slowdown,
-    wait: systemTimerClock.wait,
-    setTimer: (milliseconds, callback) => systemTimerClock.setTimer(milliseconds * slowdown, callback),
-  };
-}
 
 let engine: LocalDynamoDb;
 let front: AwsDynamoDb;

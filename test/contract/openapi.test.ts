@@ -111,6 +111,39 @@ describe('the OpenAPI document', () => {
     for (const parameter of operation.parameters) expect([parameter.name, parameter.description]).not.toContain(undefined);
   });
 
+  it.each(operations)('documents Idempotency-Key if $route.method $route.path takes one', ({ route, operation }) => {
+    const takes = route.method !== 'GET' && route.endpoint !== 12 && route.endpoint !== 26;
+    const header = operation.parameters.find(({ name }) => name === 'Idempotency-Key');
+    const [success] = Object.entries(operation.responses).find(([status]) => status.startsWith('2')) ?? [''];
+    expect([
+      header?.in === 'header' && !header.required,
+      'idempotent-replayed' in (operation.responses[success]?.headers ?? {}),
+      operation.responses[422]?.description.includes('`idempotency_mismatch`') ?? false,
+    ]).toEqual([takes, takes, takes]);
+  });
+
+  it('documents the ETag, If-Match with 412, and If-None-Match with 304 of the endpoints that have them', () => {
+    const documented = operations.flatMap(({ route, operation }) => {
+      const headers = operation.parameters
+        .filter(({ in: place, name }) => place === 'header' && name !== 'Idempotency-Key')
+        .map(({ name }) => name);
+      const etags = Object.entries(operation.responses).filter(([, { headers: own = {} }]) => 'ETag' in own);
+      const failures = Object.keys(operation.responses).filter((status) => status === '412');
+      const found = [...headers, ...etags.map(([status]) => `ETag on ${status}`), ...failures];
+      return found.length > 0 ? [[route.endpoint, found.join(', ')]] : [];
+    });
+    expect(documented).toEqual([
+      [1, 'ETag on 201'],
+      [3, 'If-None-Match, ETag on 200, ETag on 304'],
+      [4, 'If-Match, ETag on 200, 412'],
+      [5, 'If-Match, 412'],
+      [15, 'ETag on 201'],
+      [17, 'If-None-Match, ETag on 200, ETag on 304'],
+      [18, 'If-Match, ETag on 200, 412'],
+      [19, 'If-Match, 412'],
+    ]);
+  });
+
   it.each(operations)('has valid examples for the request and the success of $route.method $route.path', ({ operation }) => {
     const sent = Object.values(operation.requestBody?.content ?? {});
     const answered = Object.values(operation.responses).flatMap(({ content = {} }) => Object.values(content));

@@ -54,7 +54,7 @@ export async function runTests(directory: string, files: string[], { reached, li
   ];
   const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...options, ...files], {
     cwd: directory,
-    env: { ...process.env, TEST_FULL: '1', MUTANTS_ORDER: files.join(','), ...(reached ? { MUTANTS_REACHED: reached } : {}) },
+    env: { ...process.env, MUTANTS_ORDER: files.join(','), ...(reached ? { MUTANTS_REACHED: reached } : {}) },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true, // a group of its own, which ends as a whole
   });

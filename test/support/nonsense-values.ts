@@ -118,7 +118,8 @@ export const oddHeaders: Record<string, string>[] = [
     { 'accept-encoding': 'br;q=NaN' },
     { 'x-forwarded-for': '../../' },
   ],
-  ...[{ 'if-none-match': '*' }, { range: 'bytes=0-1' }, { cookie: 'a=b; __proto__=c' }, { 'x-http-method-override': 'DELETE' }],
+  ...[{ 'if-none-match': '*' }, { 'if-none-match': 'W/"""' }, { 'if-match': '"a", *' }, { 'if-match': '"é"' }],
+  ...[{ range: 'bytes=0-1' }, { cookie: 'a=b; __proto__=c' }, { 'x-http-method-override': 'DELETE' }],
   ...[
     { 'x-amz-date': 'x' },
     { 'x-request-id': '<script>' },

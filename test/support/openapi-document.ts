@@ -26,7 +26,7 @@ export interface Parameter {
 
 export interface DocumentedResponse {
   description: string;
-  headers?: Record<string, unknown>;
+  headers?: Record<string, { description: string; required?: boolean; schema: Schema }>;
   content?: Record<string, Media>;
 }
 

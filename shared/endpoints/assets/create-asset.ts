@@ -10,7 +10,7 @@ export const route = {
   path: '/{domainID}/assets',
   summary: 'Create an asset',
   access: { anyOf: ['provide_algorithm', 'provide_dataset'] },
-  uses: { table: ['PutItem', 'UpdateItem', 'DeleteItem'], content: ['PutObject'] },
+  uses: { table: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem'], content: ['PutObject'] },
   loses: 'Users cannot add algorithms and datasets.',
 } as const satisfies Route;
 
@@ -20,6 +20,7 @@ export const contract = {
   bodyLimit: 6 * 1024 * 1024,
   status: 201,
   response: assetSchema,
+  etag: true,
   headers: { Location: 'The path of the asset.' },
   errors: ['unsupported_media_type', 'too_large'],
   description:

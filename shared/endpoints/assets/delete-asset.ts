@@ -15,6 +15,7 @@ export const route = {
 
 export const contract = {
   status: 204,
+  condition: 'if-match',
   errors: ['not_found', 'conflict'],
   description: 'Also deletes its content and links. Returns 409 while an active run uses the asset.',
 } as const satisfies Contract;

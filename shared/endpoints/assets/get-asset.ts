@@ -21,6 +21,8 @@ export const route = {
 export const contract = {
   status: 200,
   response: assetSchema,
+  etag: true,
+  condition: 'if-none-match',
   errors: ['not_found'],
   description:
     'Returns content of up to 4 MiB in `asset`, and a presigned request for larger content in `download`. The content goes to the ' +

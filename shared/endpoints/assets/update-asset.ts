@@ -21,6 +21,8 @@ export const contract = {
   bodyLimit: 6 * 1024 * 1024,
   status: 200,
   response: assetSchema,
+  etag: true,
+  condition: 'if-match',
   errors: ['not_found', 'conflict', 'unsupported_media_type', 'too_large'],
   description:
     'Replaces all fields. A field that you omit is reset to its default, except `asset`, `checksum`, `user_key` and ' +

@@ -10,7 +10,7 @@ export const route = {
   path: '/{domainID}/computations',
   summary: 'Create a computation',
   access: { anyOf: ['create_computation'] },
-  uses: { table: ['PutItem', 'UpdateItem'] },
+  uses: { table: ['GetItem', 'PutItem', 'UpdateItem'] },
   loses: 'Users cannot create computations.',
 } as const satisfies Route;
 
@@ -18,6 +18,7 @@ export const contract = {
   body: computationInput,
   status: 201,
   response: computationSchema,
+  etag: true,
   headers: {
     Location: 'The path of the computation.',
     'HX-Location': '`/computations/{id}`, for front ends that follow this header.',

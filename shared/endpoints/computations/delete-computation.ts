@@ -14,6 +14,7 @@ export const route = {
 
 export const contract = {
   status: 204,
+  condition: 'if-match',
   errors: ['not_found', 'conflict'],
   description: 'Also deletes its events, runs, keys and links. Returns 409 while a run is active.',
 } as const satisfies Contract;

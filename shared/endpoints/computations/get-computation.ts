@@ -23,6 +23,8 @@ export const contract = {
   }),
   status: 200,
   response: v.union([computationSchema, computationRow]),
+  etag: true,
+  condition: 'if-none-match',
   errors: ['not_found'],
 } as const satisfies Contract;
 

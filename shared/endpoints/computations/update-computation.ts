@@ -18,6 +18,8 @@ export const contract = {
   body: computationReplacement,
   status: 200,
   response: computationSchema,
+  etag: true,
+  condition: 'if-match',
   errors: ['not_found', 'unsupported_media_type', 'too_large'],
   description: 'Replaces all fields. A field that you omit is reset to its default, except `owner`, which stays the same.',
 } as const satisfies Contract;

@@ -10,6 +10,7 @@ export const route = {
   method: 'POST',
   path: '/{domainID}/cvms/{cvmID}/reports',
   summary: 'Report on runs',
+  takesKey: false,
   access: { anyOf: ['operate_cvm'] },
   uses: {
     table: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],

@@ -10,6 +10,7 @@ export const route = {
   method: 'POST',
   path: '/{domainID}/computations/{id}/dryrun',
   summary: 'Check what is missing before a run',
+  takesKey: false,
   access: { anyOf: ['view'] },
   uses: { table: reads },
   loses: 'Users cannot check whether a computation is ready to run.',

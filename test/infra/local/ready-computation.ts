@@ -1,11 +1,20 @@
 import { generateKeyPairSync } from 'node:crypto';
 
-export type Call = (method: string, path: string, body?: unknown) => Promise<{ status: number; body: Record<string, unknown> }>;
+export type Call = (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+) => Promise<{ status: number; body: Record<string, unknown> }>;
 
 /** Returns a function that calls the service with a token. */
 export function callAs(baseUrl: string, token: string): Call {
-  return async (method, path, body) => {
-    const headers = { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
+  return async (method, path, body, more = {}) => {
+    const headers = {
+      authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...more,
+    };
     const response = await fetch(baseUrl + path, {
       method,
       headers,

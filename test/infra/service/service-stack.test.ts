@@ -124,8 +124,20 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
     });
     const { Format } = deployed?.['AccessLogSettings'] as { Format: string };
     expect(JSON.parse(Format)).toMatchObject({ requestId: '$context.requestId', status: '$context.status' });
-    const [api] = Object.values(service.ofType<{ CorsConfiguration?: { AllowOrigins: string[] } }>('AWS::ApiGatewayV2::Api'));
-    expect(api?.CorsConfiguration?.AllowOrigins ?? []).toEqual(stage.corsOrigins);
+    const [api] = Object.values(service.ofType<{ CorsConfiguration?: Record<string, unknown> }>('AWS::ApiGatewayV2::Api'));
+    expect(api?.CorsConfiguration?.['AllowOrigins'] ?? []).toEqual(stage.corsOrigins);
+    if (stage.corsOrigins.length === 0) return;
+    expect(api?.CorsConfiguration).toMatchObject({
+      AllowHeaders: expect.arrayContaining(['authorization', 'content-type', 'if-match', 'if-none-match', 'idempotency-key']),
+      ExposeHeaders: expect.arrayContaining([
+        'x-request-id',
+        'location',
+        'hx-location',
+        'retry-after',
+        'etag',
+        'idempotent-replayed',
+      ]),
+    });
   });
 
   it('has the custom domain of the stage, if there is one', () => {

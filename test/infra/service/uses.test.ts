@@ -106,6 +106,7 @@ async function liveThroughIt(): Promise<void> {
   await untilOver(id);
   const grow = () => report('cvm-1', first, ...muchToTell);
 
+  await repeatCreates();
   await changeInputs(id, grow);
   await grow();
   await grow();
@@ -126,6 +127,14 @@ async function liveThroughIt(): Promise<void> {
   await stopRuns(id, grow);
   await read(id);
   await remove(id);
+}
+
+async function repeatCreates(): Promise<void> {
+  for (const key of ['first', 'first']) {
+    const header = { 'idempotency-key': key };
+    await call('POST', '/d1/computations', { name: 'Repeated' }, header);
+    await call('POST', '/d1/assets', { asset: { file_name: 'repeated.csv', asset_type: 'dataset' } }, header);
+  }
 }
 
 async function changeInputs(id: string, grow: () => Promise<void>): Promise<void> {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { assetEtag } from '../../../shared/assets/asset-etag.ts';
 import { inlineLimitInBytes } from '../../../shared/assets/asset.ts';
 import { changeAsset } from '../../../shared/assets/change-asset.ts';
 import { deleteContent } from '../../../shared/assets/content-store.ts';
@@ -6,6 +7,7 @@ import { createAsset } from '../../../shared/assets/create-asset.ts';
 import { describeAsset } from '../../../shared/assets/describe-asset.ts';
 import { readAsset } from '../../../shared/assets/read-asset.ts';
 import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
+import { etagOfState } from '../../../shared/etag.ts';
 import { Transaction } from '../../../shared/table/transaction.ts';
 import { startAnsweringServer, status, type AnsweringServer } from '../../support/answering-server.ts';
 import { anAsset, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
@@ -29,8 +31,22 @@ async function aPendingAsset(): Promise<string> {
 }
 
 const domainOpen = { file_name: 'iris.csv', asset_type: 'dataset' as const, content_access: 'domain' as const };
-const read = (id: string, by: string, table = stores.table) =>
-  describeAsset(table, stores.content, { domain, id, by, now: byAlice.now });
+type Request = Parameters<typeof describeAsset>[2];
+const describeFor = (id: string, by: string, isKnown?: Request['isKnown'], table = stores.table) =>
+  describeAsset(table, stores.content, { domain, id, by, now: byAlice.now, isKnown });
+async function read(id: string, by: string, table = stores.table) {
+  const { asset } = await describeFor(id, by, undefined, table);
+  if (!asset) throw new Error('The asset is not in the answer.');
+  return asset;
+}
+
+/** Makes the asset's content so large on record that it is answered with a download. */
+async function makeLarge(id: string): Promise<void> {
+  const asset = await readAsset(stores.table, domain, id);
+  const transaction = new Transaction();
+  changeAsset(transaction, domain, asset, { size: inlineLimitInBytes + 1 });
+  await transaction.commit(stores.table);
+}
 
 describe('describeAsset', () => {
   it('returns the content to the creator, and to others that it is withheld', async () => {
@@ -52,10 +68,7 @@ describe('describeAsset', () => {
 
   it('records a read that is answered with a download', async () => {
     const id = await anAsset(stores, domain, domainOpen);
-    const asset = await readAsset(stores.table, domain, id);
-    const transaction = new Transaction();
-    changeAsset(transaction, domain, asset, { size: inlineLimitInBytes + 1 });
-    await transaction.commit(stores.table);
+    await makeLarge(id);
     expect((await read(id, 'bob')).download?.url).toMatch(/^http/);
     expect((await read(id, 'alice')).content_reads).toHaveLength(1);
   });
@@ -71,6 +84,44 @@ describe('describeAsset', () => {
     stores.proxy.inject({ kind: 'dropped', share: 1, after: 1 });
     await expect(read(id, 'bob', stores.mortal)).rejects.toThrow();
     stores.proxy.inject(undefined);
+  });
+
+  it('gives the creator another ETag after each read by others, and others the same one', async () => {
+    const id = await anAsset(stores, domain, domainOpen);
+    const etagFor = async (by: string) => (await describeFor(id, by)).etag;
+    const unread = await etagFor('alice');
+    expect(unread).toBe(assetEtag(await readAsset(stores.table, domain, id)));
+    expect(await etagFor('bob')).toBe(unread);
+    const readOnce = await etagFor('alice');
+    expect(await etagFor('alice')).toBe(readOnce);
+    expect(await etagFor('bob')).toBe(unread);
+    const readTwice = await etagFor('alice');
+    expect(new Set([unread, readOnce, readTwice]).size).toBe(3);
+    expect([readOnce, readTwice].map(etagOfState)).toEqual([unread, unread]);
+  });
+
+  it('returns and records nothing if the user has the answer', async () => {
+    const id = await anAsset(stores, domain, domainOpen);
+    const { content_key } = await readAsset(stores.table, domain, id);
+    const { etag } = await describeFor(id, 'alice');
+    await deleteContent(stores.content, String(content_key));
+    const knows = (known: string) => known === etag;
+    expect(await describeFor(id, 'bob', knows)).toEqual({ etag });
+    expect(await describeFor(id, 'alice', knows)).toEqual({ etag });
+  });
+
+  it('returns a download although the user has the answer, and records that', async () => {
+    const id = await anAsset(stores, domain, domainOpen);
+    await makeLarge(id);
+    const { asset } = await describeFor(id, 'bob', () => true);
+    expect(asset).toHaveProperty('download');
+    expect((await describeFor(id, 'alice', () => true)).asset).toMatchObject({ content_reads: [{ user: 'bob' }] });
+  });
+
+  it('returns nothing for large content that is withheld if the user has the answer', async () => {
+    const id = await anAsset(stores, domain);
+    await makeLarge(id);
+    expect(await describeFor(id, 'bob', () => true)).not.toHaveProperty('asset');
   });
 
   it('throws not_found when the asset is deleted after its row was read', async () => {

@@ -46,7 +46,8 @@ const replace = (id: string, asset: string | undefined, table = stores.table) =>
   });
 const hoursLater = (hours: number) => new Date(Date.parse(clockOfTests) + hours * 3_600_000).toISOString();
 const collect = (hours = 3) => collectContent(stores.table, stores.content, hoursLater(hours));
-const contentOf = async (id: string) => (await describeAsset(stores.table, stores.content, { domain, id, ...byAlice })).asset;
+const contentOf = async (id: string) =>
+  (await describeAsset(stores.table, stores.content, { domain, id, ...byAlice })).asset?.asset;
 
 async function expectOnlyNamedContent(death = ''): Promise<void> {
   const items = await scan(stores.table);

@@ -7,7 +7,7 @@ import { endpoint } from '../../../shared/http/endpoint.ts';
 import type { HttpResponse } from '../../../shared/http/problem.ts';
 import type { Route } from '../../../shared/http/route.ts';
 
-const thing = { method: 'PUT', path: '/{domainID}/things/{id}', summary: '', uses: {}, loses: '' } as const;
+const thing = { takesKey: false, method: 'PUT', path: '/{domainID}/things/{id}', summary: '', uses: {}, loses: '' } as const;
 const route = { ...thing, name: 'things/put', access: { anyOf: ['edit'], or: ['owner'] } } as const satisfies Route;
 const closed = { ...thing, name: 'things/close', access: { anyOf: ['edit'] } } as const satisfies Route;
 const open = { method: 'GET', path: '/open', name: 'things/open', summary: '', uses: {}, loses: '' } as const satisfies Route;
@@ -169,6 +169,38 @@ describe('endpoint', () => {
     expect([statusCode, body?.['code'], JSON.stringify(body).includes('secret')]).toEqual([500, 'internal', false]);
   });
 
+  describe('of a resource with an ETag', () => {
+    const reading = { status: 200, response: contract.response, etag: true, condition: 'if-none-match' } as const;
+    const get = endpoint(closed, reading, ({ ifMatch, ifNoneMatch }) => {
+      const body = { shown: `${typeof ifMatch} ${typeof ifNoneMatch}` };
+      return ifNoneMatch?.('"1"') ? { etag: '"1"', notModified: true } : { etag: '"1"', body };
+    });
+    const own = { 'x-request-id': 'r-1', 'cache-control': 'no-store', etag: '"1"' };
+    const headers = { 'content-type': 'application/json', ...own };
+
+    it('has the ETag in the answer', async () => {
+      const answers = [await answerOf(get), await answerOf(get, { headers: { 'if-none-match': '"2"' } })];
+      const bodies = [{ shown: 'undefined undefined' }, { shown: 'undefined function' }];
+      expect(answers).toEqual(bodies.map((body) => ({ statusCode: 200, headers, body })));
+    });
+
+    it('answers 304 with the ETag, without a body and its content type, if the work says so', async () => {
+      const answer = await answerOf(get, { headers: { 'if-none-match': 'W/"1"' } });
+      expect(answer).toEqual({ statusCode: 304, headers: own, body: undefined });
+    });
+
+    it('ignores the conditional header that the contract does not have, even a malformed one', async () => {
+      const answer = await answerOf(get, { headers: { 'if-match': '"' } });
+      expect(answer).toEqual({ statusCode: 200, headers, body: { shown: 'undefined undefined' } });
+    });
+
+    it.each(['if-match', 'if-none-match'] as const)('answers 400 to a malformed %s and points to it', async (condition) => {
+      const work = endpoint(closed, { ...reading, condition }, () => Promise.reject(new Error('Called.')));
+      const { statusCode, body } = await answerOf(work, { headers: { [condition]: '' } });
+      expect([statusCode, body?.['errors']]).toMatchObject([400, [{ pointer: `header/${condition}` }]]);
+    });
+  });
+
   it('answers without a body if the contract has none, and requires no token on a public route', async () => {
     const empty = endpoint(open, { status: 204 }, ({ caller }) =>
       caller.id === '' ? {} : { headers: { 'x-caller': caller.id } },
@@ -191,6 +223,17 @@ describe('the type of an endpoint’s reply', () => {
     // @ts-expect-error The contract has no response, the reply has a body.
     endpoint(closed, silent, () => ({ body: { shown: '' } }));
     endpoint(closed, silent, () => ({}));
+  });
+
+  it('has an ETag exactly if the contract has one, and is not modified only if the contract has If-None-Match', () => {
+    const tagged = { status: 204, etag: true } as const satisfies Contract;
+    // @ts-expect-error The contract has an ETag, the reply has none.
+    endpoint(closed, tagged, () => ({}));
+    // @ts-expect-error The contract has no ETag, the reply has one.
+    endpoint(closed, silent, () => ({ etag: '"1"' }));
+    // @ts-expect-error The contract does not evaluate If-None-Match.
+    endpoint(closed, { ...contract, etag: true }, () => ({ etag: '"1"', notModified: true }));
+    endpoint(closed, tagged, () => ({ etag: '"1"' }));
   });
 
   it('has the result of `permit` exactly if the endpoint is open to an owner or creator', () => {

@@ -1,0 +1,142 @@
+import * as v from 'valibot';
+import type { Permitted, Relation } from '../access/caller.ts';
+import { ServiceError, type ErrorCode } from '../errors.ts';
+import { log } from '../logger.ts';
+import { AnswerKeptError, type Kept } from '../table/commit-change.ts';
+import { answerKeys } from '../table/keys.ts';
+import { openTable } from '../table/open-table.ts';
+import type { Table } from '../table/table.ts';
+import type { Contract } from './contract.ts';
+import { anyEndpoint, type Answer, type EndpointRequest, type Parsed, type Reply } from './endpoint.ts';
+import { digestOf, idempotencyKeyOf, replayedHeader } from './idempotency-key.ts';
+import { keepAnswer, readKeptAnswer, refuseKept, type KeptAnswer, type KeyedRequest } from './kept-answer.ts';
+import { bytesOf } from './received.ts';
+import type { Route, TakesKey } from './route.ts';
+
+/** A request to an endpoint that takes an Idempotency-Key. */
+export interface ChangeRequest<R extends Route, C extends Contract> extends EndpointRequest<R, C> {
+  /** The stage's table. It keeps the answer to this request in the transaction of commitChange. */
+  table: Table;
+}
+
+/** The work of an endpoint that changes something, in two steps, so that its answer is known before the change is committed. */
+interface Change<R extends Route, C extends Contract, T extends object> {
+  change: (request: ChangeRequest<R, C>) => Promise<Kept<T>>;
+  /** Makes the answer of the change's result. Called in each attempt to commit, and again for the answer itself. */
+  reply: (
+    result: T,
+    request: ChangeRequest<R, C>,
+  ) => Reply<R, C> & {
+    /** For `repeat`: what it needs to make anew the parts of the answer that are never kept. */
+    remember?: Record<string, string>;
+  };
+  /**
+   * Called when the kept answer is given again, after the caller's access was checked. Adds the parts that are never kept, and
+   * completes what the first request may have left undone after its transaction.
+   * @returns the body
+   */
+  repeat?: (
+    body: Parsed<C['response']>,
+    remembered: Record<string, string>,
+    request: ChangeRequest<R, C>,
+  ) => Promise<Parsed<C['response']>>;
+}
+
+/**
+ * Makes the handler of an endpoint that changes something. With an Idempotency-Key, the transaction of the change keeps the
+ * answer, and a repeat of the request within 24 hours gets it again (docs/adr/0009-safe-repeats.md). The first request makes no
+ * further call for that. A repeat attempts the change, which is refused by the kept answer, or earlier by the state that the
+ * first request left; then it reads the answer. So the access is checked by the caller's present roles and relations.
+ */
+export function changeEndpoint<const R extends Route, const C extends Contract, T extends object>(
+  route: R & (TakesKey<R> extends true ? unknown : never),
+  contract: C,
+  work: Change<R, C, T>,
+) {
+  return anyEndpoint<R, C>(route, contract, async (request) => {
+    const table = openTable(request.deadline);
+    const key = idempotencyKeyOf(request.received);
+    if (key === undefined) return await carryOut(work, { ...request, table });
+    return await carryOutOnce({ route, contract, work }, { ...request, table }, key);
+  });
+}
+
+async function carryOut<R extends Route, C extends Contract, T extends object>(
+  { change, reply }: Change<R, C, T>,
+  request: ChangeRequest<R, C>,
+): Promise<Answer> {
+  const { body, ...rest }: Answer = reply(await change(request), request);
+  return { body, headers: headersOf(rest) };
+}
+
+function headersOf({ etag, headers = {} }: Answer): Record<string, string> {
+  return etag === undefined ? headers : { etag, ...headers };
+}
+
+type KeepableReply = Answer & { remember?: Record<string, string> };
+
+async function carryOutOnce<R extends Route, C extends Contract, T extends object>(
+  { route, contract, work }: { route: R; contract: C; work: Change<R, C, T> },
+  request: ChangeRequest<R, C>,
+  key: string,
+): Promise<Answer> {
+  const { table } = request;
+  const keyed = keyedRequest(route, request, key);
+  let relations: KeptAnswer['relations'] | undefined;
+  const permit = (given: Partial<Record<Relation, string>>): Permitted => {
+    const permitted = request.permit(given);
+    relations = given;
+    return permitted;
+  };
+  const keep = (result: object) => {
+    const { body, remember = {}, ...rest }: KeepableReply = work.reply(result as T, request);
+    const shown = contract.response && v.parse(contract.response, body);
+    return keepAnswer(keyed, { headers: headersOf(rest), body: shown, remembered: remember, relations: relations ?? {} });
+  };
+  const answerKeeper = { keep, refuseRepeat: () => refuseKept(table, keyed) };
+  try {
+    return await carryOut(work, { ...request, permit, table: { ...table, answerKeeper } });
+  } catch (error) {
+    const answer = mayBeRepeat(error) ? await readKeptAnswer(table, keyed) : undefined;
+    if (!answer) throw error;
+    if (!relations) request.permit(answer.relations);
+    return await answerAgain(work, request, answer);
+  }
+}
+
+function keyedRequest<R extends Route, C extends Contract>(
+  route: Route,
+  request: EndpointRequest<R, C>,
+  key: string,
+): KeyedRequest {
+  const { caller, path, received, now } = request;
+  const { domainID = '' }: Record<string, string> = path;
+  return {
+    key: answerKeys.answer([caller.id, domainID, route.method, route.path, key]),
+    digest: digestOf(received),
+    body: bytesOf(received),
+    now,
+  };
+}
+
+async function answerAgain<R extends Route, C extends Contract, T extends object>(
+  { repeat }: Change<R, C, T>,
+  request: ChangeRequest<R, C>,
+  { headers, body, remembered }: KeptAnswer,
+): Promise<Answer> {
+  log('INFO', 'The request was answered before. The answer is given again.');
+  const kept = body as Parsed<C['response']>;
+  return {
+    body: repeat ? await repeat(kept, remembered, request) : kept,
+    headers: { ...headers, [replayedHeader]: 'true' },
+    isKept: true,
+  };
+}
+
+/** Refusals that do not depend on what the request would change. */
+const always = new Set<ErrorCode>(['unauthenticated', 'forbidden', 'too_many_requests', 'internal', 'unavailable']);
+
+/** Whether an earlier request with the same key may be the reason that the change was refused. */
+function mayBeRepeat(error: unknown): boolean {
+  return error instanceof AnswerKeptError || (error instanceof ServiceError && !always.has(error.code));
+}

@@ -1,0 +1,28 @@
+import type { Contract } from '../http/contract.ts';
+import type { ConditionalHeader } from '../http/preconditions.ts';
+
+const etagExample = '"hKTs3cEVkLNaRVKE5KrTqkDbJdfAv1rZ"';
+
+const described: Record<ConditionalHeader, { name: string; description: string }> = {
+  'if-match': {
+    name: 'If-Match',
+    description:
+      'ETags that you received for this resource, or `*`. The request is refused with 412 if the resource has changed since.',
+  },
+  'if-none-match': {
+    name: 'If-None-Match',
+    description:
+      'ETags that you received for this resource, or `*`. The response is 304 without a body if one of them is still current. A response with a presigned request is never 304.',
+  },
+};
+
+/** The parameter of the endpoint's conditional header, if it has one. */
+export function conditionParameters({ condition }: Contract) {
+  if (!condition) return [];
+  return [{ ...described[condition], in: 'header', required: false, schema: { type: 'string', examples: [etagExample] } }];
+}
+
+/** Descriptions of the ETag header, for the headers of a response. */
+export function etagHeader({ etag }: Contract): Record<string, string> {
+  return etag ? { ETag: 'The strong entity tag of the response. It changes whenever what you see of the resource changes.' } : {};
+}

@@ -1,0 +1,46 @@
+import type { Table } from './table.ts';
+import { type Action, type Transaction } from './transaction.ts';
+
+/** Keeps the answer to a request for its repeats. A table has one while it serves a request with an Idempotency-Key. */
+export interface AnswerKeeper {
+  /** Returns the action that keeps the answer made of `result`. Fails with AnswerKeptError if an answer is kept already. */
+  keep: (result: object) => Action;
+  /** @throws AnswerKeptError if an answer is kept already */
+  refuseRepeat: () => Promise<void>;
+}
+
+/** Thrown if the request has been answered before, so that its change must not be made again. */
+export class AnswerKeptError extends Error {
+  override readonly name = 'AnswerKeptError';
+}
+
+declare const kept: unique symbol;
+
+/** The result of a change that was committed together with the answer made of it. Only commitChange returns one. */
+export type Kept<T extends object> = T & { readonly [kept]: true };
+
+/**
+ * Commits the change that a request asks for, with the answer made of its result if the request has an Idempotency-Key. A
+ * request that changes nothing passes an empty transaction, which is only written if there is an answer to keep. Each request
+ * calls this exactly once; its other transactions call `commit`.
+ * @throws AnswerKeptError if the request has been answered before; other errors as Transaction.commit
+ */
+export async function commitChange<T extends object>(table: Table, transaction: Transaction, result: T): Promise<Kept<T>> {
+  if (table.answerKeeper) transaction.addFirst(table.answerKeeper.keep(result));
+  if (!transaction.isEmpty) await transaction.commit(table);
+  return result as Kept<T>;
+}
+
+/** Returns the table for a part of a request that has its own transaction and is not its answer. */
+export function withoutAnswer({ answerKeeper: _, ...table }: Table): Table {
+  return table;
+}
+
+/**
+ * Ends the repeat of a request before work outside the transaction, or in several. Without it, the transaction would refuse the
+ * repeat too late. Makes no call without an Idempotency-Key.
+ * @throws AnswerKeptError if the request has been answered before
+ */
+export async function refuseRepeat(table: Table): Promise<void> {
+  await table.answerKeeper?.refuseRepeat();
+}

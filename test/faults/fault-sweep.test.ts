@@ -1,0 +1,25 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { seededRandom, shuffled } from '../support/aws-dynamodb/seeded-random.ts';
+import { faultsOf, openSweep, subjects, type Sweep } from './fault-sweep.ts';
+
+/** `npm run test:faults` sweeps all of them. FAULT_SEED repeats a sample. */
+const seed = Number(process.env['FAULT_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+const random = seededRandom(seed);
+
+const writes = subjects.filter(({ title }) => !/^GET /.test(title));
+const sample = shuffled(writes, random).slice(0, 12);
+
+let sweep: Sweep;
+beforeAll(async () => {
+  sweep = await openSweep();
+});
+afterAll(() => sweep.stop());
+
+describe(`a fault at a call to AWS (seed ${seed})`, () => {
+  it.each(sample)('leaves no trace once the request is repeated: $title', async (subject) => {
+    const calls = await sweep.undisturbed(subject);
+    for (const fault of shuffled(faultsOf(calls), random).slice(0, 3)) {
+      expect([fault, calls[fault.call], await sweep.disturb(subject, fault)]).toEqual([fault, calls[fault.call], []]);
+    }
+  });
+});

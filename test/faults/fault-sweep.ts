@@ -1,0 +1,171 @@
+import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { fillWorld, type BenchWorld } from '../../bench/bench-world.ts';
+import { endpointCases } from '../../bench/endpoint-cases.ts';
+import { httpEvent } from '../../bench/measure-endpoints.ts';
+import { taskCases } from '../../bench/task-cases.ts';
+import { setEnvironment } from '../../infra/local/local-environment.ts';
+import { importHandler, type InvokeFunction } from '../../infra/local/local-functions.ts';
+import { collectContent } from '../../shared/deletion/collect-content.ts';
+import { purgeAll } from '../../shared/deletion/purge-all.ts';
+import { routes } from '../../shared/endpoints/endpoints.ts';
+import { takesKey, type Route } from '../../shared/http/route.ts';
+import { deleteItems } from '../../shared/table/table.ts';
+import { tasks } from '../../shared/tasks/tasks.ts';
+import { startStores, type Stores } from '../support/builders-store.ts';
+import { normalized, viewOf } from '../support/domain-view.ts';
+import { moreCases } from './more-cases.ts';
+import { attempt, disturbCalls, faultKinds, type FaultAt } from '../support/faulty-calls.ts';
+import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
+
+/** A call of a function, made anew in a new world for each fault. */
+export interface Subject {
+  /** The function and the case, such as `runs/start-run` or `assets/create-asset, inline`. */
+  title: string;
+  /** Prepares a world, and returns the event. The client repeats the same event. */
+  prepare: (world: BenchWorld) => Promise<unknown>;
+  name: string;
+}
+
+/** Every case of every endpoint and task: a new one must have a case, so it is swept by itself. */
+export const subjects: Subject[] = [...ofEndpoints(), ...ofTasks()];
+
+function ofEndpoints(): Subject[] {
+  return (routes as readonly Route[]).flatMap((route) => {
+    const more = moreCases.filter(([name]) => name === route.name).map(([, what, prepare]) => [what, prepare] as const);
+    const cases = [...Object.entries(endpointCases[route.name as keyof typeof endpointCases]), ...more];
+    return cases.map(([what, prepare]) => ({
+      title: titleOf(`${route.method} ${route.name}`, what),
+      name: route.name,
+      prepare: async (world) => {
+        const headers = takesKey(route) ? { 'idempotency-key': randomUUID() } : {};
+        return httpEvent(route.method, world.domain, await prepare(world), headers);
+      },
+    }));
+  });
+}
+
+function ofTasks(): Subject[] {
+  return tasks.flatMap(({ name }) =>
+    Object.entries(taskCases[name]).map(([what, prepare]) => ({
+      title: titleOf(name, what),
+      name,
+      prepare: async (world: BenchWorld) => await prepare(world),
+    })),
+  );
+}
+
+function titleOf(name: string, what: string): string {
+  return what === '' ? name : `${name}, ${what}`;
+}
+
+/** Calls with faults and repeats of each subject, compared with one call without a fault. */
+export interface Sweep {
+  /** Carries a subject out without a fault. Returns the calls that it makes. */
+  undisturbed: (subject: Subject) => Promise<string[]>;
+  /** Carries it out with a fault, and repeats it until it succeeds. Returns the differences to the undisturbed course. */
+  disturb: (subject: Subject, fault: FaultAt) => Promise<string[]>;
+  stop: () => Promise<void>;
+}
+
+interface Course {
+  calls: string[];
+  seen: unknown;
+  contradictions: string[];
+}
+
+/** Calls a function without a limit of calls at once, because those whose process died never end. */
+const invoke: InvokeFunction = async (name, event) => {
+  const handler = await importHandler(name);
+  return await handler(structuredClone(event), { awsRequestId: randomUUID() } as never);
+};
+
+export async function openSweep(): Promise<Sweep> {
+  const stores = await startStores();
+  const times = { acceptInSeconds: 300, silenceInSeconds: 120, runInSeconds: 86_400, stopInSeconds: 120 };
+  setEnvironment(stores.endpoints, times, 'SILENT');
+  disturbCalls();
+  const expected = new Map<Subject, Course>();
+  const undisturbed = async (subject: Subject): Promise<Course> => {
+    const known = expected.get(subject) ?? (await course(stores, subject));
+    expected.set(subject, known);
+    return known;
+  };
+  return {
+    undisturbed: async (subject) => (await undisturbed(subject)).calls,
+    disturb: async (subject, fault) => {
+      const [should, is] = [await undisturbed(subject), await course(stores, subject, fault)];
+      const isSame = isDeepStrictEqual(is.seen, should.seen);
+      return [...is.contradictions, ...(isSame ? [] : differences(should.seen, is.seen))];
+    },
+    stop: stores.stop,
+  };
+}
+
+const mostAttempts = 5;
+
+async function course(stores: Stores, subject: Subject, fault?: FaultAt): Promise<Course> {
+  await empty(stores);
+  const world = await fillWorld(stores, 1);
+  const event = await subject.prepare(world);
+  const call = () => invoke(subject.name, event);
+  const first = await attempt(call, fault);
+  let { result } = first;
+  for (let count = 1; !isSuccess(result); count++) {
+    if (count > mostAttempts) throw new Error(`${subject.title} does not succeed: ${JSON.stringify(result)}`);
+    ({ result } = await attempt(call));
+  }
+  // What is done later in any case. A repeat leaves nothing else.
+  await purgeAll(stores.table, stores.content);
+  await collectContent(stores.table, stores.content, new Date(Date.now() + 3 * 3_600_000).toISOString());
+  const items = await scan(stores.table);
+  return {
+    calls: first.calls,
+    seen: normalized({ answer: shown(result), view: await viewOf(stores, invoke, world.domain) }),
+    contradictions: inconsistencies(items),
+  };
+}
+
+/** Tasks return something or nothing when they succeed; a thrown error has become undefined. */
+function isSuccess(result: unknown): boolean {
+  const { statusCode = 200 } = (result ?? { statusCode: 0 }) as { statusCode?: number };
+  return statusCode >= 200 && statusCode < 300;
+}
+
+function shown(result: unknown): unknown {
+  const { statusCode, body = '' } = result as { statusCode?: number; body?: string };
+  if (statusCode === undefined) return 'a task: it only counts what it did itself';
+  const parsed: unknown = body === '' ? '' : JSON.parse(body);
+  return { statusCode, body: isSummary(parsed) ? { reports: parsed.accepted + parsed.duplicates } : parsed };
+}
+
+/** Endpoint 26 takes no key. A repeat says that its reports are duplicates, as the contract has it. */
+function isSummary(body: unknown): body is { accepted: number; duplicates: number } {
+  return typeof body === 'object' && body !== null && 'accepted' in body && 'duplicates' in body;
+}
+
+async function empty({ table }: Stores): Promise<void> {
+  const items = await scan(table);
+  await deleteItems(
+    table,
+    items.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })),
+  );
+}
+
+/** Names the places that differ, with both values. */
+function differences(should: unknown, is: unknown, place = ''): string[] {
+  if (isDeepStrictEqual(should, is)) return [];
+  if (!isNode(should) || !isNode(is)) return [`${place} is ${JSON.stringify(is)}, should be ${JSON.stringify(should)}`];
+  return [...new Set([...Object.keys(should), ...Object.keys(is)])].flatMap((key) =>
+    differences(should[key], is[key], `${place}/${key}`),
+  );
+}
+
+function isNode(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Every fault of a subject. */
+export function faultsOf(calls: string[]): FaultAt[] {
+  return calls.flatMap((_, call) => faultKinds.map((kind) => ({ call, kind })));
+}

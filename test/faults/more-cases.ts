@@ -1,0 +1,44 @@
+import { aDataset, anAcceptedRun, aStoppingRun, type BenchWorld } from '../../bench/bench-world.ts';
+import type { EndpointRequest } from '../../bench/endpoint-cases.ts';
+import { linkAsset } from '../../shared/links/link-asset.ts';
+import { aComputation, anAsset, byAlice, publicKey } from '../support/builders-store.ts';
+import type { KeyedName } from '../support/keyed-requests.ts';
+
+/** Requests beside those of the cost page: those that change nothing, and a change of several computations. */
+export const moreCases: [KeyedName, string, (world: BenchWorld) => Promise<EndpointRequest>][] = [
+  [
+    'computations/update-computation',
+    'nothing changes',
+    async ({ stores, domain }) => ({ path: { id: await aComputation(stores.table, domain, 'Same') }, body: { name: 'Same' } }),
+  ],
+  ['runs/stop-run', 'stopping already', async (world) => ({ path: { id: (await aStoppingRun(world)).id } })],
+  ['keys/upload-key', 'the same key', async ({ known }) => ({ path: { id: known.id }, body: { key: publicKey } })],
+  ['assets/link-asset', 'linked already', async ({ known }) => ({ path: { id: known.algorithm, computationID: known.id } })],
+  [
+    'assets/unlink-asset',
+    'not linked',
+    async ({ stores, domain, known }) => ({
+      path: { id: known.dataset, computationID: await aComputation(stores.table, domain) },
+    }),
+  ],
+  [
+    'assets/unlink-asset',
+    'used by the active run',
+    async (world) => {
+      const { id, algorithm } = await anAcceptedRun(world);
+      return { path: { id: algorithm, computationID: id } };
+    },
+  ],
+  [
+    'assets/update-asset',
+    'renamed in three computations, with content',
+    async ({ stores, domain }) => {
+      const id = await anAsset(stores, domain, { ...aDataset('before'), asset: btoa('a') });
+      for (let count = 0; count < 3; count++) {
+        const computationId = await aComputation(stores.table, domain);
+        await linkAsset(stores.table, { domain, assetId: id, computationId, ...byAlice });
+      }
+      return { path: { id }, body: { asset: { ...aDataset('after'), asset: btoa('b') } } };
+    },
+  ],
+];

@@ -1,0 +1,113 @@
+import * as v from 'valibot';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { setEnvironment } from '../../../infra/local/local-environment.ts';
+import { conflict } from '../../../shared/errors.ts';
+import { changeEndpoint } from '../../../shared/http/change-endpoint.ts';
+import type { Contract } from '../../../shared/http/contract.ts';
+import { endpoint } from '../../../shared/http/endpoint.ts';
+import type { HttpResponse } from '../../../shared/http/problem.ts';
+import type { Route } from '../../../shared/http/route.ts';
+import { commitChange } from '../../../shared/table/commit-change.ts';
+import { Transaction } from '../../../shared/table/transaction.ts';
+import { startStores, type Stores } from '../../support/builders-store.ts';
+
+const thing = { path: '/{domainID}/things', summary: '', uses: {}, loses: '', access: { anyOf: ['edit'] } } as const;
+const post = { ...thing, name: 'things/post', method: 'POST' } as const satisfies Route;
+const get = { ...thing, name: 'things/get', method: 'GET' } as const satisfies Route;
+const contract = { status: 200, response: v.object({ count: v.number() }) } as const satisfies Contract;
+
+let stores: Stores;
+beforeAll(async () => {
+  stores = await startStores();
+  const times = { acceptInSeconds: 1, silenceInSeconds: 1, runInSeconds: 1, stopInSeconds: 1 };
+  setEnvironment(stores.endpoints, times, 'SILENT');
+});
+afterAll(() => stores.stop());
+
+function eventOf(key: string | undefined, roles = 'd1:editor') {
+  return {
+    headers: key === undefined ? {} : { 'idempotency-key': key },
+    pathParameters: { domainID: 'd1' },
+    isBase64Encoded: false,
+    requestContext: {
+      requestId: 'r-1',
+      http: { method: 'POST' },
+      authorizer: { jwt: { claims: { sub: 'alice', 'cognito:groups': roles } } },
+    },
+  };
+}
+
+type Handler = (event: never, context: never) => Promise<unknown>;
+
+async function send(handler: Handler, key?: string) {
+  const { statusCode, headers, body } = (await handler(eventOf(key) as never, {} as never)) as HttpResponse;
+  return { statusCode, replayed: headers['idempotent-replayed'], body: JSON.parse(body) as Record<string, unknown> };
+}
+
+/** Counts the requests that changed something. */
+function counter(before: () => void = () => undefined) {
+  let count = 0;
+  return changeEndpoint(post, contract, {
+    change: async ({ table }) => {
+      before();
+      const result = await commitChange(table, new Transaction(), { count: count + 1 });
+      count += 1;
+      return result;
+    },
+    reply: ({ count }) => ({ body: { count } }),
+  });
+}
+
+describe('changeEndpoint', () => {
+  it('makes the change once for requests with the same key, and each time without a key', async () => {
+    const handler = counter();
+    const answers = [await send(handler, 'k'), await send(handler, 'k'), await send(handler), await send(handler, 'l')];
+    expect(answers.map(({ replayed, body }) => [replayed, body['count']])).toEqual([
+      [undefined, 1],
+      ['true', 1],
+      [undefined, 2],
+      [undefined, 3],
+    ]);
+  });
+
+  it('gives the kept answer instead of a refusal by the state that the first request left', async () => {
+    let isDone = false;
+    const handler = counter(() => {
+      if (isDone) throw conflict('nothing_to_stop', 'Done.');
+      isDone = true;
+    });
+    await send(handler, 'refused later');
+    expect(await send(handler, 'refused later')).toMatchObject({ statusCode: 200, replayed: 'true' });
+    expect(await send(handler, 'another')).toMatchObject({ statusCode: 409, body: { reason: 'nothing_to_stop' } });
+  });
+
+  it('keeps nothing if the answer breaks the contract', async () => {
+    let shown: unknown = 'no number';
+    const handler = changeEndpoint(post, contract, {
+      change: ({ table }) => commitChange(table, new Transaction(), {}),
+      reply: () => ({ body: { count: shown as number } }),
+    });
+    expect(await send(handler, 'broken')).toMatchObject({ statusCode: 500 });
+    shown = 1;
+    expect(await send(handler, 'broken')).toMatchObject({ statusCode: 200, replayed: undefined });
+  });
+});
+
+describe('the type of an endpoint', () => {
+  const reply = () => ({ body: { count: 1 } });
+
+  it('has a change that ends with commitChange', () => {
+    changeEndpoint(post, contract, { change: ({ table }) => commitChange(table, new Transaction(), {}), reply });
+    // @ts-expect-error The answer is not kept.
+    changeEndpoint(post, contract, { change: () => Promise.resolve({}), reply });
+  });
+
+  it('is `endpoint` for routes without a key, and `changeEndpoint` for the others', () => {
+    endpoint(get, contract, reply);
+    endpoint({ ...post, takesKey: false }, contract, reply);
+    // @ts-expect-error A POST takes a key.
+    endpoint(post, contract, reply);
+    // @ts-expect-error A GET takes no key.
+    changeEndpoint(get, contract, { change: ({ table }) => commitChange(table, new Transaction(), {}), reply });
+  });
+});

@@ -1,0 +1,135 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { keepAnswer, readKeptAnswer, refuseKept, type KeptAnswer, type KeyedRequest } from '../../../shared/http/kept-answer.ts';
+import { AnswerKeptError, commitChange } from '../../../shared/table/commit-change.ts';
+import { answerKeys, type Key } from '../../../shared/table/keys.ts';
+import { getItem } from '../../../shared/table/table.ts';
+import { StaleReadError, Transaction } from '../../../shared/table/transaction.ts';
+import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
+
+let embedded: EmbeddedTable;
+beforeAll(async () => {
+  embedded = await startEmbeddedTable();
+});
+afterAll(() => embedded.stop());
+
+const now = '2026-03-12T10:00:00.000Z';
+const laterBy = (seconds: number) => new Date(Date.parse(now) + seconds * 1000).toISOString();
+const aDay = 24 * 3600;
+
+function aRequest(fields: Partial<KeyedRequest> = {}): KeyedRequest {
+  const key = answerKeys.answer(['alice', 'd1', 'POST', '/{domainID}/things', randomUUID()]);
+  return { key, digest: 'digest', body: Buffer.from('{"name":"N"}'), now, ...fields };
+}
+
+const answer: KeptAnswer = {
+  headers: { location: '/there' },
+  body: { name: 'N' },
+  remembered: { a: 'b' },
+  relations: { owner: 'o' },
+};
+
+/** Commits a change together with its answer. */
+async function commit(request: KeyedRequest, given: KeptAnswer = answer, transaction = new Transaction()): Promise<void> {
+  const keeper = { keep: () => keepAnswer(request, given), refuseRepeat: () => Promise.resolve() };
+  await commitChange({ ...embedded.table, answerKeeper: keeper }, transaction, {});
+}
+
+const read = (request: KeyedRequest) => readKeptAnswer(embedded.table, request);
+
+describe('a kept answer', () => {
+  it('is given again as it was, for 24 hours from its request', async () => {
+    const request = aRequest();
+    expect(await read(request)).toBeUndefined();
+    await commit(request);
+    expect(await read(request)).toEqual(answer);
+    expect(await read({ ...request, now: laterBy(aDay - 1) })).toEqual(answer);
+    expect(await read({ ...request, now: laterBy(aDay) })).toBeUndefined();
+  });
+
+  it('refuses another answer until it expires, also if DynamoDB has not deleted it then', async () => {
+    const request = aRequest();
+    await commit(request);
+    await expect(commit({ ...request, now: laterBy(aDay - 1) })).rejects.toBeInstanceOf(AnswerKeptError);
+    await expect(refuseKept(embedded.table, request)).rejects.toBeInstanceOf(AnswerKeptError);
+    const next = { ...request, now: laterBy(aDay) };
+    await refuseKept(embedded.table, next);
+    await commit(next, { ...answer, body: { name: 'another' } });
+    expect(await read(next)).toMatchObject({ body: { name: 'another' } });
+  });
+
+  it('has the time when DynamoDB deletes it', async () => {
+    const request = aRequest();
+    await commit(request);
+    expect(await getItem(embedded.table, request.key)).toMatchObject({ ttl: Date.parse(now) / 1000 + aDay, schema: 1 });
+  });
+
+  it('refuses another request with the same key', async () => {
+    const request = aRequest();
+    await commit(request);
+    await expect(read({ ...request, digest: 'other' })).rejects.toMatchObject({ code: 'idempotency_mismatch' });
+  });
+
+  it('is the reason of a refusal even if another condition of the transaction does not hold either', async () => {
+    const [request, place] = [aRequest(), aRequest().key];
+    await commit(request);
+    const stale = new Transaction();
+    stale.add({ check: { Key: place, ConditionExpression: 'attribute_exists(pk)' }, otherwise: new StaleReadError() });
+    await expect(commit(request, answer, stale)).rejects.toBeInstanceOf(AnswerKeptError);
+  });
+
+  it('is not written if its change is not', async () => {
+    const [request, place] = [aRequest(), aRequest().key];
+    const refused = new Transaction();
+    refused.add({ check: { Key: place, ConditionExpression: 'attribute_exists(pk)' }, otherwise: new StaleReadError() });
+    await expect(commit(request, answer, refused)).rejects.toBeInstanceOf(StaleReadError);
+    expect(await read(request)).toBeUndefined();
+  });
+
+  it('holds no secret and no link', async () => {
+    const request = aRequest({ body: Buffer.alloc(0) });
+    const config = { server_key: 'secret', log_level: 'info' };
+    await commit(request, { ...answer, body: { agent_config: config, upload: { url: 'u' }, download: { url: 'd' } } });
+    expect((await read(request))?.body).toEqual({ agent_config: { log_level: 'info' } });
+  });
+
+  it('takes two write units if it repeats what a request of 20 KB sent', async () => {
+    const name = randomBytes(10_000).toString('hex');
+    const request = aRequest({ body: Buffer.from(JSON.stringify({ name })) });
+    await commit(request, { ...answer, body: { id: randomUUID(), name } });
+    const item = await getItem(embedded.table, request.key);
+    expect((item?.['answer'] as Uint8Array).length).toBeLessThan(700);
+    expect((await read(request))?.body).toMatchObject({ name });
+  });
+
+  it('fits into an item if it is the largest that there is: a computation with 101 assets and three certificates', async () => {
+    const wide = (characters: number) => randomWide(characters);
+    const assets = Array.from({ length: 101 }, () => ({ id: randomUUID(), file_name: wide(255), asset_type: 'dataset' }));
+    const certificate = () => wide(4096);
+    const agent_config = { cert_file: certificate(), server_ca_file: certificate(), client_ca_file: certificate() };
+    const body = { id: randomUUID(), name: wide(200), description: wide(4000), owner: wide(255), agent_config, assets };
+    const request = aRequest({ body: Buffer.from('{}') });
+    await commit(request, { ...answer, body });
+    expect((await read(request))?.body).toEqual(body);
+  });
+});
+
+/** Text of random characters with 4 bytes in UTF-8, which compresses worst. */
+function randomWide(characters: number): string {
+  const random = randomBytes(characters * 2);
+  return Array.from({ length: characters }, (_, index) => String.fromCodePoint(0x1_0000 + random.readUInt16LE(index * 2))).join(
+    '',
+  );
+}
+
+describe('the key of a kept answer', () => {
+  it('holds only a hash of what identifies the request, and differs if any part does', () => {
+    const parts = ['alice', 'd1', 'POST', '/{domainID}/computations', 'my-key'];
+    const keys = [parts, ...parts.map((_, index) => parts.map((part, at) => (at === index ? `${part}2` : part)))].map((each) =>
+      answerKeys.answer(each),
+    );
+    const shifted: Key = answerKeys.answer(['alic', 'ed1', 'POST', '/{domainID}/computations', 'my-key']);
+    expect(new Set([...keys, shifted].map(({ pk }) => pk)).size).toBe(keys.length + 1);
+    for (const { pk } of keys) expect(pk).toMatch(/^answer#[\w-]{43}$/);
+  });
+});

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAsset } from '../../../shared/assets/create-asset.ts';
+import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
+import { linkAsset } from '../../../shared/links/link-asset.ts';
+import { updateAsset } from '../../../shared/links/update-asset.ts';
+import { AnswerKeptError, commitChange } from '../../../shared/table/commit-change.ts';
+import type { Table } from '../../../shared/table/table.ts';
+import { Transaction } from '../../../shared/table/transaction.ts';
+import { aComputation, anAsset, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
+import { scan } from '../../support/lifecycle-inconsistencies.ts';
+
+const domain = 'd1';
+const fields = {
+  file_name: 'a.csv',
+  description: '',
+  asset_type: 'dataset' as const,
+  mime_type: '',
+  user_key: '',
+  content_access: 'creator' as const,
+};
+
+let stores: Stores;
+/** The table while a request is served whose answer is kept already. */
+let answered: Table;
+beforeAll(async () => {
+  stores = await startStores();
+  const keep = () => {
+    throw new Error('The answer is kept already.');
+  };
+  answered = { ...stores.table, answerKeeper: { keep, refuseRepeat: () => Promise.reject(new AnswerKeptError()) } };
+});
+afterAll(() => stores.stop());
+
+/** The items, except for the numbers that a list has assigned. */
+const items = async () => (await scan(stores.table)).filter(({ sk }) => sk !== 'counter');
+
+describe('the repeat of a request', () => {
+  it('unlinks nothing if it deletes an asset with more links than fit into one transaction', async () => {
+    const id = await anAsset(stores, domain, { ...fields, asset: btoa('a') });
+    for (let count = 0; count < 91; count++) {
+      const computationId = await aComputation(stores.table, domain);
+      await linkAsset(stores.table, { domain, assetId: id, computationId, ...byAlice });
+    }
+    const before = await items();
+    await expect(deleteAsset(answered, { domain, id, ...byAlice })).rejects.toBeInstanceOf(AnswerKeptError);
+    expect(await items()).toEqual(before);
+  });
+
+  it('stores no content again', async () => {
+    const id = await anAsset(stores, domain, { ...fields, asset: btoa('a') });
+    const before = await items();
+    const given = { ...fields, asset: btoa('b') };
+    const creation = createAsset(answered, stores.content, { ...given, domain, createdBy: 'alice', now: byAlice.now });
+    await expect(creation).rejects.toBeInstanceOf(AnswerKeptError);
+    const update = updateAsset(answered, stores.content, { domain, id, given, ...byAlice });
+    await expect(update).rejects.toBeInstanceOf(AnswerKeptError);
+    expect(await items()).toEqual(before);
+  });
+});
+
+describe('commitChange', () => {
+  it('makes no call for an empty transaction without an answer to keep', async () => {
+    stores.proxy.reset();
+    expect(await commitChange(stores.mortal, new Transaction(), { a: 1 })).toEqual({ a: 1 });
+    expect(stores.proxy.calls).toEqual([]);
+  });
+});

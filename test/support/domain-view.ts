@@ -1,0 +1,99 @@
+import { httpEvent } from '../../bench/measure-endpoints.ts';
+import type { InvokeFunction } from '../../infra/local/local-functions.ts';
+import type { RouteName } from '../../shared/endpoints/endpoints.ts';
+import { executionStatus } from '../../shared/runs/executions.ts';
+import { scan } from './lifecycle-inconsistencies.ts';
+import type { Stores } from './builders-store.ts';
+
+interface Page {
+  id: string;
+  cvm_id: string;
+}
+
+/** Reads everything that callers can see of a domain, the executions of its runs, and how many items there are of each kind. */
+export async function viewOf(stores: Stores, invoke: InvokeFunction, domain: string): Promise<unknown> {
+  const read = async (name: RouteName, path: Record<string, string> = {}, query: Record<string, string> = {}) => {
+    const method = name === 'runs/dry-run' ? 'POST' : 'GET';
+    const answer = (await invoke(name, httpEvent(method, domain, { path, query }))) as { statusCode: number; body: string };
+    const { request_id: _, ...body } = JSON.parse(answer.body) as Record<string, unknown>;
+    return { statusCode: answer.statusCode, body };
+  };
+  const pageOf = async (name: RouteName, rows: string, path: Record<string, string> = {}) => {
+    const { body } = await read(name, path, { limit: '100' });
+    return body[rows] as Page[];
+  };
+  const [computations, assets, runs] = [
+    await pageOf('computations/list-computations', 'computations'),
+    await pageOf('assets/list-assets', 'assets'),
+    await pageOf('runs/list-runs', 'runs'),
+  ];
+  const ofComputations = computations.map(({ id }) =>
+    Promise.all([
+      read('computations/get-computation', { id }),
+      read('events/list-events', { id }, { limit: '100' }),
+      read('events/get-status', { id }),
+      read('keys/check-key', { id }),
+      read('runs/dry-run', { id }),
+    ]),
+  );
+  const ofAssets = assets.map(({ id }) =>
+    Promise.all([read('assets/get-asset', { id }), read('assets/list-linked-computations', { id })]),
+  );
+  const ofRuns = runs.map(({ id, cvm_id }) =>
+    Promise.all([
+      read('cvms/list-commands', { cvmID: cvm_id }),
+      executionStatus(stores.executions, 'run', id),
+      executionStatus(stores.executions, 'stop', id),
+    ]),
+  );
+  return {
+    computations,
+    assets,
+    runs,
+    statistics: await read('statistics/get-statistics', {}, { days: '366' }),
+    ofComputations: await Promise.all(ofComputations),
+    ofAssets: await Promise.all(ofAssets),
+    ofRuns: await Promise.all(ofRuns),
+    items: kindsOf(await scan(stores.table)),
+  };
+}
+
+/** Counts the items by kind, except those of a list's index, whose number depends on the numbers of its members. */
+function kindsOf(items: Record<string, unknown>[]): Record<string, number> {
+  const kinds: Record<string, number> = {};
+  for (const { pk, sk } of items) {
+    const kind = [pk, sk].map((part) => String(part).split('#')[0]).join(' ');
+    if (!/ (?:counter|leaf|mid)$/.test(kind)) kinds[kindOf(kind)] = (kinds[kindOf(kind)] ?? 0) + 1;
+  }
+  return Object.fromEntries(Object.entries(kinds).sort());
+}
+
+/** Some sort keys begin with an identifier or a time. */
+function kindOf(kind: string): string {
+  return kind.replace(/ (?:[0-9a-f]{8}-|\d{4}-).*/, '');
+}
+
+const identifiers = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|cvm-\d+-of-bench/g;
+const times = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
+
+/** A replacer for JSON.stringify: links hold times and signatures, and the details of events hold identifiers in base64. */
+function comparable(name: string, value: unknown): unknown {
+  if (name === 'url') return 'a link';
+  return name === 'details' && typeof value === 'string' ? Buffer.from(value, 'base64').toString() : value;
+}
+
+/**
+ * Replaces what differs between two equal courses of events: times, presigned links, and identifiers, which are numbered by
+ * their first occurrence.
+ */
+export function normalized(value: unknown): unknown {
+  const names = new Map<string, string>();
+  const text = JSON.stringify(value, comparable)
+    .replace(times, 'a time')
+    .replace(identifiers, (id) => {
+      const known = names.get(id) ?? `id ${names.size + 1}`;
+      names.set(id, known);
+      return known;
+    });
+  return JSON.parse(text) as unknown;
+}

@@ -1,0 +1,95 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { openExecutions } from '../../shared/runs/executions.ts';
+import { openTable } from '../../shared/table/open-table.ts';
+import { Deadline } from '../../shared/deadline.ts';
+import { environment } from '../../shared/environment.ts';
+
+/** What happens at a call: it fails without an effect, it fails although it took effect, or the process dies after its effect. */
+export const faultKinds = ['fails', 'fails after its effect', 'is the last of its process'] as const;
+export type FaultKind = (typeof faultKinds)[number];
+
+export interface FaultAt {
+  /** The number of the call, from 0, in the order in which they begin. */
+  call: number;
+  kind: FaultKind;
+}
+
+export interface Attempt {
+  /** The calls that began, such as `TransactWriteItems` or `S3 PUT`. */
+  calls: string[];
+  /** The result of the function; undefined if its process died or it threw. */
+  result: unknown;
+}
+
+interface Running {
+  calls: string[];
+  fault: FaultAt | undefined;
+  /** A failing request to storage, which fails in every attempt. */
+  failing: string | undefined;
+  dead: boolean;
+  die: () => void;
+}
+
+const running = new AsyncLocalStorage<Running>();
+const never = new Promise<never>(() => undefined);
+
+/** A call that has no answer in time. */
+function noAnswer(): Error {
+  return Object.assign(new Error('A fault of the test.'), { name: 'TimeoutError' });
+}
+
+async function disturbed<T>(name: string, address: string, call: () => Promise<T>): Promise<T> {
+  const attempt = running.getStore();
+  if (!attempt) return await call();
+  if (attempt.dead) return await never;
+  if (attempt.failing === address) throw noAnswer();
+  const number = attempt.calls.push(name) - 1;
+  const { fault } = attempt;
+  if (fault?.call !== number) return await call();
+  if (address !== '') attempt.failing = address;
+  if (fault.kind !== 'fails') await call();
+  if (fault.kind !== 'is the last of its process') throw noAnswer();
+  attempt.dead = true;
+  attempt.die();
+  return await never;
+}
+
+/** Puts itself before every call that functions make to AWS from now on. The functions' environment must be set. */
+export function disturbCalls(): void {
+  const clients = [openTable(() => new Deadline()).document, openExecutions(() => new Deadline()).client];
+  for (const { middlewareStack } of clients) {
+    const stack = middlewareStack as unknown as {
+      add: (
+        middleware: (
+          next: (sent: unknown) => Promise<unknown>,
+          context: { commandName?: string },
+        ) => (sent: unknown) => Promise<unknown>,
+        options: object,
+      ) => void;
+    };
+    stack.add(
+      (next, { commandName = '' }) =>
+        (sent) =>
+          disturbed(commandName.replace(/Command$/, ''), '', () => next(sent)),
+      {
+        step: 'initialize',
+      },
+    );
+  }
+  const real = globalThis.fetch;
+  globalThis.fetch = async (input, init) => {
+    const url = typeof input === 'string' ? input : '';
+    if (!url.startsWith(environment().BUCKET_URL)) return await real(input, init);
+    const address = `${init?.method ?? 'GET'} ${new URL(url).pathname}`;
+    return await disturbed(`S3 ${init?.method ?? 'GET'}`, address, () => real(input, init));
+  };
+}
+
+/** Calls a function with at most one fault. Returns when it ends or when its process dies. */
+export async function attempt(work: () => Promise<unknown>, fault?: FaultAt): Promise<Attempt> {
+  const death = Promise.withResolvers<undefined>();
+  const state: Running = { calls: [], fault, failing: undefined, dead: false, die: () => death.resolve(undefined) };
+  const ended = running.run(state, work).catch(() => undefined);
+  const result = await Promise.race([ended, death.promise]);
+  return { calls: state.calls, result };
+}

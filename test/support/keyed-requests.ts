@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { type routes } from '../../shared/endpoints/endpoints.ts';
+import type { TakesKey } from '../../shared/http/route.ts';
+import { base64, newCvm, publicKey, type Session } from './session.ts';
+
+type Row = (typeof routes)[number];
+
+/** The names of the endpoints that take an Idempotency-Key. */
+export type KeyedName = Row extends infer R ? (R extends Row ? (TakesKey<R> extends true ? R['name'] : never) : never) : never;
+
+/** A request that succeeds, and the resources that it may change. */
+export interface KeyedRequest {
+  path?: Record<string, string>;
+  query?: Record<string, string>;
+  body?: unknown;
+  computation?: string;
+  asset?: string;
+}
+
+export type Prepare = (
+  session: Pick<Session, 'createComputation' | 'createAsset' | 'link' | 'readyComputation' | 'startRun'>,
+) => Promise<KeyedRequest>;
+
+const agent_config = { cert_file: 'certificate', server_key: 'the private key' };
+const file = () => ({ file_name: `${randomUUID()}.csv`, asset_type: 'dataset' });
+
+/** Prepares a request to each endpoint that takes an Idempotency-Key. A new endpoint does not compile without one. */
+export const keyedRequests: Record<KeyedName, Prepare> = {
+  'computations/create-computation': async () => ({ body: { name: 'Created', agent_config } }),
+  'computations/update-computation': async ({ createComputation }) => {
+    const { id } = await createComputation();
+    return { path: { id }, body: { name: 'Renamed', agent_config }, computation: id };
+  },
+  'computations/delete-computation': async ({ createComputation }) => {
+    const { id } = await createComputation();
+    return { path: { id }, computation: id };
+  },
+  'runs/start-run': async ({ readyComputation }) => {
+    const id = await readyComputation();
+    return { path: { id }, query: { cvm: newCvm() }, computation: id };
+  },
+  'runs/stop-run': async ({ readyComputation, startRun }) => {
+    const id = await readyComputation();
+    await startRun(id, newCvm());
+    return { path: { id }, computation: id };
+  },
+  'keys/upload-key': async ({ createComputation }) => {
+    const { id } = await createComputation();
+    return { path: { id }, body: { key: publicKey() }, computation: id };
+  },
+  'assets/create-asset': async () => ({ body: { asset: file() } }),
+  'assets/update-asset': async ({ createAsset }) => {
+    const { id } = await createAsset({ asset: undefined });
+    return { path: { id }, body: { asset: { ...file(), description: 'changed' } }, asset: id };
+  },
+  'assets/delete-asset': async ({ createAsset }) => {
+    const { id } = await createAsset({ asset: base64('a') });
+    return { path: { id }, asset: id };
+  },
+  'assets/link-asset': async ({ createAsset, createComputation }) => {
+    const [asset, computation] = [(await createAsset()).id, (await createComputation()).id];
+    return { path: { id: asset, computationID: computation }, computation, asset };
+  },
+  'assets/unlink-asset': async ({ createAsset, createComputation, link }) => {
+    const [asset, computation] = [(await createAsset()).id, (await createComputation()).id];
+    await link(asset, computation);
+    return { path: { id: asset, computationID: computation }, computation, asset };
+  },
+};
+
+export const keyedNames = Object.keys(keyedRequests) as KeyedName[];
