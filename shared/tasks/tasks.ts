@@ -1,4 +1,4 @@
-import type { Uses } from '../uses.ts';
+import { changesLists, type Uses } from '../uses.ts';
 
 /** What calls a task. */
 export type Trigger = 'state machine' | 'execution status' | 'upload' | { everyMinutes: number };
@@ -15,8 +15,6 @@ export interface Task {
   /** What users lose while the task fails. Part of the alarm's text. */
   loses: string;
 }
-
-const endRun = ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'] as const;
 
 export const tasks = [
   {
@@ -48,35 +46,35 @@ export const tasks = [
   {
     name: 'lifecycle/complete-stop',
     trigger: 'state machine',
-    uses: { table: endRun, stateMachine: ['SendTaskSuccess'] },
+    uses: { table: changesLists, stateMachine: ['SendTaskSuccess'] },
     timeoutInSeconds: 30,
     loses: 'Stopped runs stay in stopping.',
   },
   {
     name: 'lifecycle/record-outcome',
     trigger: 'state machine',
-    uses: { table: endRun, stateMachine: ['SendTaskSuccess'] },
+    uses: { table: changesLists, stateMachine: ['SendTaskSuccess'] },
     timeoutInSeconds: 30,
     loses: 'Finished runs still look active, and their CVMs stay busy.',
   },
   {
     name: 'lifecycle/execution-ended',
     trigger: 'execution status',
-    uses: { table: endRun, stateMachine: ['SendTaskSuccess'] },
+    uses: { table: changesLists, stateMachine: ['SendTaskSuccess'] },
     timeoutInSeconds: 30,
     loses: 'Runs whose execution failed look active until the sweep ends them.',
   },
   {
     name: 'lifecycle/sweep-runs',
     trigger: { everyMinutes: 1 },
-    uses: { table: endRun, stateMachine: ['StartExecution', 'DescribeExecution', 'SendTaskSuccess'] },
+    uses: { table: changesLists, stateMachine: ['StartExecution', 'DescribeExecution', 'SendTaskSuccess'] },
     timeoutInSeconds: 300,
     loses: 'Orphaned runs look active, and their CVMs stay busy.',
   },
   {
     name: 'maintenance/purge',
     trigger: { everyMinutes: 1 },
-    uses: { table: [...endRun, 'BatchWriteItem'], content: ['DeleteObject'] },
+    uses: { table: changesLists, content: ['DeleteObject'] },
     timeoutInSeconds: 900,
     loses: 'No immediate effect. Deleted data is still stored.',
   },

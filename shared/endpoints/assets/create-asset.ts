@@ -2,6 +2,7 @@ import { assetInput, assetSchema } from '../../assets/asset.ts';
 import type { Contract, Examples } from '../../http/contract.ts';
 import type { Route } from '../../http/route.ts';
 import { asset, assetBody } from '../samples.ts';
+import { changesLists } from '../../uses.ts';
 
 export const route = {
   name: 'assets/create-asset',
@@ -10,7 +11,7 @@ export const route = {
   path: '/{domainID}/assets',
   summary: 'Create an asset',
   access: { anyOf: ['provide_algorithm', 'provide_dataset'] },
-  uses: { table: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem'], content: ['PutObject'] },
+  uses: { table: changesLists, content: ['PutObject'] },
   loses: 'Users cannot add algorithms and datasets.',
 } as const satisfies Route;
 

@@ -1,6 +1,6 @@
 import type { Contract, Examples } from '../../http/contract.ts';
 import type { Route } from '../../http/route.ts';
-import { appendsAndDeletes } from '../../uses.ts';
+import { changesLists } from '../../uses.ts';
 
 export const route = {
   name: 'assets/delete-asset',
@@ -9,7 +9,7 @@ export const route = {
   path: '/{domainID}/assets/{id}',
   summary: 'Delete an asset',
   access: { anyOf: ['administer'], or: ['creator'] },
-  uses: { table: appendsAndDeletes },
+  uses: { table: changesLists },
   loses: 'Users cannot delete assets.',
 } as const satisfies Route;
 

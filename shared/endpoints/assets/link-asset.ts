@@ -1,6 +1,6 @@
 import type { Contract, Examples } from '../../http/contract.ts';
 import type { Route } from '../../http/route.ts';
-import { appends } from '../../uses.ts';
+import { changesLists } from '../../uses.ts';
 import { assetId, computationId } from '../samples.ts';
 import { linkState } from './link-state.ts';
 
@@ -11,7 +11,7 @@ export const route = {
   path: '/{domainID}/assets/{id}/{computationID}',
   summary: 'Link an asset to a computation',
   access: { anyOf: ['administer'], or: ['creator', 'owner'] },
-  uses: { table: appends },
+  uses: { table: changesLists },
   loses: 'Users cannot link assets, so computations cannot be run.',
 } as const satisfies Route;
 

@@ -4,6 +4,7 @@ import type { Contract, Examples } from '../../http/contract.ts';
 import { pageEnvelope, paging } from '../../http/paging.ts';
 import type { Route } from '../../http/route.ts';
 import { assetRow as sampleRow } from '../samples.ts';
+import { reads } from '../../uses.ts';
 
 export const route = {
   name: 'assets/list-assets',
@@ -12,7 +13,7 @@ export const route = {
   path: '/{domainID}/assets',
   summary: 'List assets, newest first',
   access: { anyOf: ['view'] },
-  uses: { table: ['BatchGetItem', 'Query'] },
+  uses: { table: reads },
   loses: 'Users cannot list assets.',
 } as const satisfies Route;
 

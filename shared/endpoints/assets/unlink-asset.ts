@@ -1,6 +1,6 @@
 import type { Contract, Examples } from '../../http/contract.ts';
 import type { Route } from '../../http/route.ts';
-import { appendsAndDeletes } from '../../uses.ts';
+import { changesLists } from '../../uses.ts';
 import { assetId, computationId } from '../samples.ts';
 import { linkState } from './link-state.ts';
 
@@ -11,7 +11,7 @@ export const route = {
   path: '/{domainID}/assets/{id}/{computationID}',
   summary: 'Unlink an asset from a computation',
   access: { anyOf: ['administer'], or: ['creator', 'owner'] },
-  uses: { table: appendsAndDeletes },
+  uses: { table: changesLists },
   loses: 'Users cannot unlink assets.',
 } as const satisfies Route;
 

@@ -1,7 +1,7 @@
 import { assetReplacement, assetSchema } from '../../assets/asset.ts';
 import type { Contract, Examples } from '../../http/contract.ts';
 import type { Route } from '../../http/route.ts';
-import { appendsAndDeletes } from '../../uses.ts';
+import { changesLists } from '../../uses.ts';
 import { asset, assetBody } from '../samples.ts';
 
 export const route = {
@@ -11,7 +11,7 @@ export const route = {
   path: '/{domainID}/assets/{id}',
   summary: 'Replace an asset',
   access: { anyOf: ['administer'], or: ['creator'] },
-  uses: { table: appendsAndDeletes, content: ['PutObject'] },
+  uses: { table: changesLists, content: ['PutObject'] },
   loses: 'Users cannot change assets.',
 } as const satisfies Route;
 

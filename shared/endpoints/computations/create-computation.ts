@@ -2,6 +2,7 @@ import { computationInput, computationSchema } from '../../computations/computat
 import type { Contract, Examples } from '../../http/contract.ts';
 import type { Route } from '../../http/route.ts';
 import { computationBody, newComputation } from '../samples.ts';
+import { changesLists } from '../../uses.ts';
 
 export const route = {
   name: 'computations/create-computation',
@@ -10,7 +11,7 @@ export const route = {
   path: '/{domainID}/computations',
   summary: 'Create a computation',
   access: { anyOf: ['create_computation'] },
-  uses: { table: ['GetItem', 'PutItem', 'UpdateItem'] },
+  uses: { table: changesLists },
   loses: 'Users cannot create computations.',
 } as const satisfies Route;
 

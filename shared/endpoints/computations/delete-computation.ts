@@ -1,5 +1,6 @@
 import type { Contract, Examples } from '../../http/contract.ts';
 import type { Route } from '../../http/route.ts';
+import { changesLists } from '../../uses.ts';
 
 export const route = {
   name: 'computations/delete-computation',
@@ -8,7 +9,7 @@ export const route = {
   path: '/{domainID}/computations/{id}',
   summary: 'Delete a computation',
   access: { anyOf: ['administer'], or: ['owner'] },
-  uses: { table: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'] },
+  uses: { table: changesLists },
   loses: 'Users cannot delete computations.',
 } as const satisfies Route;
 

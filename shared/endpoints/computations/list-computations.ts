@@ -6,6 +6,7 @@ import { paging } from '../../http/paging.ts';
 import type { Route } from '../../http/route.ts';
 import { computationRow } from '../samples.ts';
 import { computationPage } from './computation-page.ts';
+import { reads } from '../../uses.ts';
 
 export const route = {
   name: 'computations/list-computations',
@@ -14,7 +15,7 @@ export const route = {
   path: '/{domainID}/computations',
   summary: 'List computations, newest first',
   access: { anyOf: ['view'] },
-  uses: { table: ['BatchGetItem', 'Query'] },
+  uses: { table: reads },
   loses: 'Users cannot list computations.',
 } as const satisfies Route;
 

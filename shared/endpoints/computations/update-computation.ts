@@ -2,6 +2,7 @@ import { computationReplacement, computationSchema } from '../../computations/co
 import type { Contract, Examples } from '../../http/contract.ts';
 import type { Route } from '../../http/route.ts';
 import { computation, computationBody } from '../samples.ts';
+import { changesLists } from '../../uses.ts';
 
 export const route = {
   name: 'computations/update-computation',
@@ -10,7 +11,7 @@ export const route = {
   path: '/{domainID}/computations/{id}',
   summary: 'Replace a computation',
   access: { anyOf: ['edit'], or: ['owner'] },
-  uses: { table: ['GetItem', 'Query', 'PutItem', 'UpdateItem'] },
+  uses: { table: changesLists },
   loses: 'Users cannot change computations.',
 } as const satisfies Route;
 

@@ -5,6 +5,7 @@ import { pageEnvelope, paging } from '../../http/paging.ts';
 import { identifier } from '../../identifier-schemas.ts';
 import type { Route } from '../../http/route.ts';
 import { run } from '../samples.ts';
+import { reads } from '../../uses.ts';
 
 export const route = {
   name: 'runs/list-runs',
@@ -13,7 +14,7 @@ export const route = {
   path: '/{domainID}/computations/runs',
   summary: 'List runs, newest first',
   access: { anyOf: ['view'] },
-  uses: { table: ['BatchGetItem', 'Query'] },
+  uses: { table: reads },
   loses: 'Users cannot list runs.',
 } as const satisfies Route;
 

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { Contract, Examples } from '../../http/contract.ts';
 import type { Route } from '../../http/route.ts';
 import { cvmId, identifier } from '../../identifier-schemas.ts';
-import { appendsAndDeletes } from '../../uses.ts';
+import { changesLists } from '../../uses.ts';
 import { runId } from '../samples.ts';
 
 export const route = {
@@ -12,7 +12,7 @@ export const route = {
   path: '/{domainID}/computations/{id}/run',
   summary: 'Start a run',
   access: { anyOf: ['run'], or: ['owner'] },
-  uses: { table: appendsAndDeletes, stateMachine: ['StartExecution'] },
+  uses: { table: changesLists, stateMachine: ['StartExecution'] },
   loses: 'Users cannot start runs.',
 } as const satisfies Route;
 

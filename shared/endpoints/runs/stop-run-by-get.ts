@@ -1,4 +1,5 @@
 import type { Route } from '../../http/route.ts';
+import { changesLists } from '../../uses.ts';
 
 export { contract, examples } from './stop-run.ts';
 
@@ -10,6 +11,6 @@ export const route = {
   path: '/{domainID}/computations/{id}/stop',
   summary: 'Stop a run (use POST instead)',
   access: { anyOf: ['run'], or: ['owner'] },
-  uses: { table: ['GetItem', 'Query', 'PutItem', 'UpdateItem'], stateMachine: ['StartExecution'] },
+  uses: { table: changesLists, stateMachine: ['StartExecution'] },
   loses: 'Users cannot stop runs.',
 } as const satisfies Route;

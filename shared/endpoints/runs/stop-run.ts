@@ -2,6 +2,7 @@ import { runSchema } from '../../computations/run.ts';
 import type { Contract, Examples } from '../../http/contract.ts';
 import type { Route } from '../../http/route.ts';
 import { stoppingRun } from '../samples.ts';
+import { changesLists } from '../../uses.ts';
 
 export const route = {
   name: 'runs/stop-run',
@@ -10,7 +11,7 @@ export const route = {
   path: '/{domainID}/computations/{id}/stop',
   summary: 'Stop a run',
   access: { anyOf: ['run'], or: ['owner'] },
-  uses: { table: ['GetItem', 'Query', 'PutItem', 'UpdateItem'], stateMachine: ['StartExecution'] },
+  uses: { table: changesLists, stateMachine: ['StartExecution'] },
   loses: 'Users cannot stop runs.',
 } as const satisfies Route;
 

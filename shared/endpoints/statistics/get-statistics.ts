@@ -10,7 +10,7 @@ export const route = {
   path: '/{domainID}/computations/statistics',
   summary: 'Get daily statistics',
   access: { anyOf: ['view'] },
-  uses: { table: ['Query'] },
+  uses: { table: ['GetItem', 'Query'] },
   loses: 'Dashboards show no statistics.',
 } as const satisfies Route;
 
