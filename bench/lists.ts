@@ -1,11 +1,18 @@
 import { parseArgs } from 'node:util';
-import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { numberedId } from '../shared/identifiers.ts';
-import { keyToWrite, listKeys, lists, numbersPerLeaf, type List } from '../shared/table/keys.ts';
-import { leafAttribute, midAttribute } from '../shared/table/list-index.ts';
-import { addToList, moveInList, readPage, removeFromList, type PageRequest } from '../shared/table/listing.ts';
-import { type Item, type Table } from '../shared/table/table.ts';
-import { transact, type Action } from '../shared/table/transaction.ts';
+import { changeTree } from '../shared/lists/change-tree.ts';
+import { emptyHead, encodeHead } from '../shared/lists/head.ts';
+import { foldChanges } from '../shared/lists/fold.ts';
+import { groupOfOwner, indexedLists, memberChange, stateOf, type IndexedList } from '../shared/lists/indexed-list.ts';
+import { recordChange } from '../shared/lists/record-change.ts';
+import { comparePlaces, countsOf, type Member } from '../shared/lists/node.ts';
+import { readPage, type PageRequest } from '../shared/lists/read-page.ts';
+import { nodeItems, StoredNodes } from '../shared/lists/stored-nodes.ts';
+import { carryOverName } from '../shared/lists/old-lists.ts';
+import { decodeEdge, encodeEdge } from '../shared/lists/tree.ts';
+import { indexKeys, keyToWrite, listKeys, migrationKeys, type Key } from '../shared/table/keys.ts';
+import { deleteItems, putItem, putItems, type Item, type Table } from '../shared/table/table.ts';
+import { Transaction } from '../shared/table/transaction.ts';
 import { printTable } from './print-table.ts';
 import { startProxiedTable, type ProxiedTable } from '../test/support/proxied-table.ts';
 
@@ -17,7 +24,7 @@ const repetitions = 21;
 
 interface Measurement {
   size: number;
-  facet: string;
+  filter: string;
   offset: number;
   total: number;
   sequentialCalls: number;
@@ -28,6 +35,7 @@ interface Measurement {
 
 const sizes = sizesFrom(process.argv.slice(2));
 const proxied = await startProxiedTable();
+await putItem(proxied.direct, { ...migrationKeys.state(carryOverName), done_at: new Date().toISOString() });
 try {
   const measurements: Measurement[] = [];
   for (const size of sizes) measurements.push(...(await measureDomain(proxied, size)));
@@ -51,19 +59,22 @@ function sizesFrom(args: string[]): number[] {
 }
 
 async function measureDomain({ table, direct, proxy }: ProxiedTable, size: number): Promise<Measurement[]> {
-  const list = lists.computations(`bench-${size}`);
+  const list = indexedLists.computations(`bench-${size}`);
   const totals = await fill(direct, list, size);
+  await addUnfolded(direct, list);
   const pages: PageRequest[] = offsetsIn(size).map((offset) => ({ limit, offset }));
-  for (const facet of ['completed', 'stopping']) {
-    pages.push(...offsetsIn(totals.get(facet) ?? 0).map((offset) => ({ limit, offset, facet })));
+  for (const state of ['completed', 'stopping']) {
+    pages.push(...offsetsIn(totals.get(state) ?? 0).map((offset) => ({ limit, offset, state })));
   }
+  const group = groupOfOwner(owners[0]);
+  pages.push(...offsetsIn(size / owners.length - 100).map((offset) => ({ limit, offset, group })));
   const measurements: Measurement[] = [];
   for (const page of pages) {
     proxy.reset();
     const { total } = await readPage(table, list, page);
     measurements.push({
       size,
-      facet: page.facet ?? '',
+      filter: page.state ?? (page.group === undefined ? '' : 'owner'),
       offset: page.offset,
       total,
       sequentialCalls: proxy.sequentialCalls(),
@@ -91,47 +102,110 @@ async function median(read: () => Promise<unknown>): Promise<number> {
   return Number((times.sort((a, b) => a - b)[Math.floor(repetitions / 2)] ?? 0).toFixed(1));
 }
 
-/** Writes in bulk what creates, transitions and deletes would write. Returns the number of members by status. */
-async function fill(table: Table, list: List, size: number): Promise<Map<string, number>> {
+const owners = ['7c1f4f0e-6f0b-4a53-9f3c-1d2f6a7f9b21', 'a', 'b', 'c'] as const;
+const membersPerBatch = 20_000;
+/** Rows are only needed where pages are read. Beyond this number, only the newest and the oldest are written. */
+const mostRows = 100_000;
+const unfolded = 64;
+
+/** Writes in bulk what creates, transitions and folds would have left. Returns the number of members by status. */
+async function fill(table: Table, list: IndexedList, size: number): Promise<Map<string, number>> {
   const random = sequence(size);
   const totals = new Map<string, number>();
-  const index = new Map<string, Item>();
-  const rows: Item[] = [];
-  for (let number = 1; rows.length < size; number++) {
-    if (random() < deletedShare) continue;
-    const status = pickStatus(random);
-    rows.push(row(list, number, status));
-    totals.set(status, (totals.get(status) ?? 0) + 1);
-    countIn(index, list, number, status);
+  const started = performance.now();
+  const trees = new Map<string, Uint8Array[]>();
+  let members = 0;
+  for (let number = 1; members < size;) {
+    const batch: Member[] = [];
+    const rows: Item[] = [];
+    for (; batch.length < membersPerBatch && members < size; number++) {
+      if (random() < deletedShare) continue;
+      const status = pickStatus(random);
+      members += 1;
+      batch.push({ group: groupOfOwner(ownerOf(number)), number, state: stateOf(list, status) });
+      if (members > size - mostRows / 2 || members < mostRows / 2) rows.push(row(list, number, status));
+      totals.set(status, (totals.get(status) ?? 0) + 1);
+    }
+    await writeRows(table, rows);
+    for (const letter of ['c', 'o']) await enter(table, list, { trees, letter, batch });
+    if (process.stderr.isTTY) process.stderr.write(`\rFilling: ${Math.floor((100 * members) / size)} %`);
   }
-  await writeAll(table, [...rows, ...index.values()], `${size.toLocaleString('en')} members`);
+  await commitHead(table, list, trees);
+  const seconds = ((performance.now() - started) / 1_000).toFixed(1);
+  process.stderr.write(`${process.stderr.isTTY ? '\r' : ''}Filled ${size.toLocaleString('en')} members in ${seconds} s\n`);
   return totals;
 }
 
-function countIn(index: Map<string, Item>, list: List, number: number, status: string): void {
-  const leaf = itemAt(index, listKeys.leaf(list, number));
-  const members = (leaf[leafAttribute(list, status)] ??= new Set<number>()) as Set<number>;
-  members.add(number % numbersPerLeaf);
-  const mid = itemAt(index, listKeys.mid(list, number));
-  for (const [each] of statuses) mid[midAttribute(list, each, number)] ??= 0;
-  const attribute = midAttribute(list, status, number);
-  mid[attribute] = Number(mid[attribute]) + 1;
+interface Batch {
+  trees: Map<string, Uint8Array[]>;
+  letter: string;
+  batch: Member[];
 }
 
-function itemAt(index: Map<string, Item>, key: { pk: string; sk: string }): Item {
-  const item = index.get(key.sk) ?? { ...key };
-  index.set(key.sk, item);
-  return item;
+async function enter(table: Table, { index }: IndexedList, { trees, letter, batch }: Batch): Promise<void> {
+  const changes = (letter === 'c' ? batch.map((member) => ({ ...member, group: '' })) : batch).toSorted(comparePlaces);
+  const changed = await changeTree(decodeEdge(trees.get(letter) ?? []), changes, new StoredNodes(table, index));
+  await putItems(table, nodeItems(index, changed.written));
+  await deleteItems(
+    table,
+    changed.dropped.map((id) => indexKeys.node(index, id)),
+  );
+  trees.set(letter, encodeEdge(changed.tree));
 }
 
-function row(list: List, number: number, status: string) {
+async function commitHead(table: Table, { index }: IndexedList, trees: Map<string, Uint8Array[]>): Promise<void> {
+  const [edge = [], ofOwners = []] = [trees.get('c'), trees.get('o')];
+  const leaf = edge.at(-1) ?? new Uint8Array();
+  const upper = edge.slice(0, -1);
+  await putItem(table, { ...indexKeys.root(index, 'o', 'filled'), edge: ofOwners });
+  if (upper.length > 0) await putItem(table, { ...indexKeys.root(index, 'c', 'filled'), edge: upper });
+  const head = {
+    ...emptyHead,
+    version: 1,
+    totals: { c: [...countsOf(decodeEdge(edge))] },
+    leaves: { c: leaf },
+    roots: { o: 'filled', ...(upper.length > 0 ? { c: 'filled' } : {}) },
+  };
+  await putItem(table, { ...indexKeys.head(index), ...encodeHead(head) });
+}
+
+const ownerOf = (number: number) => owners[number % owners.length] ?? owners[0];
+
+/** Changes that no fold has moved into the trees yet, among the newest members. */
+async function addUnfolded(table: Table, list: IndexedList): Promise<void> {
+  for (let change = 1; change <= unfolded; change++) {
+    await makeChange(table, list, { number: 200_000_000 + change, now: 'created' });
+  }
+}
+
+async function makeChange(
+  table: Table,
+  list: IndexedList,
+  { number, version = 1, ...change }: { number: number; version?: number; before?: string; now?: string },
+): Promise<void> {
+  const transaction = new Transaction();
+  const Key = keyToWrite(listKeys.row(list.rows, number));
+  transaction.add(change.now === undefined ? { delete: { Key } } : { put: { Item: row(list, number, change.now) } });
+  const changes = [memberChange(list, number, { ...change, group: groupOfOwner(ownerOf(number)) })];
+  recordChange(transaction, list.index, { resource: number, version, changes });
+  await transaction.commit(table);
+}
+
+async function writeRows(table: Table, rows: Item[]): Promise<void> {
+  const sideBySide = 4;
+  const share = Math.ceil(rows.length / sideBySide);
+  const parts = Array.from({ length: sideBySide }, (_, part) => rows.slice(part * share, (part + 1) * share));
+  await Promise.all(parts.map((part) => putItems(table, part as (Item & Key)[])));
+}
+
+function row(list: IndexedList, number: number, status: string) {
   const createdAt = new Date(Date.UTC(2025, 0, 1) + number * 240_000).toISOString();
   return {
-    ...keyToWrite(listKeys.row(list, number)),
+    ...keyToWrite(listKeys.row(list.rows, number)),
     id: numberedId(number),
     name: `Survival after resection ${number}`,
     description: 'Kaplan-Meier estimate over the registries of three hospitals, by stage and age.',
-    owner: '7c1f4f0e-6f0b-4a53-9f3c-1d2f6a7f9b21',
+    owner: ownerOf(number),
     status,
     created_at: createdAt,
     updated_at: createdAt,
@@ -158,50 +232,44 @@ function sequence(seed: number): () => number {
   };
 }
 
-async function writeAll(table: Table, items: Item[], what: string): Promise<void> {
-  const perBatch = 25;
-  const sideBySide = 4;
-  const start = performance.now();
-  for (let from = 0; from < items.length; from += perBatch * sideBySide) {
-    const batches = Array.from({ length: sideBySide }, (_, batch) =>
-      items.slice(from + batch * perBatch, from + (batch + 1) * perBatch),
-    );
-    await Promise.all(
-      batches
-        .filter((batch) => batch.length > 0)
-        .map((batch) =>
-          table.document.send(
-            new BatchWriteCommand({ RequestItems: { [table.name]: batch.map((Item) => ({ PutRequest: { Item } })) } }),
-          ),
-        ),
-    );
-    if (process.stderr.isTTY) process.stderr.write(`\rFilling ${what}: ${Math.floor((100 * from) / items.length)} %`);
-  }
-  const seconds = ((performance.now() - start) / 1_000).toFixed(1);
-  process.stderr.write(`${process.stderr.isTTY ? '\r' : ''}Filled ${what} in ${seconds} s\n`);
-}
-
-/** Measures the cost of a create, a transition and a delete of number 8,191, the last one of a full mid. */
-async function measureChanges({
-  table,
-  direct,
-  proxy,
-}: ProxiedTable): Promise<{ change: string; actions: number; writeUnits: number }[]> {
-  const list = lists.computations('bench-changes');
-  const number = 8_191;
-  await fill(direct, list, 7_300);
-  const created = row(list, number, 'created');
-  const changes: [string, Action[]][] = [
-    ['row alone', [{ put: { Item: created } }]],
-    ['create', [{ put: { Item: created } }, ...addToList(list, number, 'created')]],
-    ['transition', [{ put: { Item: { ...created, status: 'running' } } }, ...moveInList(list, number, 'created', 'running')]],
-    ['delete', [{ delete: { Key: keyToWrite(listKeys.row(list, number)) } }, ...removeFromList(list, number, 'running')]],
-  ];
+/** Measures changes of members that a fold reaches together, with their share of the folds and of what these delete. */
+async function measureChanges({ table, direct, proxy }: ProxiedTable): Promise<{ change: string; writeUnits: number }[]> {
+  const rounds = 320;
   const measured = [];
-  for (const [change, actions] of changes) {
-    proxy.reset();
-    await transact(table, actions);
-    measured.push({ change, actions: actions.length, writeUnits: proxy.writeUnits() });
+  for (const [where, spread] of [
+    ['among the newest 10,000', 31],
+    ['scattered over all', 300],
+  ] as const) {
+    const list = indexedLists.computations(`bench-changes-${spread}`);
+    await fill(direct, list, 100_000);
+    let time = Date.now();
+    const timed = { ...table, clock: { now: () => time, wait: () => Promise.resolve() } };
+    const cost = async (change: (number: number) => Promise<void>) => {
+      proxy.reset();
+      for (let round = 0; round < rounds; round++) {
+        await change(110_000 - round * spread);
+        time += 1_000;
+      }
+      for (let fold = 0; fold < 4; fold++) {
+        await foldChanges(timed, list.index, 0);
+        time += 10_000;
+      }
+      return Number((proxy.writeUnits() / rounds).toFixed(2));
+    };
+    measured.push({
+      change: `create, ${where}`,
+      writeUnits: await cost((number) => makeChange(timed, list, { number: number + 1_000_000, now: 'created' })),
+    });
+    measured.push({
+      change: `transition, ${where}`,
+      writeUnits: await cost((number) =>
+        makeChange(timed, list, { number: number + 1_000_000, version: 2, before: 'created', now: 'running' }),
+      ),
+    });
+    measured.push({
+      change: `delete, ${where}`,
+      writeUnits: await cost((number) => makeChange(timed, list, { number: number + 1_000_000, version: 3, before: 'running' })),
+    });
   }
   return measured;
 }
@@ -209,7 +277,7 @@ async function measureChanges({
 /** Checks the design's limits: compares the last page of the longest list with the page at offset 5,000. */
 function printVerdict(measurements: Measurement[]): void {
   const longest = Math.max(...sizes);
-  const ofLongest = measurements.filter(({ size, facet }) => size === longest && facet === '');
+  const ofLongest = measurements.filter(({ size, filter }) => size === longest && filter === '');
   const last = ofLongest.at(-1);
   const early = ofLongest.find(({ offset }) => offset === 5_000);
   if (!last || !early || last === early) return;
