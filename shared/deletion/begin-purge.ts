@@ -6,8 +6,8 @@ import type { Table } from '../table/table.ts';
 const timeInMilliseconds = 15_000;
 
 /**
- * Runs the part of a recorded purge that a deletion does at once, for up to 15 seconds. A failure is only logged, because the deletion has succeeded
- * and the scheduled purge does the rest.
+ * Runs the part of a recorded purge that a deletion does at once, for up to 15 seconds. A failure is only logged, because the
+ * deletion has succeeded and the scheduled purge does the rest.
  */
 export async function beginPurge(table: Table, work: (table: Table) => Promise<void>): Promise<void> {
   const deadline = new Deadline(timeInMilliseconds);

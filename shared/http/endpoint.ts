@@ -97,7 +97,8 @@ export function endpoint<const R extends Route, const C extends Contract>(
 
 /**
  * Wraps the work of an endpoint into the one middleware stack: request id and log, identity and access, body, input and
- * output schemas, problem+json. Roles are checked before the body is read, relations such as the owner's by the work. Nothing happens until the first request.
+ * output schemas, problem+json. Roles are checked before the body is read, relations such as the owner's by the work. Nothing
+ * happens until the first request.
  */
 export function anyEndpoint<const R extends Route, const C extends Contract>(
   route: R,

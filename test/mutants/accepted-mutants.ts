@@ -8,6 +8,24 @@ interface AcceptedMutant extends MutantName {
 /** Mutants that change nothing that matters. The report prints `before` and `after` of every survivor. */
 export const acceptedMutants: AcceptedMutant[] = [
   {
+    file: 'shared/http/idempotency-key.ts',
+    before: 'return Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1));',
+    after: 'return Object.entries(map).sort(([a], [b]) => (a < b ? -2 : 1));',
+    reason: 'Sorting looks at the sign alone.',
+  },
+  {
+    file: 'shared/keys/ssh-wire-key.ts',
+    before: 'const middle = (second.length + 1) / 2;',
+    after: 'const middle = (second.length + 2) / 2;',
+    reason: 'The length of a point is odd, and subarray cuts the half off.',
+  },
+  {
+    file: 'shared/http/read-body.ts',
+    before: 'for (let index = 0; index < json.length; index++) {',
+    after: 'for (let index = 0; index <= json.length; index++) {',
+    reason: 'There is no character behind the last one.',
+  },
+  {
     file: 'shared/events/read-segments.ts',
     before:
       'segments.every((segment, index) => index === 0 || segment.first_number === (segments[index - 1]?.last_number ?? 0) + 1) &&',

@@ -68,9 +68,11 @@ export function enginesOf(service: { pid: number }): number[] {
   return childrenOf(service.pid).flatMap(childrenOf).filter(isEngine);
 }
 
+/** Whether the program itself runs there: the shell beside it, which ends it, has the program among its arguments. */
 function isEngine(pid: number): boolean {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('dynoxide\0--port');
+    const [program = ''] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+    return program.endsWith('/dynoxide');
   } catch {
     return false; // the process has ended in the meantime
   }

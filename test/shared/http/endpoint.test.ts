@@ -122,6 +122,12 @@ describe('endpoint', () => {
     ['a body over the limit', { body: JSON.stringify({ name: 'x'.repeat(100) }) }, 413, 'too_large'],
     ['another content type', { headers: { 'content-type': 'text/plain' } }, 415, 'unsupported_media_type'],
     [
+      'a content type that begins as JSON',
+      { headers: { 'content-type': 'application/json-seq' } },
+      415,
+      'unsupported_media_type',
+    ],
+    [
       'another content type without a body',
       { body: '', headers: { 'content-type': 'text/plain' } },
       415,

@@ -45,6 +45,12 @@ describe('readBody', () => {
     expect(() => read(`["]]",${'['.repeat(32)}${']'.repeat(32)}]`)).toThrow('Expected at most 32 levels of nesting.');
   });
 
+  it('refuses a body without a content-type, and says first if it is too large', () => {
+    const plain = { headers: {}, body: '{}', isBase64Encoded: false };
+    expect(() => readBody(plain)).toThrow(refusedAs('unsupported_media_type'));
+    expect(() => readBody(plain, 1)).toThrow(refusedAs('too_large'));
+  });
+
   it.each(['', 'identity', 'IDENTITY'])('returns a body whose content-encoding is %j', (encoding) => {
     const encoded = { headers: { ...headers, 'content-encoding': encoding }, body: '{}', isBase64Encoded: false };
     expect(readBody(encoded)).toBe('{}');

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readEvents } from '../../../shared/events/read-events.ts';
 import { executionEnded } from '../../../shared/runs/execution-ended.ts';
 import { readRun } from '../../../shared/runs/read-run.ts';
 import { stopRun } from '../../../shared/runs/stop-run.ts';
@@ -37,5 +38,8 @@ describe('executionEnded', () => {
       status: 'cancelled',
       reason: 'Stopped; no CVM confirmed it in time.',
     });
+    const { events } = await readEvents(stores.table, run.computation_id, {}, { limit: 1, offset: 0 });
+    const [last] = events;
+    expect(JSON.parse(Buffer.from(String(last?.details), 'base64').toString())).toMatchObject({ confirmed: false });
   });
 });

@@ -91,14 +91,14 @@ describe('stateMachineDefinition', () => {
       const retriers = Object.values(states).find(({ Parameters }) => Parameters?.FunctionName === step)?.Retry;
       expect(retriers).toMatchObject([
         { ErrorEquals: [runOverErrorName, 'States.HeartbeatTimeout', 'States.Timeout'], MaxAttempts: 0 },
-        { ErrorEquals: ['States.ALL'] },
+        { ErrorEquals: ['States.ALL'], IntervalSeconds: 1, BackoffRate: 2, MaxAttempts: 6, MaxDelaySeconds: 30 },
       ]);
     },
   );
 
   it.each(['record-outcome', 'complete-stop'])('repeats %s for about 20 minutes, whatever the failure', (step) => {
     const retriers = Object.values(states).find(({ Parameters }) => Parameters?.FunctionName === step)?.Retry ?? [];
-    expect(retriers).toMatchObject([{ ErrorEquals: ['States.ALL'] }]);
+    expect(retriers).toMatchObject([{ ErrorEquals: ['States.ALL'], IntervalSeconds: 1, BackoffRate: 2 }]);
     expect(Math.round(retriers.map(minutesOfRetries)[0] ?? 0)).toBe(20);
   });
 });

@@ -102,7 +102,7 @@ describe('updateExisting', () => {
     expect(await getItem(embedded.table, missing)).toBeUndefined();
   });
 
-  it('throws an error that no other attempt can mend', async () => {
+  it('throws an error that a retry cannot fix', async () => {
     const invalid = { UpdateExpression: 'SET' };
     await expect(updateExisting(embedded.table, key, invalid)).rejects.toMatchObject({ name: 'ValidationException' });
   });
