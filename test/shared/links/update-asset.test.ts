@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readAsset } from '../../../shared/assets/read-asset.ts';
+import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { updateAsset } from '../../../shared/links/update-asset.ts';
-import { anAsset, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
+import { aComputation, anAsset, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
 
 let stores: Stores;
 beforeAll(async () => {
@@ -34,6 +35,15 @@ describe('updateAsset', () => {
     const wrong = update(id, { asset: rows, checksum: checksumOf(btoa('c,d')) });
     await expect(wrong).rejects.toMatchObject({ code: 'invalid_request' });
     expect(await storedAsset(id)).toEqual(before);
+  });
+
+  it('refuses a new name for a linked algorithm for its ETag, not for its own place in the computation', async () => {
+    const id = await anAsset(stores, domain);
+    const computationId = await aComputation(stores.table, domain);
+    await linkAsset(stores.table, { domain, assetId: id, computationId, ...byAlice });
+    const given = { ...fields, file_name: 'renamed.py', asset_type: 'algorithm' } as const;
+    const refused = updateAsset(stores.table, stores.content, { domain, id, given, ...byAlice, isNamed: () => false });
+    await expect(refused).rejects.toMatchObject({ code: 'precondition_failed' });
   });
 
   it('stores other content under a new key', async () => {
