@@ -39,6 +39,7 @@ const rooms = [
   'root',
   'access',
   'table',
+  'waits',
   'lists',
   'events',
   'computations',

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { recordContentRead } from '../shared/assets/content-reads.ts';
+import { readEvents } from '../shared/events/read-events.ts';
 import { linkAsset } from '../shared/links/link-asset.ts';
 import type { RouteName } from '../shared/endpoints/endpoints.ts';
 import { aComputation, anAsset, aReadyComputation, byAlice, endRunWith, publicKey } from '../test/support/builders-store.ts';
@@ -100,11 +101,14 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
   'events/list-events': {
     'first page': ({ known }) => ({ path: { id: known.id } }),
     filtered: ({ known }) => ({ path: { id: known.id }, query: { run_id: known.run } }),
+    'after an event': async (world) => ({ path: { id: world.known.id }, query: { after: await firstEvent(world) } }),
+    'held for a second': async (world) => ({ path: { id: world.known.id }, query: { after: await lastEvent(world), wait: '1' } }),
   },
   'events/get-status': { '': ({ known }) => ({ path: { id: known.id } }) },
   'cvms/list-commands': {
     none: () => ({ path: { cvmID: aCvm() } }),
     'a run': async (world) => ({ path: { cvmID: (await anOfferedRun(world)).cvmID } }),
+    'held for a second': () => ({ path: { cvmID: aCvm() }, query: { wait: '1' } }),
   },
   'cvms/report': {
     acceptance: async (world) => {
@@ -121,6 +125,21 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
   'service/health': { '': () => ({}) },
   'service/openapi': { '': () => ({}) },
 };
+
+/** Cases that a sweep of faults need not repeat: they differ from a shorter wait only in the number of looks. */
+export const longestWaits: Partial<Record<string, Record<string, (world: BenchWorld) => Answer>>> = {
+  'events/list-events': {
+    'held for 20 s': async (world) => ({ path: { id: world.known.id }, query: { after: await lastEvent(world), wait: '20' } }),
+  },
+  'cvms/list-commands': { 'held for 20 s': () => ({ path: { cvmID: aCvm() }, query: { wait: '20' } }) },
+};
+
+const firstEvent = async (world: BenchWorld) => (await eventsOf(world)).at(-1)?.id ?? '';
+const lastEvent = async (world: BenchWorld) => (await eventsOf(world))[0]?.id ?? '';
+
+async function eventsOf({ stores, known }: BenchWorld) {
+  return (await readEvents(stores.table, known.id, {}, { limit: 100, offset: 0 })).events;
+}
 
 async function anEvent(world: BenchWorld, event_type: string, status: string): Promise<EndpointRequest> {
   const { cvmID, run_id } = await anAcceptedRun(world);

@@ -17,5 +17,6 @@ export function variablesOf(name: FunctionName): DeployedVariable[] {
   if (uses.content) variables.push('BUCKET_URL');
   if (uses.stateMachine) variables.push('STATE_MACHINE_ARN');
   if (route?.access) variables.push('MEMBERSHIP_CLAIM');
+  if (route?.waits) variables.push('WAITS_PER_STAGE', 'WAITS_PER_DOMAIN');
   return [...variables, ...(task?.times ?? [])];
 }

@@ -40,8 +40,10 @@ export interface EndpointRequest<R extends Route, C extends Contract> {
   ifNoneMatch: Names | undefined;
   /** The time of the request by the service's clock: RFC 3339, UTC, milliseconds. */
   now: string;
-  /** The request's deadline, which all its retries share; for openTable. */
+  /** The request's deadline, which all its retries share; for openTable. If the route waits, each operation has its own. */
   deadline: DeadlineSource;
+  /** For `waitOf`. */
+  invocation: Invocation;
   received: Received;
 }
 
@@ -136,7 +138,8 @@ export function anyEndpoint<const R extends Route, const C extends Contract>(
         ifNoneMatch: conditionOf(contract, 'if-none-match', event),
         permit: (relations) => permit(caller, access ?? { anyOf: [] }, relations),
         now: timestampOf(clockOf(context)),
-        deadline: () => deadline,
+        deadline: route.waits ? () => deadlineOfInvocation(context) : () => deadline,
+        invocation: context,
         received: event.received ?? receivedOf(event),
       });
       return success(contract, reply, event.requestContext.requestId);

@@ -12,6 +12,11 @@ export interface Route {
   summary: string;
   /** False if a POST, PUT or DELETE takes no Idempotency-Key: it changes nothing, or recognizes repeats by itself. */
   takesKey?: false;
+  /**
+   * True if requests may be held by the parameter `wait`. The function then has a concurrency of its own, as little memory as serves,
+   * and the caps of waits in its environment.
+   */
+  waits?: true;
   /** Omit for a public endpoint, which takes no token. */
   access?: Access;
   uses: Uses;

@@ -210,6 +210,11 @@ export const contentCheckKeys = {
   ],
 };
 
+/** The waits of an endpoint that are in progress: an item for each slot that is taken (shared/waits/wait-slot.ts). */
+export const waitKeys = {
+  slot: (endpoint: string, slot: number): Key => ({ pk: `waits#${endpoint}`, sk: `slot#${padded(slot, 4)}` }),
+};
+
 /** The progress of each migration, by its name. */
 export const migrationKeys = {
   partition: 'migrations',

@@ -58,12 +58,15 @@ export async function viewOf(stores: Stores, invoke: InvokeFunction, domain: str
   };
 }
 
-/** Counts the items by kind, except those of a list's index, whose number depends on the numbers of its members. */
+/**
+ * Counts the items by kind, except those of a list's index, whose number depends on the numbers of its members, and slots of waits,
+ * which become free by themselves.
+ */
 function kindsOf(items: Record<string, unknown>[]): Record<string, number> {
   const kinds: Record<string, number> = {};
   for (const { pk, sk } of items) {
     const kind = [pk, sk].map((part) => String(part).split('#')[0]).join(' ');
-    if (!/ (?:counter|leaf|mid)$/.test(kind)) kinds[kindOf(kind)] = (kinds[kindOf(kind)] ?? 0) + 1;
+    if (!/ (?:counter|leaf|mid|slot)$/.test(kind)) kinds[kindOf(kind)] = (kinds[kindOf(kind)] ?? 0) + 1;
   }
   return Object.fromEntries(Object.entries(kinds).sort());
 }

@@ -1,7 +1,9 @@
 import * as v from 'valibot';
 import type { Contract, Examples } from '../../http/contract.ts';
 import type { Route } from '../../http/route.ts';
+import { waitParameter } from '../../http/wait-parameter.ts';
 import { commandSchema } from '../../runs/command.ts';
+import { waiting } from '../../uses.ts';
 import { command } from '../samples.ts';
 
 export const route = {
@@ -11,15 +13,17 @@ export const route = {
   path: '/{domainID}/cvms/{cvmID}/commands',
   summary: 'List the open commands of a CVM, oldest first',
   access: { anyOf: ['operate_cvm'] },
-  uses: { table: ['BatchGetItem', 'Query'] },
+  uses: { table: ['BatchGetItem', ...waiting] },
+  waits: true,
   loses: 'CVMs get no commands, so new runs are not accepted and fail.',
 } as const satisfies Route;
 
 export const contract = {
+  query: v.strictObject({ wait: waitParameter }),
   status: 200,
   response: v.pipe(v.object({ commands: v.array(commandSchema) }), v.title('CommandList')),
   description:
-    'Returns a command until the CVM accepts or rejects it, or until it expires. Commands of type `run` have `manifest` and `agent_config`.',
+    'Returns a command until the CVM accepts or rejects it, or until it expires. With `wait`, the response is held until there is a command. Commands of type `run` have `manifest` and `agent_config`.',
 } as const satisfies Contract;
 
 export const examples = { response: { commands: [command] } } satisfies Examples<typeof contract>;

@@ -209,6 +209,7 @@ async function read(id: string): Promise<void> {
   ];
   for (const route of routesToRead) await done('GET', route);
   await readByOthers();
+  await waitForNothing(id);
   await done('POST', `${path(third)}/dryrun`);
 
   const { upload } = await done('POST', '/d1/assets', asset({ asset: undefined }));
@@ -216,6 +217,15 @@ async function read(id: string): Promise<void> {
   await fetch(url, { method, headers, body: 'a,b' });
   await called('maintenance/receive-upload', 'dynamodb:UpdateItem');
   await done('DELETE', `/d1/assets/${dataset}`);
+}
+
+async function waitForNothing(id: string): Promise<void> {
+  const { events } = await done('GET', `${path(id)}/events?limit=1`);
+  const [last] = events as { id: string }[];
+  await Promise.all([
+    done('GET', `${path(id)}/events?after=${last?.id ?? ''}&wait=1`),
+    done('GET', '/d1/cvms/cvm-of-nobody/commands?wait=1'),
+  ]);
 }
 
 /** Two reads: the first one creates the record of reads. */
