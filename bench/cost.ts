@@ -20,13 +20,14 @@ writeFileSync(new URL('../docs/cost.md', import.meta.url), costPage(measured));
 function readTemplates(): Measured['stage'] {
   const [stage] = synthesize(stages.slice(0, 1));
   if (!stage) throw new Error('There is no stage.');
-  const { operations, service } = stage.stacks;
+  const { operations, service, state } = stage.stacks;
   const [aFunction] = Object.values(service.ofType<{ MemorySize: number }>('AWS::Lambda::Function'));
   const alarms = Object.values(operations.ofType<{ Metrics?: { MetricStat?: unknown }[] }>('AWS::CloudWatch::Alarm'));
   return {
     memoryInMegabytes: aFunction?.MemorySize ?? 0,
     alarmMetrics: alarms.reduce((sum, { Metrics }) => sum + (Metrics?.filter(({ MetricStat }) => MetricStat).length ?? 1), 0),
     dashboards: Object.keys(operations.ofType('AWS::CloudWatch::Dashboard')).length,
+    evidenceKeys: Object.keys(state.ofType('AWS::KMS::Key')).length,
     routes: routes.length,
   };
 }

@@ -28,6 +28,11 @@ export interface Stage {
   /** The recipient of alarms. Default: none. The alarms are visible in CloudWatch in any case. */
   alarmEmail?: string;
   runTimes: RunTimes;
+  /**
+   * The names of the keys that sign evidence, oldest first. The last one signs, and the public keys of all are published. To
+   * replace the key, add a name. Never remove one: evidence that its key has signed could no longer be verified.
+   */
+  evidenceKeys: readonly [string, ...string[]];
 }
 
 /** An OpenID Connect issuer that signs with RSA. API Gateway must be able to read its discovery document over https. */
@@ -55,6 +60,7 @@ export const stages: readonly Stage[] = [
     terminationProtection: false,
     pointInTimeRecovery: false,
     runTimes: { acceptInSeconds: 5 * minute, silenceInSeconds: 5 * minute, runInSeconds: day, stopInSeconds: 2 * minute },
+    evidenceKeys: ['key-1'],
   },
   {
     name: 'staging',
@@ -68,6 +74,7 @@ export const stages: readonly Stage[] = [
     terminationProtection: true,
     pointInTimeRecovery: true,
     runTimes: { acceptInSeconds: 5 * minute, silenceInSeconds: 5 * minute, runInSeconds: 7 * day, stopInSeconds: 2 * minute },
+    evidenceKeys: ['key-1'],
   },
   {
     name: 'prod',
@@ -81,6 +88,7 @@ export const stages: readonly Stage[] = [
     terminationProtection: true,
     pointInTimeRecovery: true,
     runTimes: { acceptInSeconds: 10 * minute, silenceInSeconds: 10 * minute, runInSeconds: 30 * day, stopInSeconds: 5 * minute },
+    evidenceKeys: ['key-1'],
   },
 ];
 

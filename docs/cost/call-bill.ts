@@ -25,6 +25,9 @@ const contentRequests: Record<string, { put?: number; get?: number }> = {
   'maintenance/receive-upload, an awaited upload': { get: 1 },
 };
 
+/** Calls of KMS, by function and case. Public keys are read once in the life of a function's process. */
+const signatures: Record<string, number> = { 'runs/get-evidence, the first time': 1 };
+
 export const gigabyte = 1e9;
 
 export function titleOf({ name, case: what }: Pick<Measurement, 'name' | 'case'>): string {
@@ -44,6 +47,7 @@ export function billedMilliseconds(measurement: Measurement): number {
 /** What one call of a function costs; an endpoint's comes through the API. */
 export function billOf(measurement: Measurement, isByApi: boolean, memoryInMegabytes: number): Bill {
   const { put, get } = contentRequests[titleOf(measurement)] ?? {};
+  const signed = signatures[titleOf(measurement)];
   const logged = assumed.functionLogInBytes + (isByApi ? assumed.accessLogInBytes : 0);
   return {
     ...(isByApi ? { 'HTTP API request': 1 } : {}),
@@ -53,6 +57,7 @@ export function billOf(measurement: Measurement, isByApi: boolean, memoryInMegab
     'DynamoDB read unit': measurement.readUnits,
     ...(put === undefined ? {} : { 'S3 PUT': put }),
     ...(get === undefined ? {} : { 'S3 GET': get }),
+    ...(signed === undefined ? {} : { 'KMS signature': signed }),
     'CloudWatch GB logged': logged / gigabyte,
     'X-Ray trace recorded': assumed.tracedShare,
   };
