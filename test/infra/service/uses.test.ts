@@ -17,6 +17,7 @@ const onlyInRaces: Partial<Record<FunctionName, string[]>> = {
   'lifecycle/await-cvm': ['states:SendTaskSuccess', 'states:SendTaskFailure'],
   'lifecycle/deliver-stop': ['states:SendTaskSuccess', 'states:SendTaskFailure'],
   'lifecycle/sweep-runs': ['states:SendTaskSuccess'],
+  'runs/get-evidence': ['kms:GetPublicKey'], // here all functions share a process, which reads a public key once
   'maintenance/purge': ['dynamodb:BatchGetItem', 'dynamodb:PutItem'],
   'maintenance/receive-upload': ['s3:DeleteObject'],
   'maintenance/collect-content': ['dynamodb:UpdateItem', 's3:GetObject'],

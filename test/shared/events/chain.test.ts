@@ -8,9 +8,11 @@ import { readEvents } from '../../../shared/events/read-events.ts';
 import { parseEvent } from '../../../shared/events/stored-event.ts';
 import { journalKeys } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
+import { transact } from '../../../shared/table/transaction.ts';
 import { anEvent, appendToJournal, clockOfTests } from '../../support/append-to-journal.ts';
 import { itemSize } from '../../support/aws-dynamodb/item-size.ts';
 import type { WireItem, WireValue } from '../../support/aws-dynamodb/wire.ts';
+import { startProxiedTable } from '../../support/proxied-table.ts';
 import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
 
 let embedded: EmbeddedTable;
@@ -102,7 +104,28 @@ describe('the chain of a journal', () => {
     expect(third).toMatchObject({ previous_hash: '', hash: third && hashByHand(third) });
   });
 
-  it('leaves head and event in their units: a full head below 1 KB, hashes of 81 bytes in an event', async () => {
+  it('costs no more write units: 6 for one event, 104 for 50', async () => {
+    const proxied = await startProxiedTable({ latencyInMilliseconds: 0 });
+    try {
+      for (const [count, units] of [
+        [1, 6],
+        [50, 104],
+      ] as const) {
+        const head = await readHead(proxied.direct, randomUUID());
+        const events = Array.from({ length: count }, () =>
+          anEvent({ run_id: randomUUID(), cvm_id: 'cvm-1', details: { occurred_at: clockOfTests } }),
+        );
+        const { actions } = await appendEvents(proxied.direct, randomUUID(), head, events, clockOfTests);
+        proxied.proxy.reset();
+        await transact(proxied.table, actions);
+        expect([proxied.proxy.calls.length, proxied.proxy.writeUnits()]).toEqual([1, units]);
+      }
+    } finally {
+      await proxied.stop();
+    }
+  });
+
+  it('keeps a full head below 1 KB, and adds 81 bytes to an event', async () => {
     const head = await readHead(embedded.table, randomUUID());
     const marks = {
       ends: Array.from({ length: 15 }, (_, index) => ({ at: clockOfTests, number: 999_999 - index })),
