@@ -48,6 +48,7 @@ const rooms = [
   'links',
   'manifest',
   'runs',
+  'evidence',
   'deletion',
   'migrations',
   'http',
@@ -117,7 +118,7 @@ export default defineConfig(
     plugins: { rooms: { rules: { order: roomOrder } } },
     rules: {
       'rooms/order': 'error',
-      ...boundary('^\\..*/(functions|infra|test|bench)/', 'shared/ imports only shared/ and packages.'),
+      ...boundary('^\\..*/(functions|infra|test|bench|verify)/', 'shared/ imports only shared/ and packages.'),
       'no-restricted-syntax': ['error', dynamicImports, rowWriting, ...keyLiterals],
     },
   },
@@ -127,6 +128,10 @@ export default defineConfig(
       ...boundary('^\\.(?!\\./(\\.\\./)*shared/)', 'functions/ import shared/ and packages only, never each other.'),
       'no-restricted-syntax': ['error', dynamicImports, rowWriting, ...keyLiterals],
     },
+  },
+  {
+    files: ['verify/**/*.ts'],
+    rules: boundary('^\\..*/(functions|infra|test|bench)/', 'verify/ imports only verify/, shared/ and packages.'),
   },
   {
     files: ['infra/**/*.ts'],

@@ -12,6 +12,7 @@ const sharing = [
 /** Files of these folders that change the environment or the output of their process. */
 const exceptions = [
   'test/shared/environment.test.ts',
+  'test/shared/evidence/read-evidence.test.ts',
   'test/shared/http/change-endpoint.test.ts',
   'test/shared/logger.test.ts',
   'test/shared/runs/executions.test.ts',

@@ -20,7 +20,7 @@ writeFileSync(new URL('../docs/cost.md', import.meta.url), costPage(measured));
 function readTemplates(): Measured['stage'] {
   const [stage] = synthesize(stages.slice(0, 1));
   if (!stage) throw new Error('There is no stage.');
-  const { operations, service } = stage.stacks;
+  const { operations, service, state } = stage.stacks;
   const memory = Object.values(service.ofType<{ MemorySize: number }>('AWS::Lambda::Function')).map(
     ({ MemorySize }) => MemorySize,
   );
@@ -30,6 +30,7 @@ function readTemplates(): Measured['stage'] {
     memoryOfWaitsInMegabytes: Math.min(...memory),
     alarmMetrics: alarms.reduce((sum, { Metrics }) => sum + (Metrics?.filter(({ MetricStat }) => MetricStat).length ?? 1), 0),
     dashboards: Object.keys(operations.ofType('AWS::CloudWatch::Dashboard')).length,
+    evidenceKeys: Object.keys(state.ofType('AWS::KMS::Key')).length,
     routes: routes.length,
   };
 }

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { recordContentRead } from '../shared/assets/content-reads.ts';
 import { readEvents } from '../shared/events/read-events.ts';
+import { Deadline } from '../shared/deadline.ts';
+import { readEvidence } from '../shared/evidence/read-evidence.ts';
+import { openSigningKeys } from '../shared/evidence/signing-key.ts';
 import { linkAsset } from '../shared/links/link-asset.ts';
 import type { RouteName } from '../shared/endpoints/endpoints.ts';
 import { aComputation, anAsset, aReadyComputation, byAlice, endRunWith, publicKey } from '../test/support/builders-store.ts';
@@ -56,6 +59,22 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
   'runs/get-manifest': {
     'as of now': ({ known }) => ({ path: { id: known.id } }),
     'of a run': ({ known }) => ({ path: { id: known.id }, query: { run: known.run } }),
+  },
+  'runs/get-evidence': {
+    'the first time': async (world) => {
+      const { id, run_id } = await aStartedRun(world);
+      await endRunWith(world.stores, world.domain, run_id);
+      return { path: { id }, query: { run: run_id } };
+    },
+    again: async ({ stores, domain, known }) => {
+      const request = { domain, computationId: known.id, runId: known.run, serviceVersion: '1.0.0', now: byAlice.now };
+      await readEvidence(
+        stores.table,
+        openSigningKeys(() => new Deadline()),
+        request,
+      );
+      return { path: { id: known.id }, query: { run: known.run } };
+    },
   },
   'assets/create-asset': {
     inline: () => ({ body: { asset: { ...aDataset('inline'), asset: btoa('setosa') } } }),
@@ -124,6 +143,7 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
   },
   'service/health': { '': () => ({}) },
   'service/openapi': { '': () => ({}) },
+  'service/jwks': { '': () => ({}) },
 };
 
 /** Cases that a sweep of faults need not repeat: they differ from a shorter wait only in the number of looks. */

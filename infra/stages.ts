@@ -28,6 +28,11 @@ export interface Stage {
   /** The recipient of alarms. Default: none. The alarms are visible in CloudWatch in any case. */
   alarmEmail?: string;
   runTimes: RunTimes;
+  /**
+   * The names of the keys that sign evidence, oldest first. The last one signs, and the public keys of all are published. To
+   * replace the key, add a name. Never remove one: evidence that its key has signed could no longer be verified.
+   */
+  evidenceKeys: readonly [string, ...string[]];
   waits: Waits;
 }
 
@@ -68,6 +73,7 @@ export const stages: readonly Stage[] = [
     pointInTimeRecovery: false,
     runTimes: { acceptInSeconds: 5 * minute, silenceInSeconds: 5 * minute, runInSeconds: day, stopInSeconds: 2 * minute },
     waits: { perStage: 20, perDomain: 20, concurrency: 30 },
+    evidenceKeys: ['key-1'],
   },
   {
     name: 'staging',
@@ -82,6 +88,7 @@ export const stages: readonly Stage[] = [
     pointInTimeRecovery: true,
     runTimes: { acceptInSeconds: 5 * minute, silenceInSeconds: 5 * minute, runInSeconds: 7 * day, stopInSeconds: 2 * minute },
     waits: { perStage: 50, perDomain: 25, concurrency: 70 },
+    evidenceKeys: ['key-1'],
   },
   {
     name: 'prod',
@@ -96,6 +103,7 @@ export const stages: readonly Stage[] = [
     pointInTimeRecovery: true,
     runTimes: { acceptInSeconds: 10 * minute, silenceInSeconds: 10 * minute, runInSeconds: 30 * day, stopInSeconds: 5 * minute },
     waits: { perStage: 150, perDomain: 50, concurrency: 200 },
+    evidenceKeys: ['key-1'],
   },
 ];
 

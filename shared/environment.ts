@@ -32,6 +32,14 @@ const variables = {
   get STATE_MACHINE_ARN() {
     return text('STATE_MACHINE_ARN');
   },
+  /** The key in KMS that signs evidence. */
+  get SIGNING_KEY_ARN() {
+    return text('SIGNING_KEY_ARN');
+  },
+  /** The keys in KMS whose public keys are published, separated by commas. */
+  get PUBLISHED_KEY_ARNS() {
+    return text('PUBLISHED_KEY_ARNS');
+  },
   get MEMBERSHIP_CLAIM() {
     return text('MEMBERSHIP_CLAIM');
   },

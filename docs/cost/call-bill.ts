@@ -38,6 +38,8 @@ const waiting = new Set(routes.filter((route: Route) => route.waits).map(({ name
 export function memoryOf({ name }: Pick<Measurement, 'name'>, stage: Measured['stage']): number {
   return waiting.has(name) ? stage.memoryOfWaitsInMegabytes : stage.memoryInMegabytes;
 }
+/** Calls of KMS, by function and case. Public keys are read once in the life of a function's process. */
+const signatures: Record<string, number> = { 'runs/get-evidence, the first time': 1 };
 
 export const gigabyte = 1e9;
 
@@ -62,6 +64,7 @@ export function billedMilliseconds(measurement: Measurement, stage: Measured['st
 /** What one call of a function costs; an endpoint's comes through the API. */
 export function billOf(measurement: Measurement, isByApi: boolean, stage: Measured['stage']): Bill {
   const { put, get } = contentRequests[titleOf(measurement)] ?? {};
+  const signed = signatures[titleOf(measurement)];
   const logged = assumed.functionLogInBytes + (isByApi ? assumed.accessLogInBytes : 0);
   return {
     ...(isByApi ? { 'HTTP API request': 1 } : {}),
@@ -71,6 +74,7 @@ export function billOf(measurement: Measurement, isByApi: boolean, stage: Measur
     'DynamoDB read unit': measurement.readUnits,
     ...(put === undefined ? {} : { 'S3 PUT': put }),
     ...(get === undefined ? {} : { 'S3 GET': get }),
+    ...(signed === undefined ? {} : { 'KMS signature': signed }),
     'CloudWatch GB logged': logged / gigabyte,
     'X-Ray trace recorded': assumed.tracedShare,
   };

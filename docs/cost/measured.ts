@@ -22,6 +22,7 @@ const measuredSchema = v.object({
     memoryOfWaitsInMegabytes: v.number(),
     alarmMetrics: v.number(),
     dashboards: v.number(),
+    evidenceKeys: v.number(),
     routes: v.number(),
   }),
 });

@@ -164,6 +164,7 @@ export function stageBills(measured: Measured): Record<string, Bill> {
   return {
     'metrics by route': { 'CloudWatch custom metric, month': measured.stage.routes * metricsPerRoute },
     alarms: { 'CloudWatch alarm metric, month': measured.stage.alarmMetrics },
+    'keys that sign evidence': { 'KMS key, month': measured.stage.evidenceKeys },
     dashboard: { 'CloudWatch dashboard, month': measured.stage.dashboards },
     'custom metrics': { 'CloudWatch custom metric, month': ownMetrics },
     schedules: addUp(schedules.map(({ name, everyMinutes }) => [minutesPerMonth / everyMinutes, priced(cases[name])])),

@@ -18,6 +18,15 @@ export interface Endpoints {
   dynamoDb: string;
   s3: string;
   stepFunctions: string;
+  kms: KeyService;
+}
+
+/** The service with the keys that sign evidence. */
+export interface KeyService {
+  endpoint: string;
+  signingKeyArn: string;
+  /** The signing key and those that signed before it. */
+  publishedKeyArns: string[];
 }
 
 /** Sets the environment variables of the functions, as a deployment does. */
@@ -29,6 +38,8 @@ export function setEnvironment(endpoints: Endpoints, times: RunTimes, logLevel: 
     TABLE_NAME: local.tableName,
     BUCKET_URL: `${endpoints.s3}/${local.bucketName}`,
     STATE_MACHINE_ARN: local.stateMachineArn,
+    SIGNING_KEY_ARN: endpoints.kms.signingKeyArn,
+    PUBLISHED_KEY_ARNS: endpoints.kms.publishedKeyArns.join(','),
     MEMBERSHIP_CLAIM: local.membershipClaim,
     ACCEPT_TIMEOUT_SECONDS: String(times.acceptInSeconds),
     STOP_TIMEOUT_SECONDS: String(times.stopInSeconds),
@@ -41,5 +52,6 @@ export function setEnvironment(endpoints: Endpoints, times: RunTimes, logLevel: 
     AWS_SECRET_ACCESS_KEY: localCredentials.secretAccessKey,
     AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamoDb,
     AWS_ENDPOINT_URL_SFN: endpoints.stepFunctions,
+    AWS_ENDPOINT_URL_KMS: endpoints.kms.endpoint,
   });
 }

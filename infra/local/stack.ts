@@ -14,6 +14,7 @@ import { type Endpoints, local, setEnvironment } from './local-environment.ts';
 import { type InvokeFunction, type LoadHandler, localFunctions } from './local-functions.ts';
 import { withHealthOfEngine } from './local-health.ts';
 import { localPages } from './local-pages.ts';
+import { startKms } from './kms/kms.ts';
 import { startS3 } from './s3/s3.ts';
 import { startSimulatedCvms } from './simulated-cvms.ts';
 import { startStepFunctions } from './step-functions/step-functions.ts';
@@ -113,13 +114,19 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
       }),
     ),
     started(startIssuer({ claim: local.membershipClaim, ...kept })),
+    started(startKms(kept)),
   ] as const;
   await Promise.allSettled(parts); // if one fails, the others are stopped after they have started
-  const [dynamoDb, s3, stepFunctions, issuer] = await Promise.all(parts);
+  const [dynamoDb, s3, stepFunctions, issuer, kms] = await Promise.all(parts);
   onStop(background.stop);
   await createTable(dynamoDb.endpoint, local.tableName);
 
-  const endpoints = { dynamoDb: dynamoDb.endpoint, s3: s3.endpoint, stepFunctions: stepFunctions.endpoint };
+  const endpoints = {
+    dynamoDb: dynamoDb.endpoint,
+    s3: s3.endpoint,
+    stepFunctions: stepFunctions.endpoint,
+    kms: kms.place,
+  };
   setEnvironment((await options.intercept?.(endpoints)) ?? endpoints, times, options.logLevel ?? 'SILENT');
   if (options.dataDirectory !== undefined) {
     await endInterruptedRuns(invoke);

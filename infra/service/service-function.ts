@@ -92,6 +92,8 @@ function environmentOf(name: FunctionName, { stage, issuer, resources }: Service
     TABLE_NAME: resources.tableName,
     BUCKET_URL: resources.contentUrl,
     STATE_MACHINE_ARN: resources.stateMachineArn,
+    SIGNING_KEY_ARN: resources.signingKeyArn,
+    PUBLISHED_KEY_ARNS: resources.publishedKeyArns.join(','),
     MEMBERSHIP_CLAIM: issuer.membershipClaim,
     ACCEPT_TIMEOUT_SECONDS: String(stage.runTimes.acceptInSeconds),
     STOP_TIMEOUT_SECONDS: String(stage.runTimes.stopInSeconds),

@@ -24,10 +24,10 @@ const reserved = new Set(['', 'system', 'agent', 'computation-runner']);
  */
 export function callerOf(claims: Claims, membershipClaim: string, domain: string): Caller {
   const id = claims['sub'];
-  if (typeof id !== 'string' || reserved.has(id) || Buffer.byteLength(id) > longestUserIdInBytes) {
+  if (typeof id !== 'string' || reserved.has(id) || !id.isWellFormed() || Buffer.byteLength(id) > longestUserIdInBytes) {
     throw new ServiceError(
       'unauthenticated',
-      `The token names no user. Its claim \`sub\` must have 1 to ${longestUserIdInBytes} bytes and must not be a reserved word.`,
+      `The token names no user. Its claim \`sub\` must have 1 to ${longestUserIdInBytes} bytes of UTF-8 and must not be a reserved word.`,
     );
   }
   const held = new Set<Role>();

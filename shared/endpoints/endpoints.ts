@@ -20,6 +20,7 @@ import * as listEvents from './events/list-events.ts';
 import * as checkKey from './keys/check-key.ts';
 import * as uploadKey from './keys/upload-key.ts';
 import * as dryRun from './runs/dry-run.ts';
+import * as getEvidence from './runs/get-evidence.ts';
 import * as getManifest from './runs/get-manifest.ts';
 import * as getRun from './runs/get-run.ts';
 import * as listRuns from './runs/list-runs.ts';
@@ -27,6 +28,7 @@ import * as startRun from './runs/start-run.ts';
 import * as stopRunByGet from './runs/stop-run-by-get.ts';
 import * as stopRun from './runs/stop-run.ts';
 import * as health from './service/health.ts';
+import * as jwks from './service/jwks.ts';
 import * as openapi from './service/openapi.ts';
 import * as getStatistics from './statistics/get-statistics.ts';
 
@@ -66,8 +68,10 @@ export const endpoints = [
   getStatus,
   listCommands,
   report,
+  getEvidence,
   health,
   openapi,
+  jwks,
 ] as const satisfies readonly Endpoint[];
 
 export type KnownEndpoint = (typeof endpoints)[number];

@@ -11,6 +11,7 @@ export const userKey = 'MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAx
 const checksum = '4e64fd1cbf1d6e7ab9a2d9b35b8e0a5c3f1f4b9e0f4c6d3a1b2c3d4e5f60718a';
 const hash = [...Buffer.from(checksum, 'hex')];
 const content = 'c3BlY2llcyxpc2xhbmQK';
+const keyId = 'y1mDWXSP0kLwpJdu0ZyYjhFZ0TFXv4LiWjXQy7uVvSY';
 
 export const computationBody = {
   name: 'Body mass by species',
@@ -101,6 +102,47 @@ export const event = {
   run_id: runId,
   cvm_id: 'sim-1',
   details: 'eyJyZWFzb24iOiJUaGUgQ1ZNIGZpbmlzaGVkIHRoZSBydW4uIn0=',
+  previous_hash: '9a3f51d8c2e04b7f6d1a85c39e72b4f08c5d6e1f2a3b4c5d6e7f8091a2b3c4d5',
+  hash: '1c7e5a9d3b8f2064e1d5c9b7a3f80e6d4c2b1a09f8e7d6c5b4a3928170f6e5d4',
+};
+
+const startedEvent = {
+  ...event,
+  id: '2f6b0c1e-93b7-4e0d-8a52-7d1c0e9b4a36',
+  event_type: 'started',
+  originator: 'alice',
+  timestamp: at,
+  details: 'e30=',
+};
+
+export const publicJwk = {
+  kty: 'EC',
+  crv: 'P-256',
+  x: 'MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4',
+  y: '4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM',
+  use: 'sig',
+  alg: 'ES256',
+  kid: keyId,
+};
+
+export const evidence = {
+  statement: {
+    type: 'computation-evidence:v1',
+    domain: 'd1',
+    computation: computationId,
+    run,
+    manifest,
+    manifest_digest: checksum,
+    agent_config: agentConfig,
+    assets: [{ id: assetId, creator: 'bob', use: 'open', checksum }],
+    approvals: [],
+    events: { started: startedEvent, last: event },
+    attestation_hash: null,
+    service_version: '1.0.0',
+    issued_at: later,
+  },
+  signature: 'DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q',
+  key_id: keyId,
 };
 
 export const command = {

@@ -65,6 +65,8 @@ export type Reply<R extends Route, C extends Contract> = Content<C> &
   ([C] extends [{ etag: true }] ? { etag: string } : { etag?: never }) &
   ([R] extends [{ access: { or: readonly Relation[] } }] ? { permitted: Permitted } : { permitted?: never }) & {
     headers?: Record<string, string>;
+    /** The body is one that was kept, checked when it was made. Later fields of the contract may be missing in it. */
+    isKept?: true;
   };
 
 type HttpEvent = APIGatewayProxyEventV2WithJWTAuthorizer;

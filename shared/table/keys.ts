@@ -136,8 +136,8 @@ export const journalKeys = {
 };
 
 /**
- * What is stored for the runs of a computation: the snapshot of each run and markers of recorded reports. The agent's private
- * key is a separate item, because it is deleted when the run ends.
+ * What is stored for the runs of a computation: the snapshot and the evidence of each run, and markers of recorded reports. The
+ * agent's private key is a separate item, because it is deleted when the run ends.
  */
 export const runKeys = {
   partition: (computationId: string) => `runs-of#${computationId}`,
@@ -147,6 +147,7 @@ export const runKeys = {
     pk: runKeys.partition(computationId),
     sk: `report#${runId}#${reportId}`,
   }),
+  evidence: (computationId: string, runId: string): Key => ({ pk: runKeys.partition(computationId), sk: `evidence#${runId}` }),
   /** The purge uses it to find `assetKeys.use`. */
   use: (computationId: string, runId: string, assetId: string): Key => ({
     pk: runKeys.partition(computationId),

@@ -19,6 +19,8 @@ const things = {
   algorithm: '',
   cvm: newCvm(),
   run: '',
+  over: '',
+  endedRun: '',
   oldComputation: '',
   oldAsset: '',
 };
@@ -34,6 +36,10 @@ beforeAll(async () => {
   things.algorithm = (await session.createAsset({ asset_type: 'algorithm' })).id;
   await session.link(things.used, things.running);
   things.run = await session.startRun(things.running, things.cvm);
+  things.over = await session.readyComputation();
+  const cvmOfEnded = newCvm();
+  things.endedRun = await session.startRun(things.over, cvmOfEnded);
+  await session.endRun(cvmOfEnded);
 });
 
 type Sent = Omit<CallRequest<'assets/link-asset'>, 'path'> & { path?: Record<string, string> };
@@ -67,6 +73,10 @@ async function oneDatasetTooMany(): Promise<Sent> {
   const { id: computationID } = await session.createComputation();
   for (let count = 1; count <= 100; count++) await session.link((await session.createAsset()).id, computationID);
   return { path: { id: things.asset, computationID } };
+}
+async function evidenceOfActiveRun(): Promise<Sent> {
+  const id = await session.readyComputation();
+  return { path: { id }, query: { run: await session.startRun(id, newCvm()) } };
 }
 const noLink = () => ({ path: { id: things.asset, computationID: absent } });
 const cvm =
@@ -115,6 +125,12 @@ const answers: Record<RouteName, Answers> = {
   'runs/dry-run': { 200: of('ready'), 400: of('ready', unknown), 404: path(absent) },
   'runs/stop-run': { 400: of('running', unknown), 404: path(absent), 409: of('computation'), 200: of('running') },
   'runs/get-manifest': { 200: of('ready'), 400: of('ready', unknown), 404: path(absent), 422: of('computation') },
+  'runs/get-evidence': {
+    200: () => ({ path: { id: things.over }, query: { run: things.endedRun } }),
+    400: of('over'),
+    404: of('over', { query: { run: absent } }),
+    409: evidenceOfActiveRun,
+  },
   'assets/create-asset': {
     ...badBodies(() => ({ body: asset({}) })),
     201: () => ({ body: asset({}) }),
@@ -160,6 +176,7 @@ const answers: Record<RouteName, Answers> = {
   },
   'service/health': { 200: () => ({ as: null }), 400: () => ({ as: null, ...unknown }) },
   'service/openapi': { 200: () => ({ as: null }), 400: () => ({ as: null, ...unknown }) },
+  'service/jwks': { 200: () => ({ as: null }), 400: () => ({ as: null, ...unknown }) },
 };
 
 /** Answers that no request can provoke. */

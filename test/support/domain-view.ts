@@ -79,9 +79,15 @@ function kindOf(kind: string): string {
 const identifiers = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|cvm-\d+-of-bench/g;
 const times = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
 
-/** A replacer for JSON.stringify: links hold times and signatures, and the details of events hold identifiers in base64. */
+const ofIdentifiers = new Set(['hash', 'previous_hash', 'manifest_digest', 'signature']);
+
+/**
+ * A replacer for JSON.stringify: links hold times and signatures, the details of events hold identifiers in base64, and hashes
+ * depend on both.
+ */
 function comparable(name: string, value: unknown): unknown {
   if (name === 'url') return 'a link';
+  if (ofIdentifiers.has(name) && typeof value === 'string' && value !== '') return `a ${name}`;
   return name === 'details' && typeof value === 'string' ? Buffer.from(value, 'base64').toString() : value;
 }
 

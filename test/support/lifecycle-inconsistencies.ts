@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { computationStatuses } from '../../shared/computations/computation.ts';
 import { parseHead } from '../../shared/events/journal-head.ts';
-import { parseStoredEvent } from '../../shared/events/stored-event.ts';
+import { chainedEvent, parseStoredEvent, publicEvent, type StoredEvent } from '../../shared/events/stored-event.ts';
 import { numberOf } from '../../shared/identifiers.ts';
 import { isActive } from '../../shared/computations/run.ts';
 import { indexedLists } from '../../shared/lists/indexed-list.ts';
@@ -53,8 +54,18 @@ function inJournal(pk: string, items: Item[]): string[] {
     ...events.flatMap((event, index) =>
       event.timestamp < (events[index - 1]?.timestamp ?? '') ? [`${pk} goes back in time at ${event.number}`] : [],
     ),
+    ...events.flatMap((event, index) =>
+      isChained(event, events[index - 1]) ? [] : [`${pk} has another hash than its content at ${event.number}`],
+    ),
+    ...(events.length === 0 || Buffer.from(head.last_hash ?? []).equals(events.at(-1)?.hash ?? Buffer.alloc(0))
+      ? []
+      : [`${pk}'s head has another hash than its last event`]),
     ...(latest && events.some(({ id }) => id === latest['id']) ? [] : [`${pk}'s latest event is not in the journal`]),
   ];
+}
+
+function isChained(event: StoredEvent, before: StoredEvent | undefined): boolean {
+  return isDeepStrictEqual(publicEvent(event), publicEvent(chainedEvent(event, before?.hash)));
 }
 
 const rowsOf = (partitions: Partitions, kind: string) =>

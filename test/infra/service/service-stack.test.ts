@@ -197,9 +197,11 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
         [...(uses.content ?? []), ...(uses.bucket ?? [])].map((action) => `s3:${action}`).sort(),
       );
       expect(actionsOn('states').sort()).toEqual((uses.stateMachine ?? []).map((action) => `states:${action}`).sort());
+      const ofKeys = [...(uses.signingKey ?? []), ...(uses.publishedKeys ?? [])];
+      expect(actionsOn('kms').sort()).toEqual(ofKeys.map((action) => `kms:${action}`).sort());
       const others = statements
         .flatMap(({ Action }) => listed(Action))
-        .filter((action) => !/^(dynamodb|s3|states):/.test(action));
+        .filter((action) => !/^(dynamodb|s3|states|kms):/.test(action));
       expect(others.sort()).toEqual([
         ...['logs:CreateLogStream', 'logs:PutLogEvents'],
         ...(properties.DeadLetterConfig ? ['sqs:SendMessage'] : []),
@@ -214,6 +216,13 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
         if (/^s3:(Get|Put|Delete)Object$/.test(action ?? '')) expect(flat(Resource)).toMatch(/\/content\/\*$/);
         if (action?.startsWith('states:')) expect(flat(Resource)).toContain(nameIn(stage, 'run-lifecycle'));
       }
+    });
+
+    it('is granted signatures only if it makes evidence, and only by the newest key', () => {
+      const signs = statements.filter(({ Action }) => listed(Action).includes('kms:Sign'));
+      expect(signs).toHaveLength(name === 'runs/get-evidence' ? 1 : 0);
+      const newest = stage.evidenceKeys.at(-1)?.replace('-', '') ?? '';
+      for (const { Resource } of signs) expect(flat(Resource)).toMatch(new RegExp(`EvidenceKeys${newest}`));
     });
 
     it('has exactly the environment variables that it declares, each with a value', () => {

@@ -17,6 +17,7 @@ const onlyInRaces: Partial<Record<FunctionName, string[]>> = {
   'lifecycle/await-cvm': ['states:SendTaskSuccess', 'states:SendTaskFailure'],
   'lifecycle/deliver-stop': ['states:SendTaskSuccess', 'states:SendTaskFailure'],
   'lifecycle/sweep-runs': ['states:SendTaskSuccess'],
+  'runs/get-evidence': ['kms:GetPublicKey'], // here all functions share a process, which reads a public key once
   'maintenance/purge': ['dynamodb:BatchGetItem', 'dynamodb:PutItem'],
   'maintenance/receive-upload': ['s3:DeleteObject'],
   'maintenance/collect-content': ['dynamodb:UpdateItem', 's3:GetObject'],
@@ -204,10 +205,18 @@ async function read(id: string): Promise<void> {
     `/run?run=${run}`,
   ];
   const routesToRead = [
-    ...['/health', '/openapi.json', '/d1/computations/statistics', `/d1/assets/${dataset}`, `/d1/assets/${dataset}/computations`],
+    ...[
+      '/health',
+      '/openapi.json',
+      '/.well-known/jwks.json',
+      '/d1/computations/statistics',
+      `/d1/assets/${dataset}`,
+      `/d1/assets/${dataset}/computations`,
+    ],
     ...[...pages, ...ofComputation.map((rest) => path(id) + rest)],
   ];
   for (const route of routesToRead) await done('GET', route);
+  await done('GET', `${path(id)}/evidence?run=${run}`);
   await readByOthers();
   await waitForNothing(id);
   await done('POST', `${path(third)}/dryrun`);
@@ -272,11 +281,12 @@ afterAll(async () => {
 describe('the declared uses of a function', () => {
   const usesOf = new Map<FunctionName, Uses>([...routes, ...tasks].map(({ name, uses }) => [name, uses]));
   const allowed = (name: FunctionName) => {
-    const { table = [], content = [], stateMachine = [] } = usesOf.get(name) ?? {};
+    const { table = [], content = [], stateMachine = [], signingKey = [], publishedKeys = [] } = usesOf.get(name) ?? {};
     return [
       ...table.map(ofTable),
       ...content.map((action) => `s3:${action}`),
       ...stateMachine.map((action) => `states:${action}`),
+      ...[...signingKey, ...publishedKeys].map((action) => `kms:${action}`),
     ];
   };
 
