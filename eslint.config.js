@@ -46,6 +46,8 @@ const rooms = [
   'assets',
   'links',
   'manifest',
+  'approvals',
+  'todo',
   'runs',
   'deletion',
   'migrations',
