@@ -1,10 +1,14 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { approve } from '../../shared/approvals/approve.ts';
 import type { ApprovalInput } from '../../shared/approvals/approval.ts';
 import type { AssetUse } from '../../shared/assets/asset.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
+import { uploadKey } from '../../shared/keys/participant-key.ts';
 import { linkAsset } from '../../shared/links/link-asset.ts';
 import { readManifest } from '../../shared/manifest/read-manifest.ts';
-import { aKey, aReadyComputation, byAlice, type Stores } from './builders-store.ts';
+import { aReadyComputation, byAlice, type Stores } from './builders-store.ts';
+
+const { publicKey: keyOfBob } = generateKeyPairSync('ed25519');
 
 /** A computation of alice with an algorithm of alice and a dataset of bob. Both have uploaded their keys. */
 export interface SharedComputation {
@@ -28,7 +32,9 @@ export async function aSharedComputation(stores: Stores, domain: string, use: As
   const { id, algorithm } = await aReadyComputation(stores, domain);
   const dataset = await aDatasetOfBob(stores, domain, 'iris.csv', use);
   await linkAsset(stores.table, { domain, assetId: dataset, computationId: id, ...byAlice });
-  await aKey(stores.table, domain, id, 'bob');
+  const user_key = keyOfBob.export({ format: 'der', type: 'spki' }).toString('base64');
+  const key = { user_id: 'bob', user_key, fingerprint: '', is_consumer: false, uploaded_at: byAlice.now };
+  await uploadKey(stores.table, domain, id, key);
   return { id, algorithm, dataset };
 }
 

@@ -19,7 +19,9 @@ export const route = {
 export const contract = {
   status: 200,
   response: v.pipe(v.object({ missing_items: missingItemsSchema }), v.title('DryRun')),
-  headers: { 'manifest-digest': 'The digest of the manifest, if there is one: the SHA3-256, hex, of its canonical JSON.' },
+  optionalHeaders: {
+    'manifest-digest': 'The digest of the manifest, if there is one: the SHA3-256, hex, of its canonical JSON.',
+  },
   errors: ['not_found'],
   description:
     'If all three lists are empty, the computation is ready to run. Missing approvals are in `info`. An approval that is limited ' +
