@@ -76,6 +76,19 @@ describe('computationReplacement', () => {
     expect(v.safeParse(computationReplacement, returned).success).toBe(true);
   });
 
+  it('leaves out what stays the same if it is left out', () => {
+    expect(v.parse(computationReplacement, { name: 'Iris' })).toEqual({
+      name: 'Iris',
+      description: '',
+      agent_config: defaultAgentConfig,
+    });
+  });
+
+  it('names each consumer once, in the given order', () => {
+    const { consumers } = v.parse(computationReplacement, { name: 'Iris', consumers: ['dave', 'bob', 'dave'] });
+    expect(consumers).toEqual(['dave', 'bob']);
+  });
+
   it('takes owners of 1 to 255 characters', () => {
     const owners = ['', 'x', 'x'.repeat(255), 'x'.repeat(256)];
     const taken = owners.map((owner) => v.safeParse(computationReplacement, { name: 'Iris', owner }).success);
