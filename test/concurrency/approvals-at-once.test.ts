@@ -2,20 +2,25 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AssetReplacement } from '../../shared/assets/asset.ts';
 import { withdrawApproval } from '../../shared/approvals/withdraw-approval.ts';
 import { canonicalDigest } from '../../shared/canonical-json.ts';
+import { systemClock } from '../../shared/clock.ts';
 import { defaultAgentConfig, type AgentConfig } from '../../shared/computations/agent-config.ts';
 import type { ComputationFields } from '../../shared/computations/computation.ts';
 import { updateComputation } from '../../shared/computations/update-computation.ts';
 import { deleteAsset } from '../../shared/deletion/delete-asset.ts';
+import { Deadline } from '../../shared/deadline.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { uploadKey } from '../../shared/keys/participant-key.ts';
 import { linkAsset } from '../../shared/links/link-asset.ts';
+import { readLinkedComputations } from '../../shared/links/linked-computations.ts';
 import { unlinkAsset } from '../../shared/links/unlink-asset.ts';
 import { updateAsset } from '../../shared/links/update-asset.ts';
 import { parseSnapshot, snapshotKeys } from '../../shared/runs/snapshot.ts';
+import { startRun } from '../../shared/runs/start-run.ts';
 import { getItems } from '../../shared/table/table.ts';
 import { aDatasetOfBob, anApproval, aSharedComputation, type SharedComputation } from '../support/approvals.ts';
 import { oneOf } from '../support/amounts.ts';
-import { allowed, aRun, byAlice, startStores, type Stores } from '../support/builders-store.ts';
+import { aComputation, allowed, aRun, byAlice, startStores, type Stores } from '../support/builders-store.ts';
+import { untilTestEnds } from '../support/patience.ts';
 import { beforeCall, beforeTheNextTransaction } from '../support/interleave.ts';
 
 let stores: Stores;
@@ -36,12 +41,12 @@ interface ComputationChange extends Partial<ComputationFields> {
   config?: Partial<AgentConfig>;
 }
 
-function replaceComputation(id: string, { consumers = [], config = {}, ...change }: ComputationChange) {
+function replaceComputation(id: string, { consumers = [], config = {}, ...change }: ComputationChange, now = byAlice.now) {
   return updateComputation(stores.table, {
     domain,
     id,
     by: 'alice',
-    now: byAlice.now,
+    now,
     decide: ({ name, description, owner, approval }) => ({
       fields: { name, description, owner, approval, ...change },
       agent_config: { ...defaultAgentConfig, ...config },
@@ -146,6 +151,28 @@ describe('a run that starts while', () => {
     }
   });
 
+  it('its approval expires is refused', async () => {
+    const { id } = await aSharedComputation(stores, domain);
+    await anApproval(stores, domain, id, 'bob', { expires_at: '2025-07-17T08:00:02.000Z' });
+    let moved = 0;
+    const clock = { ...systemClock, now: () => systemClock.now() + moved };
+    const deadline = () => new Deadline(untilTestEnds.timeout, clock);
+    beforeCall(stores.mortal, 'Query', async () => {
+      moved = 3_000;
+    });
+    const { executions } = stores;
+    const request = { domain, computationId: id, cvmId: 'cvm-late', ...byAlice };
+    await expect(startRun({ ...stores.mortal, deadline }, executions, request)).rejects.toMatchObject({ code: 'incomplete' });
+    await expect(startRun(stores.table, executions, { ...request, cvmId: 'cvm-in-time' })).resolves.toHaveProperty('runId');
+  });
+
+  it('its `started` event is recorded after the approval has expired is refused', async () => {
+    const { id } = await aSharedComputation(stores, domain);
+    await replaceComputation(id, { name: 'By a clock that is fast' }, '2025-07-17T08:00:02.000Z');
+    await anApproval(stores, domain, id, 'bob', { expires_at: '2025-07-17T08:00:01.000Z' });
+    await expect(aRun(stores, domain, id, 'cvm-fast')).rejects.toMatchObject({ code: 'incomplete' });
+  });
+
   it('only the log level changes starts', async () => {
     const { id } = await aSharedComputation(stores, domain);
     const digest = await anApproval(stores, domain, id);
@@ -154,5 +181,28 @@ describe('a run that starts while', () => {
       manifest_digest: digest,
       agent_config: { log_level: 'debug' },
     });
+  });
+});
+
+describe('a change of the use of an asset', () => {
+  it('changes the inputs of all computations that it is linked to, also of more than one transaction takes', async () => {
+    const asset = await aDatasetOfBob(stores, domain, 'iris.csv', 'open');
+    const ids: string[] = [];
+    for (let count = 0; count < 83; count++) {
+      const id = await aComputation(stores.table, domain);
+      await linkAsset(stores.table, { domain, assetId: asset, computationId: id, ...byAlice });
+      ids.push(id);
+    }
+    const versions = async () =>
+      (await readLinkedComputations(stores.table, domain, asset)).map(({ inputs_version }) => inputs_version);
+    const before = await versions();
+    expect(before).toHaveLength(83);
+    await replaceDataset(asset, { use: 'approval' });
+    const after = await versions();
+    expect(after).toEqual(before.map((version) => version + 1));
+    await replaceDataset(asset, { description: 'Flowers' });
+    expect(await versions()).toEqual(after);
+    await replaceDataset(asset, { use: 'approval' }); // perhaps a repeat of a request that died
+    for (const [index, version] of (await versions()).entries()) expect(version).toBeGreaterThan(after[index] ?? 0);
   });
 });
