@@ -45,7 +45,7 @@ interface UpdatedAsset {
 export async function updateAsset(table: Table, store: ContentStore, request: UpdateRequest): Promise<Kept<UpdatedAsset>> {
   const { domain, id, given, by, now, permit, isNamed } = request;
   let written: WrittenContent | undefined;
-  let later: string[] = [];
+  let later: string[] | undefined;
   const updated = await withFreshReads(table, async (table) => {
     const current = await readAssetToChange(table, domain, id);
     const permitted = permit(current);
@@ -93,8 +93,8 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
     const upload = uploadKey === null ? {} : { upload: await presignUpload(store, uploadKey, now) };
     return await commitChange(table, transaction, { asset: { ...next, ...upload }, permitted });
   });
-  await changeInputsLater(table, domain, later);
-  if (given.use === 'approval' && later.length === 0) await completeChangeOfLinked(table, domain, id); // the request may be a repeat
+  if (later) await changeInputsLater(table, domain, later);
+  else if (given.use === 'approval') await completeChangeOfLinked(table, domain, id); // the request may repeat one that died
   return updated;
 }
 

@@ -34,6 +34,7 @@ export async function viewOf(stores: Stores, invoke: InvokeFunction, domain: str
       read('events/get-status', { id }),
       read('keys/check-key', { id }),
       read('runs/dry-run', { id }),
+      read('approvals/list-approvals', { id }),
     ]),
   );
   const ofAssets = assets.map(({ id }) =>
@@ -50,6 +51,7 @@ export async function viewOf(stores: Stores, invoke: InvokeFunction, domain: str
     computations,
     assets,
     runs,
+    todo: await read('todo/get-todo'),
     statistics: await read('statistics/get-statistics', {}, { days: '366' }),
     ofComputations: await Promise.all(ofComputations),
     ofAssets: await Promise.all(ofAssets),
@@ -76,10 +78,17 @@ function kindOf(kind: string): string {
 const identifiers = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|cvm-\d+-of-bench/g;
 const times = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
 
-/** A replacer for JSON.stringify: links hold times and signatures, and the details of events hold identifiers in base64. */
+/**
+ * A replacer for JSON.stringify: links hold times and signatures, the digest of a manifest depends on identifiers, and the details
+ * of events hold both in base64.
+ */
 function comparable(name: string, value: unknown): unknown {
   if (name === 'url') return 'a link';
-  return name === 'details' && typeof value === 'string' ? Buffer.from(value, 'base64').toString() : value;
+  if (/^(?:manifest_)?digest$/.test(name) && typeof value === 'string') return 'a digest';
+  if (name !== 'details' || typeof value !== 'string') return value;
+  return Buffer.from(value, 'base64')
+    .toString()
+    .replace(/"digest":"[0-9a-f]{64}"/, '"digest":"a digest"');
 }
 
 /**
