@@ -47,6 +47,8 @@ const rooms = [
   'assets',
   'links',
   'manifest',
+  'approvals',
+  'todo',
   'runs',
   'evidence',
   'deletion',

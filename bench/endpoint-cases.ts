@@ -7,6 +7,7 @@ import { openSigningKeys } from '../shared/evidence/signing-key.ts';
 import { linkAsset } from '../shared/links/link-asset.ts';
 import type { RouteName } from '../shared/endpoints/endpoints.ts';
 import { aComputation, anAsset, aReadyComputation, byAlice, endRunWith, publicKey } from '../test/support/builders-store.ts';
+import { anApproval, aSharedComputation, digestOf } from '../test/support/approvals.ts';
 import { aCvm, aDataset, anAcceptedRun, anOfferedRun, aStartedRun, type BenchWorld } from './bench-world.ts';
 
 /** A request to an endpoint, without the domain. */
@@ -140,6 +141,27 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
       return { path: { cvmID }, body: { reports: [{ id: '1', run_id, type: 'heartbeat' }] } };
     },
     'the end': (world) => anEvent(world, 'Complete', 'Completed'),
+  },
+  'approvals/approve': {
+    '': async ({ stores, domain }) => {
+      const { id } = await aReadyComputation(stores, domain);
+      return { path: { id }, body: { digest: await digestOf(stores, domain, id) } };
+    },
+  },
+  'approvals/list-approvals': { '': ({ known }) => ({ path: { id: known.id } }) },
+  'approvals/withdraw-approval': {
+    '': async ({ stores, domain }) => {
+      const { id } = await aReadyComputation(stores, domain);
+      await anApproval(stores, domain, id, 'alice');
+      return { path: { id } };
+    },
+  },
+  'todo/get-todo': {
+    nothing: () => ({ by: 'nobody' }),
+    'three approvals': async ({ stores, domain }) => {
+      for (let made = 0; made < 3; made++) await aSharedComputation(stores, domain);
+      return { by: 'bob' };
+    },
   },
   'service/health': { '': () => ({}) },
   'service/openapi': { '': () => ({}) },

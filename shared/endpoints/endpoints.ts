@@ -1,5 +1,8 @@
 import type { Contract, Examples } from '../http/contract.ts';
 import type { Route } from '../http/route.ts';
+import * as approve from './approvals/approve.ts';
+import * as listApprovals from './approvals/list-approvals.ts';
+import * as withdrawApproval from './approvals/withdraw-approval.ts';
 import * as createAsset from './assets/create-asset.ts';
 import * as deleteAsset from './assets/delete-asset.ts';
 import * as getAsset from './assets/get-asset.ts';
@@ -31,6 +34,7 @@ import * as health from './service/health.ts';
 import * as jwks from './service/jwks.ts';
 import * as openapi from './service/openapi.ts';
 import * as getStatistics from './statistics/get-statistics.ts';
+import * as getTodo from './todo/get-todo.ts';
 
 /** An endpoint's file. Its handler imports the route and the contract, so the examples stay out of the handler's bundle. */
 interface Endpoint {
@@ -69,6 +73,10 @@ export const endpoints = [
   listCommands,
   report,
   getEvidence,
+  approve,
+  listApprovals,
+  withdrawApproval,
+  getTodo,
   health,
   openapi,
   jwks,

@@ -3,7 +3,7 @@ import eventNormalizer from '@middy/http-event-normalizer';
 import jsonBodyParser from '@middy/http-json-body-parser';
 import type { APIGatewayProxyEventV2WithJWTAuthorizer, Context } from 'aws-lambda';
 import * as v from 'valibot';
-import { callerOf, permit, type Access, type Caller, type Permitted, type Relation } from '../access/caller.ts';
+import { callerOf, permit, type Access, type Caller, type Permitted, type Relation, type Relations } from '../access/caller.ts';
 import { timestampOf } from '../clock.ts';
 import type { DeadlineSource } from '../deadline.ts';
 import { environment } from '../environment.ts';
@@ -33,7 +33,7 @@ export interface EndpointRequest<R extends Route, C extends Contract> {
   body: Parsed<C['body']>;
   caller: Caller;
   /** For endpoints open to an owner or creator. @throws ServiceError `forbidden` if neither role nor relation allows the request */
-  permit: (relations: Partial<Record<Relation, string>>) => Permitted;
+  permit: (relations: Relations) => Permitted;
   /** The If-Match header, if the contract has this condition and the request has the header. */
   ifMatch: Names | undefined;
   /** The same for If-None-Match. */

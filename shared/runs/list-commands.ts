@@ -12,7 +12,9 @@ export async function listCommands(table: Table, domain: string, cvmId: string, 
     .filter((command) => command.expires_at > now)
     .sort((a, b) => a.issued_at.localeCompare(b.issued_at));
   const snapshots = await getItems(table, commands.flatMap(snapshotKeys));
-  return commands.map((command, index) =>
-    command.type === 'run' ? { ...command, ...parseSnapshot(snapshots.slice(2 * index, 2 * index + 2)) } : command,
-  );
+  return commands.map((command, index) => {
+    if (command.type === 'stop') return command;
+    const { manifest, agent_config } = parseSnapshot(snapshots.slice(2 * index, 2 * index + 2));
+    return { ...command, manifest, agent_config };
+  });
 }

@@ -53,8 +53,9 @@ async function changeAtOnce(domain: Domain, count: number, fault: Fault): Promis
   const create = (index: number) =>
     createComputation(table, {
       domain: name,
-      fields: { name: `computation ${index}`, description: '', owner: 'alice' },
+      fields: { name: `computation ${index}`, description: '', owner: 'alice', approval: 'none' },
       agent_config: defaultAgentConfig,
+      consumers: [],
       by: 'alice',
       now: now(),
     });

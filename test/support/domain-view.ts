@@ -34,6 +34,7 @@ export async function viewOf(stores: Stores, invoke: InvokeFunction, domain: str
       read('events/get-status', { id }),
       read('keys/check-key', { id }),
       read('runs/dry-run', { id }),
+      read('approvals/list-approvals', { id }),
     ]),
   );
   const ofAssets = assets.map(({ id }) =>
@@ -50,6 +51,7 @@ export async function viewOf(stores: Stores, invoke: InvokeFunction, domain: str
     computations,
     assets,
     runs,
+    todo: await read('todo/get-todo'),
     statistics: await read('statistics/get-statistics', {}, { days: '366' }),
     ofComputations: await Promise.all(ofComputations),
     ofAssets: await Promise.all(ofAssets),
@@ -79,16 +81,19 @@ function kindOf(kind: string): string {
 const identifiers = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|cvm-\d+-of-bench/g;
 const times = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
 
-const ofIdentifiers = new Set(['hash', 'previous_hash', 'manifest_digest', 'signature']);
+const ofIdentifiers = new Set(['hash', 'previous_hash', 'digest', 'manifest_digest', 'signature']);
 
 /**
- * A replacer for JSON.stringify: links hold times and signatures, the details of events hold identifiers in base64, and hashes
- * depend on both.
+ * A replacer for JSON.stringify: links hold times and signatures, digests and hashes depend on identifiers, and the details of
+ * events hold both in base64.
  */
 function comparable(name: string, value: unknown): unknown {
   if (name === 'url') return 'a link';
   if (ofIdentifiers.has(name) && typeof value === 'string' && value !== '') return `a ${name}`;
-  return name === 'details' && typeof value === 'string' ? Buffer.from(value, 'base64').toString() : value;
+  if (name !== 'details' || typeof value !== 'string') return value;
+  return Buffer.from(value, 'base64')
+    .toString()
+    .replace(/"digest":"[0-9a-f]{64}"/, '"digest":"a digest"');
 }
 
 /**

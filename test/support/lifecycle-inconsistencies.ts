@@ -10,7 +10,7 @@ import { countDays, dayOfKey, parseDay } from '../../shared/lists/days.ts';
 import { parseHead as parseListHead } from '../../shared/lists/head.ts';
 import { parseEntry } from '../../shared/lists/log.ts';
 import { unfoldedEntries } from '../../shared/lists/unfolded.ts';
-import { cvmKeys, indexKeys, listKeys } from '../../shared/table/keys.ts';
+import { cvmKeys, indexKeys, listKeys, userKeys, type Key } from '../../shared/table/keys.ts';
 import { inLists } from './list-inconsistencies.ts';
 import type { Item, Table } from '../../shared/table/table.ts';
 
@@ -37,6 +37,7 @@ export function inconsistencies(items: Item[]): string[] {
     ...amongLinks(partitions),
     ...amongRuns(partitions),
     ...inStatistics(partitions),
+    ...amongMirrors(partitions),
   ];
 }
 
@@ -132,6 +133,42 @@ function amongRuns(partitions: Partitions): string[] {
       const isThere = partitions.get(`runs-of#${String(run['computation_id'])}`)?.some((item) => item['sk'] === `snapshot#${id}`);
       return isThere && numberOf(id) !== undefined ? [] : [`run ${id} has no snapshot`];
     }),
+  ];
+}
+
+/** What a user takes part in is mirrored at userKeys, item by item. Mirrors of a deleted computation are left to its purge. */
+function amongMirrors(partitions: Partitions): string[] {
+  const numberOfRow = (row: Item) => numberOf(String(row['id'])) ?? 0;
+  const domains = new Map(rowsOf(partitions, 'computations').map(({ domain, row }) => [String(row['id']), domain]));
+  const ofParts = [...domains].flatMap(([id, domain]) => {
+    const number = numberOf(id) ?? 0;
+    return (partitions.get(`computation#${id}`) ?? []).flatMap(({ sk, created_by, asset_id, consumers, user_id }): Key[] => {
+      const asset = numberOf(String(asset_id)) ?? 0;
+      if (asset_id !== undefined) return [userKeys.asset(domain, String(created_by), number, asset)];
+      if (Array.isArray(consumers)) return consumers.map((user) => userKeys.consumer(domain, String(user), number));
+      return String(sk).startsWith('key#') ? [userKeys.key(domain, String(user_id), number)] : [];
+    });
+  });
+  const owners = rowsOf(partitions, 'computations').map(({ domain, row }) =>
+    userKeys.owner(domain, String(row['owner']), numberOfRow(row)),
+  );
+  const pending = rowsOf(partitions, 'assets')
+    .filter(({ row }) => row['state'] === 'pending')
+    .map(({ domain, row }) => userKeys.pending(domain, String(row['created_by']), numberOfRow(row)));
+  const live = new Set([...domains].map(([id, domain]) => `${domain} ${numberOf(id) ?? 0}`));
+  const stored = [...partitions].flatMap(([pk, items]) => {
+    const [kind, domain = ''] = pk.split('#');
+    const isLive = ({ sk }: Item) => {
+      const [as, number] = String(sk).split('#');
+      return as === 'pending' || live.has(`${domain} ${Number(number)}`);
+    };
+    return kind === 'user' ? items.filter(isLive).map((item) => `${pk} ${String(item['sk'])}`) : [];
+  });
+  const meant = [...ofParts, ...owners, ...pending].map(({ pk, sk }) => `${pk} ${sk}`);
+  const [is, should] = [new Set(stored), new Set(meant)];
+  return [
+    ...[...is].filter((each) => !should.has(each)).map((each) => `${each} mirrors nothing`),
+    ...[...should].filter((each) => !is.has(each)).map((each) => `${each} is missing`),
   ];
 }
 

@@ -2,6 +2,7 @@ import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { functionNames, type FunctionName } from '../../../infra/bundles/function-names.ts';
 import { startStack, type Stack } from '../../../infra/local/stack.ts';
+import { canonicalDigest } from '../../../shared/canonical-json.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
 import { changesLists, type Uses } from '../../../shared/uses.ts';
 import { tasks } from '../../../shared/tasks/tasks.ts';
@@ -115,6 +116,7 @@ async function liveThroughIt(): Promise<void> {
 
   await repeatCreates();
   await changeInputs(id, grow);
+  await approve(id, grow);
   await grow();
   await grow();
   await withoutExecution(id, 'cvm-2', grow, new Error('Step Functions is down.'));
@@ -158,6 +160,15 @@ async function changeInputs(id: string, grow: () => Promise<void>): Promise<void
   await done('POST', `/d1/assets/${dataset}/${id}`);
   await grow();
   await done('DELETE', `/d1/assets/${dataset}`);
+}
+
+async function approve(id: string, grow: () => Promise<void>): Promise<void> {
+  await grow();
+  await done('POST', `${path(id)}/approvals`, { digest: canonicalDigest(await done('GET', `${path(id)}/manifest`)) });
+  await done('GET', `${path(id)}/approvals`);
+  await done('GET', '/d1/todo');
+  await grow();
+  await done('DELETE', `${path(id)}/approvals`);
 }
 
 async function stopRuns(id: string, grow: () => Promise<void>): Promise<void> {
