@@ -172,6 +172,10 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
 export const longestWaits: Partial<Record<string, Record<string, (world: BenchWorld) => Answer>>> = {
   'events/list-events': {
     'held for 20 s': async (world) => ({ path: { id: world.known.id }, query: { after: await lastEvent(world), wait: '20' } }),
+    'held for 20 s, filtered': async (world) => ({
+      path: { id: world.known.id },
+      query: { after: await lastEvent(world), wait: '20', run_id: world.known.run },
+    }),
   },
   'cvms/list-commands': { 'held for 20 s': () => ({ path: { cvmID: aCvm() }, query: { wait: '20' } }) },
 };

@@ -29,7 +29,10 @@ const contentRequests: Record<string, { put?: number; get?: number }> = {
 
 /** How long a request is held, by function and case. */
 const heldSeconds: Record<string, number> = {
+  'events/list-events, held for a second': 1,
   'events/list-events, held for 20 s': 20,
+  'events/list-events, held for 20 s, filtered': 20,
+  'cvms/list-commands, held for a second': 1,
   'cvms/list-commands, held for 20 s': 20,
 };
 

@@ -66,11 +66,14 @@ export async function readNewEvents(
   if (!item) await assertNotDeleted(table, computationId);
   const { count } = parseHead(item);
   if (count <= before.count) return before;
-  if (!filtersFacets(filter) || count - before.count > mostReadDirectly) {
+  const isFiltered = filtersFacets(filter) || filter.from !== undefined || filter.to !== undefined;
+  if (isFiltered && count - before.count > mostReadDirectly) {
     const head = await readHead(table, computationId);
     return await readEventsAfter(table, computationId, filter, { limit, after: before.count }, head);
   }
-  const events = await withoutGaps(table, () => readNumberRange(table, computationId, { from: before.count + 1, to: count }));
+  const news = { from: before.count + 1, to: isFiltered ? count : Math.min(count, before.count + limit) };
+  const events = await withoutGaps(table, () => readNumberRange(table, computationId, news));
+  if (!isFiltered) return { events: events.map(publicEvent), total: count, count };
   const matching = events.filter((event) => matches(filter, event));
   return { events: matching.slice(0, limit).map(publicEvent), total: before.total + matching.length, count };
 }
