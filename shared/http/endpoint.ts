@@ -167,8 +167,8 @@ const nobody: Caller = { id: '', roles: new Set(), actions: new Set() };
 
 /** Reads the caller, and checks the access where it depends on the caller's roles alone. */
 function identify(access: Access, event: AcceptedEvent): void {
-  const { domainID } = parseInput(pathSchema, event.pathParameters, 'path');
-  const caller = callerOf(event.requestContext.authorizer.jwt.claims, environment().MEMBERSHIP_CLAIM, domainID);
+  const { domainID, cvmID } = parseInput(pathSchema, event.pathParameters, 'path');
+  const caller = callerOf(event.requestContext.authorizer.jwt.claims, environment().MEMBERSHIP_CLAIM, domainID, cvmID);
   if (!access.or) permit(caller, access);
   const repeated = event.queryStringParameters?.['domainID'];
   if (repeated !== undefined && repeated !== domainID)
