@@ -56,11 +56,12 @@ type Content<C extends Contract> = [C] extends [{ response: infer S extends v.Ge
   : { body?: never; notModified?: never };
 
 /**
- * What the work returns: a body exactly if the contract has a response, its ETag exactly if the contract has one, and the proof
- * of `permit` if the endpoint is open to an owner or creator, since nothing else has checked the caller's access then.
+ * What the work returns: a body exactly if the contract has a response, its ETag exactly if the contract has one, whether it
+ * created the resource if that has a status of its own, and the proof of `permit` if the endpoint is open to an owner or creator, since nothing else has checked the caller's access then.
  */
 export type Reply<R extends Route, C extends Contract> = Content<C> &
   ([C] extends [{ etag: true }] ? { etag: string } : { etag?: never }) &
+  ([C] extends [{ statusIfNew: 201 }] ? { isNew: boolean } : { isNew?: never }) &
   ([R] extends [{ access: { or: readonly Relation[] } }] ? { permitted: Permitted } : { permitted?: never }) & {
     headers?: Record<string, string>;
   };
@@ -81,6 +82,8 @@ export interface Answer {
   body?: unknown;
   notModified?: true;
   etag?: string;
+  /** Answered with the contract's `statusIfNew`. */
+  isNew?: boolean;
   headers?: Record<string, string>;
   /** The body was checked when it was kept. The contract may have changed since. */
   isKept?: boolean;
@@ -211,9 +214,10 @@ function success(contract: Contract, reply: Answer, requestId: string): HttpResp
   const etag = reply.etag === undefined ? {} : { etag: reply.etag };
   const headers = { 'x-request-id': requestId, 'cache-control': 'no-store', ...etag, ...reply.headers };
   if (reply.notModified) return { statusCode: 304, headers, body: '' };
-  if (!contract.response) return { statusCode: contract.status, headers, body: '' };
+  const statusCode = (reply.isNew && contract.statusIfNew) || contract.status;
+  if (!contract.response) return { statusCode, headers, body: '' };
   const body = reply.isKept ? reply.body : v.parse(contract.response, reply.body);
-  return { statusCode: contract.status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
+  return { statusCode, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
 }
 
 function failure(thrown: unknown, event: AcceptedEvent): HttpResponse {
