@@ -47,6 +47,7 @@ const rooms = [
   'links',
   'manifest',
   'runs',
+  'cvms',
   'deletion',
   'migrations',
   'http',

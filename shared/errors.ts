@@ -35,7 +35,14 @@ export const errorTable: Record<ErrorCode, { status: number; title: string }> = 
 
 /** The reason of a 409, for clients that handle the reasons differently. */
 export type ConflictReason =
-  'run_active' | 'cvm_busy' | 'second_algorithm' | 'asset_in_use' | 'file_name_taken' | 'linked_too_widely' | 'nothing_to_stop';
+  | 'run_active'
+  | 'cvm_busy'
+  | 'cvm_not_ready'
+  | 'second_algorithm'
+  | 'asset_in_use'
+  | 'file_name_taken'
+  | 'linked_too_widely'
+  | 'nothing_to_stop';
 
 /** An invalid part of a request. `pointer` is a JSON Pointer into the body, or a place such as `query/limit` or `header/if-match`. */
 export interface Violation {

@@ -4,5 +4,5 @@ import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
 export const handler = endpoint(route, contract, async ({ path, now, deadline }) => {
-  return { body: { commands: await listCommands(openTable(deadline), path.domainID, path.cvmID, now) } };
+  return { body: await listCommands(openTable(deadline), path.domainID, path.cvmID, now) };
 });
