@@ -33,7 +33,7 @@ describe('startStack', () => {
       { id: '2', run_id, type: 'heartbeat' },
       { id: '3', run_id, type: 'event', event_type: 'Complete', status: 'Completed' },
     ];
-    expect(await call('POST', '/d1/cvms/cvm-1/reports', { reports })).toEqual({
+    expect(await call('POST', '/d1/cvms/cvm-1/reports', { reports })).toMatchObject({
       status: 200,
       body: { accepted: 3, duplicates: 0 },
     });
