@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { recordContentRead } from '../shared/assets/content-reads.ts';
 import { linkAsset } from '../shared/links/link-asset.ts';
 import type { RouteName } from '../shared/endpoints/endpoints.ts';
+import { cvmBody } from '../shared/endpoints/samples.ts';
 import { aComputation, anAsset, aReadyComputation, byAlice, endRunWith, publicKey } from '../test/support/builders-store.ts';
-import { aCvm, aDataset, anAcceptedRun, anOfferedRun, aStartedRun, type BenchWorld } from './bench-world.ts';
+import { aCvm, aDataset, anAcceptedRun, anOfferedRun, aRegisteredCvm, aStartedRun, type BenchWorld } from './bench-world.ts';
 
 /** A request to an endpoint, without the domain. */
 export interface EndpointRequest {
@@ -104,7 +105,11 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
   'events/get-status': { '': ({ known }) => ({ path: { id: known.id } }) },
   'cvms/list-commands': {
     none: () => ({ path: { cvmID: aCvm() } }),
+    'none, of a registered CVM, written': async ({ stores, domain }) => ({
+      path: { cvmID: await aRegisteredCvm(stores.table, domain) },
+    }),
     'a run': async (world) => ({ path: { cvmID: (await anOfferedRun(world)).cvmID } }),
+    'a run that was accepted': async (world) => ({ path: { cvmID: (await anAcceptedRun(world)).cvmID } }),
   },
   'cvms/report': {
     acceptance: async (world) => {
@@ -114,9 +119,32 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
     'an event': (world) => anEvent(world, 'Running', 'InProgress'),
     'a heartbeat': async (world) => {
       const { cvmID, run_id } = await anAcceptedRun(world);
-      return { path: { cvmID }, body: { reports: [{ id: '1', run_id, type: 'heartbeat' }] } };
+      return { path: { cvmID }, body: { reports: [{ run_id, type: 'heartbeat' }] } };
     },
+    'a heartbeat of a registered CVM, written': async ({ stores, domain }) => ({
+      path: { cvmID: await aRegisteredCvm(stores.table, domain) },
+      body: { reports: [{ type: 'heartbeat', agent_state: 'ReceivingManifest', fit: 'ready' }] },
+    }),
     'the end': (world) => anEvent(world, 'Complete', 'Completed'),
+  },
+  'cvms/list-cvms': {
+    'first page': async ({ stores, domain }) => {
+      for (let count = 0; count < 3; count++) await aRegisteredCvm(stores.table, domain);
+      return {};
+    },
+  },
+  'cvms/get-cvm': {
+    '': async ({ stores, domain }) => ({ path: { cvmID: await aRegisteredCvm(stores.table, domain) } }),
+  },
+  'cvms/register-cvm': {
+    'a new one': () => ({ path: { cvmID: aCvm() }, body: cvmBody }),
+    'described anew': async ({ stores, domain }) => ({
+      path: { cvmID: await aRegisteredCvm(stores.table, domain) },
+      body: { description: 'Rack 5' },
+    }),
+  },
+  'cvms/delete-cvm': {
+    '': async ({ stores, domain }) => ({ path: { cvmID: await aRegisteredCvm(stores.table, domain) } }),
   },
   'service/health': { '': () => ({}) },
   'service/openapi': { '': () => ({}) },

@@ -15,7 +15,7 @@ export const actionsOf: Record<Role, string> = {
 
 /** An endpoint of the contract. */
 export interface SpecifiedEndpoint {
-  /** 1 to 26; 0 for a public endpoint. */
+  /** 1 to 26; 0 if it has none. */
   number: number;
   method: string;
   path: string;
@@ -52,6 +52,10 @@ export const specified: readonly SpecifiedEndpoint[] = [
   { number: 24, method: 'GET', path: '/{domainID}/computations/{id}/status', needs: 'view' },
   { number: 25, method: 'GET', path: '/{domainID}/cvms/{cvmID}/commands', needs: 'operate_cvm' },
   { number: 26, method: 'POST', path: '/{domainID}/cvms/{cvmID}/reports', needs: 'operate_cvm' },
+  { number: 0, method: 'GET', path: '/{domainID}/cvms', needs: 'view' },
+  { number: 0, method: 'GET', path: '/{domainID}/cvms/{cvmID}', needs: 'view' },
+  { number: 0, method: 'PUT', path: '/{domainID}/cvms/{cvmID}', needs: 'administer' },
+  { number: 0, method: 'DELETE', path: '/{domainID}/cvms/{cvmID}', needs: 'administer' },
   { number: 0, method: 'GET', path: '/health', needs: '' },
   { number: 0, method: 'GET', path: '/openapi.json', needs: '' },
 ];

@@ -15,10 +15,11 @@ export interface KeyedRequest {
   body?: unknown;
   computation?: string;
   asset?: string;
+  cvm?: string;
 }
 
 export type Prepare = (
-  session: Pick<Session, 'createComputation' | 'createAsset' | 'link' | 'readyComputation' | 'startRun'>,
+  session: Pick<Session, 'createComputation' | 'createAsset' | 'link' | 'readyComputation' | 'startRun' | 'registerCvm'>,
 ) => Promise<KeyedRequest>;
 
 const agent_config = { cert_file: 'certificate', server_key: 'the private key' };
@@ -65,6 +66,15 @@ export const keyedRequests: Record<KeyedName, Prepare> = {
     const [asset, computation] = [(await createAsset()).id, (await createComputation()).id];
     await link(asset, computation);
     return { path: { id: asset, computationID: computation }, computation, asset };
+  },
+  'cvms/register-cvm': async () => {
+    const cvm = newCvm();
+    return { path: { cvmID: cvm }, body: { description: 'registered' }, cvm };
+  },
+  'cvms/delete-cvm': async ({ registerCvm }) => {
+    const cvm = newCvm();
+    await registerCvm(cvm);
+    return { path: { cvmID: cvm }, cvm };
   },
 };
 

@@ -82,5 +82,7 @@ function preparing(send: Steps['send']): Parameters<Prepare>[0] {
       return id;
     },
     startRun: (id, cvm) => done('runs/start-run', { path: { id }, query: { cvm } }),
+    registerCvm: (cvmID, fields = {}) =>
+      done('cvms/register-cvm', { path: { cvmID }, body: { description: 'Prepared', ...fields } }),
   };
 }
