@@ -1,4 +1,3 @@
-import { createHash, randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { base64, itAs, newCvm, publicKey, useSession } from '../support/session.ts';
 
@@ -347,40 +346,48 @@ describe('the reports of a CVM', () => {
     expect((await session.done(getRun, { path: { id } })).reason).toContain('No memory.');
   });
 
-  it('are all refused with 404 when one is about a run of another CVM', async () => {
+  it('have no effect when they are about a run of another CVM, and the others of the batch count', async () => {
     const id = await session.readyComputation();
     const cvm = newCvm();
     const run_id = await session.startRun(id, cvm);
-    const other = newCvm();
-    const send = (cvmID: string, ...ids: string[]) =>
-      session.refused(report, {
-        path: { cvmID },
-        body: { reports: ids.map((run) => ({ id: randomUUID(), run_id: run, ...complete })) },
-        as: 'cvm',
-      });
-    const foreign = await send(other, run_id);
-    expect(foreign).toMatchObject({ status: 404, code: 'not_found', errors: [{ pointer: '/reports/0/run_id' }] });
+    const send = async (cvmID: string, ...ids: string[]) => {
+      const reports = ids.map((run) => ({ run_id: run, type: 'event', event_type: 'Running', status: 'InProgress' }));
+      return (await session.report(cvmID, ...reports)).results.map(({ outcome, run_status }) => [outcome, run_status]);
+    };
+    expect(await send(newCvm(), run_id)).toEqual([['unknown_run', null]]);
     const ofTheSameRow = `${run_id.slice(0, 13)}${absent.slice(13)}`;
     for (const none of [absent, ofTheSameRow]) {
-      expect(await send(cvm, run_id, none)).toMatchObject({ status: 404, errors: [{ pointer: '/reports/1/run_id' }] });
+      expect(await send(cvm, none, run_id)).toEqual([
+        ['unknown_run', null],
+        ['recorded', 'running'],
+      ]);
     }
-    expect((await session.done(getRun, { path: { id } })).status).toBe('running');
-    await session.endRun(cvm);
+    await session.report(cvm, { run_id, ...complete });
+    await session.untilStatus(id, 'completed');
+    const { events } = await session.done('events/list-events', { path: { id }, query: { event_type: 'Running' } });
+    expect(events.map((event) => event.cvm_id)).toEqual([cvm, cvm]);
   });
 
   it.each([
-    ['none', [], '/reports'],
-    ['51', Array.from({ length: 51 }, (_, id) => ({ id: String(id), run_id: absent, type: 'heartbeat' })), '/reports'],
-    ['an unknown type', [{ id: '1', run_id: absent, type: 'shout' }], '/reports/0/type'],
-    ['no identifier', [{ run_id: absent, type: 'heartbeat' }], '/reports/0/id'],
-    ['the originator system', [{ id: '1', run_id: absent, ...complete, originator: 'system' }], '/reports/0/originator'],
-    ['the originator alice', [{ id: '1', run_id: absent, ...complete, originator: 'alice' }], '/reports/0/originator'],
-    ['an end of the service', [{ id: '1', run_id: absent, ...complete, event_type: 'cancelled' }], '/reports/0/event_type'],
-    ['a user’s event', [{ id: '1', run_id: absent, ...complete, event_type: 'key_uploaded' }], '/reports/0/event_type'],
-    ['details that are no base64', [{ id: '1', run_id: absent, ...complete, details: '%' }], '/reports/0/details'],
-    ['an unknown field', [{ id: '1', run_id: absent, type: 'heartbeat', x: 1 }], '/reports/0/x'],
-  ])('are refused with 400 when they are: %s', async (_what, reports, pointer) => {
+    ['none', []],
+    ['51', Array.from({ length: 51 }, (_, id) => ({ id: String(id), run_id: absent, type: 'heartbeat' }))],
+  ])('are refused with 400 when they are: %s', async (_what, reports) => {
     const { status, errors } = await session.refused(report, { path: { cvmID: newCvm() }, body: { reports }, as: 'cvm' });
-    expect([status, errors?.[0]?.pointer]).toEqual([400, pointer]);
+    expect([status, errors?.[0]?.pointer]).toEqual([400, '/reports']);
+  });
+
+  it.each([
+    ['an unknown type', { id: '1', run_id: absent, type: 'shout' }, '/type'],
+    ['no identifier', { run_id: absent, ...complete }, '/id'],
+    ['the originator system', { id: '1', run_id: absent, ...complete, originator: 'system' }, '/originator'],
+    ['the originator alice', { id: '1', run_id: absent, ...complete, originator: 'alice' }, '/originator'],
+    ['an end of the service', { id: '1', run_id: absent, ...complete, event_type: 'cancelled' }, '/event_type'],
+    ['a user’s event', { id: '1', run_id: absent, ...complete, event_type: 'key_uploaded' }, '/event_type'],
+    ['details that are no base64', { id: '1', run_id: absent, ...complete, details: '%' }, '/details'],
+    ['an unknown field', { id: '1', run_id: absent, type: 'heartbeat', x: 1 }, '/x'],
+  ])('are invalid with: %s', async (_what, entry, pointer) => {
+    const { results } = await session.done(report, { path: { cvmID: newCvm() }, body: { reports: [entry] }, as: 'cvm' });
+    const id = 'id' in entry ? entry.id : null;
+    expect(results).toEqual([{ id, outcome: 'invalid', run_status: null, detail: expect.stringContaining(`${pointer}: `) }]);
   });
 });
