@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { base64, itAs, newCvm, publicKey, useSession } from '../support/session.ts';
 
