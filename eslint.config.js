@@ -51,6 +51,7 @@ const rooms = [
   'todo',
   'runs',
   'evidence',
+  'cvms',
   'deletion',
   'migrations',
   'http',

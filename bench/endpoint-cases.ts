@@ -6,9 +6,10 @@ import { readEvidence } from '../shared/evidence/read-evidence.ts';
 import { openSigningKeys } from '../shared/evidence/signing-key.ts';
 import { linkAsset } from '../shared/links/link-asset.ts';
 import type { RouteName } from '../shared/endpoints/endpoints.ts';
+import { cvmBody } from '../shared/endpoints/samples.ts';
 import { aComputation, anAsset, aReadyComputation, byAlice, endRunWith, publicKey } from '../test/support/builders-store.ts';
 import { anApproval, aSharedComputation, digestOf } from '../test/support/approvals.ts';
-import { aCvm, aDataset, anAcceptedRun, anOfferedRun, aStartedRun, type BenchWorld } from './bench-world.ts';
+import { aCvm, aDataset, anAcceptedRun, anOfferedRun, aRegisteredCvm, aStartedRun, type BenchWorld } from './bench-world.ts';
 
 /** A request to an endpoint, without the domain. */
 export interface EndpointRequest {
@@ -127,8 +128,12 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
   'events/get-status': { '': ({ known }) => ({ path: { id: known.id } }) },
   'cvms/list-commands': {
     none: () => ({ path: { cvmID: aCvm() } }),
+    'none, of a registered CVM, written': async ({ stores, domain }) => ({
+      path: { cvmID: await aRegisteredCvm(stores.table, domain) },
+    }),
     'a run': async (world) => ({ path: { cvmID: (await anOfferedRun(world)).cvmID } }),
     'held for a second': () => ({ path: { cvmID: aCvm() }, query: { wait: '1' } }),
+    'a run that was accepted': async (world) => ({ path: { cvmID: (await anAcceptedRun(world)).cvmID } }),
   },
   'cvms/report': {
     acceptance: async (world) => {
@@ -138,8 +143,12 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
     'an event': (world) => anEvent(world, 'Running', 'InProgress'),
     'a heartbeat': async (world) => {
       const { cvmID, run_id } = await anAcceptedRun(world);
-      return { path: { cvmID }, body: { reports: [{ id: '1', run_id, type: 'heartbeat' }] } };
+      return { path: { cvmID }, body: { reports: [{ run_id, type: 'heartbeat' }] } };
     },
+    'a heartbeat of a registered CVM, written': async ({ stores, domain }) => ({
+      path: { cvmID: await aRegisteredCvm(stores.table, domain) },
+      body: { reports: [{ type: 'heartbeat', agent_state: 'ReceivingManifest', fit: 'ready' }] },
+    }),
     'the end': (world) => anEvent(world, 'Complete', 'Completed'),
   },
   'approvals/approve': {
@@ -162,6 +171,25 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
       for (let made = 0; made < 3; made++) await aSharedComputation(stores, domain);
       return { by: 'bob' };
     },
+  },
+  'cvms/list-cvms': {
+    'first page': async ({ stores, domain }) => {
+      for (let count = 0; count < 3; count++) await aRegisteredCvm(stores.table, domain);
+      return {};
+    },
+  },
+  'cvms/get-cvm': {
+    '': async ({ stores, domain }) => ({ path: { cvmID: await aRegisteredCvm(stores.table, domain) } }),
+  },
+  'cvms/register-cvm': {
+    'a new one': () => ({ path: { cvmID: aCvm() }, body: cvmBody }),
+    'described anew': async ({ stores, domain }) => ({
+      path: { cvmID: await aRegisteredCvm(stores.table, domain) },
+      body: { description: 'Rack 5' },
+    }),
+  },
+  'cvms/delete-cvm': {
+    '': async ({ stores, domain }) => ({ path: { cvmID: await aRegisteredCvm(stores.table, domain) } }),
   },
   'service/health': { '': () => ({}) },
   'service/openapi': { '': () => ({}) },

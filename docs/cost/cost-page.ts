@@ -78,6 +78,9 @@ ${waitingTable(measured)}
 
 A watcher of a busy computation makes more requests, of which each is held for a shorter time: the hour costs no less for the function, and one request and
 its reads for each answer. Polling \`GET .../status\` every 5 s instead costs $${dollars(statusPollingBill(measured)).toFixed(4)} an hour.
+The presence of a registered CVM takes up to ${presenceWritesPerHour} write units an hour, one for each time that it is written: after 30 seconds, and when
+its state or fitness changes. That is $${presenceOfMonth()} a month. Reading it takes one of the read units of each poll, also for a CVM that nobody
+registered, whose presence is never written.
 
 ## A month of a tenant
 
@@ -147,6 +150,13 @@ function runTable(measured: Measured): string {
     ['cost', ...minutesOfRuns.map((minutes) => (minutes < 60 ? `${minutes} minutes` : `${minutes / 60} h`))],
     columns.map((bills) => new Map(Object.entries(bills).map(([what, bill]) => [what, dollars(bill) * 1000]))),
   );
+}
+
+/** One every 30 seconds. */
+const presenceWritesPerHour = 120;
+
+function presenceOfMonth(): string {
+  return dollars({ 'DynamoDB write unit': presenceWritesPerHour * 24 * 30 }).toFixed(2);
 }
 
 function idleCvm(measured: Measured): string {

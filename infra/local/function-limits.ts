@@ -17,7 +17,7 @@ interface FunctionLimits {
 const concurrencyOfChanges = 2;
 const concurrencyOfReads = 16;
 
-/** Functions that read, and write nothing but who did, or what the first reader made. */
+/** Functions that read, and write nothing but who did, that it did, or what the first reader made. */
 const recordsReads: ReadonlySet<string> = new Set(['assets/get-asset', 'runs/get-evidence']);
 
 /** How long API Gateway waits for the function of an endpoint. */

@@ -16,7 +16,11 @@ import * as deleteComputation from './computations/delete-computation.ts';
 import * as getComputation from './computations/get-computation.ts';
 import * as listComputations from './computations/list-computations.ts';
 import * as updateComputation from './computations/update-computation.ts';
+import * as deleteCvm from './cvms/delete-cvm.ts';
+import * as getCvm from './cvms/get-cvm.ts';
 import * as listCommands from './cvms/list-commands.ts';
+import * as listCvms from './cvms/list-cvms.ts';
+import * as registerCvm from './cvms/register-cvm.ts';
 import * as report from './cvms/report.ts';
 import * as getStatus from './events/get-status.ts';
 import * as listEvents from './events/list-events.ts';
@@ -77,6 +81,10 @@ export const endpoints = [
   listApprovals,
   withdrawApproval,
   getTodo,
+  listCvms,
+  getCvm,
+  registerCvm,
+  deleteCvm,
   health,
   openapi,
   jwks,

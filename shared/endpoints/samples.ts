@@ -192,6 +192,39 @@ export const command = {
   expires_at: later,
 };
 
+const certificate = `-----BEGIN CERTIFICATE-----
+MIIBiTCCAS+gAwIBAgIUAm3EGivODw0vRLsUWh4bYFN4BmEwCgYIKoZIzj0EAwIw
+EDEOMAwGA1UEAwwFY3ZtLTEwIBcNMjYxMTIyMDIzOTQ5WhgPMjEyNjEwMjkwMjM5
+NDlaMBAxDjAMBgNVBAMMBWN2bS0xMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE
+RkxMFmeKMa9jh+EjVDFuaAOr/8rBeFV18z8ahIecg/W1hUOCS00LT5LiM/8szZaU
+KCycveaQxdzRJXg7OZwbeKNlMGMwHQYDVR0OBBYEFLy4L88VpP0Zb5egorkQYB5F
+9xD5MB8GA1UdIwQYMBaAFLy4L88VpP0Zb5egorkQYB5F9xD5MA8GA1UdEwEB/wQF
+MAMBAf8wEAYDVR0RBAkwB4IFY3ZtLTEwCgYIKoZIzj0EAwIDSAAwRQIhAOcnPeSh
+UQbDbNa2ynx8zeedFjFxvq9qRKZN+hSOPh+pAiAatqzHjhlEVkh9ajV2K5kxabeA
+4Q2RuAFEV/f3EurBjg==
+-----END CERTIFICATE-----
+`;
+
+export const cvmBody = { description: 'Rack 4', certificate };
+
+export const cvm = {
+  id: 'cvm-1',
+  description: 'Rack 4',
+  certificate_fingerprint: '2c176ed581aeb5df73c4502444fa761f5f750f1dffd9edaee4583db788052f7c',
+  created_at: at,
+  updated_at: at,
+  presence: { state: 'connected', last_seen_at: later, agent_state: 'ReceivingManifest', fit: 'ready' },
+};
+
+export const heldRun = {
+  id: runId,
+  computation_id: computationId,
+  status: 'running',
+  run_command_id: commandId,
+  accepted_at: null,
+  stop_command_id: null,
+};
+
 export const reports = [
   { id: 'r-1', run_id: runId, type: 'accepted', command_id: commandId },
   {
@@ -203,5 +236,7 @@ export const reports = [
     originator: 'agent',
     occurred_at: later,
   },
-  { id: 'r-3', run_id: runId, type: 'heartbeat' },
+  { run_id: runId, type: 'heartbeat', agent_state: 'Running', fit: 'busy' },
 ];
+
+export const reportResults = ['r-1', 'r-2', null].map((id) => ({ id, outcome: 'recorded', run_status: 'running' }));

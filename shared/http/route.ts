@@ -5,7 +5,7 @@ import type { Uses } from '../uses.ts';
 export interface Route {
   /** File below functions/ and below shared/endpoints/, test, construct id and log dimension. */
   name: string;
-  /** The number in the contract, 1 to 26. Public endpoints and later additions have none. */
+  /** The number in the contract, 1 to 26. Public endpoints and endpoints that were added later have none. */
   endpoint?: number;
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;

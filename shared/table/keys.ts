@@ -82,6 +82,8 @@ export const lists = {
   }),
   runs: (domain: string): OwnedList => ({ pk: `runs#${domain}`, isOwned: true, facets: oneFacet }),
   linkedComputations: (assetId: string) => ({ pk: `linked#${assetId}`, isOwned: false as const, facets: oneFacet }),
+  /** Its rows only name the CVM. The CVM itself is at `cvmKeys.cvm`. */
+  cvms: (domain: string) => ({ pk: `cvms#${domain}`, isOwned: false as const, facets: oneFacet }),
 };
 
 function keyOfRow(list: List & { isOwned: false }, number: number): Key;
@@ -206,8 +208,9 @@ function shardOf(place: string, by: string): string {
   return `${place}#${byte % shardCount}`;
 }
 
-/** The claim of a CVM's active run, and the commands for the CVM. The sweep lists the claims of all domains. */
+/** A registered CVM; the claim of a CVM's active run, and the commands for the CVM. The sweep lists the claims of all domains. */
 export const cvmKeys = {
+  cvm: (domain: string, cvmId: string): Key => ({ pk: `cvm#${domain}#${cvmId}`, sk: 'cvm' }),
   claimShards: shardsOf('claims'),
   claim: (domain: string, cvmId: string): RowKey => rowKey(shardOf('claims', `${domain}#${cvmId}`), `${domain}#${cvmId}`),
   /** The key of claims that earlier versions wrote, before claims were sharded. */

@@ -22,10 +22,11 @@ export async function viewOf(stores: Stores, invoke: InvokeFunction, domain: str
     const { body } = await read(name, path, { limit: '100' });
     return body[rows] as Page[];
   };
-  const [computations, assets, runs] = [
+  const [computations, assets, runs, cvms] = [
     await pageOf('computations/list-computations', 'computations'),
     await pageOf('assets/list-assets', 'assets'),
     await pageOf('runs/list-runs', 'runs'),
+    await pageOf('cvms/list-cvms', 'cvms'),
   ];
   const ofComputations = computations.map(({ id }) =>
     Promise.all([
@@ -52,6 +53,7 @@ export async function viewOf(stores: Stores, invoke: InvokeFunction, domain: str
     assets,
     runs,
     todo: await read('todo/get-todo'),
+    cvms,
     statistics: await read('statistics/get-statistics', {}, { days: '366' }),
     ofComputations: await Promise.all(ofComputations),
     ofAssets: await Promise.all(ofAssets),

@@ -10,7 +10,7 @@ import { countDays, dayOfKey, parseDay } from '../../shared/lists/days.ts';
 import { parseHead as parseListHead } from '../../shared/lists/head.ts';
 import { parseEntry } from '../../shared/lists/log.ts';
 import { unfoldedEntries } from '../../shared/lists/unfolded.ts';
-import { cvmKeys, indexKeys, listKeys, userKeys, type Key } from '../../shared/table/keys.ts';
+import { cvmKeys, indexKeys, listKeys, lists, userKeys, type Key } from '../../shared/table/keys.ts';
 import { inLists } from './list-inconsistencies.ts';
 import type { Item, Table } from '../../shared/table/table.ts';
 
@@ -36,6 +36,7 @@ export function inconsistencies(items: Item[]): string[] {
     ...[...partitions].flatMap(([pk, members]) => inJournal(pk, members)),
     ...amongLinks(partitions),
     ...amongRuns(partitions),
+    ...amongCvms(partitions),
     ...inStatistics(partitions),
     ...amongMirrors(partitions),
   ];
@@ -106,6 +107,19 @@ function amongLinks(partitions: Partitions): string[] {
       return row['dataset_count'] === count ? [] : [`${id} counts ${String(row['dataset_count'])} datasets, has ${count}`];
     }),
   ];
+}
+
+/** Every registered CVM is in the list of its domain, once. */
+function amongCvms(partitions: Partitions): string[] {
+  const listed = rowsOf(partitions, 'cvms').map(({ domain, row }) => `${domain}#${String(row['id'])} ${String(row['sk'])}`);
+  const registered = [...partitions].flatMap(([pk, items]) =>
+    pk.startsWith('cvm#')
+      ? items.map((item) => `${pk.slice('cvm#'.length)} ${listKeys.row(lists.cvms(''), Number(item['listed_as'])).sk}`)
+      : [],
+  );
+  return [...new Set([...listed, ...registered])]
+    .filter((cvm) => !listed.includes(cvm) || !registered.includes(cvm))
+    .map((cvm) => `the CVM ${cvm} is either not registered or not listed`);
 }
 
 /** An active run has a computation and a claim of its CVM. A run that has ended has no claim and no commands. */

@@ -134,8 +134,20 @@ async function liveThroughIt(): Promise<void> {
     await stack.invoke('lifecycle/execution-ended', { detail });
   });
   await stopRuns(id, grow);
+  await registerCvms();
   await read(id);
   await remove(id);
+}
+
+/** Enough changes of the list for a fold by each function that changes it. */
+async function registerCvms(): Promise<void> {
+  const cvms = Array.from({ length: 40 }, (_, index) => `/d1/cvms/registered-${index}`);
+  for (const cvm of cvms) await done('PUT', cvm, { description: '' });
+  await done('GET', '/d1/cvms?offset=1&limit=100');
+  await done('GET', cvms[0] ?? '');
+  await done('PUT', cvms[0] ?? '', { description: 'changed' });
+  await done('GET', `${cvms[0] ?? ''}/commands`);
+  for (const cvm of cvms) await call('DELETE', cvm);
 }
 
 async function repeatCreates(): Promise<void> {
