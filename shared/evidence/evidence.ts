@@ -9,7 +9,7 @@ import { timestamp } from '../timestamp.ts';
 
 const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'Expected 64 hex digits.'));
 
-/** What the service states about an ended run (docs/contract.md, Evidence). */
+/** What the service states about an ended run (docs/contract.md, section 10). */
 export const statementSchema = v.pipe(
   v.object({
     type: v.literal('computation-evidence:v1'),
