@@ -10,7 +10,7 @@ export interface SignedApproval {
   expires_at: string | null;
 }
 
-/** Returns the text that a user signs to approve a manifest (docs/contract.md, Approval). */
+/** Returns the text that a user signs to approve a manifest (docs/contract.md, section 9). */
 export function approvalText({ domain, computation, digest, cvm_ids, expires_at }: SignedApproval): string {
   const limits = { ...(cvm_ids === null ? {} : { cvm_ids }), ...(expires_at === null ? {} : { expires_at }) };
   const text = `computation-approval:v1:${domain}:${computation}:${digest}`;

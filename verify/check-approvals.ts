@@ -26,11 +26,14 @@ function checkAssets({ manifest, approvals }: Statement, assets: NonNullable<Sta
   ];
 }
 
-function checkApproval({ domain, computation, run, manifest_digest }: Statement, approval: Approval): Finding {
+function checkApproval({ domain, computation, run, events, manifest_digest }: Statement, approval: Approval): Finding {
   const { user, digest, cvm_ids, expires_at, signature, key } = approval;
   if (digest !== manifest_digest) return fails(`${user} approved another manifest, ${digest}.`);
-  if (cvm_ids !== null && !cvm_ids.includes(run.cvm_id)) return fails(`${user} did not approve the CVM ${run.cvm_id}.`);
-  if (expires_at !== null && expires_at <= run.started_at) return fails(`The approval of ${user} expired before the run.`);
+  if (cvm_ids !== null && cvm_ids.length > 0 && !cvm_ids.includes(run.cvm_id)) {
+    return fails(`${user} did not approve the CVM ${run.cvm_id}.`);
+  }
+  if (expires_at !== null && expires_at <= events.started.timestamp)
+    return fails(`The approval of ${user} expired before the run.`);
   if (signature === null || key === null) {
     return note(`${user} approved this manifest without a signature. The service alone says so.`);
   }

@@ -28,7 +28,7 @@ const approval = v.looseObject({
 export type Approval = v.InferOutput<typeof approval>;
 
 /**
- * The parts of a statement that are checked (docs/contract.md, Evidence). Declared here and not taken from the service, so that a
+ * The parts of a statement that are checked (docs/contract.md, section 10). Declared here and not taken from the service, so that a
  * statement of any version can be checked.
  */
 export const statementSchema = v.looseObject({

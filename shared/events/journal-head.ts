@@ -15,7 +15,7 @@ const journalHeadSchema = v.object({
   last_at: v.string(),
   /**
    * The hash of event `count`. Absent if there is none, or if an earlier version of the service appended that event: it replaces
-   * the head without this attribute, so the chain begins again with the next event (docs/adr/0010-evidence.md).
+   * the head without this attribute, so the chain begins again with the next event (docs/adr/0012-evidence.md).
    */
   last_hash: v.optional(storedBytes),
   /** Index segments cover exactly the events 1 to `sealed`. */

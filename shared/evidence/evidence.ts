@@ -4,12 +4,12 @@ import { runSchema } from '../computations/run.ts';
 import { eventSchema } from '../events/event.ts';
 import { domainId, identifier } from '../identifier-schemas.ts';
 import { manifestSchema } from '../manifest/manifest.ts';
-import { approvalOfRun, assetOfRun } from '../manifest/run-snapshot.ts';
+import { runSnapshot } from '../manifest/run-snapshot.ts';
 import { timestamp } from '../timestamp.ts';
 
 const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'Expected 64 hex digits.'));
 
-/** What the service states about an ended run (docs/contract.md, Evidence). */
+/** What the service states about an ended run (docs/contract.md, section 10). */
 export const statementSchema = v.pipe(
   v.object({
     type: v.literal('computation-evidence:v1'),
@@ -24,13 +24,13 @@ export const statementSchema = v.pipe(
       v.description("The configuration that the run was started with, without the agent's private key."),
     ),
     assets: v.pipe(
-      v.nullable(v.array(assetOfRun)),
+      v.nullable(runSnapshot.entries.assets.wrapped),
       v.description(
         'The algorithm, then the datasets in the order of the manifest. null if the run was started by an earlier version.',
       ),
     ),
     approvals: v.pipe(
-      v.nullable(v.array(approvalOfRun)),
+      v.nullable(runSnapshot.entries.approvals.wrapped),
       v.description('The approvals that counted when the run started. null if the run was started by an earlier version.'),
     ),
     events: v.pipe(

@@ -14,7 +14,10 @@ const storedEvidence = v.object({
   key_id: v.string(),
 });
 
-/** Returns the action that stores the evidence of a run. Fails with StaleReadError if there is evidence of it already. */
+/**
+ * Returns the action that stores the evidence of a run. Fails with StaleReadError if there is evidence of it already. Its text is
+ * little more than the snapshot of the run, which fits into an item, and it is deflated.
+ */
 export function putEvidence(
   { computationId, runId }: { computationId: string; runId: string },
   { text, signature, key_id }: Signature & { text: string },

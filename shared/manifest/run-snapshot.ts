@@ -4,7 +4,7 @@ import { agentConfigInput } from '../computations/agent-config.ts';
 import { manifestSchema } from './manifest.ts';
 
 /** An asset that a run uses, as it was when the run started. */
-export const assetOfRun = v.object({
+const assetOfRun = v.object({
   id: v.string(),
   /** The user who created it. */
   creator: v.string(),
@@ -15,7 +15,7 @@ export const assetOfRun = v.object({
 export type AssetOfRun = v.InferOutput<typeof assetOfRun>;
 
 /** An approval that counted when the run started. */
-export const approvalOfRun = v.object({
+const approvalOfRun = v.object({
   user: v.string(),
   /** The digest of the manifest that the user approved. */
   digest: v.string(),

@@ -11,7 +11,7 @@ import { anEvent } from '../support/append-to-journal.ts';
 
 const at = (second: number) => new Date(Date.parse('2025-07-17T08:00:00.000Z') + second * 1000).toISOString();
 
-/** Signs as the holder of each type of key does (docs/contract.md, Approval). */
+/** Signs as the holder of each type of key does (docs/contract.md, section 9). */
 const signers: Record<
   string,
   { key: () => { privateKey: KeyObject; publicKey: KeyObject }; sign: (text: Buffer, key: KeyObject) => Buffer }
@@ -72,7 +72,11 @@ export function genuineEvidence(events = 8): Genuine {
     result_consumers: [{ user_key: 'MCowBQYDK2VwAyEB' }],
   };
   const digest = canonicalDigest(manifest);
-  const limits = { alice: {}, bob: { cvm_ids: ['cvm-1', 'cvm-2'] }, carol: { cvm_ids: ['cvm-1'], expires_at: at(3600) } };
+  const limits = {
+    alice: { cvm_ids: [] },
+    bob: { cvm_ids: ['cvm-1', 'cvm-2'] },
+    carol: { cvm_ids: ['cvm-1'], expires_at: at(3600) },
+  };
   const approvals = Object.entries(limits).map(([user, limit]) => {
     const approval = { domain: 'd1', computation, digest, cvm_ids: null, expires_at: null, ...limit };
     const { cvm_ids, expires_at } = approval;
