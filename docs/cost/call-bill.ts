@@ -38,7 +38,7 @@ const heldSeconds: Record<string, number> = {
 
 const waiting = new Set(routes.filter((route: Route) => route.waits).map(({ name }): string => name));
 
-export function memoryOf({ name }: Pick<Measurement, 'name'>, stage: Measured['stage']): number {
+function memoryOf({ name }: Pick<Measurement, 'name'>, stage: Measured['stage']): number {
   return waiting.has(name) ? stage.memoryOfWaitsInMegabytes : stage.memoryInMegabytes;
 }
 /** Calls of KMS, by function and case. Public keys are read once in the life of a function's process. */

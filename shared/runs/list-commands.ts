@@ -4,7 +4,7 @@ import { identifier } from '../identifier-schemas.ts';
 import { cvmKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { readSettled } from '../table/read-settled.ts';
-import { getItem, getItems, type Table } from '../table/table.ts';
+import { getItems, glanceAtItem, type Table } from '../table/table.ts';
 import { StaleReadError, withFreshReads } from '../table/transaction.ts';
 import { timestamp } from '../timestamp.ts';
 import { claimKeys, parseClaim, parseClaimAgain, type ReadClaim } from './claim.ts';
@@ -66,7 +66,7 @@ interface Glance {
 
 /** Looks whether there may be a command for a CVM. Reads one item, for as long as it waits. */
 export async function glanceAtCvm(table: Table, domain: string, cvmId: string): Promise<Glance> {
-  const claim = parseClaim({ domain, cvm_id: cvmId }, [await getItem(table, cvmKeys.claim(domain, cvmId))]);
+  const claim = parseClaim({ domain, cvm_id: cvmId }, [await glanceAtItem(table, cvmKeys.claim(domain, cvmId))]);
   return { isHeld: claim !== undefined, hasCommand: claim !== undefined && commandTypesOf(claim).length > 0 };
 }
 
