@@ -27,7 +27,10 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
   'computations/create-computation': { '': () => ({ body: { name: 'Iris' } }) },
   'computations/list-computations': {
     'first page': () => ({}),
-    'first page, by status': () => ({ query: { status: 'created' } }),
+    'first page, by status': async ({ stores, domain }) => {
+      for (let made = 0; made < 10; made++) await aComputation(stores.table, domain); // a status that is common
+      return { query: { status: 'created' } };
+    },
     'a page further on': () => ({ query: { offset: '55' } }),
   },
   'computations/get-computation': {

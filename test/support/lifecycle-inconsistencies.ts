@@ -217,7 +217,7 @@ function inStatistics(partitions: Partitions): string[] {
 }
 
 /** The counts of all days: those that are kept in items, those in the head, and what is not folded yet. */
-function daysOf(partitions: Partitions, domain: string): number[][] {
+export function daysOf(partitions: Partitions, domain: string): number[][] {
   const { index } = indexedLists.computations(domain);
   const items = partitions.get(indexKeys.partition(index)) ?? [];
   const head = parseListHead(items.find(({ sk }) => sk === 'head'));

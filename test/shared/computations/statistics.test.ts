@@ -46,4 +46,22 @@ describe('readStatistics', () => {
       String(Date.parse('2025-03-03') / 86_400_000),
     ]);
   });
+
+  it('counts a status once if a fold dies before its commit, on a day that is not in the head', async () => {
+    const fields = { name: 'Iris', description: '', owner: 'alice' };
+    const given = { domain: 'd1', fields, agent_config: defaultAgentConfig, by: 'alice', now: '2025-02-26T13:00:00.000Z' };
+    await createComputation(embedded.table, given);
+    const before = await readStatistics(embedded.table, 'd1', 366, now);
+    expect(before[0]).toEqual({ day: '2025-02-26', status: 'created', count: 2 });
+    const { document } = embedded.table;
+    const send = (command: { input: { Item?: Record<string, unknown> } }) =>
+      command.input.Item?.['sk'] === 'head' ? Promise.reject(new Error('died')) : document.send(command as never);
+    const dying = new Proxy(document, {
+      get: (target, name) => (name === 'send' ? send : (Reflect.get(target, name) as unknown)),
+    });
+    await expect(foldChanges({ ...embedded.table, document: dying }, indexedLists.computations('d1').index, 1)).rejects.toThrow(
+      'died',
+    );
+    expect(await readStatistics(embedded.table, 'd1', 366, now)).toEqual(before);
+  });
 });
