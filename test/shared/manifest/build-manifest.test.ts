@@ -51,7 +51,7 @@ describe('buildManifest', () => {
   });
 
   it('returns what an algorithm lacks: its content, and the key of its creator', () => {
-    const algorithm = anAsset({ file_name: 'algorithm.py', asset_type: 'algorithm', created_by: 'carl', state: 'pending' });
+    const algorithm = anAssetRow({ file_name: 'algorithm.py', asset_type: 'algorithm', created_by: 'carl', state: 'pending' });
     const { missing } = buildManifest(inputs({ algorithm }));
     expect(missing).toEqual({ keys: ['carl'], hashes: ['algorithm.py'], info: [] });
   });
