@@ -39,6 +39,7 @@ const rooms = [
   'root',
   'access',
   'table',
+  'waits',
   'lists',
   'events',
   'computations',
@@ -49,6 +50,8 @@ const rooms = [
   'approvals',
   'todo',
   'runs',
+  'evidence',
+  'cvms',
   'deletion',
   'migrations',
   'http',
@@ -118,7 +121,7 @@ export default defineConfig(
     plugins: { rooms: { rules: { order: roomOrder } } },
     rules: {
       'rooms/order': 'error',
-      ...boundary('^\\..*/(functions|infra|test|bench)/', 'shared/ imports only shared/ and packages.'),
+      ...boundary('^\\..*/(functions|infra|test|bench|verify)/', 'shared/ imports only shared/ and packages.'),
       'no-restricted-syntax': ['error', dynamicImports, rowWriting, ...keyLiterals],
     },
   },
@@ -128,6 +131,10 @@ export default defineConfig(
       ...boundary('^\\.(?!\\./(\\.\\./)*shared/)', 'functions/ import shared/ and packages only, never each other.'),
       'no-restricted-syntax': ['error', dynamicImports, rowWriting, ...keyLiterals],
     },
+  },
+  {
+    files: ['verify/**/*.ts'],
+    rules: boundary('^\\..*/(functions|infra|test|bench)/', 'verify/ imports only verify/, shared/ and packages.'),
   },
   {
     files: ['infra/**/*.ts'],

@@ -37,6 +37,7 @@ export const errorTable: Record<ErrorCode, { status: number; title: string }> = 
 export type ConflictReason =
   | 'run_active'
   | 'cvm_busy'
+  | 'cvm_not_ready'
   | 'second_algorithm'
   | 'asset_in_use'
   | 'file_name_taken'

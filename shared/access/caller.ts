@@ -18,26 +18,45 @@ const longestUserIdInBytes = 255;
 const reserved = new Set(['', 'system', 'agent', 'computation-runner']);
 
 /**
- * Reads the caller from the claims of a verified token. A membership is a string `<domainID>:<role>`. Memberships of other
- * domains and unknown roles are ignored.
+ * Reads the caller from the claims of a verified token. A membership is a string `<domainID>:<role>`, or
+ * `<domainID>:cvm:<cvmID>`, which allows what the role `cvm` does on that CVM alone. Memberships of other domains and unknown roles
+ * are ignored.
+ * @param cvmId the CVM in the path of the request
  * @throws ServiceError `unauthenticated` without a `sub`, `forbidden` without any role in the domain
  */
-export function callerOf(claims: Claims, membershipClaim: string, domain: string): Caller {
+export function callerOf(claims: Claims, membershipClaim: string, domain: string, cvmId?: string): Caller {
   const id = claims['sub'];
-  if (typeof id !== 'string' || reserved.has(id) || Buffer.byteLength(id) > longestUserIdInBytes) {
+  if (typeof id !== 'string' || reserved.has(id) || !id.isWellFormed() || Buffer.byteLength(id) > longestUserIdInBytes) {
     throw new ServiceError(
       'unauthenticated',
-      `The token names no user. Its claim \`sub\` must have 1 to ${longestUserIdInBytes} bytes and must not be a reserved word.`,
+      `The token names no user. Its claim \`sub\` must have 1 to ${longestUserIdInBytes} bytes of UTF-8 and must not be a reserved word.`,
     );
   }
   const held = new Set<Role>();
+  const actions = new Set<AccessAction>();
   for (const membership of memberships(claims[membershipClaim])) {
-    const colon = membership.lastIndexOf(':');
-    const role = membership.slice(colon + 1);
-    if (colon > 0 && membership.slice(0, colon) === domain && isRole(role)) held.add(role);
+    const { domain: ofDomain, role, boundTo } = parseMembership(membership) ?? {};
+    if (ofDomain !== domain || role === undefined) continue;
+    held.add(role);
+    if (boundTo === undefined || boundTo === cvmId) for (const action of roles[role]) actions.add(action);
   }
   if (held.size === 0) throw new ServiceError('forbidden', `The token has no role in the domain ${domain}.`);
-  return { id, roles: held, actions: new Set([...held].flatMap((role) => roles[role])) };
+  return { id, roles: held, actions };
+}
+
+interface Membership {
+  domain: string;
+  role: Role;
+  /** The CVM that the role `cvm` is bound to. Undefined: every CVM of the domain. */
+  boundTo?: string;
+}
+
+/** The first two colons divide: an identifier of a CVM may contain more. @returns undefined if it is malformed */
+export function parseMembership(text: string): Membership | undefined {
+  const [, domain = '', role = '', boundTo] = /^([^:]+):([^:]+)(?::(.+))?$/s.exec(text) ?? [];
+  if (!isRole(role)) return undefined;
+  if (boundTo === undefined) return { domain, role };
+  return role === 'cvm' ? { domain, role, boundTo } : undefined;
 }
 
 /** API Gateway passes an array claim on as one string, `[a b c]`, joined by single spaces. */
@@ -104,6 +123,9 @@ const relationNames: Record<Relation, string> = {
 };
 
 function forbidden(caller: Caller, alternatives: string[]): ServiceError {
+  if (alternatives.includes('operate_cvm') && caller.roles.has('cvm')) {
+    return new ServiceError('forbidden', 'The token is bound to other CVMs of this domain.');
+  }
   const held = [...caller.roles].sort().join(', ');
   return new ServiceError('forbidden', `Requires ${alternatives.join(' or ')}. Your roles in this domain: ${held}.`);
 }

@@ -102,6 +102,7 @@ function operation({ route, contract, examples }: Endpoint, components: Componen
       : {}),
     responses: {
       [contract.status]: success(route, contract, examples.response, components),
+      ...(contract.statusIfNew ? { [contract.statusIfNew]: success(route, contract, examples.response, components) } : {}),
       ...notModified(contract),
       ...failures(route, contract),
     },

@@ -10,7 +10,7 @@ import { numberedId } from '../identifiers.ts';
 import { readInputs } from '../manifest/read-inputs.ts';
 import { emitMetric } from '../metrics.ts';
 import { commitChange, type Kept } from '../table/commit-change.ts';
-import { lists } from '../table/keys.ts';
+import { cvmKeys, lists } from '../table/keys.ts';
 import { nextNumber } from '../lists/next-number.ts';
 import { deadlineOf, getItem, getItems, type Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
@@ -18,6 +18,7 @@ import { addRun } from './change-run.ts';
 import { addClaim, claimKeys, parseClaim } from './claim.ts';
 import { endRun } from './end-run.ts';
 import { startExecution, type Executions } from './executions.ts';
+import { parsePresence, whyNotReady } from './presence.ts';
 import type { RunReference } from './run-reference.ts';
 import { addSnapshot } from './snapshot.ts';
 
@@ -42,8 +43,8 @@ interface RunRequest {
  * Starts a run. One transaction writes the run, the claim of the CVM, the snapshot, the status and the `started` event. Then the
  * execution starts. If the process dies in between, the sweep ends the run, because its claim has no execution, unless a repeat
  * of the request completes the start before.
- * @throws ServiceError `not_found`; `conflict` if the computation or the CVM has an active run; `incomplete` with what is
- * missing, approvals included; `unavailable`
+ * @throws ServiceError `not_found`; `conflict` if the computation or the CVM has an active run, or if a registered CVM is
+ * disconnected or spent; `incomplete` with what is missing, approvals included; `unavailable`
  */
 export async function startRun(table: Table, executions: Executions, request: RunRequest): Promise<Kept<Started>> {
   const started = await withFreshReads(table, (table) => claimCvm(table, request));
@@ -81,12 +82,17 @@ async function claimCvm(table: Table, request: RunRequest): Promise<Kept<Started
   const cvm = { domain, cvm_id: cvmId };
   const computation = await readToChange(table, domain, computationId); // read first, so that its version guards the inputs
   const permitted = permit(computation.row);
-  const [inputs, claimItems] = await Promise.all([readInputs(table, domain, computation.row), getItems(table, claimKeys(cvm))]);
+  const [inputs, [registered, ...claimItems]] = await Promise.all([
+    readInputs(table, domain, computation.row),
+    getItems(table, [cvmKeys.cvm(domain, cvmId), ...claimKeys(cvm)]),
+  ]);
   if (isActive(computation.row.status)) {
     throw conflict('run_active', 'A run of this computation is active.', computation.row.run?.id);
   }
   const taken = parseClaim(cvm, claimItems);
   if (taken) throw conflict('cvm_busy', `The CVM ${cvmId} is taken by another run.`, taken.run_id);
+  const notReady = registered && whyNotReady(cvmId, parsePresence(registered), now);
+  if (notReady !== undefined) throw conflict('cvm_not_ready', notReady);
   const at = timeOfStart(table, now, computation);
   const { snapshot, missing } = readinessOf(inputs, { at, cvmId });
   if (!snapshot || isIncomplete(missing))

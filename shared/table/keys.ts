@@ -82,6 +82,8 @@ export const lists = {
   }),
   runs: (domain: string): OwnedList => ({ pk: `runs#${domain}`, isOwned: true, facets: oneFacet }),
   linkedComputations: (assetId: string) => ({ pk: `linked#${assetId}`, isOwned: false as const, facets: oneFacet }),
+  /** Its rows only name the CVM. The CVM itself is at `cvmKeys.cvm`. */
+  cvms: (domain: string) => ({ pk: `cvms#${domain}`, isOwned: false as const, facets: oneFacet }),
 };
 
 function keyOfRow(list: List & { isOwned: false }, number: number): Key;
@@ -170,8 +172,8 @@ export const journalKeys = {
 };
 
 /**
- * What is stored for the runs of a computation: the snapshot of each run and markers of recorded reports. The agent's private
- * key is a separate item, because it is deleted when the run ends.
+ * What is stored for the runs of a computation: the snapshot and the evidence of each run, and markers of recorded reports. The
+ * agent's private key is a separate item, because it is deleted when the run ends.
  */
 export const runKeys = {
   partition: (computationId: string) => `runs-of#${computationId}`,
@@ -181,6 +183,7 @@ export const runKeys = {
     pk: runKeys.partition(computationId),
     sk: `report#${runId}#${reportId}`,
   }),
+  evidence: (computationId: string, runId: string): Key => ({ pk: runKeys.partition(computationId), sk: `evidence#${runId}` }),
   /** The purge uses it to find `assetKeys.use`. */
   use: (computationId: string, runId: string, assetId: string): Key => ({
     pk: runKeys.partition(computationId),
@@ -205,8 +208,9 @@ function shardOf(place: string, by: string): string {
   return `${place}#${byte % shardCount}`;
 }
 
-/** The claim of a CVM's active run, and the commands for the CVM. The sweep lists the claims of all domains. */
+/** A registered CVM; the claim of a CVM's active run, and the commands for the CVM. The sweep lists the claims of all domains. */
 export const cvmKeys = {
+  cvm: (domain: string, cvmId: string): Key => ({ pk: `cvm#${domain}#${cvmId}`, sk: 'cvm' }),
   claimShards: shardsOf('claims'),
   claim: (domain: string, cvmId: string): RowKey => rowKey(shardOf('claims', `${domain}#${cvmId}`), `${domain}#${cvmId}`),
   /** The key of claims that earlier versions wrote, before claims were sharded. */
@@ -242,6 +246,11 @@ export const contentCheckKeys = {
     { pk: shard, sk: '0' },
     { pk: shard, sk: `${now}#` },
   ],
+};
+
+/** The waits of an endpoint that are in progress: an item for each slot that is taken (shared/waits/wait-slot.ts). */
+export const waitKeys = {
+  slot: (endpoint: string, slot: number): Key => ({ pk: `waits#${endpoint}`, sk: `slot#${padded(slot, 4)}` }),
 };
 
 /** The progress of each migration, by its name. */

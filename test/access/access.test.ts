@@ -227,6 +227,43 @@ describe.each(guarded)('$method $path', (route) => {
   });
 });
 
+describe('a token that is bound to a CVM', () => {
+  const ofCvm = guarded.filter((route) => route.access?.anyOf[0] === 'operate_cvm');
+  const statusOf = async (route: Route, groups: string[], cvmID: string) => {
+    const token = await issuer.mintToken({ sub: 'machine', groups });
+    const { status, body } = await send(route, `Bearer ${token}`, { domainID: 'd1', cvmID }, bodies.get(route.name));
+    if (status === 403) expect(body).toMatchObject({ code: 'forbidden' });
+    return status;
+  };
+
+  it.each(ofCvm)('is accepted for that CVM and refused for others with 403: $method $path', async (route) => {
+    expect(ofCvm).toHaveLength(2);
+    expect(await statusOf(route, ['d1:cvm:cvm-1'], 'cvm-1')).toBe(200);
+    for (const other of ['cvm-2', 'cvm', 'cvm-1:', 'CVM-1', 'cvm-11']) {
+      expect([other, await statusOf(route, ['d1:cvm:cvm-1'], other)]).toEqual([other, 403]);
+    }
+  });
+
+  it.each(ofCvm)('reaches a CVM whose identifier contains colons: $method $path', async (route) => {
+    expect(await statusOf(route, ['d1:cvm:rack:4:cvm'], 'rack:4:cvm')).toBe(200);
+    for (const other of ['rack', 'rack:4', 'cvm', '4:cvm']) expect(await statusOf(route, ['d1:cvm:rack:4:cvm'], other)).toBe(403);
+  });
+
+  it.each(ofCvm)('adds up with other memberships: $method $path', async (route) => {
+    const both = ['d1:cvm:cvm-1', 'd1:viewer', 'd1:cvm:cvm-2'];
+    expect(await Promise.all(['cvm-1', 'cvm-2', 'cvm-3'].map((cvm) => statusOf(route, both, cvm)))).toEqual([200, 200, 403]);
+    expect(await statusOf(route, ['d1:cvm:cvm-1', 'd1:cvm'], 'cvm-3')).toBe(200);
+    expect(await statusOf(route, ['d2:cvm:cvm-1'], 'cvm-1')).toBe(403);
+    expect(await statusOf(route, ['d1:cvm:cvm-1', 'd2:cvm'], 'cvm-2')).toBe(403);
+  });
+
+  it.each(guarded.filter((route) => !ofCvm.includes(route)))('is refused with 403: $method $path', async (route) => {
+    const path = await resources(route, ownedByOthers);
+    const token = await issuer.mintToken({ sub: 'machine', groups: ['d1:cvm:cvm-1'] });
+    expect((await send(route, `Bearer ${token}`, path, bodies.get(route.name))).status).toBe(403);
+  });
+});
+
 describe.each(rows.filter((route) => !route.access))('$method $path', (route) => {
   it('answers 200 without a token and with an invalid one', async () => {
     expect((await send(route, undefined, {})).status).toBe(200);

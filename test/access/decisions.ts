@@ -53,12 +53,18 @@ export const specified: readonly SpecifiedEndpoint[] = [
   { number: 24, method: 'GET', path: '/{domainID}/computations/{id}/status', needs: 'view' },
   { number: 25, method: 'GET', path: '/{domainID}/cvms/{cvmID}/commands', needs: 'operate_cvm' },
   { number: 26, method: 'POST', path: '/{domainID}/cvms/{cvmID}/reports', needs: 'operate_cvm' },
+  { number: 0, method: 'GET', path: '/{domainID}/computations/{id}/evidence', needs: 'view' },
   { number: 0, method: 'POST', path: '/{domainID}/computations/{id}/approvals', needs: 'owner or creator or consumer' },
   { number: 0, method: 'GET', path: '/{domainID}/computations/{id}/approvals', needs: 'view' },
   { number: 0, method: 'DELETE', path: '/{domainID}/computations/{id}/approvals', needs: 'view' },
   { number: 0, method: 'GET', path: '/{domainID}/todo', needs: 'view' },
+  { number: 0, method: 'GET', path: '/{domainID}/cvms', needs: 'view' },
+  { number: 0, method: 'GET', path: '/{domainID}/cvms/{cvmID}', needs: 'view' },
+  { number: 0, method: 'PUT', path: '/{domainID}/cvms/{cvmID}', needs: 'administer' },
+  { number: 0, method: 'DELETE', path: '/{domainID}/cvms/{cvmID}', needs: 'administer' },
   { number: 0, method: 'GET', path: '/health', needs: '' },
   { number: 0, method: 'GET', path: '/openapi.json', needs: '' },
+  { number: 0, method: 'GET', path: '/.well-known/jwks.json', needs: '' },
 ];
 
 export const nameOf = ({ method, path }: { method: string; path: string }) => `${method} ${path}`;

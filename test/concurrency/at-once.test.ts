@@ -75,7 +75,7 @@ async function changeAtOnce(domain: Domain, count: number, fault: Fault): Promis
       reports: [{ id: reportId(), run_id, type: 'event', event_type: 'Complete', status: 'Completed', originator: 'agent' }],
       now: now(),
     });
-  expect(await Promise.all(starts.map(complete))).toEqual(times(count / 2, () => ({ accepted: 1, duplicates: 0 })));
+  expect(await Promise.all(starts.map(complete))).toMatchObject(times(count / 2, () => ({ accepted: 1, duplicates: 0 })));
   await vi.waitFor(async () => expect(await domain.totalOf('running')).toBe(0), untilTestEnds);
   const faults = tableProxy.faults();
   tableProxy.inject(undefined);

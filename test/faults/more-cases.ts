@@ -1,4 +1,4 @@
-import { aDataset, anAcceptedRun, aStoppingRun, type BenchWorld } from '../../bench/bench-world.ts';
+import { aDataset, anAcceptedRun, aRegisteredCvm, aStoppingRun, type BenchWorld } from '../../bench/bench-world.ts';
 import type { EndpointRequest } from '../../bench/endpoint-cases.ts';
 import { linkAsset } from '../../shared/links/link-asset.ts';
 import { anApproval } from '../support/approvals.ts';
@@ -58,6 +58,14 @@ export const moreCases: [KeyedName, string, (world: BenchWorld) => Promise<Endpo
       const { id, algorithm } = await anAcceptedRun(world);
       return { path: { id: algorithm, computationID: id } };
     },
+  ],
+  [
+    'cvms/register-cvm',
+    'nothing changes',
+    async ({ stores, domain }) => ({
+      path: { cvmID: await aRegisteredCvm(stores.table, domain) },
+      body: { description: 'Rack 4' },
+    }),
   ],
   [
     'assets/update-asset',

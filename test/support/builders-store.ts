@@ -5,6 +5,7 @@ import { S3RequestPresigner } from '@aws-sdk/s3-request-presigner';
 import { Sha256 } from '@smithy/core/checksum';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
 import type { Endpoints } from '../../infra/local/local-environment.ts';
+import { startKms } from '../../infra/local/kms/kms.ts';
 import { startS3 } from '../../infra/local/s3/s3.ts';
 import { permit, type Permitted } from '../../shared/access/caller.ts';
 import type { AssetType } from '../../shared/assets/asset.ts';
@@ -47,16 +48,22 @@ export async function startStores(options: { latencyInMilliseconds?: number } = 
   const s3 = await startS3({ bucket: 'content', notifiedPrefix: 'content/upload/', onObjectCreated: () => undefined });
   const presigner = new S3RequestPresigner({ region: 'local', credentials: localCredentials, sha256: Sha256 });
   const stepFunctions = await startIdleStepFunctions();
+  const kms = await startKms({});
   return {
     table: embedded.table,
     mortal: { name: embedded.table.name, document, deadline: patientDeadline },
     proxy,
     content: { url: `${s3.endpoint}/content`, presigner },
     executions: stepFunctions.executions,
-    endpoints: { dynamoDb: proxy.endpoint, s3: s3.endpoint, stepFunctions: stepFunctions.endpoint },
+    endpoints: {
+      dynamoDb: proxy.endpoint,
+      s3: s3.endpoint,
+      stepFunctions: stepFunctions.endpoint,
+      kms: kms.place,
+    },
     stop: async () => {
       document.destroy();
-      await Promise.all([stepFunctions.stop(), s3.stop(), proxy.stop()]);
+      await Promise.all([stepFunctions.stop(), kms.stop(), s3.stop(), proxy.stop()]);
       await embedded.stop();
     },
   };

@@ -4,13 +4,17 @@ import type { Item, Table } from '../../shared/table/table.ts';
 
 const name = 'interleave';
 
-/** The next transaction through the table waits until `act` is done. */
-export function beforeTheNextTransaction(table: Table, act: () => Promise<unknown>): void {
+/** The next transaction through the table, a writing one by default, waits until `act` is done. */
+export function beforeTheNextTransaction(
+  table: Table,
+  act: () => Promise<unknown>,
+  kind: 'TransactWrite' | 'TransactGet' = 'TransactWrite',
+): void {
   const { middlewareStack } = table.document;
   middlewareStack.add(
     (next, { commandName }) =>
       async (sent) => {
-        if (String(commandName).startsWith('TransactWrite') && middlewareStack.remove(name)) await act();
+        if (String(commandName).startsWith(kind) && middlewareStack.remove(name)) await act();
         return await next(sent);
       },
     { name, step: 'initialize' },

@@ -15,10 +15,14 @@ export interface KeyedRequest {
   body?: unknown;
   computation?: string;
   asset?: string;
+  cvm?: string;
 }
 
 export type Prepare = (
-  session: Pick<Session, 'createComputation' | 'createAsset' | 'link' | 'readyComputation' | 'startRun' | 'digestOf' | 'approve'>,
+  session: Pick<
+    Session,
+    'createComputation' | 'createAsset' | 'link' | 'readyComputation' | 'startRun' | 'digestOf' | 'approve' | 'registerCvm'
+  >,
 ) => Promise<KeyedRequest>;
 
 const agent_config = { cert_file: 'certificate', server_key: 'the private key' };
@@ -74,6 +78,15 @@ export const keyedRequests: Record<KeyedName, Prepare> = {
     const id = await readyComputation();
     await approve(id);
     return { path: { id }, computation: id };
+  },
+  'cvms/register-cvm': async () => {
+    const cvm = newCvm();
+    return { path: { cvmID: cvm }, body: { description: 'registered' }, cvm };
+  },
+  'cvms/delete-cvm': async ({ registerCvm }) => {
+    const cvm = newCvm();
+    await registerCvm(cvm);
+    return { path: { cvmID: cvm }, cvm };
   },
 };
 

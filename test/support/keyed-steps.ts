@@ -90,5 +90,7 @@ function preparing(send: Steps['send'], digestOf: (id: string) => Promise<string
     digestOf,
     approve: async (id) => done('approvals/approve', { path: { id }, body: { digest: await digestOf(id) } }),
     startRun: (id, cvm) => done('runs/start-run', { path: { id }, query: { cvm } }),
+    registerCvm: (cvmID, fields = {}) =>
+      done('cvms/register-cvm', { path: { cvmID }, body: { description: 'Prepared', ...fields } }),
   };
 }

@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { computationStatuses } from '../../shared/computations/computation.ts';
 import { parseHead } from '../../shared/events/journal-head.ts';
-import { parseStoredEvent } from '../../shared/events/stored-event.ts';
+import { chainedEvent, parseStoredEvent, publicEvent, type StoredEvent } from '../../shared/events/stored-event.ts';
 import { numberOf } from '../../shared/identifiers.ts';
 import { isActive } from '../../shared/computations/run.ts';
 import { indexedLists } from '../../shared/lists/indexed-list.ts';
@@ -9,7 +10,7 @@ import { countDays, dayOfKey, parseDay } from '../../shared/lists/days.ts';
 import { parseHead as parseListHead } from '../../shared/lists/head.ts';
 import { parseEntry } from '../../shared/lists/log.ts';
 import { unfoldedEntries } from '../../shared/lists/unfolded.ts';
-import { cvmKeys, indexKeys, listKeys, userKeys, type Key } from '../../shared/table/keys.ts';
+import { cvmKeys, indexKeys, listKeys, lists, userKeys, type Key } from '../../shared/table/keys.ts';
 import { inLists } from './list-inconsistencies.ts';
 import type { Item, Table } from '../../shared/table/table.ts';
 
@@ -35,6 +36,7 @@ export function inconsistencies(items: Item[]): string[] {
     ...[...partitions].flatMap(([pk, members]) => inJournal(pk, members)),
     ...amongLinks(partitions),
     ...amongRuns(partitions),
+    ...amongCvms(partitions),
     ...inStatistics(partitions),
     ...amongMirrors(partitions),
   ];
@@ -54,8 +56,18 @@ function inJournal(pk: string, items: Item[]): string[] {
     ...events.flatMap((event, index) =>
       event.timestamp < (events[index - 1]?.timestamp ?? '') ? [`${pk} goes back in time at ${event.number}`] : [],
     ),
+    ...events.flatMap((event, index) =>
+      isChained(event, events[index - 1]) ? [] : [`${pk} has another hash than its content at ${event.number}`],
+    ),
+    ...(events.length === 0 || Buffer.from(head.last_hash ?? []).equals(events.at(-1)?.hash ?? Buffer.alloc(0))
+      ? []
+      : [`${pk}'s head has another hash than its last event`]),
     ...(latest && events.some(({ id }) => id === latest['id']) ? [] : [`${pk}'s latest event is not in the journal`]),
   ];
+}
+
+function isChained(event: StoredEvent, before: StoredEvent | undefined): boolean {
+  return isDeepStrictEqual(publicEvent(event), publicEvent(chainedEvent(event, before?.hash)));
 }
 
 const rowsOf = (partitions: Partitions, kind: string) =>
@@ -95,6 +107,19 @@ function amongLinks(partitions: Partitions): string[] {
       return row['dataset_count'] === count ? [] : [`${id} counts ${String(row['dataset_count'])} datasets, has ${count}`];
     }),
   ];
+}
+
+/** Every registered CVM is in the list of its domain, once. */
+function amongCvms(partitions: Partitions): string[] {
+  const listed = rowsOf(partitions, 'cvms').map(({ domain, row }) => `${domain}#${String(row['id'])} ${String(row['sk'])}`);
+  const registered = [...partitions].flatMap(([pk, items]) =>
+    pk.startsWith('cvm#')
+      ? items.map((item) => `${pk.slice('cvm#'.length)} ${listKeys.row(lists.cvms(''), Number(item['listed_as'])).sk}`)
+      : [],
+  );
+  return [...new Set([...listed, ...registered])]
+    .filter((cvm) => !listed.includes(cvm) || !registered.includes(cvm))
+    .map((cvm) => `the CVM ${cvm} is either not registered or not listed`);
 }
 
 /** An active run has a computation and a claim of its CVM. A run that has ended has no claim and no commands. */

@@ -7,6 +7,7 @@ import { isDeployed, isKnown, openTarget, type Person, type Target } from './tar
 
 type Computation = BodyOf<'computations/create-computation'>;
 type Asset = BodyOf<'assets/create-asset'>;
+type Cvm = BodyOf<'cvms/register-cvm'>;
 
 /** Steps that many tests share: calls of the service by route, resources to work on, and the part of the CVM. */
 export interface Session extends Client {
@@ -22,6 +23,8 @@ export interface Session extends Client {
   approve: (computationId: string, as?: Person) => Promise<BodyOf<'approvals/approve'>>;
   /** Runs a ready computation. Returns the run's identifier. */
   startRun: (computationId: string, cvm: string) => Promise<string>;
+  /** Registers a CVM. It is removed after the tests of the file. */
+  registerCvm: (cvm: string, fields?: Record<string, unknown>) => Promise<Cvm>;
   /** Waits for a CVM's command of this type and returns it. */
   commandFor: (cvm: string, type: 'run' | 'stop') => Promise<Command>;
   report: (cvm: string, ...reports: Record<string, unknown>[]) => Promise<BodyOf<'cvms/report'>>;
@@ -65,17 +68,19 @@ export function useSession(): Session {
 
 async function openSession(): Promise<{ session: Session; leave: () => Promise<void> }> {
   const target = await openTarget();
-  const made = { computations: new Set<string>(), assets: new Set<string>() };
+  const made = { computations: new Set<string>(), assets: new Set<string>(), cvms: new Set<string>() };
   const client = await openClient(target, (name, { status, body }) => {
     if (status !== 201) return;
     const { id } = body as { id: string };
     if (name === 'computations/create-computation') made.computations.add(id);
     if (name === 'assets/create-asset') made.assets.add(id);
+    if (name === 'cvms/register-cvm') made.cvms.add(id);
   });
   const session = withSharedSteps(target, client);
   const leave = async () => {
     for (const id of made.computations) await deleteComputation(session, id);
     for (const id of made.assets) await session.call('assets/delete-asset', { path: { id } });
+    for (const cvmID of made.cvms) await session.call('cvms/delete-cvm', { path: { cvmID } });
     if (!isDeployed) await expectEmpty(session);
     await target.stop();
   };
@@ -128,6 +133,8 @@ function withSharedSteps(target: Target, client: Client): Session {
     approve: async (id, as = 'administrator') =>
       done('approvals/approve', { path: { id }, body: { digest: await digestOf(id) }, as }),
     startRun: (id, cvm) => done('runs/start-run', { path: { id }, query: { cvm } }),
+    registerCvm: (cvmID, fields = {}) =>
+      done('cvms/register-cvm', { path: { cvmID }, body: { description: 'End to end', ...fields } }),
     endRun: async (cvm, event = { event_type: 'Complete', status: 'Completed' }) => {
       const { id: command_id, run_id, computation_id } = await commandFor(cvm, 'run');
       await report(cvm, { run_id, type: 'accepted', command_id }, { run_id, type: 'event', ...event });
@@ -163,14 +170,16 @@ async function deleteComputation(session: Session, id: string): Promise<void> {
 }
 
 async function expectEmpty({ done }: Client): Promise<void> {
-  const [computations, assets, runs] = await Promise.all([
+  const [computations, assets, runs, cvms] = await Promise.all([
     done('computations/list-computations', {}),
     done('assets/list-assets', {}),
     done('runs/list-runs', {}),
+    done('cvms/list-cvms', {}),
   ]);
-  expect({ computations: computations.total, assets: assets.total, runs: runs.total }).toEqual({
+  expect({ computations: computations.total, assets: assets.total, runs: runs.total, cvms: cvms.total }).toEqual({
     computations: 0,
     assets: 0,
     runs: 0,
+    cvms: 0,
   });
 }
