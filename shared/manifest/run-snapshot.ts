@@ -12,7 +12,6 @@ const assetOfRun = v.object({
   /** SHA3-256, hex, as in the manifest. */
   checksum: v.string(),
 });
-export type AssetOfRun = v.InferOutput<typeof assetOfRun>;
 
 /** An approval that counted when the run started. */
 const approvalOfRun = v.object({
