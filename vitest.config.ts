@@ -17,6 +17,7 @@ const exceptions = [
   'test/shared/logger.test.ts',
   'test/shared/runs/executions.test.ts',
   'test/shared/runs/record-reports.test.ts',
+  'test/shared/waits/wait.test.ts',
 ];
 
 const without = (files: string[]) => [...configDefaults.exclude, ...files];

@@ -41,3 +41,6 @@ export const changesLists = [
   'DeleteItem',
   'BatchWriteItem',
 ] as const;
+
+/** Takes and frees a slot for a wait (shared/waits/wait-slot.ts). */
+export const waiting = ['Query', 'PutItem', 'DeleteItem'] as const;

@@ -18,6 +18,8 @@ const measuredSchema = v.object({
   /** What the templates of a stage say that decides what it costs. */
   stage: v.object({
     memoryInMegabytes: v.number(),
+    /** The memory of functions that hold requests. */
+    memoryOfWaitsInMegabytes: v.number(),
     alarmMetrics: v.number(),
     dashboards: v.number(),
     evidenceKeys: v.number(),

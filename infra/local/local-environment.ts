@@ -11,6 +11,9 @@ export const local = {
   region: 'local',
 } as const;
 
+/** The caps of waits on one machine, for each endpoint that waits. A wait costs a read of the engine each second. */
+export const localWaits = { perStage: 200, perDomain: 200 } as const;
+
 export interface Endpoints {
   dynamoDb: string;
   s3: string;
@@ -40,6 +43,8 @@ export function setEnvironment(endpoints: Endpoints, times: RunTimes, logLevel: 
     MEMBERSHIP_CLAIM: local.membershipClaim,
     ACCEPT_TIMEOUT_SECONDS: String(times.acceptInSeconds),
     STOP_TIMEOUT_SECONDS: String(times.stopInSeconds),
+    WAITS_PER_STAGE: String(localWaits.perStage),
+    WAITS_PER_DOMAIN: String(localWaits.perDomain),
     LOG_LEVEL: logLevel,
     METRICS_NAMESPACE: '', // nobody collects metrics here
     AWS_REGION: local.region,

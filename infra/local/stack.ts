@@ -85,7 +85,8 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
   const kept = options.dataDirectory === undefined ? {} : { dataDirectory: options.dataDirectory };
   const times = { ...localTimes, ...options.times };
   const clock = options.clock ?? systemTimerClock;
-  const invoke = localFunctions({ clock, ...(options.load ? { load: options.load } : {}) });
+  const draining = new AbortController();
+  const invoke = localFunctions({ clock, draining: draining.signal, ...(options.load ? { load: options.load } : {}) });
   const background = startBackground(invoke, clock);
 
   const started = async <Part extends { stop: () => Promise<void> }>(part: Promise<Part>): Promise<Part> => {
@@ -158,6 +159,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
     });
     onStop(cvms.stop);
   }
+  onStop(async () => draining.abort()); // the first to be stopped: requests that are held get their answer
   return {
     baseUrl: `http://localhost:${gateway.port}`,
     endpoints,

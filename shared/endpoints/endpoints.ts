@@ -1,5 +1,8 @@
 import type { Contract, Examples } from '../http/contract.ts';
 import type { Route } from '../http/route.ts';
+import * as approve from './approvals/approve.ts';
+import * as listApprovals from './approvals/list-approvals.ts';
+import * as withdrawApproval from './approvals/withdraw-approval.ts';
 import * as createAsset from './assets/create-asset.ts';
 import * as deleteAsset from './assets/delete-asset.ts';
 import * as getAsset from './assets/get-asset.ts';
@@ -13,7 +16,11 @@ import * as deleteComputation from './computations/delete-computation.ts';
 import * as getComputation from './computations/get-computation.ts';
 import * as listComputations from './computations/list-computations.ts';
 import * as updateComputation from './computations/update-computation.ts';
+import * as deleteCvm from './cvms/delete-cvm.ts';
+import * as getCvm from './cvms/get-cvm.ts';
 import * as listCommands from './cvms/list-commands.ts';
+import * as listCvms from './cvms/list-cvms.ts';
+import * as registerCvm from './cvms/register-cvm.ts';
 import * as report from './cvms/report.ts';
 import * as getStatus from './events/get-status.ts';
 import * as listEvents from './events/list-events.ts';
@@ -31,6 +38,7 @@ import * as health from './service/health.ts';
 import * as jwks from './service/jwks.ts';
 import * as openapi from './service/openapi.ts';
 import * as getStatistics from './statistics/get-statistics.ts';
+import * as getTodo from './todo/get-todo.ts';
 
 /** An endpoint's file. Its handler imports the route and the contract, so the examples stay out of the handler's bundle. */
 interface Endpoint {
@@ -69,6 +77,14 @@ export const endpoints = [
   listCommands,
   report,
   getEvidence,
+  approve,
+  listApprovals,
+  withdrawApproval,
+  getTodo,
+  listCvms,
+  getCvm,
+  registerCvm,
+  deleteCvm,
   health,
   openapi,
   jwks,

@@ -6,7 +6,15 @@ export const lifecycleEvents = ['created', 'started', 'stop_requested', 'complet
 export type LifecycleEvent = (typeof lifecycleEvents)[number];
 
 /** The service's events about changes that are not part of the lifecycle. */
-export const administrativeEvents = ['updated', 'owner_changed', 'asset_linked', 'asset_unlinked', 'key_uploaded'] as const;
+export const administrativeEvents = [
+  'updated',
+  'owner_changed',
+  'asset_linked',
+  'asset_unlinked',
+  'key_uploaded',
+  'approved',
+  'approval_withdrawn',
+] as const;
 export type AdministrativeEvent = (typeof administrativeEvents)[number];
 
 /** The parts of a CVM that report events. A report cannot name the service or a user as originator. */

@@ -8,7 +8,8 @@ import { segmentItem } from './segment.ts';
 import { markSegment } from './segment-marks.ts';
 import { chainedEvent, publicEvent, storedEvent, storedSizeInBytes, type StoredEvent } from './stored-event.ts';
 
-const eventsPerAppend = 50;
+/** The most events of one append. */
+export const eventsPerAppend = 50;
 const eventsPerSegment = 256;
 const bytesPerSegment = 128 * 1024;
 

@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import type { Event, NewEvent } from './event.ts';
+import { numberedId } from '../identifiers.ts';
 import { hashOfEvent } from './event-hash.ts';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
 
@@ -27,7 +27,7 @@ export function storedEvent(event: NewEvent, number: number, timestamp: string):
   const { details } = event;
   return {
     number,
-    id: randomUUID(),
+    id: numberedId(number),
     event_type: event.event_type,
     details: details instanceof Uint8Array ? details : Buffer.from(JSON.stringify(details)),
     run_id: event.run_id ?? '',

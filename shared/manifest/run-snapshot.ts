@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { assetUses } from '../assets/asset.ts';
 import { agentConfigInput } from '../computations/agent-config.ts';
 import { manifestSchema } from './manifest.ts';
 
@@ -7,7 +8,7 @@ const assetOfRun = v.object({
   id: v.string(),
   /** The user who created it. */
   creator: v.string(),
-  use: v.picklist(['open', 'approval']),
+  use: v.picklist(assetUses),
   /** SHA3-256, hex, as in the manifest. */
   checksum: v.string(),
 });
@@ -45,3 +46,6 @@ export const runSnapshot = v.object({
   approvals: v.optional(v.array(approvalOfRun)),
 });
 export type RunSnapshot = v.InferOutput<typeof runSnapshot>;
+
+/** What this version keeps with a run. */
+export type NewSnapshot = { [name in keyof RunSnapshot]-?: Exclude<RunSnapshot[name], undefined> };

@@ -8,6 +8,7 @@ const schemaVersions = {
   run: 1,
   asset: 1,
   claim: 1,
+  'registered CVM': 1,
   'snapshot of a run': 1,
   'journal head': 1,
   'kept answer': 1,

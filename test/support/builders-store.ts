@@ -82,8 +82,8 @@ export function allowed(): Permitted {
 }
 
 export async function aComputation(table: Table, domain: string, name = 'Iris'): Promise<string> {
-  const fields = { name, description: '', owner: 'alice' };
-  const given = { domain, fields, agent_config: defaultAgentConfig, by: 'alice', now: clockOfTests };
+  const fields = { name, description: '', owner: 'alice', approval: 'none' as const };
+  const given = { domain, fields, agent_config: defaultAgentConfig, consumers: [], by: 'alice', now: clockOfTests };
   return (await createComputation(table, given)).id;
 }
 
@@ -95,7 +95,14 @@ export async function anAsset(
     asset_type: 'algorithm',
   },
 ): Promise<string> {
-  const fields = { description: '', mime_type: '', user_key: '', content_access: 'creator' as const, asset: btoa('print(1)') };
+  const fields = {
+    description: '',
+    mime_type: '',
+    user_key: '',
+    content_access: 'creator' as const,
+    use: 'open' as const,
+    asset: btoa('print(1)'),
+  };
   return (await createAsset(table, content, { domain, ...fields, ...asset, createdBy: 'alice', now: clockOfTests })).id;
 }
 

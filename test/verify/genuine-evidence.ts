@@ -78,7 +78,7 @@ export function genuineEvidence(events = 8): Genuine {
     carol: { cvm_ids: [], expires_at: at(3600) },
   };
   const approvals = Object.entries(limits).map(([user, limit]) => {
-    const approval = { domain: 'd1', computation, digest, cvm_ids: null, expires_at: null, ...limit };
+    const approval = { domain: 'd1', computation, digest, expires_at: null, ...limit };
     const { cvm_ids, expires_at } = approval;
     const signer = signers[user];
     if (!signer) throw new TypeError(`${user} has no key.`);

@@ -6,6 +6,7 @@ import { nameIn } from '../../../infra/stages.ts';
 import { environment } from '../../../shared/environment.ts';
 import { lifecycleSteps, stateMachineDefinition } from '../../../shared/runs/state-machine.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
+import type { Route } from '../../../shared/http/route.ts';
 import type { Uses } from '../../../shared/uses.ts';
 import { tasks } from '../../../shared/tasks/tasks.ts';
 import { flat, synthesize, type SynthesizedStage } from '../../support/synthesized-stages.ts';
@@ -17,6 +18,7 @@ interface FunctionProperties {
   Architectures: string[];
   MemorySize: number;
   Timeout: number;
+  ReservedConcurrentExecutions?: number;
   TracingConfig: { Mode: string };
   LoggingConfig: { LogFormat: string; LogGroup: unknown; ApplicationLogLevel: string };
   Environment: { Variables: Record<string, unknown> };
@@ -54,6 +56,9 @@ function referenced(reference: unknown): string {
   const { Ref, 'Fn::GetAtt': attribute } = reference as { Ref?: string; 'Fn::GetAtt'?: string[] };
   return Ref ?? attribute?.[0] ?? '';
 }
+
+const maxWaitInSeconds = 20;
+const waits = (name: FunctionName) => routes.some((route: Route) => route.name === name && route.waits);
 
 const listed = (actions: string | string[]) => [actions].flat();
 
@@ -172,8 +177,18 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
         TracingConfig: { Mode: 'Active' },
         LoggingConfig: { LogFormat: 'JSON', ApplicationLogLevel: stage.logLevel },
       });
-      expect(properties.MemorySize).toBeGreaterThanOrEqual(512);
+      expect(properties.MemorySize).toBe(waits(name) ? 256 : 512);
       expect(properties.Timeout).toBeLessThanOrEqual(routes.some((route) => route.name === name) ? 29 : 900);
+    });
+
+    it('has a concurrency of its own if it waits: more than the waits that it may hold', () => {
+      const { perStage, perDomain, concurrency } = stage.waits;
+      const caps = { WAITS_PER_STAGE: String(perStage), WAITS_PER_DOMAIN: String(perDomain) };
+      expect(properties.ReservedConcurrentExecutions).toBe(waits(name) ? concurrency : undefined);
+      if (!waits(name)) return;
+      expect(properties.Environment.Variables).toMatchObject(caps);
+      expect(concurrency).toBeGreaterThan(perStage);
+      expect(properties.Timeout).toBeGreaterThan(maxWaitInSeconds + 5);
     });
 
     it('is granted exactly the actions that it declares', () => {
