@@ -19,7 +19,7 @@ function checkAssets({ manifest, approvals }: Statement, assets: NonNullable<Sta
   return [
     check(
       inManifest.join() === assets.map(({ checksum }) => checksum).join(),
-      `The ${assets.length} assets are those of the manifest.`,
+      `The assets are those of the manifest (${assets.length}).`,
       'The assets are not those of the manifest: their checksums differ.',
     ),
     ...withoutWord.map(({ id, creator }) => fails(`The asset ${id} needs the approval of ${creator}, who gave none.`)),

@@ -1,4 +1,4 @@
-import { createHash, type webcrypto } from 'node:crypto';
+import { createHash, generateKeyPairSync, sign, type webcrypto } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { calculateJwkThumbprint, importJWK, type JWK } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -105,6 +105,38 @@ describe('the evidence of a run', () => {
     await session.endRun(cvm, { event_type: 'Failed', status: 'Failed' });
     const { statement } = await evidenceOf(ended.id, run);
     expect(statement).toMatchObject({ run: { id: run, status: 'failed' }, events: { last: { event_type: 'failed' } } });
+  });
+});
+
+describe('the evidence of an approved run', () => {
+  it('has the words of the parties, with signatures that anyone can verify', async () => {
+    const cvm = newCvm();
+    const id = await session.readyComputation({ approval: 'all_signed' });
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+    const key = publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
+    await session.done('keys/upload-key', { path: { id }, body: { key } });
+    const { headers } = await session.call('runs/get-manifest', { path: { id } });
+    const digest = headers.get('manifest-digest') ?? '';
+    const limits = { cvm_ids: [cvm], expires_at: '2199-01-01T00:00:00.000Z' };
+    const ofLimits = createHash('sha3-256').update(canonicalize(limits) ?? '');
+    const text = `computation-approval:v1:${session.target.domain}:${id}:${digest}:${ofLimits.digest('hex')}`;
+    const signature = sign(null, Buffer.from(text), privateKey).toString('base64');
+    await session.done('approvals/approve', { path: { id }, body: { digest, ...limits, signature } });
+    const run = await session.startRun(id, cvm);
+    await session.endRun(cvm);
+    const evidence = await evidenceOf(id, run);
+    expect(evidence.statement).toMatchObject({
+      manifest_digest: digest,
+      run: { manifest_digest: digest },
+      assets: [{ creator: session.target.idOf('administrator'), use: 'open' }],
+      approvals: [{ user: session.target.idOf('administrator'), digest, ...limits, signature, key }],
+    });
+    const findings = checkEvidence({ evidence: JSON.stringify(evidence), keys: JSON.stringify(await keys()) });
+    expect(findings.filter(({ verdict }) => verdict === 'does not hold')).toEqual([]);
+    expect(findings).toContainEqual({
+      verdict: 'holds',
+      sentence: expect.stringContaining('approved this manifest, signed by the key SHA256:'),
+    });
   });
 });
 

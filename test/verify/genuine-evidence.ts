@@ -72,10 +72,10 @@ export function genuineEvidence(events = 8): Genuine {
     result_consumers: [{ user_key: 'MCowBQYDK2VwAyEB' }],
   };
   const digest = canonicalDigest(manifest);
-  const limits = {
-    alice: { cvm_ids: [] },
+  const limits: Record<string, { cvm_ids?: string[]; expires_at?: string }> = {
+    alice: {},
     bob: { cvm_ids: ['cvm-1', 'cvm-2'] },
-    carol: { cvm_ids: ['cvm-1'], expires_at: at(3600) },
+    carol: { cvm_ids: [], expires_at: at(3600) },
   };
   const approvals = Object.entries(limits).map(([user, limit]) => {
     const approval = { domain: 'd1', computation, digest, expires_at: null, ...limit };
