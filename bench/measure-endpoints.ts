@@ -4,6 +4,7 @@ import { localFunctions } from '../infra/local/local-functions.ts';
 import { routes, type RouteName } from '../shared/endpoints/endpoints.ts';
 import { takesKey, type Route } from '../shared/http/route.ts';
 import { tasks } from '../shared/tasks/tasks.ts';
+import { changesLists, type Uses } from '../shared/uses.ts';
 import { startStores } from '../test/support/builders-store.ts';
 import { skippingClock } from '../test/support/skipping-clock.ts';
 import { fillWorld } from './bench-world.ts';
@@ -67,10 +68,10 @@ export async function measureEndpoints(): Promise<Measurement[]> {
       };
     };
     // Maintenance is measured first, before other cases create work for it.
-    for (const { name } of tasks.toReversed()) {
+    for (const { name, uses } of tasks.toReversed()) {
       for (const [what, prepare] of Object.entries(taskCases[name])) {
         const once = async () => [await measure(name, undefined, what, await prepare(world))];
-        measurements.push(...(await withoutFolds(once)));
+        measurements.push(...(await withoutFolds(uses, once)));
       }
     }
     const byName = new Map(routes.map((route) => [route.name, route]));
@@ -85,7 +86,7 @@ export async function measureEndpoints(): Promise<Measurement[]> {
       const once = async () => [
         await measure(route.name, route.endpoint, what, httpEvent(route.method, world.domain, await prepare(world))),
       ];
-      measurements.push(...(await withoutFolds(once)));
+      measurements.push(...(await withoutFolds(route.uses, once)));
     }
     for (const { route, what, prepare } of cases.filter(({ route }) => takesKey(route))) {
       const twice = async () => {
@@ -96,7 +97,7 @@ export async function measureEndpoints(): Promise<Measurement[]> {
           await measure(route.name, route.endpoint, what, event, 'repeat'),
         ];
       };
-      measurements.push(...(await withoutFolds(twice)));
+      measurements.push(...(await withoutFolds(route.uses, twice)));
     }
     return measurements.sort((a, b) => (a.endpoint ?? last) - (b.endpoint ?? last));
   } finally {
@@ -108,7 +109,8 @@ export async function measureEndpoints(): Promise<Measurement[]> {
  * Every 16th change of a list looks at the list's log, and may fold it. That share is in docs/adr/0001-lists.md. Two changes in a
  * row never both look, so the one with fewer calls has not.
  */
-async function withoutFolds(work: () => Promise<Measurement[]>): Promise<Measurement[]> {
+async function withoutFolds({ table = [] }: Uses, work: () => Promise<Measurement[]>): Promise<Measurement[]> {
+  if (!changesLists.every((action) => table.includes(action))) return work();
   const callsOf = (measured: Measurement[]) => measured.reduce((sum, { calls }) => sum + calls, 0);
   const [first, second] = [await work(), await work()];
   return callsOf(first) <= callsOf(second) ? first : second;
