@@ -41,8 +41,8 @@ export interface Work {
 const nothingToDo: Work = { commands: [], run: null };
 
 /**
- * Reads the commands for a CVM and the run that holds it, all as of one moment. Notes that the CVM was heard. One round trip if
- * no run holds the CVM, else two; one more if a registered CVM was not heard for 30 seconds.
+ * Reads the commands for a CVM and the run that holds it, all as of one moment. Notes that the CVM was heard. One round trip, or two
+ * if a run holds the CVM or its presence has to be written.
  */
 export async function listCommands(table: Table, domain: string, cvmId: string, now: string): Promise<Work> {
   const cvm = { domain, cvm_id: cvmId };
