@@ -1,5 +1,6 @@
 import { ServiceError } from '../errors.ts';
-import { isRole, roles, type AccessAction, type Role } from './roles.ts';
+import { eitherOf } from '../either-of.ts';
+import { isRole, roles, rolesWith, type AccessAction, type Role } from './roles.ts';
 
 /** The authenticated user, seen from one domain. */
 export interface Caller {
@@ -71,7 +72,7 @@ export function permit(caller: Caller, access: Access, relations: Partial<Record
   const isAllowed =
     access.anyOf.some((action) => caller.actions.has(action)) || access.or?.some((relation) => relations[relation] === caller.id);
   if (isAllowed) return permitted;
-  throw forbidden(caller, [...access.anyOf, ...(access.or ?? []).map((relation) => `being its ${relation}`)]);
+  throw forbidden(caller, access);
 }
 
 /**
@@ -79,12 +80,14 @@ export function permit(caller: Caller, access: Access, relations: Partial<Record
  * @throws ServiceError `forbidden`
  */
 export function requireAction(caller: Caller, action: AccessAction): void {
-  if (!caller.actions.has(action)) throw forbidden(caller, [action]);
+  if (!caller.actions.has(action)) throw forbidden(caller, { anyOf: [action] });
 }
 
-function forbidden(caller: Caller, alternatives: string[]): ServiceError {
+function forbidden(caller: Caller, { anyOf, or = [] }: Access): ServiceError {
+  const role = `the role ${eitherOf(rolesWith(...anyOf))}`;
+  const needed = [role, ...or.map((relation) => `being its ${relation}`)].join(', or ');
   const held = [...caller.roles].sort().join(', ');
-  return new ServiceError('forbidden', `Requires ${alternatives.join(' or ')}. Your roles in this domain: ${held}.`);
+  return new ServiceError('forbidden', `Requires ${needed}. Your roles in this domain: ${held}.`);
 }
 
 /** The action that it takes to provide an asset of this type. */
