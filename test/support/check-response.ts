@@ -38,7 +38,10 @@ export function responseChecker(document: OpenApiDocument): CheckResponse {
     const body: unknown = JSON.parse(text);
     const validate = validatorOf(media);
     if (!validate(body)) throw new Error(`${where} does not match its schema: ${JSON.stringify(validate.errors)} in ${text}`);
-    if (contentType === 'application/problem+json') checkProblem(body as Problem, status, headers, where);
+    if (contentType === 'application/problem+json') {
+      checkProblem(body as Problem, status, headers, where);
+      checkReason(body as Problem, media, where);
+    }
     return body;
   };
 }
@@ -48,6 +51,7 @@ interface Problem {
   code: string;
   request_id: string;
   errors?: unknown[];
+  reason?: string;
 }
 
 /** Checks what a schema of an error cannot express (docs/contract.md, section 3). */
@@ -57,27 +61,27 @@ function checkProblem(problem: Problem, status: number, headers: Headers, where:
   if (status === 400 && !problem.errors?.length) throw new Error(`${where} has no errors: ${JSON.stringify(problem)}`);
 }
 
+/** Each operation has an example for every reason of its conflicts, under the name of the reason. */
+function checkReason({ reason }: Problem, { examples = {} }: Media, where: string): void {
+  if (reason !== undefined && !(reason in examples))
+    throw new Error(`${where} has the reason ${reason}, which is not documented.`);
+}
+
 export function newAjv(): Ajv2020 {
   const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true });
   addFormats.default(ajv);
   return ajv;
 }
 
-/** Compiles validators that refuse undocumented fields. A schema without properties accepts any field. */
+/** Compiles validators that refuse undocumented fields. A schema without properties, or for any property, accepts any field. */
 function closedValidators(document: OpenApiDocument): (media: Media) => ValidateFunction {
   const ajv = newAjv();
   const known = new Map<Media, ValidateFunction>();
   return (media) => {
-    const validate =
-      known.get(media) ?? ajv.compile(isOpen(media.schema) ? media.schema : closed(resolved(document, media.schema)));
+    const validate = known.get(media) ?? ajv.compile(closed(resolved(document, media.schema)));
     known.set(media, validate);
     return validate;
   };
-}
-
-/** Whether it is the schema of the OpenAPI document itself, whose fields another schema describes. */
-function isOpen({ properties }: Schema): boolean {
-  return typeof properties === 'object' && properties !== null && 'openapi' in properties;
 }
 
 /** Returns the schema with its references to `components` replaced by the schemas. */

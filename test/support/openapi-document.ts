@@ -1,7 +1,9 @@
 /** The parts of an OpenAPI 3.1 document that the tests read. */
 export interface OpenApiDocument {
   openapi: string;
-  info: { title: string; version: string };
+  info: { title: string; version: string; contact: { name: string } };
+  servers: { url: string; description: string }[];
+  tags: { name: string; description: string }[];
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, Schema> };
 }
@@ -9,6 +11,8 @@ export interface OpenApiDocument {
 export interface Operation {
   operationId: string;
   summary: string;
+  tags: string[];
+  deprecated?: boolean;
   description?: string;
   security?: unknown[];
   parameters: Parameter[];
@@ -33,6 +37,7 @@ export interface DocumentedResponse {
 export interface Media {
   schema: Schema;
   example?: unknown;
+  examples?: Record<string, { value: unknown }>;
 }
 
 export type Schema = Record<string, unknown>;
