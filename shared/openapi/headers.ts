@@ -15,12 +15,18 @@ export function textHeaders(descriptions: Record<string, string>): Record<string
   return Object.fromEntries(entries.map(([name, description]) => [name, { description, schema: { type: 'string', maxLength } }]));
 }
 
-/** The headers of every response of a function. API Gateway adds the second one. */
-export const everyResponse: Record<string, HeaderObject> = {
-  ...textHeaders({ 'x-request-id': 'The identifier of the request.' }),
-  'Access-Control-Allow-Origin': {
+/** The headers that every response of a function has. API Gateway adds the second one. */
+export const sharedHeaders: Record<string, HeaderObject> = {
+  RequestId: { description: 'The identifier of the request.', schema: { type: 'string', maxLength } },
+  AllowedOrigin: {
     description: 'The origin of the web page that sent the request, if the stage allows it.',
     required: false,
     schema: { type: 'string', maxLength },
   },
+};
+
+/** References to these headers, which are components of the document. */
+export const everyResponse = {
+  'x-request-id': { $ref: '#/components/headers/RequestId' },
+  'Access-Control-Allow-Origin': { $ref: '#/components/headers/AllowedOrigin' },
 };

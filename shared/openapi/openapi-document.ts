@@ -1,6 +1,7 @@
 import { endpoints } from '../endpoints/endpoints.ts';
 import { Components } from './components.ts';
 import { gatewayMessageSchema } from './gateway-message.ts';
+import { sharedHeaders } from './headers.ts';
 import { operation } from './operation.ts';
 import { problemSchema } from './problem-schema.ts';
 import { tags } from './tags.ts';
@@ -25,7 +26,7 @@ export function openapiDocument(version: string): OpenApi {
     info: {
       title: 'Computation management',
       version,
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
       contact: { name: 'The operator of the stage' },
       description:
         'Manages confidential computations: their participants, algorithms, datasets and keys, their runs on confidential virtual machines (CVMs), and an event log. Every resource belongs to a domain.',
@@ -50,6 +51,7 @@ export function openapiDocument(version: string): OpenApi {
             "A JSON Web Token from the stage's OpenID Connect issuer. It is checked as RFC8725 recommends: only RS256, with issuer, audience and expiry.",
         },
       },
+      headers: sharedHeaders,
       schemas: components.schemas,
     },
   };

@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { operationOf, type Media, type OpenApiDocument, type Schema } from './openapi-document.ts';
+import { operationOf, type Header, type Media, type OpenApiDocument, type Schema } from './openapi-document.ts';
 
 export interface HttpAnswer {
   status: number;
@@ -24,7 +24,7 @@ export function responseChecker(document: OpenApiDocument): CheckResponse {
     const contentType = headers.get('content-type')?.split(';')[0] ?? '';
     const isByGateway = status >= 400 && contentType === 'application/json';
     const required = Object.entries(response.headers ?? {}).flatMap(([name, header]) =>
-      header.required === false ? [] : [name],
+      headerOf(document, header)?.required === false ? [] : [name],
     );
     for (const name of isByGateway ? [] : ['x-request-id', ...required]) {
       if (!headers.has(name)) throw new Error(`${where} lacks the header ${name}.`);
@@ -44,6 +44,10 @@ export function responseChecker(document: OpenApiDocument): CheckResponse {
     }
     return body;
   };
+}
+
+function headerOf({ components }: OpenApiDocument, header: Header | { $ref: string }): Header | undefined {
+  return '$ref' in header ? components.headers[header.$ref.replace('#/components/headers/', '')] : header;
 }
 
 interface Problem {

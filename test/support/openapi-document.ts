@@ -5,7 +5,7 @@ export interface OpenApiDocument {
   servers: { url: string; description: string }[];
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, Schema> };
+  components: { schemas: Record<string, Schema>; headers: Record<string, Header> };
 }
 
 export interface Operation {
@@ -30,8 +30,14 @@ export interface Parameter {
 
 export interface DocumentedResponse {
   description: string;
-  headers?: Record<string, { description: string; required?: boolean; schema: Schema }>;
+  headers?: Record<string, Header | { $ref: string }>;
   content?: Record<string, Media>;
+}
+
+export interface Header {
+  description: string;
+  required?: boolean;
+  schema: Schema;
 }
 
 export interface Media {
