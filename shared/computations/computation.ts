@@ -65,6 +65,11 @@ const rowEntries = {
 /** A computation in a list. */
 export const computationRow = v.pipe(v.object(rowEntries), v.title('ComputationRow'));
 
+/** Leaves out what only the stored row has. */
+export function rowOf(stored: StoredComputation): v.InferOutput<typeof computationRow> {
+  return v.parse(computationRow, stored);
+}
+
 /** The stored row of a computation, with its latest run and the versions that guard changes. Without its configuration. */
 export const storedComputation = v.object({
   ...rowEntries,

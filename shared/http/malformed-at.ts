@@ -28,7 +28,7 @@ export function malformedAt(text: string): number {
     return true;
   };
   const takeSpaced = (expression: RegExp): boolean => take(space) && take(expression);
-  const takeWord = (word: string): boolean => [...word].every((letter) => text[at] === letter && ++at > 0);
+  const takeWord = (word: string): boolean => Array.from(word).every((letter) => text[at] === letter && ++at > 0);
   const takeUnicode = (): boolean => take(unicode) && [1, 2, 3, 4].every(() => take(hexDigit));
 
   const takeString = (): boolean => {

@@ -273,7 +273,7 @@ function expectExampleFits({ schema, example, examples = {} }: Media): void {
 function schemasIn(node: unknown): Schema[] {
   if (typeof node !== 'object' || node === null) return [];
   const inner = Object.values(node).flatMap(schemasIn);
-  return 'type' in node && typeof node.type === 'string' ? [node as Schema, ...inner] : inner;
+  return 'type' in node && typeof node.type === 'string' ? [node, ...inner] : inner;
 }
 
 function unnamedObjects(node: unknown): number {
