@@ -83,8 +83,8 @@ const returned = v.optional(v.pipe(v.unknown(), v.description('Ignored. The serv
 
 /** The body of endpoint 15. */
 export const assetInput = v.pipe(
-  strictObject({ asset: v.pipe(strictObject(inputEntries), v.title('NewAssetFields')) }),
-  v.title('NewAsset'),
+  strictObject({ asset: v.pipe(strictObject(inputEntries), v.title('AssetInputFields')) }),
+  v.title('AssetInput'),
 );
 export type AssetInput = v.InferOutput<typeof assetInput>['asset'];
 

@@ -27,7 +27,7 @@ const inputEntries = {
 };
 
 /** The body of endpoint 1. */
-export const computationInput = v.pipe(strictObject(inputEntries), v.title('NewComputation'));
+export const computationInput = v.pipe(strictObject(inputEntries), v.title('ComputationInput'));
 
 /** A field that the service returns. A PUT accepts and ignores it, so that clients can send back what they read. */
 const returned = v.optional(v.pipe(v.unknown(), v.description('Ignored. The service sets this field.')));

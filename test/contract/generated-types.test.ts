@@ -18,7 +18,7 @@ type Body<O extends keyof operations> = operations[O]['responses'] extends { 200
 export const reasonOf = (computation: Body<'getComputation'>): string | null | undefined => computation.run?.reason;
 export const namesOf = (page: Body<'listComputations'>): string[] => page.computations.map(({ name }) => name);
 export const runId: Body<'startRun'> = '00000000-002a-8b1f-9c3d-6f1a2b3c4d5e';
-export const minimal: components['schemas']['NewComputation'] = { name: 'x' };
+export const minimal: components['schemas']['ComputationInput'] = { name: 'x' };
 export function isBusy(problem: components['schemas']['Problem']): string | undefined {
   // @ts-expect-error there is no such reason
   if (problem.reason === 'no_such_reason') return undefined;

@@ -27,7 +27,7 @@ export const contract = {
         ),
       ),
     }),
-    v.title('NewKey'),
+    v.title('KeyInput'),
   ),
   status: 200,
   response: v.pipe(v.object({ uploaded: v.literal(true) }), v.title('UploadedKey')),
