@@ -29,7 +29,11 @@ function withoutDefault({ default: _, ...schema }: JsonSchema): JsonSchema {
   return schema;
 }
 
-/** A constant without a type is anything to the generators of Go and Python. */
-function withType(schema: JsonSchema): JsonSchema {
-  return { type: typeof schema.const as 'string' | 'boolean' | 'number', ...schema };
+/**
+ * A constant without a type is anything to the generators of Go and Python. A Boolean constant is shown as any Boolean, because
+ * generated Python compares it with a text.
+ */
+function withType({ const: constant, ...schema }: JsonSchema): JsonSchema {
+  if (typeof constant === 'boolean') return { type: 'boolean', ...schema };
+  return { type: typeof constant as 'string' | 'number', const: constant, ...schema } as JsonSchema;
 }
