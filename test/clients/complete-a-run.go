@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	cms "github.com/GIT_USER_ID/GIT_REPO_ID"
@@ -29,7 +30,8 @@ func main() {
 	asset := must(client.AssetsAPI.CreateAsset(ctx, "d1").AssetInput(*cms.NewAssetInput(*fields)).Execute())
 	must(client.AssetsAPI.LinkAsset(ctx, "d1", asset.Id, computation.Id).Execute())
 	must(client.KeysAPI.UploadKey(ctx, "d1", computation.Id).KeyInput(*cms.NewKeyInput(os.Getenv("KEY"))).Execute())
-	runId := must(client.RunsAPI.StartRun(ctx, "d1", computation.Id).Cvm("sim-1").Execute())
+	started := must(client.RunsAPI.StartRun(ctx, "d1", computation.Id).Cvm("sim-1").Execute())
+	runId := strings.Trim(started, "\"") // generated Go leaves the quotes of a JSON string
 	run := must(client.RunsAPI.GetRun(ctx, "d1", computation.Id).Execute())
 	for !run.EndedAt.IsSet() || run.EndedAt.Get() == nil {
 		time.Sleep(200 * time.Millisecond)
