@@ -35,5 +35,5 @@ function withoutDefault({ default: _, ...schema }: JsonSchema): JsonSchema {
  */
 function withType({ const: constant, ...schema }: JsonSchema): JsonSchema {
   if (typeof constant === 'boolean') return { type: 'boolean', ...schema };
-  return { type: typeof constant as 'string' | 'number', const: constant, ...schema } as JsonSchema;
+  return { type: typeof constant as 'string' | 'number', const: constant, ...schema };
 }
