@@ -33,17 +33,19 @@ export const errorTable: Record<ErrorCode, { status: number; title: string }> = 
   unavailable: { status: 503, title: 'Temporarily unavailable' },
 };
 
-/** The reason of a 409, for clients that handle the reasons differently. */
-export type ConflictReason =
-  | 'run_active'
-  | 'cvm_busy'
-  | 'cvm_not_ready'
-  | 'second_algorithm'
-  | 'asset_in_use'
-  | 'file_name_taken'
-  | 'linked_too_widely'
-  | 'nothing_to_stop'
-  | 'stale_digest';
+/** The reasons of a 409, for clients that handle them differently. */
+export const conflictReasons = [
+  'run_active',
+  'cvm_busy',
+  'cvm_not_ready',
+  'second_algorithm',
+  'asset_in_use',
+  'file_name_taken',
+  'linked_too_widely',
+  'nothing_to_stop',
+  'stale_digest',
+] as const;
+export type ConflictReason = (typeof conflictReasons)[number];
 
 /** An invalid part of a request. `pointer` is a JSON Pointer into the body, or a place such as `query/limit` or `header/if-match`. */
 export interface Violation {

@@ -27,3 +27,9 @@ export function text(minimum: number, maximum: number) {
     v.metadata({ minLength: minimum, maxLength: maximum }),
   );
 }
+
+/** Text that the service returns. The maximum is only documented: what is stored was checked when it came. */
+/*#__NO_SIDE_EFFECTS__*/
+export function shownText(maximum: number) {
+  return v.pipe(v.string(), v.metadata({ maxLength: maximum }));
+}

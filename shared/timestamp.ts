@@ -4,5 +4,5 @@ import * as v from 'valibot';
 export const timestamp = v.pipe(
   v.string(),
   v.isoTimestamp(),
-  v.metadata({ format: 'date-time', examples: ['2025-07-17T08:00:00.000Z'] }),
+  v.metadata({ format: 'date-time', maxLength: 24, examples: ['2025-07-17T08:00:00.000Z'] }),
 );

@@ -1,23 +1,13 @@
-import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startStack, type Stack } from '../infra/local/stack.ts';
+import { oneOf } from './support/amounts.ts';
+import { blocksOf, deadProxy, isThere, runIn, shells, type Shell } from './support/readme.ts';
 
-const root = new URL('..', import.meta.url);
-const readme = readFileSync(new URL('README.md', root), 'utf8');
-
-/** Returns the shell blocks of a section in order. */
-function blocksOf(section: string): string[] {
-  const text = readme.split(`## ${section}\n`)[1]?.split('\n## ')[0] ?? '';
-  return [...text.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block);
-}
-
-function bash(script: string, port: number): Promise<{ code: number | null; output: string }> {
-  const shell = spawn('bash', ['-euo', 'pipefail', '-c', script], { cwd: root, env: { ...process.env, PORT: String(port) } });
-  let output = '';
-  for (const stream of [shell.stdout, shell.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
-  return new Promise((resolve) => shell.once('close', (code) => resolve({ code, output })));
-}
+const sections = ['Two commands', 'A tour'];
+const names = Object.keys(shells) as Shell[];
+const there = names.filter(isThere);
+const [first = 'bash', ...others] = there;
+const tried = oneOf([first, ...others]);
 
 let stack: Stack;
 beforeAll(async () => {
@@ -26,15 +16,28 @@ beforeAll(async () => {
 afterAll(() => stack.stop());
 
 describe('the README', () => {
-  it('has a tour whose commands all work, with a completed and then a cancelled run', async () => {
-    const blocks = blocksOf('A tour');
-    expect(blocks.length).toBeGreaterThan(4);
-    const { port } = new URL(stack.baseUrl);
-    const { code, output } = await bash(blocks.join('\n').replaceAll('http://localhost:3000', stack.baseUrl), Number(port));
-    expect(output).toContain('"missing_items":{"keys":["alice"],"hashes":[],"info":["Missing algorithm"]}');
-    expect(output).toContain('"missing_items":{"keys":[],"hashes":[],"info":[]}');
-    expect(output).toContain('"event_type":"completed"');
-    expect(output).toContain('"event_type":"cancelled"');
-    expect(code, output).toBe(0);
+  it('has lines that can be pasted into a prompt: no comments, no line that goes on in the next one', () => {
+    const lines = sections.flatMap((section) => blocksOf(section)).flatMap((block) => block.trim().split('\n'));
+    expect(lines.length).toBeGreaterThan(20);
+    expect(lines.filter((line) => /(?:^|\s)#/.test(line) || line.endsWith('\\') || line === '')).toEqual([]);
   });
+
+  it.for(names)(
+    'has a tour whose lines all work in %s, behind a proxy, with a completed and then a cancelled run',
+    async (shell, { skip }) => {
+      if (!there.includes(shell)) skip(`${shell} is not on this machine.`);
+      if (!tried.includes(shell)) skip(`npm test tries ${tried.join()}, npm run test:full every shell.`);
+      const { port } = new URL(stack.baseUrl);
+      const lines = blocksOf('A tour').join('').replace('PORT=3000', `PORT=${port}`);
+      const { code, output } = await runIn(shell, lines, { env: { PORT: '', ...deadProxy } });
+      expect(output).toContain('"missing_items":{"keys":["alice"],"hashes":[],"info":["Missing algorithm"]}');
+      expect(output).toContain('"missing_items":{"keys":[],"hashes":[],"info":[]}');
+      expect(output).toContain('"result_consumers"');
+      expect(output).toContain('"event_type":"completed"');
+      expect(output).toContain('"comp_stats"');
+      expect(output).toContain('"event_type":"cancelled"');
+      expect(output).not.toMatch(/not found|error/i);
+      expect(code, output).toBe(0);
+    },
+  );
 });

@@ -1,3 +1,4 @@
+import { rowOf } from '../../shared/computations/computation.ts';
 import { computationEtag, peekEtag } from '../../shared/computations/computation-etag.ts';
 import { readDescribed } from '../../shared/computations/describe-computation.ts';
 import { readComputation } from '../../shared/computations/find-computation.ts';
@@ -10,7 +11,7 @@ export const handler = endpoint(route, contract, async ({ path, query, caller, i
   if (query.peek === 'true') {
     const row = await readComputation(table, path.domainID, path.id);
     const etag = peekEtag(row);
-    return ifNoneMatch?.(etag) ? { etag, notModified: true } : { etag, body: row };
+    return ifNoneMatch?.(etag) ? { etag, notModified: true } : { etag, body: rowOf(row) };
   }
   const computation = await readDescribed(table, path.domainID, path.id, caller);
   const etag = computationEtag(computation);

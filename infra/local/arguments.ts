@@ -1,4 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { neverProxyLoopback } from './loopback.ts';
 
 /** A mistake on the command line. The command prints its usage and exits with 2. */
 export class UsageError extends Error {
@@ -25,6 +26,7 @@ export function portFromEnvironment(): number {
 /** Runs a command. A UsageError prints the usage and exits with 2, any other error exits with 1. */
 export async function runCommand(usage: string, command: () => Promise<void>): Promise<void> {
   try {
+    neverProxyLoopback();
     await command();
   } catch (error) {
     const isUsage = error instanceof UsageError;

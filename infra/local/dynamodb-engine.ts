@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { engineBinary } from './engine-binary.ts';
 
 /** A process of the embedded DynamoDB engine. It may not answer yet. */
 export interface DynamoDbEngine {
@@ -47,15 +46,3 @@ wait "$program"
 code=$?
 kill "$reader" 2> /dev/null
 exit "$code"`;
-
-function engineBinary(): string {
-  const name = `@dynoxide/${process.platform}-${process.arch}`;
-  try {
-    return join(dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), 'dynoxide');
-  } catch {
-    throw new Error(
-      `There is no embedded DynamoDB engine for ${process.platform}-${process.arch} (package ${name}). ` +
-        'Start DynamoDB Local (docker run -p 8000:8000 amazon/dynamodb-local) and set DYNAMODB_ENDPOINT=http://localhost:8000.',
-    );
-  }
-}

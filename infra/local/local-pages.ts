@@ -55,7 +55,7 @@ const tokenRequest = v.strictObject({
 export function localPages(mintToken: LocalIssuer['mintToken']) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
     const [path = ''] = (request.url ?? '').split('?');
-    if (request.method === 'POST' && path === '/local/token') {
+    if (path === '/local/token') {
       response.setHeaders(new Map(Object.entries(securityHeaders)));
       await sendToken(request, response, mintToken);
       return true;
@@ -72,9 +72,16 @@ export function localPages(mintToken: LocalIssuer['mintToken']) {
   };
 }
 
-/** Gives no token to a web page of another site: it cannot send JSON here, and a foreign host name is refused. */
+/**
+ * Gives no token to a web page of another origin: it cannot send JSON here, because preflights are refused like every request but
+ * POST, and a foreign host name is refused.
+ */
 async function sendToken(request: IncomingMessage, response: ServerResponse, mintToken: LocalIssuer['mintToken']): Promise<void> {
   const body = await readBody(request, 64 * 1024);
+  if (request.method !== 'POST') {
+    send(response, gatewayMessage(404, 'Not Found'));
+    return;
+  }
   const isOurs = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(request.headers.host ?? '');
   const isJson = request.headers['content-type']?.startsWith('application/json') ?? false;
   if (!isOurs || !isJson || !body) {

@@ -5,6 +5,7 @@ import { type RunTimes, stateMachineDefinition } from '../../shared/runs/state-m
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { schedules } from '../schedules.ts';
+import { allowedOrigins } from './allowed-origins.ts';
 import { type Background, startBackground } from './background.ts';
 import { lockDirectory } from './data/lock-directory.ts';
 import { createTable, startDynamoDb } from './dynamodb.ts';
@@ -28,6 +29,8 @@ export interface StackOptions {
   /** Whether simulated CVMs take the runs. */
   simulator: boolean;
   times?: Partial<RunTimes>;
+  /** Origins of web pages that may call the API and use presigned links, besides those of this machine. */
+  corsOrigins?: readonly string[];
   /** The log level of the functions: SILENT (default), ERROR, WARN, INFO or DEBUG. */
   logLevel?: string;
   onResponse?: NonNullable<GatewayOptions['onResponse']>;
@@ -85,6 +88,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
   const kept = options.dataDirectory === undefined ? {} : { dataDirectory: options.dataDirectory };
   const times = { ...localTimes, ...options.times };
   const clock = options.clock ?? systemTimerClock;
+  const allowsOrigin = allowedOrigins(options.corsOrigins);
   const draining = new AbortController();
   const invoke = localFunctions({ clock, draining: draining.signal, ...(options.load ? { load: options.load } : {}) });
   const background = startBackground(invoke, clock);
@@ -100,6 +104,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
       startS3({
         bucket: local.bucketName,
         notifiedPrefix: uploadPrefix,
+        allowsOrigin,
         onObjectCreated: (event) => background.invoke('maintenance/receive-upload', event),
         ...kept,
       }),
@@ -146,6 +151,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
       invoke: withHealthOfEngine(invoke, endpoints.dynamoDb),
       clock,
       port: options.port,
+      allowsOrigin,
       localPages: localPages(issuer.mintToken),
       ...(options.onResponse ? { onResponse: options.onResponse } : {}),
     }),

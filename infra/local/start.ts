@@ -1,22 +1,26 @@
 import { resolve } from 'node:path';
+import { parseOrigins } from './allowed-origins.ts';
 import { parseOptions, portFromEnvironment, runCommand } from './arguments.ts';
 import { serviceVersion } from '../service-version.ts';
 import { requestLine } from './request-line.ts';
 import { type Stack, type StackOptions, startStack } from './stack.ts';
 import { welcome } from './welcome.ts';
 
-const usage = `Usage: npm start -- [--data DIR] [--no-simulator]
+const usage = `Usage: npm start -- [--data DIR] [--no-simulator] [--cors-origin ORIGIN]...
 
 Runs the whole service on this machine. Set PORT to choose its port (default 3000).
 
-  --data DIR        keep the state in DIR (default: in memory, lost at exit)
-  --no-simulator    do not simulate CVMs, so that real ones can take the runs
-  --help            print this help`;
+  --data DIR            keep the state in DIR (default: in memory, lost at exit)
+  --no-simulator        do not simulate CVMs, so that real ones can take the runs
+  --cors-origin ORIGIN  let web pages of this origin call the API, such as
+                        https://app.example.com (pages of this machine always can)
+  --help                print this help`;
 
 await runCommand(usage, async () => {
   const options = parseOptions({
     data: { type: 'string' },
     'no-simulator': { type: 'boolean', default: false },
+    'cors-origin': { type: 'string', multiple: true, default: [] },
     help: { type: 'boolean', short: 'h' },
   });
   if (options.help) {
@@ -26,6 +30,7 @@ await runCommand(usage, async () => {
   const port = portFromEnvironment();
   const dataDirectory = options.data === undefined ? undefined : resolve(options.data);
   const simulator = !options['no-simulator'];
+  const corsOrigins = parseOrigins(options['cors-origin']);
   const stops: (() => Promise<void>)[] = [];
   endOnSignal(async () => {
     for (const stop of stops) await stop();
@@ -36,13 +41,21 @@ await runCommand(usage, async () => {
     setTimeout(exit, 5_000);
     void Promise.all(stops.map((stop) => stop())).then(exit, exit);
   };
-  const stack = await startOn(port, { simulator, onLost, ...(dataDirectory === undefined ? {} : { dataDirectory }) });
+  const stack = await startOn(port, {
+    simulator,
+    corsOrigins,
+    onLost,
+    ...(dataDirectory === undefined ? {} : { dataDirectory }),
+  });
   stops.push(stack.stop);
   const token = await stack.token('alice', ['d1:administrator']);
   process.stdout.write(welcome({ baseUrl: stack.baseUrl, version: serviceVersion(), token, simulator, dataDirectory }));
 });
 
-async function startOn(port: number, options: Pick<StackOptions, 'simulator' | 'dataDirectory' | 'onLost'>): Promise<Stack> {
+async function startOn(
+  port: number,
+  options: Pick<StackOptions, 'simulator' | 'dataDirectory' | 'corsOrigins' | 'onLost'>,
+): Promise<Stack> {
   try {
     return await startStack({
       port,

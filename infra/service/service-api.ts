@@ -12,6 +12,7 @@ import { HttpJwtAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { apiCors } from '../cors.ts';
 import { nameIn, type Issuer, type Stage } from '../stages.ts';
 
 /** One entry per request, including requests that reach no function. */
@@ -84,9 +85,9 @@ export class ServiceApi extends Construct {
 function corsOf({ corsOrigins }: Stage): CorsPreflightOptions {
   return {
     allowOrigins: [...corsOrigins],
-    allowMethods: [CorsHttpMethod.GET, CorsHttpMethod.POST, CorsHttpMethod.PUT, CorsHttpMethod.DELETE],
-    allowHeaders: ['authorization', 'content-type', 'idempotency-key', 'if-match', 'if-none-match'],
-    exposeHeaders: ['etag', 'x-request-id', 'location', 'hx-location', 'retry-after', 'idempotent-replayed', 'manifest-digest'],
-    maxAge: Duration.hours(1),
+    allowMethods: apiCors.methods.map((method) => CorsHttpMethod[method]),
+    allowHeaders: [...apiCors.allowHeaders],
+    exposeHeaders: [...apiCors.exposeHeaders],
+    maxAge: Duration.seconds(apiCors.maxAgeInSeconds),
   };
 }

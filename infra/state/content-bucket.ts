@@ -11,6 +11,7 @@ import {
 } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
+import { contentCors } from '../cors.ts';
 import type { Stage } from '../stages.ts';
 
 const closed = {
@@ -51,8 +52,9 @@ export class ContentBucket extends Bucket {
 function corsOf({ corsOrigins }: Stage) {
   return {
     allowedOrigins: [...corsOrigins],
-    allowedMethods: [HttpMethods.GET, HttpMethods.PUT],
-    allowedHeaders: ['content-type', 'if-none-match'],
-    maxAge: 3600,
+    allowedMethods: contentCors.methods.map((method) => HttpMethods[method]),
+    allowedHeaders: [...contentCors.allowHeaders],
+    exposedHeaders: [...contentCors.exposeHeaders],
+    maxAge: contentCors.maxAgeInSeconds,
   };
 }

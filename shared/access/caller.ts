@@ -1,5 +1,6 @@
 import { ServiceError } from '../errors.ts';
-import { isRole, roles, type AccessAction, type Role } from './roles.ts';
+import { eitherOf } from '../either-of.ts';
+import { isRole, roles, rolesWith, type AccessAction, type Role } from './roles.ts';
 
 /** The authenticated user, seen from one domain. */
 export interface Caller {
@@ -94,7 +95,7 @@ export function permit(caller: Caller, access: Access, relations: Relations = {}
     access.anyOf.some((action) => caller.actions.has(action)) ||
     access.or?.some((relation) => hasRelation(caller, relation, relations));
   if (isAllowed) return permitted;
-  throw forbidden(caller, [...access.anyOf, ...(access.or ?? []).map((relation) => `being ${relationNames[relation]}`)]);
+  throw forbidden(caller, access);
 }
 
 function hasRelation({ id }: Caller, relation: Relation, relations: Relations): boolean {
@@ -113,7 +114,7 @@ export function relationsOf(caller: Caller, relations: Relations): Partial<Recor
  * @throws ServiceError `forbidden`
  */
 export function requireAction(caller: Caller, action: AccessAction): void {
-  if (!caller.actions.has(action)) throw forbidden(caller, [action]);
+  if (!caller.actions.has(action)) throw forbidden(caller, { anyOf: [action] });
 }
 
 const relationNames: Record<Relation, string> = {
@@ -122,12 +123,14 @@ const relationNames: Record<Relation, string> = {
   consumer: 'a result consumer',
 };
 
-function forbidden(caller: Caller, alternatives: string[]): ServiceError {
-  if (alternatives.includes('operate_cvm') && caller.roles.has('cvm')) {
+function forbidden(caller: Caller, { anyOf, or = [] }: Access): ServiceError {
+  if (anyOf.includes('operate_cvm') && caller.roles.has('cvm')) {
     return new ServiceError('forbidden', 'The token is bound to other CVMs of this domain.');
   }
+  const role = anyOf.length > 0 ? [`the role ${eitherOf(rolesWith(...anyOf))}`] : [];
+  const needed = [...role, ...or.map((relation) => `being ${relationNames[relation]}`)].join(', or ');
   const held = [...caller.roles].sort().join(', ');
-  return new ServiceError('forbidden', `Requires ${alternatives.join(' or ')}. Your roles in this domain: ${held}.`);
+  return new ServiceError('forbidden', `Requires ${needed}. Your roles in this domain: ${held}.`);
 }
 
 /** The action that it takes to provide an asset of this type. */

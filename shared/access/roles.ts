@@ -33,6 +33,12 @@ export const roles = {
 
 export type Role = keyof typeof roles;
 
+/** Returns the roles that allow one of the actions. */
+export function rolesWith(...actions: AccessAction[]): Role[] {
+  const names = Object.keys(roles) as Role[];
+  return names.filter((role) => roles[role].some((action) => actions.includes(action)));
+}
+
 export function isRole(text: string): text is Role {
   return Object.hasOwn(roles, text);
 }

@@ -51,7 +51,7 @@ export const approvalInput = v.pipe(
       ),
     ),
   }),
-  v.title('NewApproval'),
+  v.title('ApprovalInput'),
 );
 export type ApprovalInput = v.InferOutput<typeof approvalInput>;
 

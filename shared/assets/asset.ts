@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { strictObject } from '../strict-object.ts';
 import { identifier } from '../identifier-schemas.ts';
-import { text } from '../text.ts';
+import { shownText, text } from '../text.ts';
 import { timestamp } from '../timestamp.ts';
 
 export const assetTypes = ['algorithm', 'dataset'] as const;
@@ -26,6 +26,8 @@ const use = v.pipe(
 /** Content up to this size is sent and returned inline (docs/contract.md, section 7). */
 export const inlineLimitInBytes = 4 * 1024 * 1024;
 
+const longestInlineText = Math.ceil(inlineLimitInBytes / 3) * 4;
+
 /** A plain name, because the agent uses it in a path. */
 const fileName = v.pipe(
   text(1, 255),
@@ -41,11 +43,14 @@ const checksum = v.pipe(
   v.regex(/^[0-9a-fA-F]{64}$/, 'Expected a SHA3-256 in hex, 64 digits.'),
   v.toLowerCase(),
   v.description('The SHA3-256 of the content in hex. The agent verifies it.'),
+  v.metadata({ minLength: 64, maxLength: 64 }),
 );
 
 const userKey = v.pipe(
   text(0, 16 * 1024),
-  v.description("The provider's RSA, ECDSA or Ed25519 public key in OpenSSH, PEM or DER form, base64. Empty for none."),
+  v.description(
+    "The provider's RSA, ECDSA or Ed25519 public key: an OpenSSH line as it is, or the base64 of an OpenSSH, PEM or DER file. Empty for none.",
+  ),
 );
 
 const inputEntries = {
@@ -69,7 +74,7 @@ const inputEntries = {
       v.description(
         'The content in base64, up to 4 MiB decoded. If omitted, upload the content with the presigned request in the response.',
       ),
-      v.metadata({ contentEncoding: 'base64' }),
+      v.metadata({ contentEncoding: 'base64', maxLength: longestInlineText }),
     ),
   ),
   user_key: v.optional(userKey, ''),
@@ -88,7 +93,10 @@ const inputEntries = {
 const returned = v.optional(v.pipe(v.unknown(), v.description('Ignored. The service sets this field.')));
 
 /** The body of endpoint 15. */
-export const assetInput = v.pipe(strictObject({ asset: strictObject(inputEntries) }), v.title('NewAsset'));
+export const assetInput = v.pipe(
+  strictObject({ asset: v.pipe(strictObject(inputEntries), v.title('AssetInputFields')) }),
+  v.title('AssetInput'),
+);
 export type AssetInput = v.InferOutput<typeof assetInput>['asset'];
 
 /**
@@ -97,23 +105,26 @@ export type AssetInput = v.InferOutput<typeof assetInput>['asset'];
  */
 export const assetReplacement = v.pipe(
   strictObject({
-    asset: strictObject({
-      ...inputEntries,
-      user_key: v.optional(userKey),
-      content_access: v.optional(contentAccess),
-      use: v.optional(use),
-      checksum: v.optional(v.nullable(checksum)),
-      id: returned,
-      state: returned,
-      size: returned,
-      created_by: returned,
-      created_at: returned,
-      updated_at: returned,
-      upload: returned,
-      download: returned,
-      content_withheld: returned,
-      content_reads: returned,
-    }),
+    asset: v.pipe(
+      strictObject({
+        ...inputEntries,
+        user_key: v.optional(userKey),
+        content_access: v.optional(contentAccess),
+        use: v.optional(use),
+        checksum: v.optional(v.nullable(checksum)),
+        id: returned,
+        state: returned,
+        size: returned,
+        created_by: returned,
+        created_at: returned,
+        updated_at: returned,
+        upload: returned,
+        download: returned,
+        content_withheld: returned,
+        content_reads: returned,
+      }),
+      v.title('AssetReplacementFields'),
+    ),
   }),
   v.title('AssetReplacement'),
 );
@@ -121,16 +132,19 @@ export type AssetReplacement = v.InferOutput<typeof assetReplacement>['asset'];
 
 const rowEntries = {
   id: identifier,
-  file_name: v.string(),
-  description: v.string(),
+  file_name: shownText(255),
+  description: shownText(4000),
   asset_type: v.picklist(assetTypes),
-  mime_type: v.string(),
+  mime_type: shownText(255),
   state: v.pipe(v.picklist(['pending', 'ready']), v.description('`pending` until the content is uploaded.')),
   size: v.pipe(v.number(), v.integer(), v.description('The size of the content in bytes. 0 while the asset is pending.')),
-  checksum: v.pipe(v.nullable(v.string()), v.description('The SHA3-256 in hex. The agent verifies it. null until it is known.')),
+  checksum: v.pipe(
+    v.nullable(shownText(64)),
+    v.description('The SHA3-256 in hex. The agent verifies it. null until it is known.'),
+  ),
   content_access: contentAccess,
   use,
-  created_by: v.string(),
+  created_by: shownText(255),
   created_at: timestamp,
   updated_at: timestamp,
 };
@@ -139,29 +153,36 @@ const rowEntries = {
 export const assetRow = v.pipe(v.object(rowEntries), v.title('AssetRow'));
 
 /** A read of the content by someone else than the creator. */
-const contentRead = v.object({ user: v.string(), read_at: timestamp });
+const contentRead = v.pipe(v.object({ user: shownText(255), read_at: timestamp }), v.title('ContentRead'));
 export type ContentRead = v.InferOutput<typeof contentRead>;
 
 const link = { url: v.pipe(v.string(), v.url()), expires_at: timestamp };
+
+const assetDownload = v.pipe(
+  v.object(link),
+  v.title('AssetDownload'),
+  v.description('A presigned request for content of more than 4 MiB.'),
+);
+
+const assetUpload = v.pipe(
+  v.object({ method: v.literal('PUT'), headers: v.record(v.string(), v.string()), ...link }),
+  v.title('AssetUpload'),
+  v.description(
+    'A presigned request that uploads the content of a pending asset, for its creator. Send these headers, and any content type.',
+  ),
+);
 
 /** An asset with its key, and for those who may have it its content or a link to it. */
 export const assetSchema = v.pipe(
   v.object({
     ...rowEntries,
     user_key: v.pipe(
-      v.string(),
+      shownText(16 * 1024),
       v.description("The provider's public key as DER SubjectPublicKeyInfo, base64. Empty if there is none."),
     ),
-    asset: v.optional(v.pipe(v.string(), v.description('The content in base64, up to 4 MiB decoded.'))),
-    download: v.optional(v.pipe(v.object(link), v.description('A presigned request for content of more than 4 MiB.'))),
-    upload: v.optional(
-      v.pipe(
-        v.object({ method: v.literal('PUT'), headers: v.record(v.string(), v.string()), ...link }),
-        v.description(
-          'A presigned request that uploads the content of a pending asset, for its creator. Send exactly these headers.',
-        ),
-      ),
-    ),
+    asset: v.optional(v.pipe(shownText(longestInlineText), v.description('The content in base64, up to 4 MiB decoded.'))),
+    download: v.optional(assetDownload),
+    upload: v.optional(assetUpload),
     content_withheld: v.optional(
       v.pipe(v.literal(true), v.description('Only the creator of the asset gets its content, and you are not its creator.')),
     ),
@@ -169,6 +190,7 @@ export const assetSchema = v.pipe(
       v.pipe(
         v.array(contentRead),
         v.description('The latest 100 reads of the content by others, newest first. Returned to the creator of the asset.'),
+        v.metadata({ maxItems: 100 }),
       ),
     ),
   }),

@@ -23,7 +23,8 @@ export function decodeContent(encoded: string): InlineContent {
   if (bytes.length > inlineLimitInBytes) {
     throw new ServiceError(
       'too_large',
-      `The content has ${bytes.length} bytes; inline at most ${inlineLimitInBytes} are taken. Leave \`asset\` out and upload it.`,
+      `The content has ${bytes.length} bytes. The limit of content in \`asset\` is ${inlineLimitInBytes} bytes. For larger content, ` +
+        'create an asset without `asset`, and send the content with the presigned request in `upload` of the response.',
     );
   }
   return { bytes, checksum: createHash('sha3-256').update(bytes).digest('hex') };

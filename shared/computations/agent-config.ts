@@ -29,7 +29,7 @@ export const agentConfigEntries = {
 const inputEntries = { ...agentConfigEntries, server_key: certificateField('The private key of the certificate') };
 
 /** The configuration of the agent inside the CVM. All fields are optional. */
-export const agentConfigInput = v.pipe(strictObject(inputEntries), v.title('NewAgentConfig'));
+export const agentConfigInput = v.pipe(strictObject(inputEntries), v.title('AgentConfigInput'));
 
 /** The configuration with all fields, as a CVM gets it. */
 export const agentConfigForCvm = v.pipe(v.object(inputEntries), v.title('AgentConfigForCvm'));

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { identifier } from '../identifier-schemas.ts';
 import { strictObject } from '../strict-object.ts';
-import { text } from '../text.ts';
+import { shownText, text } from '../text.ts';
 import { timestamp } from '../timestamp.ts';
 import { agentConfigInput, agentConfigOutput } from './agent-config.ts';
 import { runSchema } from './run.ts';
@@ -52,7 +52,7 @@ const inputEntries = {
 };
 
 /** The body of endpoint 1. */
-export const computationInput = v.pipe(strictObject(inputEntries), v.title('NewComputation'));
+export const computationInput = v.pipe(strictObject(inputEntries), v.title('ComputationInput'));
 
 /** A field that the service returns. A PUT accepts and ignores it, so that clients can send back what they read. */
 const returned = v.optional(v.pipe(v.unknown(), v.description('Ignored. The service sets this field.')));
@@ -84,9 +84,9 @@ export const computationReplacement = v.pipe(
 
 const rowEntries = {
   id: identifier,
-  name: v.string(),
-  description: v.string(),
-  owner: v.pipe(v.string(), v.description("The owner, a user's `sub`.")),
+  name: shownText(200),
+  description: shownText(4000),
+  owner: v.pipe(shownText(255), v.description("The owner, a user's `sub`.")),
   status: v.picklist(computationStatuses),
   created_at: timestamp,
   updated_at: timestamp,
@@ -94,6 +94,11 @@ const rowEntries = {
 
 /** A computation in a list. */
 export const computationRow = v.pipe(v.object(rowEntries), v.title('ComputationRow'));
+
+/** Leaves out what only the stored row has. */
+export function rowOf(stored: StoredComputation): v.InferOutput<typeof computationRow> {
+  return v.parse(computationRow, stored);
+}
 
 /** The stored row of a computation, with its latest run and the versions that guard changes. Without its configuration. */
 export const storedComputation = v.object({
@@ -125,25 +130,34 @@ export function fieldsOf(
 const linkedAsset = v.pipe(
   v.object({
     id: identifier,
-    file_name: v.string(),
+    file_name: shownText(255),
     asset_type: v.picklist(['algorithm', 'dataset']),
   }),
   v.title('AssetOfComputation'),
 );
 
+const detailEntries = {
+  agent_config: agentConfigOutput,
+  approval,
+  consumers: v.pipe(
+    v.array(shownText(255)),
+    v.description('The only result consumers beside the owner. Empty: not limited.'),
+    v.metadata({ maxItems: mostConsumers }),
+  ),
+  assets: v.pipe(
+    v.array(linkedAsset),
+    v.description('The linked assets: the algorithm, then the datasets in the order in which they were linked.'),
+    v.metadata({ maxItems: 101 }),
+  ),
+  run: v.pipe(v.nullable(runSchema), v.description('The latest run. null if the computation was never run.')),
+};
+
 /** A computation with its configuration, assets and latest run. */
-export const computationSchema = v.pipe(
-  v.object({
-    ...rowEntries,
-    agent_config: agentConfigOutput,
-    approval,
-    consumers: v.pipe(v.array(v.string()), v.description('The only result consumers beside the owner. Empty: not limited.')),
-    assets: v.pipe(
-      v.array(linkedAsset),
-      v.description('The linked assets: the algorithm, then the datasets in the order in which they were linked.'),
-    ),
-    run: v.pipe(v.nullable(runSchema), v.description('The latest run. null if the computation was never run.')),
-  }),
-  v.title('Computation'),
+export const computationSchema = v.pipe(v.object({ ...rowEntries, ...detailEntries }), v.title('Computation'));
+
+/** The answer of endpoint 3: with `peek` the row alone. One type for both keeps the fields usable in generated clients. */
+export const computationView = v.pipe(
+  v.object({ ...rowEntries, ...v.partial(v.object(detailEntries)).entries }),
+  v.title('ComputationView'),
 );
 export type Computation = v.InferOutput<typeof computationSchema>;

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { cvmId, identifier } from '../identifier-schemas.ts';
+import { shownText } from '../text.ts';
 import { timestamp } from '../timestamp.ts';
 
 /** A run starts as `running` and ends in exactly one of the last three statuses. */
@@ -20,7 +21,7 @@ export const runSchema = v.pipe(
     status: v.picklist(runStatuses),
     started_at: timestamp,
     ended_at: v.pipe(v.nullable(timestamp), v.description('The end of the run. null while the run is active.')),
-    started_by: v.pipe(v.string(), v.description('The user who started the run.')),
+    started_by: v.pipe(shownText(255), v.description('The user who started the run.')),
     reason: v.pipe(v.nullable(v.string()), v.description('The reason for the end of the run. null while the run is active.')),
     manifest_digest: v.optional(
       v.pipe(v.nullable(v.string()), v.description('The digest of the manifest. null for runs of earlier versions.')),

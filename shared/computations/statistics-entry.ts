@@ -4,7 +4,7 @@ import { computationStatuses } from './computation.ts';
 /** The number of times that a computation entered a status on a UTC day. */
 export const statisticsEntry = v.pipe(
   v.object({
-    day: v.pipe(v.string(), v.description('A UTC day.'), v.metadata({ format: 'date', examples: ['2025-07-17'] })),
+    day: v.pipe(v.string(), v.description('A UTC day.'), v.metadata({ format: 'date', maxLength: 10, examples: ['2025-07-17'] })),
     status: v.picklist(computationStatuses),
     count: v.pipe(v.number(), v.integer(), v.description('The number of times that a computation entered the status.')),
   }),

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { shownText } from '../text.ts';
 import { timestamp } from '../timestamp.ts';
 
 /** The service's events about the lifecycle of a computation. */
@@ -39,10 +40,10 @@ export const eventSchema = v.pipe(
       v.string(),
       v.uuid(),
       v.description('The identifier of the event, a UUID.'),
-      v.examples(['9f0c6a52-4a0e-4d6c-8a43-5d0f5f0e7c11']),
+      v.metadata({ format: 'uuid', maxLength: 36, examples: ['9f0c6a52-4a0e-4d6c-8a43-5d0f5f0e7c11'] }),
     ),
     event_type: v.pipe(
-      v.string(),
+      shownText(60),
       v.description(
         `The type of the event. Lifecycle: ${inCode(lifecycleEvents)}. Administrative changes: ` +
           `${inCode(administrativeEvents)}. Any other type is the name of an event that the agent in the CVM reported.`,
@@ -56,23 +57,23 @@ export const eventSchema = v.pipe(
       v.examples(['e30=']),
     ),
     run_id: v.pipe(
-      v.string(),
+      shownText(36),
       v.description('The run that the event belongs to. Empty if it belongs to none.'),
       v.examples(['00000000-002a-8b1f-9c3d-6f1a2b3c4d5e']),
     ),
     timestamp: v.pipe(timestamp, v.description('The time when the service recorded the event, UTC. Never decreases.')),
     originator: v.pipe(
-      v.string(),
+      shownText(255),
       v.description('The originator of the event: a user, `system`, or the part of the CVM that reported it.'),
       v.examples(['system', 'agent']),
     ),
     cvm_id: v.pipe(
-      v.string(),
+      shownText(64),
       v.description('The CVM on which the event happened. Empty if there was none.'),
       v.examples(['cvm-1']),
     ),
     status: v.pipe(
-      v.string(),
+      shownText(60),
       v.description("`success` or `failure`. Events of an agent have the agent's own status."),
       v.examples(['success']),
     ),

@@ -1,5 +1,5 @@
 import type * as v from 'valibot';
-import type { ErrorCode } from '../errors.ts';
+import type { ConflictReason, ErrorCode } from '../errors.ts';
 import type { ConditionalHeader } from './preconditions.ts';
 
 /** The input and output of an endpoint: parsed by the handler, published in the OpenAPI document. */
@@ -23,6 +23,8 @@ export interface Contract {
   optionalHeaders?: Record<string, string>;
   /** Errors beyond those that every endpoint can return. */
   errors?: readonly ErrorCode[];
+  /** The reasons of its 409, if it has `conflict` among its errors. */
+  reasons?: readonly ConflictReason[];
   description?: string;
 }
 

@@ -14,6 +14,7 @@ import type { Route, TakesKey } from './route.ts';
 import { cvmId, domainId } from '../identifier-schemas.ts';
 import type { Contract } from './contract.ts';
 import { log, startLog } from '../logger.ts';
+import { malformedJson } from './malformed-json.ts';
 import { logFieldsOf } from './log-fields.ts';
 import { parseInput } from './parse.ts';
 import { parseCondition, type ConditionalHeader, type Names } from './preconditions.ts';
@@ -204,7 +205,7 @@ function bodyParser(): Layer {
         if ((error as { statusCode?: number }).statusCode === 415) {
           throw notJson(error);
         }
-        throw invalid('', 'Expected well-formed JSON.');
+        throw malformedJson(String(request.event.body));
       }
     },
   };

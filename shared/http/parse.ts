@@ -1,18 +1,20 @@
 import * as v from 'valibot';
 import { ServiceError, type Violation } from '../errors.ts';
+import { eitherOf } from '../either-of.ts';
 import { cut } from './cut.ts';
 
 const mostViolations = 20;
 
 /**
- * Parses input by its schema.
+ * Parses input by its schema. Unknown fields come before missing ones, because a typing error causes both.
  * @param place the part of the request: '' for the body, whose violations are JSON Pointers
  * @throws ServiceError `invalid_request` with up to 20 invalid places and what was expected there, never the input
  */
 export function parseInput<S extends v.GenericSchema>(schema: S, input: unknown, place: '' | 'query' | 'path'): v.InferOutput<S> {
   const result = v.safeParse(schema, input);
   if (result.success) return result.output;
-  const errors = result.issues.slice(0, mostViolations).map((issue) => violationOf(issue, place));
+  const issues = [...result.issues].sort((a, b) => Number(isUnknown(b)) - Number(isUnknown(a)));
+  const errors = issues.slice(0, mostViolations).map((issue) => violationOf(issue, place, schema));
   const first = errors[0];
   throw new ServiceError('invalid_request', first ? `${first.pointer || 'The body'}: ${first.detail}` : 'Invalid request.', {
     errors,
@@ -32,24 +34,32 @@ export function entry<S extends v.GenericSchema, Invalid>(
   const run: v.GenericSchema<v.InferInput<S>, v.InferOutput<S> | Invalid>['~run'] = ({ value }) => {
     const result = v.safeParse(schema, value);
     if (result.success) return { typed: true, value: result.output };
-    const { pointer, detail } = violationOf(result.issues[0], '');
+    const { pointer, detail } = violationOf(result.issues[0], '', schema);
     return { typed: true, value: whenInvalid(value, pointer === '' ? detail : `${pointer}: ${detail}`) };
   };
   return { ...schema, '~run': run };
 }
 
-function violationOf(issue: v.BaseIssue<unknown>, place: '' | 'query' | 'path'): Violation {
+function isUnknown(issue: v.BaseIssue<unknown>): boolean {
+  return issue.type === 'strict_object' && issue.expected === 'never';
+}
+
+function violationOf(issue: v.BaseIssue<unknown>, place: '' | 'query' | 'path', schema: v.GenericSchema): Violation {
   const pointer = place + (issue.path ?? []).map((item) => `/${escaped(cut(String(item.key)))}`).join('');
-  return { pointer, detail: detailOf(issue, place) };
+  return { pointer, detail: isUnknown(issue) ? unknownIn(place, schema) : detailOf(issue) };
 }
 
 function escaped(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-function detailOf(issue: v.BaseIssue<unknown>, place: string): string {
-  if (issue.type === 'strict_object' && issue.expected === 'never')
-    return `Unknown ${place === 'query' ? 'parameter' : 'field'}.`;
+function unknownIn(place: '' | 'query' | 'path', schema: v.GenericSchema): string {
+  if (place !== 'query') return 'Unknown field.';
+  const names = 'entries' in schema ? Object.keys(schema.entries as v.ObjectEntries) : [];
+  return names.length === 0 ? 'Unknown parameter. Expected none.' : `Unknown parameter. Expected ${eitherOf(names)}.`;
+}
+
+function detailOf(issue: v.BaseIssue<unknown>): string {
   if (issue.received === 'undefined' && issue.path) return 'Required.';
   return issue.message.startsWith('Invalid ') ? `Expected ${described(issue.expected)}.` : issue.message;
 }
@@ -62,9 +72,14 @@ const typeNames: Record<string, string> = {
   string: 'text',
 };
 
-/** What valibot expected, in words: `("a" | "b")` is a choice. */
+/** What valibot expected, in words: `("a" | "b")` is a choice of texts, `(Object | null)` one of types. */
 function described(expected: string | null): string {
   if (expected === null) return 'another value';
   const choice = /^\((.*)\)$/.exec(expected)?.[1];
-  return choice === undefined ? (typeNames[expected] ?? expected) : `one of ${choice.replaceAll(' | ', ', ')}`;
+  return eitherOf((choice?.split(' | ') ?? [expected]).map(inWords));
+}
+
+function inWords(expected: string): string {
+  if (expected === '""') return 'an empty text';
+  return typeNames[expected] ?? expected.replace(/^"(.*)"$/, '$1');
 }

@@ -32,7 +32,7 @@ export function problemResponse(error: ServiceError, requestId: string): HttpRes
       'content-type': 'application/problem+json',
       'x-request-id': requestId,
       'cache-control': 'no-store',
-      ...(status === 503 ? { 'retry-after': retryAfterInSeconds } : {}),
+      ...(status === 503 || status === 429 ? { 'retry-after': retryAfterInSeconds } : {}),
     },
     body: JSON.stringify(body),
   };

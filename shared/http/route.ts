@@ -10,6 +10,8 @@ export interface Route {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;
   summary: string;
+  /** Set if clients should use another endpoint. */
+  deprecated?: true;
   /** False if a POST, PUT or DELETE takes no Idempotency-Key: it changes nothing, or recognizes repeats by itself. */
   takesKey?: false;
   /**

@@ -15,14 +15,17 @@ const maxRsaBits = 16_384;
 const maxCharacters = 16_384;
 
 const expected =
-  'Expected the base64 of one public key file: OpenSSH (a line such as "ssh-ed25519 AAAA..."), PEM ("BEGIN PUBLIC KEY") or DER; ' +
+  'Expected one public key: an OpenSSH line such as "ssh-ed25519 AAAA...", or the base64 of an OpenSSH, PEM ("BEGIN PUBLIC KEY") or DER file; ' +
   `RSA (${minRsaBits} to ${maxRsaBits} bits), ECDSA (P-256, P-384, P-521) or Ed25519.`;
 const privateKeySent = 'This is a private key. Never share it. Send its public key. ';
 const certificateSent = 'This is a certificate. Send the public key in it. ';
 
+/** A line of OpenSSH. Every type of key has a hyphen in its name, which base64 never has. */
+const opensshLine = /^(?=[^ \t-]*-)([a-z0-9@.-]+)[ \t]+([A-Za-z0-9+/]+={0,2})(?:[ \t][^\r\n]*)?$/;
+
 /**
- * Parses the base64 (RFC 4648, section 4; line breaks allowed) of a public key in one of these forms: an OpenSSH line, with or
- * without a comment; the decoded `AAAA...` part of such a line; PEM (`PUBLIC KEY`, `RSA PUBLIC KEY`); the DER of either PEM
+ * Parses a public key: an OpenSSH line as it is, with or without a comment; or the base64 (RFC 4648, section 4; line breaks
+ * allowed) of such a line, of its decoded `AAAA...` part, of PEM (`PUBLIC KEY`, `RSA PUBLIC KEY`) or of the DER of either PEM
  * form. It accepts the keys of docs/contract.md, section 4, with which the agent can verify signatures.
  *
  * The fingerprint is that of SSH, the SHA-256 of the key's wire form, because users can look it up with
@@ -30,16 +33,23 @@ const certificateSent = 'This is a certificate. Send the public key in it. ';
  * @throws InvalidKeyError for any other text, and for more than 16,384 characters. Private keys and certificates have their own
  * message.
  */
-export function parsePublicKey(base64: string): PublicKey {
-  if (base64.length > maxCharacters) throw new InvalidKeyError(expected);
-  const bytes = decode(base64.replace(/\s/g, ''));
+export function parsePublicKey(given: string): PublicKey {
+  if (given.length > maxCharacters) throw new InvalidKeyError(expected);
+  refusePrivateKey(given);
+  const asItIs = opensshLine.exec(given.trim());
+  if (asItIs) return fromSshLine(asItIs[1] ?? '', asItIs[2] ?? '');
+  const bytes = decode(given.replace(/\s/g, ''));
   const text = bytes.toString('latin1').trim();
-  if (/---- ?BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY|^(?:PuTTY-User-Key-File|openssh-key-v1)/.test(text))
-    throw new InvalidKeyError(privateKeySent + expected);
+  refusePrivateKey(text);
   if (text.startsWith('-----BEGIN')) return fromDer(unarmoured(text));
   if (text.startsWith('\0')) return fromSshWire(bytes);
-  const line = /^([a-z0-9@.-]+)[ \t]+([A-Za-z0-9+/]+={0,2})(?:[ \t][^\r\n]*)?$/.exec(text);
+  const line = opensshLine.exec(text);
   return line ? fromSshLine(line[1] ?? '', line[2] ?? '') : fromDer(bytes);
+}
+
+function refusePrivateKey(text: string): void {
+  if (/---- ?BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY|^(?:PuTTY-User-Key-File|openssh-key-v1)/.test(text))
+    throw new InvalidKeyError(privateKeySent + expected);
 }
 
 function decode(base64: string): Buffer {

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { identifier } from '../identifier-schemas.ts';
+import { shownText } from '../text.ts';
 
 const hash = v.pipe(
   v.array(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(255))),
@@ -12,17 +13,23 @@ const userKey = v.pipe(
   v.base64(),
   v.minLength(1),
   v.description('The public key as DER SubjectPublicKeyInfo, base64.'),
+  v.metadata({ maxLength: 16 * 1024 }),
+);
+
+const dataset = v.pipe(
+  v.object({ hash, user_key: userKey, filename: v.pipe(shownText(255), v.minLength(1)) }),
+  v.title('ManifestDataset'),
 );
 
 /** The manifest of a run, in the form that the agent and its checking tools read. Any other form would crash the agent. */
 export const manifestSchema = v.pipe(
   v.object({
     id: identifier,
-    name: v.string(),
-    description: v.string(),
-    datasets: v.array(v.object({ hash, user_key: userKey, filename: v.pipe(v.string(), v.minLength(1)) })),
-    algorithm: v.object({ hash, user_key: userKey }),
-    result_consumers: v.pipe(v.array(v.object({ user_key: userKey })), v.minLength(1)),
+    name: shownText(200),
+    description: shownText(4000),
+    datasets: v.pipe(v.array(dataset), v.metadata({ maxItems: 100 })),
+    algorithm: v.pipe(v.object({ hash, user_key: userKey }), v.title('ManifestAlgorithm')),
+    result_consumers: v.pipe(v.array(v.pipe(v.object({ user_key: userKey }), v.title('ManifestConsumer'))), v.minLength(1)),
   }),
   v.title('Manifest'),
 );
@@ -31,10 +38,10 @@ export type Manifest = v.InferOutput<typeof manifestSchema>;
 /** The items that are missing before a run. If all lists are empty, the computation is ready to run. */
 export const missingItemsSchema = v.pipe(
   v.object({
-    keys: v.pipe(v.array(v.string()), v.description('The users who must upload their public key.')),
-    hashes: v.pipe(v.array(v.string()), v.description('The file names of linked assets without content.')),
+    keys: v.pipe(v.array(shownText(255)), v.description('The users who must upload their public key.')),
+    hashes: v.pipe(v.array(shownText(255)), v.description('The file names of linked assets without content.')),
     info: v.pipe(
-      v.array(v.string()),
+      v.array(shownText(1_000)),
       v.description('Everything else that is missing, as sentences.'),
       v.examples([['Missing algorithm']]),
     ),

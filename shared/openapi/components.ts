@@ -23,7 +23,7 @@ export class Components {
   private moved(node: unknown): unknown {
     if (Array.isArray(node)) return node.map((entry) => this.moved(entry));
     if (typeof node !== 'object' || node === null) return node;
-    const inner = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, this.moved(value)]));
+    const inner = Object.fromEntries(Object.entries(withNamedKinds(node)).map(([key, value]) => [key, this.moved(value)]));
     const { title, ...shape } = inner;
     if (typeof title !== 'string') return inner;
     const known = this.named.get(title);
@@ -31,4 +31,21 @@ export class Components {
     this.named.set(title, shape);
     return { $ref: `#/components/schemas/${title}` };
   }
+}
+
+interface Kind {
+  title?: string;
+  properties?: { type?: { const?: unknown } };
+}
+
+/** Names the kinds of a schema that `type` distinguishes: a Report of type `accepted` is an AcceptedReport. */
+function withNamedKinds(node: object): object {
+  const { title, oneOf } = node as { title?: unknown; oneOf?: Kind[] };
+  if (typeof title !== 'string' || !Array.isArray(oneOf)) return node;
+  return { ...node, oneOf: oneOf.map((kind) => ({ title: nameOfKind(kind, title), ...kind })) };
+}
+
+function nameOfKind({ properties }: Kind, title: string): string | undefined {
+  const type = properties?.type?.const;
+  return typeof type === 'string' ? `${type.charAt(0).toUpperCase()}${type.slice(1)}${title}` : undefined;
 }

@@ -19,7 +19,14 @@ const described: Record<ConditionalHeader, { name: string; description: string }
 /** The parameter of the endpoint's conditional header, if it has one. */
 export function conditionParameters({ condition }: Contract) {
   if (!condition) return [];
-  return [{ ...described[condition], in: 'header', required: false, schema: { type: 'string', examples: [etagExample] } }];
+  return [
+    {
+      ...described[condition],
+      in: 'header',
+      required: false,
+      schema: { type: 'string', maxLength: 10_240, examples: [etagExample] },
+    },
+  ];
 }
 
 /** Descriptions of the ETag header, for the headers of a response. */

@@ -4,6 +4,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
 import { parseInput } from '../../shared/http/parse.ts';
 import type { Contract } from '../../shared/http/contract.ts';
+import { conflictReasons } from '../../shared/errors.ts';
 import { openapiDocument } from '../../shared/openapi/openapi-document.ts';
 import { endpoints, routes } from '../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../shared/http/route.ts';
@@ -72,7 +73,7 @@ describe('the OpenAPI document', () => {
     expect(openapiDocument('1.2.3')).toStrictEqual(document);
   });
 
-  it('names the schema of every JSON body, except for a choice of two, a run’s identifier and the document itself', () => {
+  it('names the schema of every JSON body, and every object in the named schemas', () => {
     const unnamed = operations.flatMap(({ route, operation }) => {
       const bodies = [operation.requestBody?.content, operation.responses[200]?.content, operation.responses[201]?.content];
       const schemas = bodies.flatMap((content): Schema[] =>
@@ -80,7 +81,11 @@ describe('the OpenAPI document', () => {
       );
       return schemas.every((schema) => '$ref' in schema) ? [] : [route.name];
     });
-    expect(unnamed).toEqual(['computations/get-computation', 'runs/start-run', 'service/openapi']);
+    expect(unnamed).toEqual([]);
+    const inner = Object.entries(document.components.schemas).flatMap(([name, schema]) =>
+      Object.values(schema).flatMap((part) => (unnamedObjects(part) > 0 ? [name] : [])),
+    );
+    expect(inner).toEqual(['AssetUpload']); // its headers are a map
     expect(Object.keys(document.components.schemas)).toEqual(
       expect.arrayContaining([
         'Asset',
@@ -156,6 +161,72 @@ describe('the OpenAPI document', () => {
     for (const media of sent) expect(media).toHaveProperty('example');
   });
 
+  it('has an example with its reason for each conflict, and with run_id, missing_items and errors where an error has them', () => {
+    const problems = operations.flatMap(({ route, operation }) =>
+      Object.values(operation.responses).flatMap(({ content = {} }) =>
+        Object.entries(content['application/problem+json']?.examples ?? {}).map(([name, { value }]) => ({
+          route,
+          name,
+          problem: value as Record<string, unknown>,
+        })),
+      ),
+    );
+    const withField = (field: string) => [...new Set(problems.filter(({ problem }) => field in problem).map(({ name }) => name))];
+    expect(withField('errors')).toEqual(['invalid_request']);
+    expect(withField('missing_items')).toEqual(['incomplete']);
+    expect(withField('run_id').sort()).toEqual(['asset_in_use', 'cvm_busy', 'run_active']);
+    expect(withField('reason').sort()).toEqual([...conflictReasons].sort());
+    for (const { name, problem } of problems) expect([problem['code'], problem['reason']]).toContain(name);
+    const withoutReason = operations.filter(({ contract }) => contract.errors?.includes('conflict') && !contract.reasons?.length);
+    expect(withoutReason.map(({ route }) => route.name)).toEqual([]);
+  });
+
+  it('has no schema whose name begins with New, which generated Go declares as a function too', () => {
+    expect(Object.keys(document.components.schemas).filter((name) => name.startsWith('New'))).toEqual([]);
+  });
+
+  it('has a server, a contact, and a description of every tag that it uses', () => {
+    expect(document.servers).toEqual([expect.objectContaining({ url: '/' })]);
+    expect(document.info.contact.name).not.toBe('');
+    const used = new Set(operations.flatMap(({ operation }) => operation.tags));
+    expect(document.tags.map(({ name }) => name).sort()).toEqual([...used].sort());
+    for (const { description } of document.tags) expect(description).toMatch(/\.$/);
+  });
+
+  it('marks GET .../stop as deprecated, and nothing else', () => {
+    const deprecated = operations.filter(({ operation }) => operation.deprecated);
+    expect(deprecated.map(({ route }) => nameOf(route))).toEqual(['GET /{domainID}/computations/{id}/stop']);
+  });
+
+  it('has one parameter of each name in an operation, whatever its place', () => {
+    for (const { operation } of operations) {
+      const names = operation.parameters.map(({ name }) => name.toLowerCase());
+      expect(names).toEqual([...new Set(names)]);
+    }
+  });
+
+  it('limits the length of every text and array and the size of every integer', () => {
+    const unlimited = schemasIn(document).filter((schema) => {
+      if (schema['type'] === 'string') return !['maxLength', 'enum', 'const'].some((limit) => limit in schema);
+      if (schema['type'] === 'array') return !('maxItems' in schema);
+      return schema['type'] === 'integer' && !('minimum' in schema && 'maximum' in schema && 'format' in schema);
+    });
+    expect(unlimited).toEqual([]);
+  });
+
+  it('says with every 429 and 503 when to try again', () => {
+    const statuses = operations.flatMap(({ operation }) => Object.entries(operation.responses));
+    const tries = statuses.filter(([status]) => status === '429' || status === '503');
+    expect(tries.length).toBeGreaterThan(50);
+    for (const [, { headers }] of tries) expect(headers).toHaveProperty('Retry-After.schema.type', 'integer');
+  });
+
+  it('has no default that is an object, and a type for every constant', () => {
+    const schemas = schemasIn(document);
+    expect(schemas.filter((schema) => typeof schema['default'] === 'object')).toEqual([]);
+    expect(schemas.filter((schema) => 'const' in schema && !('type' in schema))).toEqual([]);
+  });
+
   it('has API Gateway’s own message as the example of each error that it answers itself', () => {
     const failures = operations.flatMap(({ operation }) =>
       Object.entries(operation.responses).filter(([status]) => status >= '400'),
@@ -194,11 +265,26 @@ describe('the OpenAPI document', () => {
   });
 });
 
-function expectExampleFits({ schema, example }: Media): void {
-  if (example === undefined) return;
+function expectExampleFits({ schema, example, examples = {} }: Media): void {
+  const values = [...(example === undefined ? [] : [example]), ...Object.values(examples).map(({ value }) => value)];
+  if (values.length === 0) return;
   const ajv = newAjv();
-  ajv.validate(resolved(document, schema), example);
-  expect(ajv.errors).toBeNull();
+  const validate = ajv.compile(resolved(document, schema));
+  for (const value of values) {
+    validate(value);
+    expect(validate.errors ?? []).toEqual([]);
+  }
+}
+
+/** Returns everything in the document that has the `type` of a schema. */
+function schemasIn(node: unknown): Schema[] {
+  if (typeof node !== 'object' || node === null) return [];
+  const inner = Object.values(node).flatMap(schemasIn);
+  return 'type' in node && typeof node.type === 'string' ? [node, ...inner] : inner;
+}
+
+function unnamedObjects(node: unknown): number {
+  return schemasIn(node).filter((schema) => schema['type'] === 'object').length;
 }
 
 function schemasWithExamples(node: unknown): Schema[] {

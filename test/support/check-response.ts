@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { operationOf, type Media, type OpenApiDocument, type Schema } from './openapi-document.ts';
+import { operationOf, type Header, type Media, type OpenApiDocument, type Schema } from './openapi-document.ts';
 
 export interface HttpAnswer {
   status: number;
@@ -24,7 +24,7 @@ export function responseChecker(document: OpenApiDocument): CheckResponse {
     const contentType = headers.get('content-type')?.split(';')[0] ?? '';
     const isByGateway = status >= 400 && contentType === 'application/json';
     const required = Object.entries(response.headers ?? {}).flatMap(([name, header]) =>
-      header.required === false ? [] : [name],
+      headerOf(document, header)?.required === false ? [] : [name],
     );
     for (const name of isByGateway ? [] : ['x-request-id', ...required]) {
       if (!headers.has(name)) throw new Error(`${where} lacks the header ${name}.`);
@@ -38,9 +38,16 @@ export function responseChecker(document: OpenApiDocument): CheckResponse {
     const body: unknown = JSON.parse(text);
     const validate = validatorOf(media);
     if (!validate(body)) throw new Error(`${where} does not match its schema: ${JSON.stringify(validate.errors)} in ${text}`);
-    if (contentType === 'application/problem+json') checkProblem(body as Problem, status, headers, where);
+    if (contentType === 'application/problem+json') {
+      checkProblem(body as Problem, status, headers, where);
+      checkReason(body as Problem, media, where);
+    }
     return body;
   };
+}
+
+function headerOf({ components }: OpenApiDocument, header: Header | { $ref: string }): Header | undefined {
+  return '$ref' in header ? components.headers[header.$ref.replace('#/components/headers/', '')] : header;
 }
 
 interface Problem {
@@ -48,6 +55,7 @@ interface Problem {
   code: string;
   request_id: string;
   errors?: unknown[];
+  reason?: string;
 }
 
 /** Checks what a schema of an error cannot express (docs/contract.md, section 3). */
@@ -57,27 +65,27 @@ function checkProblem(problem: Problem, status: number, headers: Headers, where:
   if (status === 400 && !problem.errors?.length) throw new Error(`${where} has no errors: ${JSON.stringify(problem)}`);
 }
 
+/** Each operation has an example for every reason of its conflicts, under the name of the reason. */
+function checkReason({ reason }: Problem, { examples = {} }: Media, where: string): void {
+  if (reason !== undefined && !(reason in examples))
+    throw new Error(`${where} has the reason ${reason}, which is not documented.`);
+}
+
 export function newAjv(): Ajv2020 {
   const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true });
   addFormats.default(ajv);
   return ajv;
 }
 
-/** Compiles validators that refuse undocumented fields. A schema without properties accepts any field. */
+/** Compiles validators that refuse undocumented fields. A schema without properties, or for any property, accepts any field. */
 function closedValidators(document: OpenApiDocument): (media: Media) => ValidateFunction {
   const ajv = newAjv();
   const known = new Map<Media, ValidateFunction>();
   return (media) => {
-    const validate =
-      known.get(media) ?? ajv.compile(isOpen(media.schema) ? media.schema : closed(resolved(document, media.schema)));
+    const validate = known.get(media) ?? ajv.compile(closed(resolved(document, media.schema)));
     known.set(media, validate);
     return validate;
   };
-}
-
-/** Whether it is the schema of the OpenAPI document itself, whose fields another schema describes. */
-function isOpen({ properties }: Schema): boolean {
-  return typeof properties === 'object' && properties !== null && 'openapi' in properties;
 }
 
 /** Returns the schema with its references to `components` replaced by the schemas. */

@@ -1,14 +1,18 @@
 /** The parts of an OpenAPI 3.1 document that the tests read. */
 export interface OpenApiDocument {
   openapi: string;
-  info: { title: string; version: string };
+  info: { title: string; version: string; contact: { name: string } };
+  servers: { url: string; description: string }[];
+  tags: { name: string; description: string }[];
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, Schema> };
+  components: { schemas: Record<string, Schema>; headers: Record<string, Header> };
 }
 
 export interface Operation {
   operationId: string;
   summary: string;
+  tags: string[];
+  deprecated?: boolean;
   description?: string;
   security?: unknown[];
   parameters: Parameter[];
@@ -26,13 +30,20 @@ export interface Parameter {
 
 export interface DocumentedResponse {
   description: string;
-  headers?: Record<string, { description: string; required?: boolean; schema: Schema }>;
+  headers?: Record<string, Header | { $ref: string }>;
   content?: Record<string, Media>;
+}
+
+export interface Header {
+  description: string;
+  required?: boolean;
+  schema: Schema;
 }
 
 export interface Media {
   schema: Schema;
   example?: unknown;
+  examples?: Record<string, { value: unknown }>;
 }
 
 export type Schema = Record<string, unknown>;

@@ -3,7 +3,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Clock } from '../../../shared/clock.ts';
 import { FunctionTimeoutError, RequestTooLargeError, type InvokeFunction } from '../local-functions.ts';
 import { listen, type Listening } from '../listen.ts';
+import { apiCors } from '../../cors.ts';
 import { authorize, type AuthorizerOptions } from './authorize.ts';
+import { type AllowsOrigin, corsHeaders, preflightAnswer, withoutCorsHeaders } from './cors.ts';
 import { httpEvent } from './http-event.ts';
 import { functionResponse, type GatewayResponse, gatewayMessage, send } from './http-response.ts';
 import { type GatewayRoute, matchRoute } from './match-route.ts';
@@ -16,6 +18,8 @@ export interface GatewayOptions {
   /** The time of the events. Tokens are checked in real time. */
   clock: Clock;
   port: number;
+  /** The origins of web pages that may call the API. Without it, the API has no CORS. */
+  allowsOrigin?: AllowsOrigin;
   /** Serves pages that only this machine has. Returns true if it handled the request. */
   localPages?: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
   onResponse?: (done: { method: string; url: string; statusCode: number; milliseconds: number; route?: string }) => void;
@@ -53,8 +57,16 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
   if (await options.localPages?.(request, response)) return undefined;
   const requestId = randomBytes(11).toString('base64');
   response.setHeader('apigw-requestid', requestId);
+  const { allowsOrigin } = options;
+  if (allowsOrigin) {
+    response.setHeaders(new Map(Object.entries(corsHeaders(request, apiCors, allowsOrigin))));
+    if (request.method === 'OPTIONS') {
+      send(response, preflightAnswer(request, apiCors, allowsOrigin));
+      return undefined;
+    }
+  }
   const { answer, route } = await answerTo(request, requestId, options);
-  send(response, answer);
+  send(response, allowsOrigin ? withoutCorsHeaders(answer) : answer);
   return route;
 }
 

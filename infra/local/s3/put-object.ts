@@ -19,21 +19,14 @@ export interface ObjectPlace {
 export type Received = { whole: Buffer } | { eTag: string };
 
 /** Reads an upload. Stores it part by part if it is larger than one part, and leaves nothing behind if it breaks off. */
-export async function receiveObject(
-  client: S3Client,
-  place: ObjectPlace,
-  upload: AsyncIterable<Buffer>,
-  contentType: string | undefined,
-): Promise<Received> {
+export async function receiveObject(client: S3Client, place: ObjectPlace, upload: AsyncIterable<Buffer>): Promise<Received> {
   const parts = partsOf(upload);
   const first = await parts.next();
   const whole = first.done ? Buffer.alloc(0) : first.value;
   if (whole.length < partSizeInBytes) return { whole };
 
   const target = { Bucket: place.bucket, Key: place.key };
-  const { UploadId } = await client.send(
-    new CreateMultipartUploadCommand({ ...target, ...(contentType === undefined ? {} : { ContentType: contentType }) }),
-  );
+  const { UploadId } = await client.send(new CreateMultipartUploadCommand(target));
   try {
     const Parts: CompletedPart[] = [];
     const store = async (Body: Buffer) => {

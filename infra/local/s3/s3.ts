@@ -2,10 +2,12 @@ import { CreateBucketCommand, HeadObjectCommand, NotFound, S3Client } from '@aws
 import type { S3Event } from 'aws-lambda';
 import { createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
+import type { AllowsOrigin } from '../gateway/cors.ts';
 import { listen } from '../listen.ts';
 import { localCredentials } from '../local-credentials.ts';
 import { checkSignature } from './check-signature.ts';
 import { checkedBody } from './checked-body.ts';
+import { answerPreflight, setCorsHeaders } from './cors.ts';
 import { startS3Engine } from './engine.ts';
 import { type CreatedObject, objectCreatedEvent } from './object-created-event.ts';
 import { type ObjectPlace, receiveObject } from './put-object.ts';
@@ -21,14 +23,15 @@ interface Front {
   client: S3Client;
   /** Keys with a conditional write in progress. */
   beingCreated: Set<string>;
+  allowsOrigin: AllowsOrigin;
   notifiedPrefix: string;
   onObjectCreated: (event: S3Event) => void;
 }
 
 /**
  * Starts object storage with one bucket, in memory or on files under `dataDirectory`. A front adds what the embedded engine
- * lacks: private objects with presigned requests, `If-None-Match: *` on writes, uploads over 11 MiB, the response headers that
- * a presigned download requests, and notifications of created objects.
+ * lacks: private objects with presigned requests, CORS, `If-None-Match: *` on writes, uploads over 11 MiB and of every content
+ * type, the response headers that a presigned download requests, and notifications of created objects.
  */
 export async function startS3(options: {
   bucket: string;
@@ -36,8 +39,10 @@ export async function startS3(options: {
   /** Objects with this prefix cause notifications. */
   notifiedPrefix: string;
   onObjectCreated: (event: S3Event) => void;
+  /** The origins of web pages that may use presigned requests. Default: none. */
+  allowsOrigin?: AllowsOrigin;
 }): Promise<LocalS3> {
-  const { bucket, dataDirectory, notifiedPrefix, onObjectCreated } = options;
+  const { bucket, dataDirectory, notifiedPrefix, onObjectCreated, allowsOrigin = () => false } = options;
   const engine = await startS3Engine(dataDirectory);
   const { endpoint } = engine;
   const client = new S3Client({
@@ -57,7 +62,7 @@ export async function startS3(options: {
     await stopEngine();
     throw error;
   }
-  const front: Front = { engine: endpoint, client, beingCreated: new Set(), notifiedPrefix, onObjectCreated };
+  const front: Front = { engine: endpoint, client, beingCreated: new Set(), allowsOrigin, notifiedPrefix, onObjectCreated };
   const server = await listen(
     createServer((request, response) => void answer(request, response, front)),
     0,
@@ -73,6 +78,11 @@ export async function startS3(options: {
 
 async function answer(request: IncomingMessage, response: ServerResponse, front: Front): Promise<void> {
   try {
+    setCorsHeaders(request, response, front.allowsOrigin);
+    if (request.method === 'OPTIONS') {
+      answerPreflight(request, response, front.allowsOrigin);
+      return;
+    }
     const [rawPath = '', rawQueryString = ''] = (request.url ?? '').split('?');
     const signed = checkSignature({ method: request.method ?? '', rawPath, rawQueryString, headers: request.headers });
     const body = checkedBody(request, signed);
@@ -120,8 +130,8 @@ async function create(creation: {
     if (eventName !== 'ObjectCreated:Put' || request.headers['content-encoding']?.includes('aws-chunked')) {
       await forward(request, response, front, body);
     } else {
-      const received = await receiveObject(front.client, place, body, request.headers['content-type']);
-      if ('whole' in received) await forward(request, response, front, [received.whole]);
+      const received = await receiveObject(front.client, place, body);
+      if ('whole' in received) await forward(request, response, front, [received.whole], plainType);
       else response.writeHead(200, { etag: received.eTag }).end();
     }
   } finally {
@@ -131,6 +141,9 @@ async function create(creation: {
   const { ContentLength = 0, ETag = '' } = await head(front, place);
   front.onObjectCreated(objectCreatedEvent({ eventName, ...place, sizeInBytes: ContentLength, eTag: ETag }));
 }
+
+/** The engine would read a form or other types of its own services as a request to them. Nothing reads the stored type. */
+const plainType = { 'content-type': 'binary/octet-stream' };
 
 /** Reserves a key for a write with `If-None-Match: *`. @throws S3Error 412 if the object exists, 409 if it is being written */
 async function reserve(request: IncomingMessage, front: Front, place: ObjectPlace): Promise<() => void> {
@@ -161,6 +174,7 @@ async function forward(
   response: ServerResponse,
   front: Front,
   body: AsyncIterable<Buffer> | Iterable<Buffer>,
+  ownHeaders: Record<string, string> = {},
 ): Promise<void> {
   const {
     'if-none-match': condition,
@@ -174,7 +188,12 @@ async function forward(
   const sized = size === '0' ? {} : { 'content-length': size }; // the engine stores no object with `content-length: 0`
   const upstream = httpRequest(front.engine + (request.url ?? ''), {
     method: request.method,
-    headers: { ...headers, ...sized, ...(isRead && condition !== undefined ? { 'if-none-match': condition } : {}) },
+    headers: {
+      ...headers,
+      ...ownHeaders,
+      ...sized,
+      ...(isRead && condition !== undefined ? { 'if-none-match': condition } : {}),
+    },
   });
   const answered = new Promise<IncomingMessage>((resolve, reject) => upstream.once('response', resolve).once('error', reject));
   await Promise.all([pipeline(body, upstream), answered]);

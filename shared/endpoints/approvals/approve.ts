@@ -19,6 +19,7 @@ export const contract = {
   status: 201,
   response: approvalSchema,
   errors: ['not_found', 'conflict', 'incomplete', 'unsupported_media_type', 'too_large'],
+  reasons: ['stale_digest'],
   description:
     'Each user has one approval per computation. Approving again replaces it. It counts while the manifest and the `agent_config` ' +
     '(except `log_level` and `server_key`) stay the same. It does not cover the arguments of the algorithm, which whoever uploads ' +

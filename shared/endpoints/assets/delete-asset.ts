@@ -17,6 +17,7 @@ export const contract = {
   status: 204,
   condition: 'if-match',
   errors: ['not_found', 'conflict'],
+  reasons: ['asset_in_use'],
   description: 'Also deletes its content and links. Returns 409 while an active run uses the asset.',
 } as const satisfies Contract;
 

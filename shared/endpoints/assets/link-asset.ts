@@ -19,6 +19,7 @@ export const contract = {
   status: 200,
   response: linkState(true, 'LinkedAsset'),
   errors: ['not_found', 'conflict', 'too_large'],
+  reasons: ['second_algorithm', 'file_name_taken'],
   description:
     'A computation can have one algorithm and up to 100 datasets with different file names. Repeating the request changes nothing.',
 } as const satisfies Contract;

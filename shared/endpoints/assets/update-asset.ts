@@ -24,6 +24,7 @@ export const contract = {
   etag: true,
   condition: 'if-match',
   errors: ['not_found', 'conflict', 'unsupported_media_type', 'too_large'],
+  reasons: ['second_algorithm', 'file_name_taken', 'linked_too_widely'],
   description:
     'Replaces all fields. A field that you omit is reset to its default, except `asset`, `checksum`, `user_key`, ' +
     '`content_access` and `use`, which stay the same and which only the creator of the asset may change. A new ' +

@@ -17,6 +17,7 @@ export const contract = {
   status: 204,
   condition: 'if-match',
   errors: ['not_found', 'conflict'],
+  reasons: ['run_active'],
   description: 'Also deletes its events, runs, keys and links. Returns 409 while a run is active.',
 } as const satisfies Contract;
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { computationRow, computationSchema } from '../../computations/computation.ts';
+import { computationView } from '../../computations/computation.ts';
 import type { Contract, Examples } from '../../http/contract.ts';
 import type { Route } from '../../http/route.ts';
 import { computation } from '../samples.ts';
@@ -22,7 +22,7 @@ export const contract = {
     ),
   }),
   status: 200,
-  response: v.union([computationSchema, computationRow]),
+  response: computationView,
   etag: true,
   condition: 'if-none-match',
   errors: ['not_found'],

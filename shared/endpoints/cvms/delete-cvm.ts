@@ -16,6 +16,7 @@ export const contract = {
   status: 204,
   condition: 'if-match',
   errors: ['not_found', 'conflict'],
+  reasons: ['cvm_busy'],
   description: 'Also forgets its presence. Returns 409 while a run holds the CVM. Its past runs stay.',
 } as const satisfies Contract;
 

@@ -20,9 +20,14 @@ export const route = {
 export const contract = {
   body: v.pipe(
     strictObject({
-      key: v.pipe(text(1, 16 * 1024), v.description('An RSA, ECDSA or Ed25519 public key in OpenSSH, PEM or DER form, base64.')),
+      key: v.pipe(
+        text(1, 16 * 1024),
+        v.description(
+          'An RSA, ECDSA or Ed25519 public key: an OpenSSH line as it is, or the base64 of an OpenSSH, PEM or DER file.',
+        ),
+      ),
     }),
-    v.title('NewKey'),
+    v.title('KeyInput'),
   ),
   status: 200,
   response: v.pipe(v.object({ uploaded: v.literal(true) }), v.title('UploadedKey')),

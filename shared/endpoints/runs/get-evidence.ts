@@ -23,6 +23,7 @@ export const contract = {
   status: 200,
   response: evidenceSchema,
   errors: ['not_found', 'conflict'],
+  reasons: ['run_active'],
   description:
     'A signed statement about an ended run. The first request after the end of the run makes it, and it stays the same from then on. ' +
     'While the run is active, returns 409 with the reason `run_active`. The public keys are at `/.well-known/jwks.json`.',

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import type { Contract, Examples } from '../../http/contract.ts';
+import { namedId } from '../../identifier-schemas.ts';
 import type { Route } from '../../http/route.ts';
 import { manifestSchema } from '../../manifest/manifest.ts';
 import { reads } from '../../uses.ts';
@@ -20,7 +21,7 @@ export const contract = {
   query: v.strictObject({
     run: v.optional(
       v.pipe(
-        v.string(),
+        namedId(),
         v.description('Return the manifest that this run was started with. Default: the manifest that a run would get now.'),
       ),
     ),

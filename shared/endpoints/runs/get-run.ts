@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { runSchema } from '../../computations/run.ts';
 import type { Contract, Examples } from '../../http/contract.ts';
+import { namedId } from '../../identifier-schemas.ts';
 import type { Route } from '../../http/route.ts';
 import { run } from '../samples.ts';
 
@@ -17,7 +18,7 @@ export const route = {
 
 export const contract = {
   query: v.strictObject({
-    run: v.optional(v.pipe(v.string(), v.description('The identifier of a run of this computation. Default: the latest run.'))),
+    run: v.optional(v.pipe(namedId(), v.description('The identifier of a run of this computation. Default: the latest run.'))),
   }),
   status: 200,
   response: runSchema,

@@ -19,8 +19,9 @@ export const route = {
 export const contract = {
   query: v.strictObject({ cvm: v.pipe(cvmId, v.description('The CVM to run on.')) }),
   status: 200,
-  response: v.pipe(identifier, v.description('The identifier of the run, as a JSON string.')),
+  response: v.pipe(identifier, v.title('RunId'), v.description('The identifier of the run, as a JSON string.')),
   errors: ['not_found', 'conflict', 'incomplete'],
+  reasons: ['run_active', 'cvm_busy', 'cvm_not_ready'],
   description:
     'Runs the computation on a CVM. A 409 names the run that is in the way in `run_id`. If you lost the response to an earlier ' +
     'request, use it to find the run that the request started.',

@@ -10,6 +10,7 @@ export const route = {
   method: 'GET',
   path: '/{domainID}/computations/{id}/stop',
   summary: 'Stop a run (use POST instead)',
+  deprecated: true,
   access: { anyOf: ['run'], or: ['owner', 'creator'] },
   uses: { table: changesLists, stateMachine: ['StartExecution'] },
   loses: 'Users cannot stop runs.',

@@ -19,6 +19,7 @@ export const contract = {
   status: 200,
   response: runSchema,
   errors: ['not_found', 'conflict'],
+  reasons: ['nothing_to_stop'],
   description:
     'Stops the active run of the computation. Repeating the request while the run is stopping returns the same response. ' +
     'If the CVM does not confirm the stop in time, the run ends as `cancelled`. The creator of an asset that the run uses may stop ' +

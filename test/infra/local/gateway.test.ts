@@ -2,7 +2,7 @@ import type { APIGatewayProxyEventV2WithJWTAuthorizer } from 'aws-lambda';
 import { request as httpRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startGateway } from '../../../infra/local/gateway/gateway.ts';
+import { type GatewayOptions, startGateway } from '../../../infra/local/gateway/gateway.ts';
 import { type LocalIssuer, startIssuer } from '../../../infra/local/issuer.ts';
 import { localFunctions } from '../../../infra/local/local-functions.ts';
 import { movableClock } from '../../support/movable-clock.ts';
@@ -21,9 +21,11 @@ const routes = [
   { name: 'huge', method: 'GET', path: '/huge' },
   { name: 'bare', method: 'GET', path: '/bare' },
   { name: 'full', method: 'GET', path: '/full' },
+  { name: 'cors', method: 'GET', path: '/cors' },
   { name: 'echo', method: 'POST', path: '/echo' },
 ];
 
+const app = 'https://app.example.com';
 const clock = movableClock();
 const hanging = Promise.withResolvers<undefined>();
 const handlers: Record<string, (event: HttpEvent) => unknown> = {
@@ -35,6 +37,7 @@ const handlers: Record<string, (event: HttpEvent) => unknown> = {
   nonsense: () => ({ statusCode: 'many' }),
   huge: () => ({ statusCode: 200, body: 'x'.repeat(6 * 1024 * 1024) }),
   bare: () => ({ hello: 'world' }),
+  cors: () => ({ statusCode: 200, headers: { 'Access-Control-Allow-Origin': '*' }, body: '' }),
   full: () => ({
     statusCode: 203,
     headers: { 'X-Number': 5, 'content-type': 'image/png' },
@@ -53,12 +56,14 @@ const echo = (event: unknown) => ({
 let issuer: LocalIssuer;
 let foreignIssuer: LocalIssuer;
 let gateway: Awaited<ReturnType<typeof startGateway>>;
+/** The same with CORS. */
+let openGateway: typeof gateway;
 let authorization: string;
 
 beforeAll(async () => {
   issuer = await startIssuer({ claim: 'cognito:groups' });
   foreignIssuer = await startIssuer({ claim: 'cognito:groups' });
-  gateway = await startGateway({
+  const options: GatewayOptions = {
     routes,
     authorizer: { issuer: issuer.url, audience: issuer.audience, keys: issuer.keys },
     clock,
@@ -68,12 +73,15 @@ beforeAll(async () => {
         Promise.resolve((event, context) => handlers[name]?.(event as HttpEvent) ?? echo({ ...(event as HttpEvent), context })),
     }),
     port: 0,
-  });
+  };
+  gateway = await startGateway(options);
+  openGateway = await startGateway({ ...options, allowsOrigin: (origin) => origin === app });
   authorization = `Bearer ${await issuer.mintToken({ sub: 'alice', groups: ['d1:viewer', 'd2:creator'] })}`;
 });
 
 afterAll(async () => {
   await gateway.stop();
+  await openGateway.stop();
   await issuer.stop();
   await foreignIssuer.stop();
 });
@@ -286,5 +294,76 @@ describe('the response of the gateway', () => {
     expect(response.headers.get('content-type')).toBe('image/png');
     expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
     expect([...new Uint8Array(await response.arrayBuffer())]).toEqual([0, 255]);
+  });
+});
+
+describe('CORS', () => {
+  const preflight = (path: string, origin: string, headers = 'authorization,content-type,if-match') =>
+    fetch(openGateway.endpoint + path, {
+      method: 'OPTIONS',
+      headers: { origin, 'access-control-request-method': 'PUT', 'access-control-request-headers': headers },
+    });
+  const corsOf = ({ headers }: Response) => [...headers.keys()].filter((name) => name.startsWith('access-control-'));
+
+  it('answers the preflight of an allowed page with 204, without a token', async () => {
+    const response = await preflight('/d1/things/1', app);
+    expect([response.status, await response.text()]).toEqual([204, '']);
+    expect(response.headers.get('access-control-allow-origin')).toBe(app);
+    expect(response.headers.get('access-control-allow-methods')?.split(',')).toEqual(['GET', 'POST', 'PUT', 'DELETE']);
+    expect(response.headers.get('access-control-max-age')).toBe('3600');
+    expect(response.headers.get('access-control-allow-headers')?.split(',')).toEqual(
+      expect.arrayContaining([
+        'authorization',
+        'content-type',
+        'if-match',
+        'if-none-match',
+        'idempotency-key',
+        'hx-request',
+        'hx-target',
+        'hx-trigger',
+        'hx-current-url',
+      ]),
+    );
+  });
+
+  it('answers every OPTIONS request with 204, and tells a page of another origin nothing', async () => {
+    for (const path of ['/d1/things', '/no/such/path/at/all']) {
+      const response = await preflight(path, 'https://other.example.com');
+      expect([response.status, corsOf(response)]).toEqual([204, []]);
+    }
+  });
+
+  it.each([
+    ['a function', '/bare', 200],
+    ['the authorizer', '/d1/things', 401],
+    ['the routes', '/none', 404],
+    ['a function that fails', '/fails', 500],
+  ])('lets an allowed page read the answer of %s', async (_what, path, status) => {
+    const response = await fetch(openGateway.endpoint + path, { headers: { origin: app } });
+    expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([status, app]);
+    expect(response.headers.get('access-control-expose-headers')?.split(',')).toEqual(
+      expect.arrayContaining([
+        'etag',
+        'x-request-id',
+        'apigw-requestid',
+        'location',
+        'hx-location',
+        'retry-after',
+        'idempotent-replayed',
+        'manifest-digest',
+      ]),
+    );
+  });
+
+  it('adds nothing to the answer of a request without Origin or from another one', async () => {
+    for (const headers of [{}, { origin: 'https://other.example.com' }]) {
+      expect(corsOf(await fetch(`${openGateway.endpoint}/bare`, { headers }))).toEqual([]);
+    }
+  });
+
+  it('replaces the headers of a function', async () => {
+    expect(corsOf(await fetch(`${openGateway.endpoint}/cors`))).toEqual([]);
+    const response = await fetch(`${openGateway.endpoint}/cors`, { headers: { origin: app } });
+    expect(response.headers.get('access-control-allow-origin')).toBe(app);
   });
 });

@@ -16,6 +16,7 @@ import { localCredentials } from '../../../infra/local/local-credentials.ts';
 import { startS3, type LocalS3 } from '../../../infra/local/s3/s3.ts';
 
 const Bucket = 'content';
+const app = 'https://app.example.com';
 const events: S3Event[] = [];
 let s3: LocalS3;
 let client: S3Client;
@@ -23,7 +24,12 @@ let client: S3Client;
 const clientOf = (endpoint: string, region = 'local') => new S3Client({ endpoint, region, credentials: localCredentials });
 
 beforeAll(async () => {
-  s3 = await startS3({ bucket: Bucket, notifiedPrefix: '', onObjectCreated: (event) => events.push(event) });
+  s3 = await startS3({
+    bucket: Bucket,
+    notifiedPrefix: '',
+    onObjectCreated: (event) => events.push(event),
+    allowsOrigin: (origin) => origin === app,
+  });
   client = clientOf(s3.endpoint);
 });
 
@@ -193,6 +199,23 @@ describe('a presigned upload', () => {
       .toMatchObject({ eventName: 'ObjectCreated:Put', s3: { object: { size: body.length } } });
   });
 
+  it.each([
+    'application/x-www-form-urlencoded',
+    'application/x-amz-json-1.0',
+    'application/json',
+    'multipart/form-data; boundary=x',
+    'text/csv; charset=utf-8',
+    'nonsense',
+    '',
+  ])('stores a small and a large body with the content type %j', async (type) => {
+    for (const body of [Buffer.from('a=1&b=%zz'), Buffer.alloc(9 * 1024 * 1024, 'a=1&')]) {
+      const key = `p/type-${body.length}-${type.length}`;
+      const response = await put(await presignedPut(key), body, { 'if-none-match': '*', 'content-type': type });
+      expect([response.status, await response.text()]).toEqual([200, '']);
+      expect((await content(key)).equals(body)).toBe(true);
+    }
+  });
+
   it('stores an empty body', async () => {
     expect((await put(await presignedPut('p/empty'), '')).status).toBe(200);
     expect(await content('p/empty')).toHaveLength(0);
@@ -253,6 +276,53 @@ describe('a presigned download', () => {
   it('answers 404 for a missing object', async () => {
     const url = await getSignedUrl(client, new GetObjectCommand({ Bucket, Key: 'd/none' }), { expiresIn: 60 });
     expect((await fetch(url)).status).toBe(404);
+  });
+});
+
+describe('a web page', () => {
+  const preflight = async (method: string, headers: string, origin = app) => {
+    const response = await fetch(await presignedPut('p/page'), {
+      method: 'OPTIONS',
+      headers: { origin, 'access-control-request-method': method, 'access-control-request-headers': headers },
+    });
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  };
+
+  it('may upload: its preflight names the allowed methods and headers', async () => {
+    const { status, headers } = await preflight('PUT', 'content-type, If-None-Match');
+    expect(status).toBe(200);
+    expect(headers.get('access-control-allow-origin')).toBe(app);
+    expect(headers.get('access-control-allow-methods')).toBe('GET, PUT');
+    expect(headers.get('access-control-allow-headers')).toBe('content-type, if-none-match');
+  });
+
+  it.each([
+    ['another origin', 'PUT', 'content-type', 'https://other.example.com'],
+    ['another method', 'DELETE', 'content-type', app],
+    ['another header', 'PUT', 'x-amz-acl', app],
+  ])('is refused (403) with %s', async (_what, method, headers, origin) => {
+    const answer = await preflight(method, headers, origin);
+    expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([403, null]);
+    expect(answer.text).toContain('<Code>AccessForbidden</Code>');
+  });
+
+  it('may read the answers to its upload and download, also the refusals', async () => {
+    const url = await presignedPut('p/of-page');
+    const upload = () => put(url, 'abc', { 'if-none-match': '*', origin: app });
+    const answers = [await upload(), await upload()];
+    const command = new GetObjectCommand({ Bucket, Key: 'p/of-page' });
+    answers.push(await fetch(await getSignedUrl(client, command, { expiresIn: 60 }), { headers: { origin: app } }));
+    expect(answers.map(({ status, headers }) => [status, headers.get('access-control-allow-origin')])).toEqual([
+      [200, app],
+      [412, app],
+      [200, app],
+    ]);
+    expect(await answers[2]?.text()).toBe('abc');
+    const other = await put(await presignedPut('p/of-other'), 'abc', {
+      'if-none-match': '*',
+      origin: 'https://other.example.com',
+    });
+    expect([other.status, other.headers.get('access-control-allow-origin')]).toEqual([200, null]);
   });
 });
 

@@ -158,6 +158,14 @@ describe('POST /local/token', () => {
     expect((await call('GET', '/d9/cvms/rack:5/commands')).status).toBe(403);
   });
 
+  it('refuses the preflight of every page, even of one that may call the API', async () => {
+    const headers = { origin: 'http://localhost:5173', 'access-control-request-method': 'POST' };
+    const response = await fetch(`${stack.baseUrl}/local/token`, { method: 'OPTIONS', headers });
+    expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([404, null]);
+    const ofApi = await fetch(`${stack.baseUrl}/d1/computations`, { method: 'OPTIONS', headers });
+    expect([ofApi.status, ofApi.headers.get('access-control-allow-origin')]).toEqual([204, headers.origin]);
+  });
+
   it('gives no token to a page of another site', async () => {
     expect((await ask({ sub: 'bob', groups: [] }, { 'content-type': 'text/plain' })).status).toBe(403);
   });

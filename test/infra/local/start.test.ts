@@ -123,6 +123,22 @@ describe('npm start', () => {
     other.close();
   });
 
+  it('lets web pages of this machine and of --cors-origin call the API, and refuses what is not an origin', async () => {
+    const port = await freePort();
+    const service = await start(port, '--no-simulator', '--cors-origin', 'https://app.example.com');
+    const allowedFor = async (origin: string) => {
+      const response = await fetch(`http://localhost:${port}/health`, { headers: { origin } });
+      return response.headers.get('access-control-allow-origin');
+    };
+    const origins = ['https://app.example.com', 'http://localhost:5173', 'https://other.example.com'];
+    expect(await Promise.all(origins.map(allowedFor))).toEqual([...origins.slice(0, 2), null]);
+    await service.end('SIGTERM');
+    expect(run('start.ts', port, '--cors-origin', 'example.com')).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('expected an origin such as https://app.example.com'),
+    });
+  });
+
   it.each([[['--nope']], [['stray']], [['--data']]])('refuses the arguments %j, and shows its usage', (args) => {
     expect(run('start.ts', 3000, ...args)).toMatchObject({
       status: 2,

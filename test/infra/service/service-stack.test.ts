@@ -133,7 +133,15 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
     expect(api?.CorsConfiguration?.['AllowOrigins'] ?? []).toEqual(stage.corsOrigins);
     if (stage.corsOrigins.length === 0) return;
     expect(api?.CorsConfiguration).toMatchObject({
-      AllowHeaders: expect.arrayContaining(['authorization', 'content-type', 'if-match', 'if-none-match', 'idempotency-key']),
+      AllowHeaders: expect.arrayContaining([
+        'authorization',
+        'content-type',
+        'if-match',
+        'if-none-match',
+        'idempotency-key',
+        'hx-request',
+      ]),
+      AllowMethods: ['GET', 'POST', 'PUT', 'DELETE'],
       ExposeHeaders: expect.arrayContaining([
         'x-request-id',
         'location',
@@ -141,6 +149,7 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
         'retry-after',
         'etag',
         'idempotent-replayed',
+        'manifest-digest',
       ]),
     });
   });

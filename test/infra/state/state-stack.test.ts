@@ -72,8 +72,13 @@ describe.each(synthesize())('the state stack of $stage.name', ({ stage, stacks: 
       LoggingConfiguration: expect.anything(),
       LifecycleConfiguration: { Rules: [{ AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 }, Status: 'Enabled' }] },
     });
-    const { CorsRules } = (content[0]?.['CorsConfiguration'] ?? {}) as { CorsRules?: { AllowedOrigins: string[] }[] };
-    expect(CorsRules?.flatMap(({ AllowedOrigins }) => AllowedOrigins) ?? []).toEqual(stage.corsOrigins);
+    const { CorsRules } = (content[0]?.['CorsConfiguration'] ?? {}) as { CorsRules?: Record<string, string[]>[] };
+    const rule = {
+      AllowedOrigins: stage.corsOrigins,
+      AllowedMethods: ['GET', 'PUT'],
+      AllowedHeaders: ['content-type', 'if-none-match'],
+    };
+    expect(CorsRules).toEqual(stage.corsOrigins.length > 0 ? [expect.objectContaining(rule)] : undefined);
   });
 
   it('has a key on P-256 for each name of the stage, which signs and cannot be exported', () => {

@@ -140,7 +140,7 @@ describe('permit', () => {
 
   it('throws an error with what is required and the roles of the caller', () => {
     expect(() => permit(caller, { anyOf: ['administer'], or: ['owner'] })).toThrow(
-      'Requires administer or being its owner. Your roles in this domain: editor, viewer.',
+      'Requires the role administrator, or being its owner. Your roles in this domain: editor, viewer.',
     );
   });
 });
@@ -148,10 +148,10 @@ describe('permit', () => {
 describe('requireAction', () => {
   const caller: Caller = { id: 'alice', roles: new Set(['dataset_provider']), actions: new Set(['view', 'provide_dataset']) };
 
-  it('accepts a caller with the action, and throws an error that names the action for others', () => {
+  it('accepts a caller with the action, and throws an error that names the roles with it for others', () => {
     expect(() => requireAction(caller, providing('dataset'))).not.toThrow();
     expect(() => requireAction(caller, providing('algorithm'))).toThrow(
-      'Requires provide_algorithm. Your roles in this domain: dataset_provider.',
+      'Requires the role administrator, creator or algo_provider. Your roles in this domain: dataset_provider.',
     );
   });
 });

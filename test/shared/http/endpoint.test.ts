@@ -118,6 +118,13 @@ describe('endpoint', () => {
     expect(body?.['errors']).toMatchObject([{ pointer }]);
   });
 
+  it('says where the JSON of a body is malformed, also if the body is base64', async () => {
+    const detail = 'Expected well-formed JSON. The error is at line 2, column 11.';
+    const malformed = '{\n  "name": x\n}';
+    const encoded = { body: Buffer.from(malformed).toString('base64'), isBase64Encoded: true };
+    for (const sent of [{ body: malformed }, encoded]) expect((await answerOf(echo, sent)).body).toMatchObject({ detail });
+  });
+
   it.each([
     ['a body over the limit', { body: JSON.stringify({ name: 'x'.repeat(100) }) }, 413, 'too_large'],
     ['another content type', { headers: { 'content-type': 'text/plain' } }, 415, 'unsupported_media_type'],

@@ -33,7 +33,7 @@ describe('parseInput', () => {
     ['a wrong type', { name: 5 }, '/name', 'Expected text of 1 to 3 characters.'],
     ['a wrong length', { name: '12345' }, '/name', 'Expected text of 1 to 3 characters, not 5.'],
     ['lone surrogates', { name: '\ud800' }, '/name', 'Expected well-formed Unicode without lone surrogates.'],
-    ['a value that is not a choice', { name: 'x', kind: 'c' }, '/kind', 'Expected one of "a", "b".'],
+    ['a value that is not a choice', { name: 'x', kind: 'c' }, '/kind', 'Expected a or b.'],
     ['an item of an array', { name: 'x', inner: { list: [1, 'x'] } }, '/inner/list/1', 'Expected a number.'],
     ['a name that a pointer escapes', { name: 'x', inner: { 'a/b': 1 } }, '/inner/a~1b', 'Expected true or false.'],
     ['an array instead of an object', { name: 'x', inner: [] }, '/inner', 'Expected an object.'],
@@ -49,9 +49,33 @@ describe('parseInput', () => {
 
   it('points to query parameters as query/<name>', () => {
     expect(violations(v.strictObject(paging), { limit: '0', order: 'x' }, 'query')?.errors).toEqual([
+      { pointer: 'query/order', detail: 'Unknown parameter. Expected limit or offset.' },
       { pointer: 'query/limit', detail: 'Expected a whole number from 1 to 100.' },
-      { pointer: 'query/order', detail: 'Unknown parameter.' },
     ]);
+  });
+
+  it('says that a request takes no parameters', () => {
+    expect(violations(v.strictObject({}), { limit: '1' }, 'query')?.errors).toEqual([
+      { pointer: 'query/limit', detail: 'Unknown parameter. Expected none.' },
+    ]);
+  });
+
+  it('names an unknown field before the required field that it stands for', () => {
+    expect(violations(body, { nmae: 'x' })).toMatchObject({
+      detail: '/nmae: Unknown field.',
+      errors: [
+        { pointer: '/nmae', detail: 'Unknown field.' },
+        { pointer: '/name', detail: 'Required.' },
+      ],
+    });
+  });
+
+  it.each([
+    ['a choice of several texts', v.picklist(['', 'debug', 'info']), 'Expected an empty text, debug or info.'],
+    ['one text', v.literal('creator'), 'Expected creator.'],
+    ['one of several types', v.union([v.number(), v.boolean(), v.null()]), 'Expected a number, true or false or null.'],
+  ])('describes %s in words', (_what, schema, detail) => {
+    expect(violations(schema, 'other')?.errors).toEqual([{ pointer: '', detail }]);
   });
 
   it('reports at most twenty violations', () => {

@@ -38,11 +38,11 @@ describe('problemResponse', () => {
     expect((JSON.parse(body) as { detail: string }).detail).toMatch(/^😀{1}.*…$/u);
   });
 
-  it('has Retry-After for 503 only', () => {
+  it('has Retry-After for 429 and 503 only', () => {
     const headersOf = (code: ErrorCode) => problemResponse(new ServiceError(code, ''), 'r').headers;
-    expect(headersOf('unavailable')['retry-after']).toMatch(/^[1-9]\d*$/);
-    for (const code of codes.filter((other) => other !== 'unavailable'))
-      expect(headersOf(code)).not.toHaveProperty('retry-after');
+    const later: ErrorCode[] = ['too_many_requests', 'unavailable'];
+    for (const code of later) expect(headersOf(code)['retry-after']).toMatch(/^[1-9]\d*$/);
+    for (const code of codes.filter((other) => !later.includes(other))) expect(headersOf(code)).not.toHaveProperty('retry-after');
   });
 });
 

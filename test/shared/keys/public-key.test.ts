@@ -55,6 +55,15 @@ describe('parsePublicKey with a valid key', () => {
     }
   });
 
+  it.each(kinds)('accepts an OpenSSH line of a %s key as it is, with and without a comment', (kind) => {
+    const { publicKey } = pairs[kind];
+    const line = opensshOf(publicKey);
+    const withoutComment = line.split(' ').slice(0, 2).join(' ');
+    for (const form of [line, withoutComment, `${withoutComment} zoë@example.com\n`]) {
+      expect(parsePublicKey(form).spki).toEqual(spkiOf(publicKey));
+    }
+  });
+
   it('returns the algorithm of each kind of key', () => {
     const algorithms = kinds.map((kind) => parsePublicKey(base64(spkiOf(pairs[kind].publicKey))).algorithm);
     expect(algorithms).toEqual(['rsa', 'ecdsa', 'ecdsa', 'ecdsa', 'ed25519']);
@@ -102,6 +111,18 @@ describe('parsePublicKey with an invalid key', () => {
   };
   it.each(Object.keys(privateForms))('throws an error that calls it a private key: %s', (form) => {
     expect(refusal(base64(privateForms[form] ?? '')).message).toContain('private key');
+  });
+
+  it.each(Object.entries(privateForms).filter(([, form]) => typeof form === 'string'))(
+    'throws an error that calls it a private key, without base64 around it: %s',
+    (_form, content) => expect(refusal(String(content)).message).toContain('private key'),
+  );
+
+  it('throws InvalidKeyError for an OpenSSH line as it is that names another type or has a broken key', () => {
+    const line = opensshOf(ed25519.publicKey);
+    expect(refusal(line.replace('ssh-ed25519', 'ssh-rsa')).message).toContain('differs');
+    expect(refusal(line.replace('AAAA', 'AAAB')).message).toContain('OpenSSH');
+    expect(refusal(`${line}\n${line}`).message).toContain('Expected one public key');
   });
 
   it('throws an error that calls it a certificate, for PEM and DER', () => {
@@ -167,13 +188,12 @@ describe('parsePublicKey with an invalid key', () => {
   const notBase64: Record<string, string> = {
     base64url: Buffer.from(Array.from({ length: 64 }, (_, index) => 255 - index)).toString('base64url'),
     'base64 without its padding': base64('ssh-ed25519 A').replaceAll('=', ''),
-    'the key file itself': opensshOf(rsa.publicKey),
     'PEM itself': pemOf(rsa.publicKey),
     'base64 with other characters in it': `${spki.slice(0, 40)}!${spki.slice(40)}`,
     'more than 16,384 characters': `${spki}${' '.repeat(16_384)}`,
   };
   it.each(Object.keys(notBase64))('throws an error with the expected form for %s', (what) => {
-    expect(refusal(notBase64[what] ?? '').message).toContain('Expected the base64 of one public key file');
+    expect(refusal(notBase64[what] ?? '').message).toContain('Expected one public key: an OpenSSH line such as');
   });
 
   it('never repeats the input in its error', () => {

@@ -9,7 +9,7 @@ describe('Components', () => {
     const components = new Components();
     const person = v.pipe(v.object({ name: v.nullable(name), aliases: v.array(name), title: v.string() }), v.title('Person'));
     expect(components.add(person, 'output')).toEqual({ $ref: '#/components/schemas/Person' });
-    expect(components.add(v.array(name), 'output')).toEqual({ type: 'array', items: { $ref: '#/components/schemas/Name' } });
+    expect(components.add(v.array(name), 'output')).toMatchObject({ type: 'array', items: { $ref: '#/components/schemas/Name' } });
     expect(Object.keys(components.schemas)).toEqual(['Name', 'Person']);
     expect(components.schemas['Name']).toMatchObject({ type: 'object', properties: { first: { type: 'string' } } });
     expect(components.schemas['Person']).toMatchObject({
@@ -18,6 +18,17 @@ describe('Components', () => {
         aliases: { items: { $ref: '#/components/schemas/Name' } },
         title: { type: 'string' },
       },
+    });
+  });
+
+  it('names the kinds of a schema by their type', () => {
+    const components = new Components();
+    const cat = v.object({ type: v.literal('cat'), lives: v.number() });
+    const dog = v.pipe(v.object({ type: v.literal('dog') }), v.title('Hound'));
+    components.add(v.pipe(v.variant('type', [cat, dog]), v.title('Pet')), 'input');
+    expect(Object.keys(components.schemas)).toEqual(['CatPet', 'Hound', 'Pet']);
+    expect(components.schemas['Pet']).toEqual({
+      oneOf: [{ $ref: '#/components/schemas/CatPet' }, { $ref: '#/components/schemas/Hound' }],
     });
   });
 

@@ -1,0 +1,48 @@
+/** What web pages of allowed origins may send and read. The same on AWS and on one machine. */
+export interface Cors {
+  methods: readonly ('GET' | 'POST' | 'PUT' | 'DELETE')[];
+  /** Request headers, in lower case. */
+  allowHeaders: readonly string[];
+  /** Response headers that scripts may read, in lower case. */
+  exposeHeaders: readonly string[];
+  /** How long a browser keeps the answer to a preflight. */
+  maxAgeInSeconds: number;
+}
+
+const hour = 3600;
+
+/** The headers that htmx adds to its requests. API Gateway has no pattern for them. */
+const htmx = [
+  'hx-boosted',
+  'hx-current-url',
+  'hx-history-restore-request',
+  'hx-prompt',
+  'hx-request',
+  'hx-target',
+  'hx-trigger',
+  'hx-trigger-name',
+];
+
+export const apiCors: Cors = {
+  methods: ['GET', 'POST', 'PUT', 'DELETE'],
+  allowHeaders: ['authorization', 'content-type', 'idempotency-key', 'if-match', 'if-none-match', ...htmx],
+  exposeHeaders: [
+    'etag',
+    'x-request-id',
+    'location',
+    'hx-location',
+    'retry-after',
+    'idempotent-replayed',
+    'manifest-digest',
+    'apigw-requestid',
+  ],
+  maxAgeInSeconds: hour,
+};
+
+/** For presigned uploads and downloads. */
+export const contentCors: Cors = {
+  methods: ['GET', 'PUT'],
+  allowHeaders: ['content-type', 'if-none-match'],
+  exposeHeaders: ['etag', 'content-disposition'],
+  maxAgeInSeconds: hour,
+};

@@ -1,0 +1,64 @@
+import { errorTable, type ErrorCode } from '../errors.ts';
+import type { Contract } from '../http/contract.ts';
+import { takesKey, type Route } from '../http/route.ts';
+import { gatewayMessages } from './gateway-message.ts';
+import { everyResponse } from './headers.ts';
+import { problemExamples } from './problem-examples.ts';
+
+/** The errors that every endpoint behind the authorizer can return. */
+const everywhere: readonly ErrorCode[] = [
+  'invalid_request',
+  'unauthenticated',
+  'forbidden',
+  'too_many_requests',
+  'internal',
+  'unavailable',
+];
+
+/** The error responses of an endpoint, by status. */
+export function failures(route: Route, contract: Contract) {
+  const ofCondition: readonly ErrorCode[] = contract.condition === 'if-match' ? ['precondition_failed'] : [];
+  const ofKey: readonly ErrorCode[] = takesKey(route) ? ['idempotency_mismatch'] : [];
+  const codes: readonly ErrorCode[] = route.access
+    ? [...everywhere, ...(contract.errors ?? []), ...ofCondition, ...ofKey]
+    : ['invalid_request', 'too_many_requests', 'internal'];
+  return Object.fromEntries(
+    [...Map.groupBy(codes, (code) => errorTable[code].status)].map(([status, ofStatus]) => [
+      status,
+      failure(status, ofStatus, route, contract),
+    ]),
+  );
+}
+
+/** @param codes the errors that share the status */
+function failure(status: number, codes: ErrorCode[], route: Route, contract: Contract) {
+  const problem = {
+    schema: { $ref: '#/components/schemas/Problem' },
+    examples: Object.assign({}, ...codes.map((code) => problemExamples(code, route, contract))) as Record<string, unknown>,
+  };
+  const message = codes.flatMap((code) => gatewayMessages[code] ?? [])[0];
+  const byGateway = { schema: { $ref: '#/components/schemas/GatewayMessage' }, example: { message } };
+  return {
+    description: codes.map((code) => described(code, contract)).join(' '),
+    headers: { ...everyResponse, ...retryAfter(status) },
+    content: { 'application/problem+json': problem, ...(message === undefined ? {} : { 'application/json': byGateway }) },
+  };
+}
+
+function described(code: ErrorCode, { reasons = [] }: Contract): string {
+  const kinds = code === 'conflict' && reasons.length > 0 ? `, ${reasons.map((reason) => `\`${reason}\``).join(', ')}` : '';
+  return `${errorTable[code].title} (\`${code}\`${kinds}).`;
+}
+
+/** A function sends it with 503. API Gateway sends none with its own errors. */
+function retryAfter(status: number) {
+  if (status !== 429 && status !== 503) return {};
+  const ofGateway = status === 429 ? ' API Gateway does not send it: then wait a second, and longer after each further 429.' : '';
+  return {
+    'Retry-After': {
+      description: `The number of seconds to wait before the next try.${ofGateway}`,
+      ...(status === 429 ? { required: false } : {}),
+      schema: { type: 'integer', format: 'int32', minimum: 1, maximum: 3600 },
+    },
+  };
+}

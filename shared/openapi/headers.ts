@@ -1,0 +1,39 @@
+import type { JsonSchema } from '@valibot/to-json-schema';
+
+interface HeaderObject {
+  description: string;
+  required?: false;
+  schema: JsonSchema;
+}
+
+/** The length of a header's value. API Gateway accepts 10,240 bytes of headers in total. */
+const maxLength = 10_240;
+
+/** Headers with texts, by name. */
+export function textHeaders(descriptions: Record<string, string>): Record<string, HeaderObject> {
+  const entries = Object.entries(descriptions);
+  return Object.fromEntries(entries.map(([name, description]) => [name, { description, schema: { type: 'string', maxLength } }]));
+}
+
+/** Headers with texts that a response may lack. */
+export function optionalTextHeaders(descriptions: Record<string, string>): Record<string, HeaderObject> {
+  return Object.fromEntries(
+    Object.entries(textHeaders(descriptions)).map(([name, header]) => [name, { ...header, required: false as const }]),
+  );
+}
+
+/** The headers that every response of a function has. API Gateway adds the second one. */
+export const sharedHeaders: Record<string, HeaderObject> = {
+  RequestId: { description: 'The identifier of the request.', schema: { type: 'string', maxLength } },
+  AllowedOrigin: {
+    description: 'The origin of the web page that sent the request, if the stage allows it.',
+    required: false,
+    schema: { type: 'string', maxLength },
+  },
+};
+
+/** References to these headers, which are components of the document. */
+export const everyResponse = {
+  'x-request-id': { $ref: '#/components/headers/RequestId' },
+  'Access-Control-Allow-Origin': { $ref: '#/components/headers/AllowedOrigin' },
+};

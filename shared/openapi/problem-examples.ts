@@ -1,0 +1,73 @@
+import { rolesWith } from '../access/roles.ts';
+import { eitherOf } from '../either-of.ts';
+import { runId } from '../endpoints/samples.ts';
+import { errorTable, type ConflictReason, type ErrorCode, type ErrorExtras } from '../errors.ts';
+import type { Contract } from '../http/contract.ts';
+import type { Route } from '../http/route.ts';
+
+interface Sample {
+  detail: string;
+  extras?: ErrorExtras;
+}
+
+/** An example of each conflict, with the run that is in the way where there is one. */
+const conflicts: Record<ConflictReason, string> = {
+  run_active: 'A run of this computation is active.',
+  cvm_busy: 'The CVM sim-1 is taken by another run.',
+  cvm_not_ready: 'The CVM sim-1 is disconnected.',
+  second_algorithm: 'The computation has an algorithm already; unlink that one first.',
+  asset_in_use: 'An active run uses the asset; wait for its end, or stop it.',
+  file_name_taken: 'The computation has a dataset named penguins.csv already.',
+  linked_too_widely: 'The asset is linked to more than 30 computations; its file_name and asset_type stay.',
+  nothing_to_stop: 'No run of this computation is active.',
+  stale_digest: 'The manifest has another digest by now. Read the manifest again.',
+};
+
+const withRun: readonly ConflictReason[] = ['run_active', 'cvm_busy', 'asset_in_use'];
+
+/** Examples of an error of an endpoint, by its code, or by its reasons for a conflict. */
+export function problemExamples(code: ErrorCode, route: Route, contract: Contract) {
+  const { status, title } = errorTable[code];
+  const example = ({ detail, extras = {} }: Sample) => ({
+    value: { type: 'about:blank', title, status, detail, code, request_id: 'JKJaXmPLvHcESHA=', ...extras },
+  });
+  const { reasons = [] } = contract;
+  if (code !== 'conflict' || reasons.length === 0) return { [code]: example(sampleOf(code, route, contract)) };
+  return Object.fromEntries(reasons.map((reason) => [reason, example(conflictSample(reason))]));
+}
+
+function conflictSample(reason: ConflictReason): Sample {
+  return { detail: conflicts[reason], extras: { reason, ...(withRun.includes(reason) ? { run_id: runId } : {}) } };
+}
+
+function sampleOf(code: ErrorCode, route: Route, contract: Contract): Sample {
+  switch (code) {
+    case 'invalid_request': {
+      const [pointer, detail] = contract.body ? ['/nmae', 'Unknown field.'] : ['query/lmit', 'Unknown parameter. Expected none.'];
+      return { detail: `${pointer}: ${detail}`, extras: { errors: [{ pointer, detail }] } };
+    }
+    case 'forbidden': {
+      const { anyOf = [], or = [] } = route.access ?? {};
+      const needed = [`the role ${eitherOf(rolesWith(...anyOf))}`, ...or.map((relation) => `being its ${relation}`)];
+      return { detail: `Requires ${needed.join(', or ')}. Your roles in this domain: viewer.` };
+    }
+    case 'incomplete': {
+      const missing_items = { keys: ['alice'], hashes: ['penguins.csv'], info: ['Missing algorithm'] };
+      return { detail: 'The computation is not ready to run.', extras: { missing_items } };
+    }
+    case 'not_found':
+      return { detail: `No such ${route.path.includes('/assets/') ? 'asset' : 'computation'} in this domain.` };
+    default:
+      return { detail: details[code] ?? `${errorTable[code].title}.` };
+  }
+}
+
+const details: Partial<Record<ErrorCode, string>> = {
+  unauthenticated: 'The token names no user. Its claim `sub` must have 1 to 255 bytes and must not be a reserved word.',
+  precondition_failed: 'If-Match does not name the current state. Read the resource again.',
+  too_large: 'The body has 262145 bytes. The limit is 262144 bytes.',
+  unsupported_media_type: 'Expected content-type: application/json.',
+  idempotency_mismatch: 'The Idempotency-Key was used for another request. Use a new key.',
+  internal: 'Something went wrong in the service. The log has it under the request id.',
+  unavailable: 'A dependency of the service is busy or down. Try again later.',
+};

@@ -1,0 +1,43 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import core, { type RulesetDefinition } from '@stoplight/spectral-core';
+import owasp from '@stoplight/spectral-owasp-ruleset';
+import rulesets from '@stoplight/spectral-rulesets';
+import { describe, expect, it } from 'vitest';
+import { openapiDocument } from '../../shared/openapi/openapi-document.ts';
+import { acceptedFindings } from './accepted-findings.ts';
+
+const source = JSON.stringify(openapiDocument('1.2.3'));
+
+interface Finding {
+  rule: string;
+  where: string;
+  message: string;
+}
+
+async function findingsOf(ruleset: unknown, rules: 'recommended' | 'all'): Promise<Finding[]> {
+  const spectral = new core.Spectral();
+  spectral.setRuleset({ extends: [[ruleset as RulesetDefinition, rules]] });
+  const results = await spectral.run(source);
+  return results.map(({ code, path, message }) => ({ rule: String(code), where: path.join('.'), message }));
+}
+
+describe('the OpenAPI document', () => {
+  it('has no finding of Spectral’s recommended rules for OpenAPI', async () => {
+    expect(await findingsOf(rulesets.oas, 'recommended')).toEqual([]);
+  });
+
+  it('has no finding of the OWASP rules, except for those that are accepted with a reason', async () => {
+    const findings = await findingsOf(owasp, 'all');
+    const isOf = ({ rule, where }: (typeof acceptedFindings)[number], finding: Finding) =>
+      rule === finding.rule && (where?.test(finding.where) ?? true);
+    expect(findings.filter((finding) => !acceptedFindings.some((accepted) => isOf(accepted, finding)))).toEqual([]);
+    const unused = acceptedFindings.filter((accepted) => !findings.some((finding) => isOf(accepted, finding)));
+    expect(unused).toEqual([]);
+  });
+
+  it('has no finding of Redocly’s recommended rules', async () => {
+    const config = await createConfig({ extends: ['recommended'] });
+    const problems = await lintFromString({ source, absoluteRef: '/openapi.json', config });
+    expect(problems.map(({ ruleId, message, location }) => ({ ruleId, message, where: location[0]?.pointer }))).toEqual([]);
+  });
+});
