@@ -78,8 +78,8 @@ export function genuineEvidence(events = 8): Genuine {
     carol: { cvm_ids: [], expires_at: at(3600) },
   };
   const approvals = Object.entries(limits).map(([user, limit]) => {
-    const approval = { domain: 'd1', computation, digest, expires_at: null, ...limit };
-    const { cvm_ids, expires_at } = approval;
+    const { cvm_ids = null, expires_at = null } = limit;
+    const approval = { domain: 'd1', computation, digest, cvm_ids, expires_at };
     const signer = signers[user];
     if (!signer) throw new TypeError(`${user} has no key.`);
     const { privateKey, publicKey } = signer.key();
