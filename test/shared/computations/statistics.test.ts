@@ -49,8 +49,8 @@ describe('readStatistics', () => {
 
   it('counts a status once if a fold dies before its commit, on a day that is not in the head', async () => {
     const fields = { name: 'Iris', description: '', owner: 'alice', approval: 'none' as const };
-    const now = '2025-02-26T13:00:00.000Z';
-    const given = { domain: 'd1', fields, agent_config: defaultAgentConfig, consumers: [], by: 'alice', now };
+    const at = '2025-02-26T13:00:00.000Z';
+    const given = { domain: 'd1', fields, agent_config: defaultAgentConfig, consumers: [], by: 'alice', now: at };
     await createComputation(embedded.table, given);
     const before = await readStatistics(embedded.table, 'd1', 366, now);
     expect(before[0]).toEqual({ day: '2025-02-26', status: 'created', count: 2 });
