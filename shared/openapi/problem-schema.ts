@@ -33,7 +33,11 @@ export const problemSchema = v.pipe(
     reason: v.optional(v.pipe(v.picklist(conflictReasons), v.description('The kind of conflict (409).'))),
     run_id: v.optional(v.pipe(identifier, v.description('The run that is in the way (409).'))),
     manifest_digest: v.optional(
-      v.pipe(v.string(), v.description('The present digest of the manifest (409 `stale_digest`).'), v.metadata({ maxLength: 64 })),
+      v.pipe(
+        v.string(),
+        v.description('The present digest of the manifest (409 `stale_digest`).'),
+        v.metadata({ maxLength: 64 }),
+      ),
     ),
     missing_items: v.optional(missingItemsSchema),
   }),

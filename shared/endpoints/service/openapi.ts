@@ -13,7 +13,11 @@ export const route = {
 
 export const contract = {
   status: 200,
-  response: v.pipe(v.looseObject({ openapi: v.literal('3.1.0') }), v.title('OpenApiDocument'), v.metadata({ additionalProperties: true })),
+  response: v.pipe(
+    v.looseObject({ openapi: v.literal('3.1.0') }),
+    v.title('OpenApiDocument'),
+    v.metadata({ additionalProperties: true }),
+  ),
 } as const satisfies Contract;
 
 export const examples = {

@@ -9,7 +9,10 @@ describe('Components', () => {
     const components = new Components();
     const person = v.pipe(v.object({ name: v.nullable(name), aliases: v.array(name), title: v.string() }), v.title('Person'));
     expect(components.add(person, 'output')).toEqual({ $ref: '#/components/schemas/Person' });
-    expect(components.add(v.array(name), 'output')).toMatchObject({ type: 'array', items: { $ref: '#/components/schemas/Name' } });
+    expect(components.add(v.array(name), 'output')).toMatchObject({
+      type: 'array',
+      items: { $ref: '#/components/schemas/Name' },
+    });
     expect(Object.keys(components.schemas)).toEqual(['Name', 'Person']);
     expect(components.schemas['Name']).toMatchObject({ type: 'object', properties: { first: { type: 'string' } } });
     expect(components.schemas['Person']).toMatchObject({
