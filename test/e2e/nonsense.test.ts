@@ -95,6 +95,13 @@ function goodBodyOf(route: Route): unknown {
           { type: 'heartbeat', agent_state: 'Running', fit: 'busy' },
         ],
       };
+    case 'approvals/approve':
+      return {
+        digest: '0'.repeat(64),
+        cvm_ids: ['cvm-1'],
+        expires_at: '2040-01-01T00:00:00.000Z',
+        signature: base64('signature'),
+      };
     case 'cvms/register-cvm':
       return cvmBody;
     default:

@@ -18,6 +18,7 @@ const notReached: Partial<Record<FunctionName, string[]>> = {
   'lifecycle/await-cvm': ['states:SendTaskSuccess', 'states:SendTaskFailure'],
   'lifecycle/deliver-stop': ['states:SendTaskSuccess', 'states:SendTaskFailure'],
   'lifecycle/sweep-runs': ['states:SendTaskSuccess'],
+  'cvms/list-commands': ['dynamodb:Query'], // looks for a free slot if another wait has the first one
   'runs/get-evidence': ['kms:GetPublicKey'], // here all functions share a process, which reads a public key once
   'maintenance/purge': ['dynamodb:BatchGetItem', 'dynamodb:PutItem'],
   'maintenance/receive-upload': ['s3:DeleteObject'],

@@ -47,7 +47,7 @@ describe('endRun', () => {
     const run = { domain, computation_id: id, run_id, cvm_id: 'cvm-2' };
     await offerRun(stores.table, stores.executions, { run, task_token: 'token' }, byAlice.now, 60);
     const kept = async () => JSON.stringify(await queryPartition(stores.table, runKeys.partition(id)));
-    const commands = () => listCommands(stores.table, domain, 'cvm-2', byAlice.now);
+    const commands = async () => (await listCommands(stores.table, domain, 'cvm-2', byAlice.now)).commands;
     expect(await kept()).toContain('secret');
     expect(await commands()).toMatchObject([{ type: 'run', run_id }]);
 
