@@ -35,6 +35,7 @@ export const statementSchema = v.pipe(
     ),
     events: v.pipe(
       v.object({ started: eventSchema, last: eventSchema }),
+      v.title('EventsOfRun'),
       v.description(
         'The event that started the run and the event that ended it. Their hashes commit to the events between them.',
       ),

@@ -4,30 +4,36 @@ import { agentConfigInput } from '../computations/agent-config.ts';
 import { manifestSchema } from './manifest.ts';
 
 /** An asset that a run uses, as it was when the run started. */
-const assetOfRun = v.object({
-  id: v.string(),
-  /** The user who created it. */
-  creator: v.string(),
-  use: v.picklist(assetUses),
-  /** SHA3-256, hex, as in the manifest. */
-  checksum: v.string(),
-});
+const assetOfRun = v.pipe(
+  v.object({
+    id: v.string(),
+    /** The user who created it. */
+    creator: v.string(),
+    use: v.picklist(assetUses),
+    /** SHA3-256, hex, as in the manifest. */
+    checksum: v.string(),
+  }),
+  v.title('AssetOfRun'),
+);
 
 /** An approval that counted when the run started. */
-const approvalOfRun = v.object({
-  user: v.string(),
-  /** The digest of the manifest that the user approved. */
-  digest: v.string(),
-  /** The CVMs that the approval is limited to. null: any. */
-  cvm_ids: v.nullable(v.array(v.string())),
-  /** null: never. */
-  expires_at: v.nullable(v.string()),
-  /** Base64. null if the user did not sign. */
-  signature: v.nullable(v.string()),
-  /** Base64 of the DER SubjectPublicKeyInfo that the signature was verified with. null if the user did not sign. */
-  key: v.nullable(v.string()),
-  approved_at: v.string(),
-});
+const approvalOfRun = v.pipe(
+  v.object({
+    user: v.string(),
+    /** The digest of the manifest that the user approved. */
+    digest: v.string(),
+    /** The CVMs that the approval is limited to. null: any. */
+    cvm_ids: v.nullable(v.array(v.string())),
+    /** null: never. */
+    expires_at: v.nullable(v.string()),
+    /** Base64. null if the user did not sign. */
+    signature: v.nullable(v.string()),
+    /** Base64 of the DER SubjectPublicKeyInfo that the signature was verified with. null if the user did not sign. */
+    key: v.nullable(v.string()),
+    approved_at: v.string(),
+  }),
+  v.title('ApprovalOfRun'),
+);
 export type ApprovalOfRun = v.InferOutput<typeof approvalOfRun>;
 
 /**

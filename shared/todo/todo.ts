@@ -8,20 +8,26 @@ export const todoSchema = v.pipe(
   v.object({
     approvals: v.pipe(
       v.array(
-        v.object({
-          ...ofComputation,
-          because: v.pipe(
-            v.array(v.string()),
-            v.description('The file names of your assets that need the approval, and `result consumer`.'),
-          ),
-          manifest_digest: v.pipe(v.string(), v.description('The digest of the manifest to approve.')),
-        }),
+        v.pipe(
+          v.object({
+            ...ofComputation,
+            because: v.pipe(
+              v.array(v.string()),
+              v.description('The file names of your assets that need the approval, and `result consumer`.'),
+            ),
+            manifest_digest: v.pipe(v.string(), v.description('The digest of the manifest to approve.')),
+          }),
+          v.title('ApprovalToGive'),
+        ),
       ),
       v.description('Computations with a manifest that need your approval and do not have it.'),
     ),
-    keys: v.pipe(v.array(v.object(ofComputation)), v.description('Computations that need your public key and do not have it.')),
+    keys: v.pipe(
+      v.array(v.pipe(v.object(ofComputation), v.title('KeyToUpload'))),
+      v.description('Computations that need your public key and do not have it.'),
+    ),
     content: v.pipe(
-      v.array(v.object({ asset_id: identifier, file_name: v.string() })),
+      v.array(v.pipe(v.object({ asset_id: identifier, file_name: v.string() }), v.title('ContentToUpload'))),
       v.description('Your assets whose content has not arrived.'),
     ),
   }),

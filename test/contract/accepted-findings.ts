@@ -15,12 +15,12 @@ export const acceptedFindings: { rule: string; where?: RegExp; reason: string }[
   },
   {
     rule: 'owasp:api2:2023-read-restricted',
-    where: /^paths\.\/(?:health|openapi\.json)\./,
+    where: /^paths\.\/(?:health|openapi\.json|\.well-known\/jwks\.json)\./,
     reason: 'Public by design. They reveal nothing about any domain.',
   },
   {
     rule: 'owasp:api8:2023-define-error-responses-401',
-    where: /^paths\.\/(?:health|openapi\.json)\./,
+    where: /^paths\.\/(?:health|openapi\.json|\.well-known\/jwks\.json)\./,
     reason: 'Public by design, so there is no 401.',
   },
 ];
