@@ -116,4 +116,28 @@ export const namedMutants: NamedMutant[] = [
     becomes: "AND (#status = :status OR NOT (#status = :status))'",
     fact: 'A computation is not deleted when a function of an earlier version has started a run while the deletion was prepared.',
   },
+  {
+    file: 'shared/lists/read-log.ts',
+    code: 'if (missing.length === 0) return entries;',
+    becomes: 'if (missing.length >= 0) return entries;',
+    fact: 'A fold that sees the purge of a run has also seen how the run ended.',
+  },
+  {
+    file: 'shared/lists/days.ts',
+    code: ' && counts === days.before[day]',
+    becomes: '',
+    fact: 'A fold that dies leaves no counts in the statistics that are still in the log.',
+  },
+  {
+    file: 'shared/lists/snapshot.ts',
+    code: 'monotonicTime(table) - startedAt <= maxReadInMilliseconds',
+    becomes: 'monotonicTime(table) >= startedAt',
+    fact: 'A read of a list that took too long starts again.',
+  },
+  {
+    file: 'shared/lists/unfolded.ts',
+    code: 'step.version > version',
+    becomes: 'step.version >= version',
+    fact: 'A change that the trees contain is not counted again from the log.',
+  },
 ];
