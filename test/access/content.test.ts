@@ -145,7 +145,7 @@ describe('content that is its creator’s', () => {
       await bySomeone('POST', `/d1/assets/${String(asset)}/${computation}`);
       const run = await bySomeone('POST', `/d1/computations/${computation}/run?cvm=${computation}`);
       expect(run.status).toBe(200);
-      const query = name === 'runs/get-evidence' ? `?run=${await ended(computation, String(run.body))}` : '';
+      const query = name === 'runs/get-evidence' ? `?run=${await ended(computation, run.body as unknown as string)}` : '';
       expect((await bySomeone('PUT', `/d1/cvms/${computation}`, { description: '' })).status).toBe(201);
       const ids: Record<string, string> = {
         domainID: 'd1',
