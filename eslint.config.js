@@ -117,7 +117,7 @@ export default defineConfig(
     plugins: { rooms: { rules: { order: roomOrder } } },
     rules: {
       'rooms/order': 'error',
-      ...boundary('^\\..*/(functions|infra|test|bench)/', 'shared/ imports only shared/ and packages.'),
+      ...boundary('^\\..*/(functions|gateway|infra|test|bench)/', 'shared/ imports only shared/ and packages.'),
       'no-restricted-syntax': ['error', dynamicImports, rowWriting, ...keyLiterals],
     },
   },
@@ -129,12 +129,19 @@ export default defineConfig(
     },
   },
   {
+    files: ['gateway/**/*.ts'],
+    rules: {
+      ...boundary('^\\..*/(functions|infra|test|bench)/', 'gateway/ imports only gateway/, shared/ and packages.'),
+      'no-restricted-syntax': ['error', dynamicImports, rowWriting, ...keyLiterals],
+    },
+  },
+  {
     files: ['infra/**/*.ts'],
     rules: boundary('^\\..*/(functions|test|bench)/', 'infra/ imports only infra/, shared/ and packages.'),
   },
   {
     files: ['infra/local/**/*.ts'],
-    rules: boundary('^\\..*/(test|bench)/', 'infra/local/ imports only infra/, functions/, shared/ and packages.'),
+    rules: boundary('^\\..*/(test|bench)/', 'infra/local/ imports only infra/, functions/, gateway/, shared/ and packages.'),
   },
   {
     files: rowWriters,

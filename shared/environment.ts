@@ -36,10 +36,17 @@ const variables = {
     return text('MEMBERSHIP_CLAIM');
   },
   get ACCEPT_TIMEOUT_SECONDS() {
-    return seconds('ACCEPT_TIMEOUT_SECONDS');
+    return wholeNumber('ACCEPT_TIMEOUT_SECONDS', 'whole number of seconds');
   },
   get STOP_TIMEOUT_SECONDS() {
-    return seconds('STOP_TIMEOUT_SECONDS');
+    return wholeNumber('STOP_TIMEOUT_SECONDS', 'whole number of seconds');
+  },
+  get GATEWAY_PORT() {
+    return wholeNumber('GATEWAY_PORT', 'port');
+  },
+  /** The gateway's certificates: JSON with `ca`, `certificate` and `key`, each in PEM. */
+  get GATEWAY_TLS() {
+    return text('GATEWAY_TLS');
   },
   get AWS_REGION() {
     return text('AWS_REGION');
@@ -58,10 +65,10 @@ function text(name: string): string {
   return value;
 }
 
-function seconds(name: string): number {
+function wholeNumber(name: string, what: string): number {
   const value = given(name);
   if (!/^[1-9][0-9]{0,7}$/.test(value)) {
-    throw new Error(`The environment variable ${name} is ${JSON.stringify(value)}; expected a whole number of seconds.`);
+    throw new Error(`The environment variable ${name} is ${JSON.stringify(value)}; expected a ${what}.`);
   }
   return Number(value);
 }
