@@ -17,9 +17,10 @@ export interface Pace {
   /** How long an event may come later than the state that it announces, with and without a log-forwarder. */
   lateEvent: number;
   lateEventWithoutForwarder: number;
-  /** Between two checks that the CVM is still registered with its certificate. */
-  registration: number;
-  /** Between two words to the service that a CVM without a run is still there. A CVM is disconnected after 60 seconds. */
+  /**
+   * Between two words to the service that the CVM is still there. The answer says whether it is still registered with its
+   * certificate. A CVM is disconnected after 60 seconds.
+   */
   presence: number;
   /** The first and the longest pause between attempts to report. */
   firstRetry: number;
@@ -37,8 +38,7 @@ export const usualPace: Pace = {
   stop: 15_000,
   lateEvent: 10_000,
   lateEventWithoutForwarder: 3_000,
-  registration: 60_000,
-  presence: 50_000,
+  presence: 45_000,
   firstRetry: 250,
   longestRetry: 15_000,
 };

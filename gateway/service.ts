@@ -12,7 +12,7 @@ import { listCommands, type Work } from '../shared/runs/list-commands.ts';
 import { listPendingCommands, type PendingCommand } from '../shared/runs/pending-commands.ts';
 import type { Report } from '../shared/runs/report.ts';
 import { recordReports } from '../shared/runs/record-reports.ts';
-import { readRegisteredCertificate } from '../shared/cvms/registered-certificate.ts';
+import { noteConnected, readRegisteredCertificate } from '../shared/cvms/registered-certificate.ts';
 import { openTable } from '../shared/table/open-table.ts';
 import type { CvmIdentity } from './identity/cvm-identity.ts';
 
@@ -26,6 +26,8 @@ export interface GatewayService {
   report: (cvm: CvmIdentity, reports: Report[]) => Promise<ReportResult[]>;
   /** The fingerprint of the certificate that the CVM is registered with. Undefined if it is not, or without one. */
   registeredCertificate: (cvm: CvmIdentity) => Promise<string | undefined>;
+  /** Notes that the CVM is connected. @returns as registeredCertificate */
+  noteConnected: (cvm: CvmIdentity) => Promise<string | undefined>;
   agentRecord: (cvm: CvmIdentity) => Promise<AgentRecord>;
   bindAgent: (cvm: CvmIdentity, record: AgentRecord & { run_id: string; computation_id: string }) => Promise<boolean>;
   keepAttestationOfRun: (cvm: CvmIdentity, run: { run_id: string; computation_id: string }) => Promise<void>;
@@ -49,6 +51,7 @@ export function openService(clock: Clock): GatewayService {
       return results;
     },
     registeredCertificate: (cvm) => readRegisteredCertificate(table, cvm),
+    noteConnected: (cvm) => noteConnected(table, cvm, now()),
     agentRecord: (cvm) => readAgentRecord(table, cvm),
     bindAgent: (cvm, record) => bindAgent(table, cvm, record),
     keepAttestationOfRun: (cvm, run) => keepAttestationOfRun(table, cvm, run),

@@ -14,10 +14,18 @@ import { HostedRun } from './hosted-run.ts';
 import { stopRun } from './stop-run.ts';
 import { UnplacedMessages } from './unplaced-messages.ts';
 
+/** An open stream, with the SHA-256 of the certificate that it shows. */
+interface OpenStream {
+  fingerprint: string;
+  end: (reason: string) => void;
+}
+
 /** What this gateway has to do with one CVM, while it has a stream of it or a report on its runs. */
 export class CvmSession {
   readonly identity: CvmIdentity;
   readonly parts: GatewayParts;
+  /** All open streams. */
+  readonly streams = new Set<OpenStream>();
   agent: AgentStream | undefined;
   /** The open streams of log-forwarders. */
   forwarders = 0;
@@ -30,6 +38,9 @@ export class CvmSession {
   /** The stream on which this gateway sent the run. */
   boundOn: AgentStream | undefined;
   private state: AgentState | undefined;
+  /** When the agent last answered. */
+  private answeredAt = 0;
+  private nextCheckAt: number;
   /** Runs that no process of this CVM has any more, whose reports are still on their way. */
   private readonly former = new Map<string, HostedRun>();
   private readonly unplaced: UnplacedMessages;
@@ -46,6 +57,7 @@ export class CvmSession {
     this.identity = identity;
     this.parts = parts;
     this.unplaced = new UnplacedMessages(this);
+    this.nextCheckAt = parts.clock.now() + parts.pace.presence * Math.random();
   }
 
   get isBusy(): boolean {
@@ -54,7 +66,7 @@ export class CvmSession {
 
   /** Whether nothing of the CVM is left here. */
   get isIdle(): boolean {
-    return !this.agent && this.forwarders === 0 && !this.working && this.outboxes.every((outbox) => outbox.isEmpty);
+    return this.streams.size === 0 && !this.working && this.outboxes.every((outbox) => outbox.isEmpty);
   }
 
   get outboxes() {
@@ -106,7 +118,26 @@ export class CvmSession {
 
   /** Looks after the agent if it is time. */
   tick(): void {
-    if (this.agent && this.parts.clock.now() >= this.nextLookAt) this.wake();
+    const now = this.parts.clock.now();
+    if (this.agent && now >= this.nextLookAt) this.wake();
+    if (this.streams.size === 0 || now < this.nextCheckAt) return;
+    this.nextCheckAt = now + this.parts.pace.presence * (0.9 + Math.random() / 5);
+    void this.check(now);
+  }
+
+  /** Tells the service that the CVM is there, and ends its streams if it is no longer registered with their certificate. */
+  private async check(now: number): Promise<void> {
+    const { service, pace } = this.parts;
+    const isHeard = this.agent !== undefined && now - this.answeredAt < 2 * pace.stateOfIdle;
+    const read = isHeard ? service.noteConnected : service.registeredCertificate;
+    try {
+      const registered = await read(this.identity);
+      const streams = [...this.streams].filter(({ fingerprint }) => fingerprint !== registered);
+      for (const stream of streams) stream.end('The CVM is not registered with this certificate any more.');
+    } catch (error) {
+      this.nextCheckAt = now + pace.longestRetry;
+      log('WARN', 'The registration of a CVM cannot be read now.', { cvm: nameOf(this.identity) }, error);
+    }
   }
 
   /** Does what is to be done now, one thing after the other. */
@@ -142,6 +173,7 @@ export class CvmSession {
     const state = await agent.state();
     if (this.agent !== agent) return;
     this.state = state ?? this.state;
+    if (state !== undefined) this.answeredAt = clock.now();
     this.nextLookAt = clock.now() + (this.isBusy ? pace.stateOfBusy : pace.stateOfIdle) * (0.9 + Math.random() / 5);
     if (state === undefined) {
       this.nextLookAt = clock.now() + pace.answer;

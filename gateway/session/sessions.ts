@@ -6,7 +6,6 @@ import { CvmSession } from './cvm-session.ts';
 /** The sessions of all CVMs that are connected to this gateway. */
 export class Sessions {
   private readonly sessions = new Map<string, CvmSession>();
-  private readonly streams = new Map<string, number>();
   private readonly parts: GatewayParts;
 
   constructor(parts: GatewayParts) {
@@ -24,20 +23,6 @@ export class Sessions {
     return session;
   }
 
-  countStream(identity: CvmIdentity): number {
-    return this.streams.get(nameOf(identity)) ?? 0;
-  }
-
-  addStream(identity: CvmIdentity): void {
-    this.streams.set(nameOf(identity), this.countStream(identity) + 1);
-  }
-
-  removeStream(identity: CvmIdentity): void {
-    const left = this.countStream(identity) - 1;
-    if (left > 0) this.streams.set(nameOf(identity), left);
-    else this.streams.delete(nameOf(identity));
-  }
-
   /** Gives every CVM the commands that are pending for it. */
   setPending(commands: PendingCommand[]): void {
     const byCvm = Map.groupBy(commands, ({ domain, cvm_id }) => nameOf({ domain, cvmId: cvm_id }));
@@ -48,7 +33,7 @@ export class Sessions {
   tick(): void {
     for (const [name, session] of this.sessions) {
       session.tick();
-      if (session.isIdle && !this.streams.has(name)) this.sessions.delete(name);
+      if (session.isIdle) this.sessions.delete(name);
     }
   }
 }

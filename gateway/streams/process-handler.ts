@@ -34,15 +34,12 @@ async function admit(stream: Stream, sessions: Sessions, parts: GatewayParts): P
   if (stream.cancelled || stream.destroyed) return;
 
   const session = sessions.of(credentials.identity);
-  if (sessions.countStream(credentials.identity) >= mostStreamsPerCvm) {
+  if (session.streams.size >= mostStreamsPerCvm) {
     return refuse(stream, parts, 'The CVM has too many open streams.', credentials);
   }
-  const checking = setInterval(() => void recheck(stream, parts, credentials), parts.pace.registration);
-  sessions.addStream(credentials.identity);
-  const over = () => {
-    clearInterval(checking);
-    sessions.removeStream(credentials.identity);
-  };
+  const open = { ...credentials, end: (why: string) => refuse(stream, parts, why, credentials) };
+  session.streams.add(open);
+  const over = () => session.streams.delete(open);
   if (credentials.kind === 'log-forwarder') serveForwarder(stream, session, over);
   else await serveAgent(stream, session, parts, over);
 }
@@ -70,12 +67,6 @@ function refuse(stream: Stream, { counts }: GatewayParts, reason: string, creden
   stream.emit('error', { code: status.PERMISSION_DENIED, details: reason });
 }
 
-/** Ends a stream whose CVM is no longer registered with its certificate. */
-async function recheck(stream: Stream, parts: GatewayParts, credentials: StreamCredentials): Promise<void> {
-  const reason = await whyRefused(parts.service, credentials).catch(() => undefined);
-  if (reason !== undefined) refuse(stream, parts, reason, credentials);
-}
-
 /** Calls back once, however the stream ends. */
 function whenOver(stream: Stream, callback: () => void): void {
   let isOver = false;
@@ -87,7 +78,7 @@ function whenOver(stream: Stream, callback: () => void): void {
   }
 }
 
-function serveForwarder(stream: Stream, session: CvmSession, over: () => void): void {
+function serveForwarder(stream: Stream, session: CvmSession, over: () => unknown): void {
   session.forwarders++;
   whenOver(stream, () => {
     session.forwarders--;
@@ -96,7 +87,7 @@ function serveForwarder(stream: Stream, session: CvmSession, over: () => void): 
   listen(stream, session);
 }
 
-async function serveAgent(stream: Stream, session: CvmSession, parts: GatewayParts, over: () => void): Promise<void> {
+async function serveAgent(stream: Stream, session: CvmSession, parts: GatewayParts, over: () => unknown): Promise<void> {
   const agent = new AgentStream(stream, { answerInMilliseconds: parts.pace.answer, now: parts.clock.now() });
   whenOver(stream, () => {
     agent.lost();

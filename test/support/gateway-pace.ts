@@ -12,7 +12,7 @@ export const testPace: Partial<Pace> = {
   stop: 1_000,
   lateEvent: 600,
   lateEventWithoutForwarder: 200,
-  registration: 300,
+  presence: 300,
   firstRetry: 50,
   longestRetry: 500,
 };
