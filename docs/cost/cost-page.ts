@@ -60,6 +60,10 @@ ${runTable(measured)}
 A stop adds $${(dollars(stopBill(measured)) * 1000).toFixed(2)} per thousand. A CVM that polls for a month without a run costs $${idleCvm(measured)}. Polling every 30 s costs a sixth of
 that.
 
+The presence of a registered CVM takes up to ${presenceWritesPerHour} write units an hour, one for each time that it is written: after 30 seconds, and when
+its state or fitness changes. That is $${presenceOfMonth()} a month. Reading it takes one of the read units of each poll, also for a CVM that nobody
+registered, whose presence is never written.
+
 ## A month of a tenant
 
 ${tenantTable()}
@@ -111,6 +115,13 @@ function runTable(measured: Measured): string {
     ['cost', ...minutesOfRuns.map((minutes) => (minutes < 60 ? `${minutes} minutes` : `${minutes / 60} h`))],
     columns.map((bills) => new Map(Object.entries(bills).map(([what, bill]) => [what, dollars(bill) * 1000]))),
   );
+}
+
+/** One every 30 seconds. */
+const presenceWritesPerHour = 120;
+
+function presenceOfMonth(): string {
+  return dollars({ 'DynamoDB write unit': presenceWritesPerHour * 24 * 30 }).toFixed(2);
 }
 
 function idleCvm(measured: Measured): string {

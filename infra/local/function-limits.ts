@@ -16,8 +16,8 @@ interface FunctionLimits {
 const concurrencyOfChanges = 2;
 const concurrencyOfReads = 16;
 
-/** Functions that read, and write nothing but who did. */
-const recordsReads: ReadonlySet<string> = new Set(['assets/get-asset']);
+/** Functions that read, and write nothing but who did, or that it did. */
+const recordsReads: ReadonlySet<string> = new Set(['assets/get-asset', 'cvms/list-commands']);
 
 /** How long API Gateway waits for the function of an endpoint. */
 const endpointTimeoutInSeconds = 30;

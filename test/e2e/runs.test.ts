@@ -101,6 +101,34 @@ describe('start a run', () => {
 });
 
 describe('read runs', () => {
+  it('lists those of a computation or with a status, or both, and their exact total', async () => {
+    const [one, other] = [await session.readyComputation(), await session.readyComputation()];
+    const [first, second, third] = [newCvm(), newCvm(), newCvm()];
+    const ended = await session.startRun(one, first);
+    await session.endRun(first);
+    const active = await session.startRun(one, second);
+    await session.startRun(other, third);
+    const runsOf = async (query: Record<string, string>) => {
+      const { runs, total } = await session.done('runs/list-runs', { query });
+      return [runs.map(({ id }) => id), total];
+    };
+    expect(await runsOf({ computation_id: one })).toEqual([[active, ended], 2]);
+    expect(await runsOf({ computation_id: one, status: 'completed' })).toEqual([[ended], 1]);
+    expect(await runsOf({ computation_id: one, status: 'running', offset: '1' })).toEqual([[], 1]);
+    const { runs } = await session.done('runs/list-runs', { query: { status: 'running' } });
+    expect(runs.map(({ id }) => id)).toContain(active);
+    expect(new Set(runs.map(({ status }) => status))).toEqual(new Set(['running']));
+    for (const cvm of [second, third]) await session.endRun(cvm);
+  });
+
+  it.each([
+    ['no computation', absent],
+    ['no identifier that was ever issued', randomUUID()],
+  ])('lists none of %s', async (_, computation_id) => {
+    const { runs, total } = await session.done('runs/list-runs', { query: { computation_id } });
+    expect([runs, total]).toEqual([[], 0]);
+  });
+
   it('answers with the latest run, or the one that is named, and 404 when there is none', async () => {
     const id = await session.readyComputation();
     expect(await session.refused(getRun, { path: { id } })).toMatchObject({ status: 404, code: 'not_found' });
@@ -347,40 +375,48 @@ describe('the reports of a CVM', () => {
     expect((await session.done(getRun, { path: { id } })).reason).toContain('No memory.');
   });
 
-  it('are all refused with 404 when one is about a run of another CVM', async () => {
+  it('have no effect when they are about a run of another CVM, and the others of the batch count', async () => {
     const id = await session.readyComputation();
     const cvm = newCvm();
     const run_id = await session.startRun(id, cvm);
-    const other = newCvm();
-    const send = (cvmID: string, ...ids: string[]) =>
-      session.refused(report, {
-        path: { cvmID },
-        body: { reports: ids.map((run) => ({ id: randomUUID(), run_id: run, ...complete })) },
-        as: 'cvm',
-      });
-    const foreign = await send(other, run_id);
-    expect(foreign).toMatchObject({ status: 404, code: 'not_found', errors: [{ pointer: '/reports/0/run_id' }] });
+    const send = async (cvmID: string, ...ids: string[]) => {
+      const reports = ids.map((run) => ({ run_id: run, type: 'event', event_type: 'Running', status: 'InProgress' }));
+      return (await session.report(cvmID, ...reports)).results.map(({ outcome, run_status }) => [outcome, run_status]);
+    };
+    expect(await send(newCvm(), run_id)).toEqual([['unknown_run', null]]);
     const ofTheSameRow = `${run_id.slice(0, 13)}${absent.slice(13)}`;
     for (const none of [absent, ofTheSameRow]) {
-      expect(await send(cvm, run_id, none)).toMatchObject({ status: 404, errors: [{ pointer: '/reports/1/run_id' }] });
+      expect(await send(cvm, none, run_id)).toEqual([
+        ['unknown_run', null],
+        ['recorded', 'running'],
+      ]);
     }
-    expect((await session.done(getRun, { path: { id } })).status).toBe('running');
-    await session.endRun(cvm);
+    await session.report(cvm, { run_id, ...complete });
+    await session.untilStatus(id, 'completed');
+    const { events } = await session.done('events/list-events', { path: { id }, query: { event_type: 'Running' } });
+    expect(events.map((event) => event.cvm_id)).toEqual([cvm, cvm]);
   });
 
   it.each([
-    ['none', [], '/reports'],
-    ['51', Array.from({ length: 51 }, (_, id) => ({ id: String(id), run_id: absent, type: 'heartbeat' })), '/reports'],
-    ['an unknown type', [{ id: '1', run_id: absent, type: 'shout' }], '/reports/0/type'],
-    ['no identifier', [{ run_id: absent, type: 'heartbeat' }], '/reports/0/id'],
-    ['the originator system', [{ id: '1', run_id: absent, ...complete, originator: 'system' }], '/reports/0/originator'],
-    ['the originator alice', [{ id: '1', run_id: absent, ...complete, originator: 'alice' }], '/reports/0/originator'],
-    ['an end of the service', [{ id: '1', run_id: absent, ...complete, event_type: 'cancelled' }], '/reports/0/event_type'],
-    ['a user’s event', [{ id: '1', run_id: absent, ...complete, event_type: 'key_uploaded' }], '/reports/0/event_type'],
-    ['details that are no base64', [{ id: '1', run_id: absent, ...complete, details: '%' }], '/reports/0/details'],
-    ['an unknown field', [{ id: '1', run_id: absent, type: 'heartbeat', x: 1 }], '/reports/0/x'],
-  ])('are refused with 400 when they are: %s', async (_what, reports, pointer) => {
+    ['none', []],
+    ['51', Array.from({ length: 51 }, (_, id) => ({ id: String(id), run_id: absent, type: 'heartbeat' }))],
+  ])('are refused with 400 when they are: %s', async (_what, reports) => {
     const { status, errors } = await session.refused(report, { path: { cvmID: newCvm() }, body: { reports }, as: 'cvm' });
-    expect([status, errors?.[0]?.pointer]).toEqual([400, pointer]);
+    expect([status, errors?.[0]?.pointer]).toEqual([400, '/reports']);
+  });
+
+  it.each([
+    ['an unknown type', { id: '1', run_id: absent, type: 'shout' }, '/type'],
+    ['no identifier', { run_id: absent, ...complete }, '/id'],
+    ['the originator system', { id: '1', run_id: absent, ...complete, originator: 'system' }, '/originator'],
+    ['the originator alice', { id: '1', run_id: absent, ...complete, originator: 'alice' }, '/originator'],
+    ['an end of the service', { id: '1', run_id: absent, ...complete, event_type: 'cancelled' }, '/event_type'],
+    ['a user’s event', { id: '1', run_id: absent, ...complete, event_type: 'key_uploaded' }, '/event_type'],
+    ['details that are no base64', { id: '1', run_id: absent, ...complete, details: '%' }, '/details'],
+    ['an unknown field', { id: '1', run_id: absent, type: 'heartbeat', x: 1 }, '/x'],
+  ])('are invalid with: %s', async (_what, entry, pointer) => {
+    const { results } = await session.done(report, { path: { cvmID: newCvm() }, body: { reports: [entry] }, as: 'cvm' });
+    const id = 'id' in entry ? entry.id : null;
+    expect(results).toEqual([{ id, outcome: 'invalid', run_status: null, detail: expect.stringContaining(`${pointer}: `) }]);
   });
 });

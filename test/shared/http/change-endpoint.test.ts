@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setEnvironment } from '../../../infra/local/local-environment.ts';
-import { conflict } from '../../../shared/errors.ts';
+import { conflict, ServiceError } from '../../../shared/errors.ts';
 import { changeEndpoint } from '../../../shared/http/change-endpoint.ts';
 import type { Contract } from '../../../shared/http/contract.ts';
 import { endpoint } from '../../../shared/http/endpoint.ts';
@@ -59,6 +59,26 @@ function counter(before: () => void = () => undefined) {
 }
 
 describe('changeEndpoint', () => {
+  it('answers with the status of a new resource, and gives that again', async () => {
+    let count = 0;
+    const put = { ...thing, name: 'things/put', method: 'PUT' } as const satisfies Route;
+    const handler = changeEndpoint(put, { ...contract, statusIfNew: 201 } as const, {
+      change: async ({ table }) => {
+        const result = await commitChange(table, new Transaction(), { count: count + 1 });
+        count += 1;
+        return result;
+      },
+      reply: ({ count }) => ({ body: { count }, isNew: count === 1 }),
+    });
+    const answers = [await send(handler, 'new'), await send(handler, 'not new'), await send(handler, 'new'), await send(handler)];
+    expect(answers.map(({ statusCode, body }) => [statusCode, body['count']])).toEqual([
+      [201, 1],
+      [200, 2],
+      [201, 1],
+      [200, 3],
+    ]);
+  });
+
   it('makes the change once for requests with the same key, and each time without a key', async () => {
     const handler = counter();
     const answers = [await send(handler, 'k'), await send(handler, 'k'), await send(handler), await send(handler, 'l')];
@@ -79,6 +99,16 @@ describe('changeEndpoint', () => {
     await send(handler, 'refused later');
     expect(await send(handler, 'refused later')).toMatchObject({ statusCode: 200, replayed: 'true' });
     expect(await send(handler, 'another')).toMatchObject({ statusCode: 409, body: { reason: 'nothing_to_stop' } });
+  });
+
+  it('answers a request that fails with 500, not with the answer kept before', async () => {
+    let isBroken = false;
+    const handler = counter(() => {
+      if (isBroken) throw new ServiceError('internal', 'Broken.');
+    });
+    await send(handler, 'broken later');
+    isBroken = true;
+    expect(await send(handler, 'broken later')).toMatchObject({ statusCode: 500, replayed: undefined });
   });
 
   it('keeps nothing if the answer breaks the contract', async () => {
