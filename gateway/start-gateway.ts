@@ -3,7 +3,7 @@ import { systemClock, type Clock } from '../shared/clock.ts';
 import { log } from '../shared/logger.ts';
 import { watchCommands } from './commands/watch-commands.ts';
 import type { RunLogs } from './logs/run-logs.ts';
-import { GatewayCounts } from './metrics/gateway-counts.ts';
+import { noCounts, type GatewayCounts } from './metrics/gateway-counts.ts';
 import { usualPace, type Pace } from './pace.ts';
 import { openService } from './service.ts';
 import { Sessions } from './session/sessions.ts';
@@ -57,7 +57,7 @@ const channelOptions = {
 /** Starts a gateway: serves agents, hands out commands, and reports what agents say. It keeps no state of its own. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const clock = options.clock ?? systemClock;
-  const counts = new GatewayCounts();
+  const counts = noCounts();
   const pace = { ...usualPace, ...options.pace };
   const parts = { service: openService(clock), logs: options.logs, counts, pace, clock };
   const sessions = new Sessions(parts);

@@ -1,14 +1,25 @@
 /** What a gateway has counted since its start. */
-export class GatewayCounts {
+export interface GatewayCounts {
   /** Streams that were refused because of their certificate, registration or job-id. */
-  streamsRefused = 0;
+  streamsRefused: number;
   /** Second streams of a CVM whose first one still answers. */
-  identityConflicts = 0;
+  identityConflicts: number;
   /** Reports and lines of logs that were left out because a limit was reached. */
-  reportsDropped = 0;
-  logLinesDropped = 0;
+  reportsDropped: number;
+  logLinesDropped: number;
   /** Events that belong to no run of their CVM, or that no report can contain. */
-  eventsRefused = 0;
+  eventsRefused: number;
   /** Events that were inferred from the state of an agent. */
-  eventsInferred = 0;
+  eventsInferred: number;
+}
+
+export function noCounts(): GatewayCounts {
+  return {
+    streamsRefused: 0,
+    identityConflicts: 0,
+    reportsDropped: 0,
+    logLinesDropped: 0,
+    eventsRefused: 0,
+    eventsInferred: 0,
+  };
 }

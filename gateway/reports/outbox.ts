@@ -81,7 +81,7 @@ export class Outbox {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, milliseconds);
     this.wakeUp?.();
-    await Promise.race([this.sending, promise]);
+    await Promise.race([this.sending ?? Promise.resolve(), promise]);
     clearTimeout(timer);
   }
 

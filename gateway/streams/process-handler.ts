@@ -27,7 +27,7 @@ export function processHandler(sessions: Sessions, parts: GatewayParts) {
 }
 
 async function admit(stream: Stream, sessions: Sessions, parts: GatewayParts): Promise<void> {
-  const credentials = credentialsOf(stream.getAuthContext()?.sslPeerCertificate, stream.metadata);
+  const credentials = credentialsOf(stream.getAuthContext().sslPeerCertificate, stream.metadata);
   if (typeof credentials === 'string') return refuse(stream, parts, credentials);
   const reason = await untilKnown(() => whyRefused(parts.service, credentials), stream, parts);
   if (reason !== undefined) return refuse(stream, parts, reason, credentials);

@@ -15,6 +15,9 @@ agents of real CVMs (default 7001, or a free one). Set GATEWAY_HOST to 0.0.0.0 i
   --no-simulator    do not simulate CVMs, so that real ones can take the runs
   --help            print this help`;
 
+/** The port that agents call without any configuration. */
+const usualGatewayPort = 7001;
+
 await runCommand(usage, async () => {
   const options = parseOptions({
     data: { type: 'string' },
@@ -53,9 +56,6 @@ await runCommand(usage, async () => {
     }),
   );
 });
-
-/** The usual port of the gateway is the one that agents call without any configuration. */
-const usualGatewayPort = 7001;
 
 async function gatewayFromEnvironment() {
   const host = process.env['GATEWAY_HOST'] || '127.0.0.1';

@@ -95,7 +95,7 @@ export async function startGatewayStack(options: Partial<StackOptions> = {}, { o
       const { status, body } = await call('POST', `/d1/computations/${computationId}/run?cvm=${cvmId}`);
       expect(body).toEqual(expect.any(String));
       expect(status).toBe(200);
-      return { computationId, runId: String(body) };
+      return { computationId, runId: body as unknown as string };
     },
     stopRun: async (computationId) => {
       expect((await call('POST', `/d1/computations/${computationId}/stop`)).status).toBe(200);

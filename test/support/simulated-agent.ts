@@ -146,13 +146,13 @@ export class SimulatedAgent {
   }
 
   private obey(message: ServerMessage): void {
-    if ('agentStateReq' in message && message.agentStateReq) {
+    if ('agentStateReq' in message) {
       this.log('DEBUG', 'Method State took 1µs');
       if (this.answersState) this.send({ agentStateRes: { id: message.agentStateReq.id, state: this.state } });
-    } else if ('runReqChunks' in message && message.runReqChunks) {
+    } else if ('runReqChunks' in message) {
       this.chunks.push(message.runReqChunks.data);
       if (message.runReqChunks.is_last) this.takeRun();
-    } else if ('stopComputation' in message && message.stopComputation) {
+    } else if ('stopComputation' in message) {
       this.takeStop(message.stopComputation.computation_id);
     } else if ('disconnectReq' in message) {
       this.agentStream?.end();
