@@ -20,7 +20,7 @@ type ArrivingWork = v.InferOutput<typeof arrivingWork>;
 const answerToReports = v.object({ results: v.array(v.object({ run_status: v.nullable(v.string()) })) });
 
 /** The service refused a request of a CVM with a status that no retry changes. */
-export class RefusedError extends Error {
+class RefusedError extends Error {
   override readonly name = 'RefusedError';
   readonly status: number;
 
