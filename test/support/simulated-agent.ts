@@ -42,6 +42,8 @@ export class SimulatedAgent {
   readonly requests: RunRequest[] = [];
   /** The stops that arrived. */
   stops = 0;
+  /** The questions for the state that arrived. */
+  questions = 0;
   /** The errors with which streams ended. */
   readonly errors: { code?: number; details?: string }[] = [];
   private readonly options: AgentOptions;
@@ -147,6 +149,7 @@ export class SimulatedAgent {
 
   private obey(message: ServerMessage): void {
     if ('agentStateReq' in message) {
+      this.questions++;
       this.log('DEBUG', 'Method State took 1µs');
       if (this.answersState) this.send({ agentStateRes: { id: message.agentStateReq.id, state: this.state } });
     } else if ('runReqChunks' in message) {
