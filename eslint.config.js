@@ -39,6 +39,7 @@ const rooms = [
   'root',
   'access',
   'table',
+  'waits',
   'lists',
   'events',
   'computations',
@@ -46,7 +47,10 @@ const rooms = [
   'assets',
   'links',
   'manifest',
+  'approvals',
+  'todo',
   'runs',
+  'evidence',
   'cvms',
   'deletion',
   'migrations',
@@ -117,7 +121,7 @@ export default defineConfig(
     plugins: { rooms: { rules: { order: roomOrder } } },
     rules: {
       'rooms/order': 'error',
-      ...boundary('^\\..*/(functions|gateway|infra|test|bench)/', 'shared/ imports only shared/ and packages.'),
+      ...boundary('^\\..*/(functions|gateway|infra|test|bench|verify)/', 'shared/ imports only shared/ and packages.'),
       'no-restricted-syntax': ['error', dynamicImports, rowWriting, ...keyLiterals],
     },
   },
@@ -134,6 +138,10 @@ export default defineConfig(
       ...boundary('^\\..*/(functions|infra|test|bench)/', 'gateway/ imports only gateway/, shared/ and packages.'),
       'no-restricted-syntax': ['error', dynamicImports, rowWriting, ...keyLiterals],
     },
+  },
+  {
+    files: ['verify/**/*.ts'],
+    rules: boundary('^\\..*/(functions|infra|test|bench)/', 'verify/ imports only verify/, shared/ and packages.'),
   },
   {
     files: ['infra/**/*.ts'],

@@ -1,9 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { recordContentRead } from '../shared/assets/content-reads.ts';
+import { readEvents } from '../shared/events/read-events.ts';
+import { Deadline } from '../shared/deadline.ts';
+import { readEvidence } from '../shared/evidence/read-evidence.ts';
+import { openSigningKeys } from '../shared/evidence/signing-key.ts';
 import { linkAsset } from '../shared/links/link-asset.ts';
 import type { RouteName } from '../shared/endpoints/endpoints.ts';
 import { cvmBody } from '../shared/endpoints/samples.ts';
 import { aComputation, anAsset, aReadyComputation, byAlice, endRunWith, publicKey } from '../test/support/builders-store.ts';
+import { anApproval, aSharedComputation, digestOf } from '../test/support/approvals.ts';
 import { aCvm, aDataset, anAcceptedRun, anOfferedRun, aRegisteredCvm, aStartedRun, type BenchWorld } from './bench-world.ts';
 
 /** A request to an endpoint, without the domain. */
@@ -22,7 +27,10 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
   'computations/create-computation': { '': () => ({ body: { name: 'Iris' } }) },
   'computations/list-computations': {
     'first page': () => ({}),
-    'first page, by status': () => ({ query: { status: 'created' } }),
+    'first page, by status': async ({ stores, domain }) => {
+      for (let made = 0; made < 10; made++) await aComputation(stores.table, domain); // a status that is common
+      return { query: { status: 'created' } };
+    },
     'a page further on': () => ({ query: { offset: '55' } }),
   },
   'computations/get-computation': {
@@ -56,6 +64,22 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
   'runs/get-manifest': {
     'as of now': ({ known }) => ({ path: { id: known.id } }),
     'of a run': ({ known }) => ({ path: { id: known.id }, query: { run: known.run } }),
+  },
+  'runs/get-evidence': {
+    'the first time': async (world) => {
+      const { id, run_id } = await aStartedRun(world);
+      await endRunWith(world.stores, world.domain, run_id);
+      return { path: { id }, query: { run: run_id } };
+    },
+    again: async ({ stores, domain, known }) => {
+      const request = { domain, computationId: known.id, runId: known.run, serviceVersion: '1.0.0', now: byAlice.now };
+      await readEvidence(
+        stores.table,
+        openSigningKeys(() => new Deadline()),
+        request,
+      );
+      return { path: { id: known.id }, query: { run: known.run } };
+    },
   },
   'assets/create-asset': {
     inline: () => ({ body: { asset: { ...aDataset('inline'), asset: btoa('setosa') } } }),
@@ -101,6 +125,8 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
   'events/list-events': {
     'first page': ({ known }) => ({ path: { id: known.id } }),
     filtered: ({ known }) => ({ path: { id: known.id }, query: { run_id: known.run } }),
+    'after an event': async (world) => ({ path: { id: world.known.id }, query: { after: await firstEvent(world) } }),
+    'held for a second': async (world) => ({ path: { id: world.known.id }, query: { after: await lastEvent(world), wait: '1' } }),
   },
   'events/get-status': { '': ({ known }) => ({ path: { id: known.id } }) },
   'cvms/list-commands': {
@@ -109,6 +135,7 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
       path: { cvmID: await aRegisteredCvm(stores.table, domain) },
     }),
     'a run': async (world) => ({ path: { cvmID: (await anOfferedRun(world)).cvmID } }),
+    'held for a second': () => ({ path: { cvmID: aCvm() }, query: { wait: '1' } }),
     'a run that was accepted': async (world) => ({ path: { cvmID: (await anAcceptedRun(world)).cvmID } }),
   },
   'cvms/report': {
@@ -126,6 +153,27 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
       body: { reports: [{ type: 'heartbeat', agent_state: 'ReceivingManifest', fit: 'ready' }] },
     }),
     'the end': (world) => anEvent(world, 'Complete', 'Completed'),
+  },
+  'approvals/approve': {
+    '': async ({ stores, domain }) => {
+      const { id } = await aReadyComputation(stores, domain);
+      return { path: { id }, body: { digest: await digestOf(stores, domain, id) } };
+    },
+  },
+  'approvals/list-approvals': { '': ({ known }) => ({ path: { id: known.id } }) },
+  'approvals/withdraw-approval': {
+    '': async ({ stores, domain }) => {
+      const { id } = await aReadyComputation(stores, domain);
+      await anApproval(stores, domain, id, 'alice');
+      return { path: { id } };
+    },
+  },
+  'todo/get-todo': {
+    nothing: () => ({ by: 'nobody' }),
+    'three approvals': async ({ stores, domain }) => {
+      for (let made = 0; made < 3; made++) await aSharedComputation(stores, domain);
+      return { by: 'bob' };
+    },
   },
   'cvms/list-cvms': {
     'first page': async ({ stores, domain }) => {
@@ -148,7 +196,27 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
   },
   'service/health': { '': () => ({}) },
   'service/openapi': { '': () => ({}) },
+  'service/jwks': { '': () => ({}) },
 };
+
+/** Cases that a sweep of faults need not repeat: they differ from a shorter wait only in the number of looks. */
+export const longestWaits: Partial<Record<string, Record<string, (world: BenchWorld) => Answer>>> = {
+  'events/list-events': {
+    'held for 20 s': async (world) => ({ path: { id: world.known.id }, query: { after: await lastEvent(world), wait: '20' } }),
+    'held for 20 s, filtered': async (world) => ({
+      path: { id: world.known.id },
+      query: { after: await lastEvent(world), wait: '20', run_id: world.known.run },
+    }),
+  },
+  'cvms/list-commands': { 'held for 20 s': () => ({ path: { cvmID: aCvm() }, query: { wait: '20' } }) },
+};
+
+const firstEvent = async (world: BenchWorld) => (await eventsOf(world)).at(-1)?.id ?? '';
+const lastEvent = async (world: BenchWorld) => (await eventsOf(world))[0]?.id ?? '';
+
+async function eventsOf({ stores, known }: BenchWorld) {
+  return (await readEvents(stores.table, known.id, {}, { limit: 100, offset: 0 })).events;
+}
 
 async function anEvent(world: BenchWorld, event_type: string, status: string): Promise<EndpointRequest> {
   const { cvmID, run_id } = await anAcceptedRun(world);

@@ -5,8 +5,9 @@ import { routes, type RouteName } from '../shared/endpoints/endpoints.ts';
 import { takesKey, type Route } from '../shared/http/route.ts';
 import { tasks } from '../shared/tasks/tasks.ts';
 import { startStores } from '../test/support/builders-store.ts';
+import { skippingClock } from '../test/support/skipping-clock.ts';
 import { fillWorld } from './bench-world.ts';
-import { endpointCases, type EndpointRequest } from './endpoint-cases.ts';
+import { endpointCases, longestWaits, type EndpointRequest } from './endpoint-cases.ts';
 import { taskCases } from './task-cases.ts';
 
 /** The cost of one call of a function at the table. */
@@ -38,22 +39,24 @@ export async function measureEndpoints(): Promise<Measurement[]> {
       { acceptInSeconds: 300, silenceInSeconds: 120, runInSeconds: 86_400, stopInSeconds: 120 },
       'SILENT',
     );
-    const invoke = localFunctions();
+    const invoke = localFunctions({ clock: skippingClock() });
     const world = await fillWorld(stores);
     const measurements: Measurement[] = [];
+    // The first read of a process learns that the lists of earlier versions have been entered.
+    await invoke('assets/list-assets', httpEvent('GET', world.domain, {}));
     const measure = async (
       name: string,
       endpoint: number | undefined,
       what: string,
       event: unknown,
       key?: Measurement['key'],
-    ) => {
+    ): Promise<Measurement> => {
       stores.proxy.reset();
       const answer = (await invoke(name, event)) as { statusCode?: number; body?: string };
       if ((answer.statusCode ?? 200) >= 300) throw new Error(`${name}, ${what}: ${answer.body ?? ''}`);
       const { proxy } = stores;
       const units = { readUnits: proxy.readUnits(), writeUnits: proxy.writeUnits() };
-      measurements.push({
+      return {
         name,
         endpoint,
         case: what,
@@ -61,29 +64,54 @@ export async function measureEndpoints(): Promise<Measurement[]> {
         roundTrips: proxy.sequentialCalls(),
         calls: proxy.calls.length,
         ...units,
-      });
+      };
     };
     // Maintenance is measured first, before other cases create work for it.
     for (const { name } of tasks.toReversed()) {
-      for (const [what, prepare] of Object.entries(taskCases[name])) await measure(name, undefined, what, await prepare(world));
+      for (const [what, prepare] of Object.entries(taskCases[name])) {
+        const once = async () => [await measure(name, undefined, what, await prepare(world))];
+        measurements.push(...(await withoutFolds(once)));
+      }
     }
     const byName = new Map(routes.map((route) => [route.name, route]));
     const cases = [...byName.values()].flatMap((route: Route) =>
-      Object.entries(endpointCases[route.name as RouteName]).map(([what, prepare]) => ({ route, what, prepare })),
+      Object.entries({ ...endpointCases[route.name as RouteName], ...longestWaits[route.name] }).map(([what, prepare]) => ({
+        route,
+        what,
+        prepare,
+      })),
     );
     for (const { route, what, prepare } of cases) {
-      await measure(route.name, route.endpoint, what, httpEvent(route.method, world.domain, await prepare(world)));
+      const once = async () => [
+        await measure(route.name, route.endpoint, what, httpEvent(route.method, world.domain, await prepare(world))),
+      ];
+      measurements.push(...(await withoutFolds(once)));
     }
     for (const { route, what, prepare } of cases.filter(({ route }) => takesKey(route))) {
-      const key = { 'idempotency-key': randomUUID() };
-      const event = httpEvent(route.method, world.domain, await prepare(world), key);
-      await measure(route.name, route.endpoint, what, event, 'first');
-      await measure(route.name, route.endpoint, what, event, 'repeat');
+      const twice = async () => {
+        const key = { 'idempotency-key': randomUUID() };
+        const event = httpEvent(route.method, world.domain, await prepare(world), key);
+        return [
+          await measure(route.name, route.endpoint, what, event, 'first'),
+          await measure(route.name, route.endpoint, what, event, 'repeat'),
+        ];
+      };
+      measurements.push(...(await withoutFolds(twice)));
     }
     return measurements.sort((a, b) => (a.endpoint ?? last) - (b.endpoint ?? last));
   } finally {
     await stores.stop();
   }
+}
+
+/**
+ * Every 16th change of a list looks at the list's log, and may fold it. That share is in docs/adr/0001-lists.md. Two changes in a
+ * row never both look, so the one with fewer calls has not.
+ */
+async function withoutFolds(work: () => Promise<Measurement[]>): Promise<Measurement[]> {
+  const callsOf = (measured: Measurement[]) => measured.reduce((sum, { calls }) => sum + calls, 0);
+  const [first, second] = [await work(), await work()];
+  return callsOf(first) <= callsOf(second) ? first : second;
 }
 
 const last = 100;

@@ -28,6 +28,23 @@ export interface Stage {
   /** The recipient of alarms. Default: none. The alarms are visible in CloudWatch in any case. */
   alarmEmail?: string;
   runTimes: RunTimes;
+  /**
+   * The names of the keys that sign evidence, oldest first. The last one signs, and the public keys of all are published. To
+   * replace the key, add a name. Never remove one: evidence that its key has signed could no longer be verified.
+   */
+  evidenceKeys: readonly [string, ...string[]];
+  waits: Waits;
+}
+
+/** How many requests each endpoint with the parameter `wait` holds at the same time. Above, it answers at once. */
+export interface Waits {
+  perStage: number;
+  perDomain: number;
+  /**
+   * The reserved concurrency of the endpoint's function. More than `perStage`, because requests that need no wait take some as well.
+   * Undefined: the function shares the concurrency of the account, so waits may keep other functions from running.
+   */
+  concurrency?: number;
 }
 
 /** An OpenID Connect issuer that signs with RSA. API Gateway must be able to read its discovery document over https. */
@@ -55,6 +72,8 @@ export const stages: readonly Stage[] = [
     terminationProtection: false,
     pointInTimeRecovery: false,
     runTimes: { acceptInSeconds: 5 * minute, silenceInSeconds: 5 * minute, runInSeconds: day, stopInSeconds: 2 * minute },
+    waits: { perStage: 20, perDomain: 20, concurrency: 30 },
+    evidenceKeys: ['key-1'],
   },
   {
     name: 'staging',
@@ -68,6 +87,8 @@ export const stages: readonly Stage[] = [
     terminationProtection: true,
     pointInTimeRecovery: true,
     runTimes: { acceptInSeconds: 5 * minute, silenceInSeconds: 5 * minute, runInSeconds: 7 * day, stopInSeconds: 2 * minute },
+    waits: { perStage: 50, perDomain: 25, concurrency: 70 },
+    evidenceKeys: ['key-1'],
   },
   {
     name: 'prod',
@@ -81,6 +102,8 @@ export const stages: readonly Stage[] = [
     terminationProtection: true,
     pointInTimeRecovery: true,
     runTimes: { acceptInSeconds: 10 * minute, silenceInSeconds: 10 * minute, runInSeconds: 30 * day, stopInSeconds: 5 * minute },
+    waits: { perStage: 150, perDomain: 50, concurrency: 200 },
+    evidenceKeys: ['key-1'],
   },
 ];
 

@@ -10,11 +10,18 @@ const maxPauseInMilliseconds = 1_000;
 /** The time when retries stop. All retries of a request share one deadline. */
 export class Deadline {
   private readonly clock: Clock;
+  private readonly startedAt: number;
   private readonly endsAt: number;
 
   constructor(milliseconds: number = maxTimeInMilliseconds, clock: Clock = systemClock) {
     this.clock = clock;
-    this.endsAt = clock.now() + milliseconds;
+    this.startedAt = clock.now();
+    this.endsAt = this.startedAt + milliseconds;
+  }
+
+  /** Milliseconds since the deadline was set. */
+  get elapsed(): number {
+    return this.clock.now() - this.startedAt;
   }
 
   /** Milliseconds left, never below 0. */

@@ -32,21 +32,35 @@ const variables = {
   get STATE_MACHINE_ARN() {
     return text('STATE_MACHINE_ARN');
   },
+  /** The key in KMS that signs evidence. */
+  get SIGNING_KEY_ARN() {
+    return text('SIGNING_KEY_ARN');
+  },
+  /** The keys in KMS whose public keys are published, separated by commas. */
+  get PUBLISHED_KEY_ARNS() {
+    return text('PUBLISHED_KEY_ARNS');
+  },
   get MEMBERSHIP_CLAIM() {
     return text('MEMBERSHIP_CLAIM');
   },
   get ACCEPT_TIMEOUT_SECONDS() {
-    return wholeNumber('ACCEPT_TIMEOUT_SECONDS', 'whole number of seconds');
+    return seconds('ACCEPT_TIMEOUT_SECONDS');
   },
   get STOP_TIMEOUT_SECONDS() {
-    return wholeNumber('STOP_TIMEOUT_SECONDS', 'whole number of seconds');
+    return seconds('STOP_TIMEOUT_SECONDS');
   },
   get GATEWAY_PORT() {
-    return wholeNumber('GATEWAY_PORT', 'port');
+    return wholeNumber('GATEWAY_PORT', /^[1-9][0-9]{0,4}$/, 'a port');
   },
   /** The gateway's certificates: JSON with `ca`, `certificate` and `key`, each in PEM. */
   get GATEWAY_TLS() {
     return text('GATEWAY_TLS');
+  },
+  get WAITS_PER_STAGE() {
+    return count('WAITS_PER_STAGE');
+  },
+  get WAITS_PER_DOMAIN() {
+    return count('WAITS_PER_DOMAIN');
   },
   get AWS_REGION() {
     return text('AWS_REGION');
@@ -65,10 +79,18 @@ function text(name: string): string {
   return value;
 }
 
-function wholeNumber(name: string, what: string): number {
+function seconds(name: string): number {
+  return wholeNumber(name, /^[1-9][0-9]{0,7}$/, 'a whole number of seconds');
+}
+
+function count(name: string): number {
+  return wholeNumber(name, /^(?:0|[1-9][0-9]{0,3})$/, 'a whole number from 0 to 9999');
+}
+
+function wholeNumber(name: string, form: RegExp, expected: string): number {
   const value = given(name);
-  if (!/^[1-9][0-9]{0,7}$/.test(value)) {
-    throw new Error(`The environment variable ${name} is ${JSON.stringify(value)}; expected a ${what}.`);
+  if (!form.test(value)) {
+    throw new Error(`The environment variable ${name} is ${JSON.stringify(value)}; expected ${expected}.`);
   }
   return Number(value);
 }

@@ -1,14 +1,14 @@
-import { MathExpression, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { tasks, type Task } from '../../shared/tasks/tasks.ts';
 import {
   apiFailureRate,
-  apiMetric,
   endpointFailures,
   executionMetric,
   functionMetric,
+  slowRequestRate,
   tableMetric,
   throttledFunctions,
   undeliveredEvents,
@@ -67,8 +67,8 @@ export class Alarms extends Construct {
       runbook: 'the-api-fails',
     });
     alarm('api-latency', {
-      metric: apiMetric(watched, 'Latency', Stats.percentile(99)),
-      threshold: 3000,
+      metric: slowRequestRate(watched, 3000),
+      threshold: 1,
       periods: 3,
       loses: 'One request in a hundred takes longer than 3 seconds.',
       runbook: 'the-api-is-slow',

@@ -54,9 +54,27 @@ export function apiFailureRate(watched: Watched): IMetric {
   });
 }
 
+/** The percentage of requests that take longer than this. Endpoints with the parameter `wait` do not count. */
+export function slowRequestRate(watched: Watched, milliseconds: number): IMetric {
+  const slower = `TC(${milliseconds}:)`;
+  const waiting = routes.filter((route: Route) => route.waits);
+  const withoutWaits = (all: string, name: string) => [all, ...waiting.map((_, index) => `FILL(${name}${index}, 0)`)].join(' - ');
+  return new MathExpression({
+    expression: `100 * (${withoutWaits('FILL(slow, 0)', 'slow')}) / (${withoutWaits('requests', 'requests')})`,
+    usingMetrics: {
+      slow: apiMetric(watched, 'Latency', slower),
+      requests: apiMetric(watched, 'Count'),
+      ...Object.fromEntries(waiting.map((route, index) => [`slow${index}`, routeMetric(watched, route, 'Latency', slower)])),
+      ...Object.fromEntries(waiting.map((route, index) => [`requests${index}`, routeMetric(watched, route, 'Count')])),
+    },
+    label: `slower than ${milliseconds / 1000} s in percent`,
+    period,
+  });
+}
+
 /** The number of 5xx responses of an endpoint. Its function returned them, failed, was throttled or timed out. */
 export function endpointFailures(watched: Watched, name: RouteName): IMetric {
-  const metrics = routes.filter((route) => route.name === name).map((route) => routeFailures(watched, route));
+  const metrics = routes.filter((route) => route.name === name).map((route) => routeMetric(watched, route, '5xx'));
   const [only, ...others] = metrics;
   if (only && others.length === 0) return only;
   return new MathExpression({
@@ -67,12 +85,17 @@ export function endpointFailures(watched: Watched, name: RouteName): IMetric {
   });
 }
 
-function routeFailures({ apiId }: Watched, { method, path, name }: Route): Metric {
+function routeMetric(
+  { apiId }: Watched,
+  { method, path, name }: Route,
+  metricName: 'Count' | '5xx' | 'Latency',
+  statistic: string = Stats.SUM,
+): Metric {
   return new Metric({
     namespace: 'AWS/ApiGateway',
-    metricName: '5xx',
+    metricName,
     dimensionsMap: { ApiId: apiId, Stage: '$default', Method: method, Resource: path },
-    statistic: Stats.SUM,
+    statistic,
     period,
     label: name,
   });

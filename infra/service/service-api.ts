@@ -86,7 +86,7 @@ function corsOf({ corsOrigins }: Stage): CorsPreflightOptions {
     allowOrigins: [...corsOrigins],
     allowMethods: [CorsHttpMethod.GET, CorsHttpMethod.POST, CorsHttpMethod.PUT, CorsHttpMethod.DELETE],
     allowHeaders: ['authorization', 'content-type', 'idempotency-key', 'if-match', 'if-none-match'],
-    exposeHeaders: ['etag', 'x-request-id', 'location', 'hx-location', 'retry-after', 'idempotent-replayed'],
+    exposeHeaders: ['etag', 'x-request-id', 'location', 'hx-location', 'retry-after', 'idempotent-replayed', 'manifest-digest'],
     maxAge: Duration.hours(1),
   };
 }

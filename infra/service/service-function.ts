@@ -32,11 +32,15 @@ export interface ServiceFunctionProps {
   codeOf: CodeOf;
   uses: Uses;
   timeout: Duration;
+  /** Default: 512. */
+  memoryInMegabytes?: number;
+  /** The invocations at the same time that are reserved for this function, which are also its limit. Default: none. */
+  concurrency?: number | undefined;
   /** Receives the events on which an asynchronously called function keeps failing. */
   deadLetterQueue?: IQueue;
 }
 
-const memoryInMegabytes = 512;
+const usualMemoryInMegabytes = 512;
 
 /**
  * A function of the service with its own role, log and traces. Its permissions and environment contain only what follows from
@@ -47,7 +51,7 @@ export class ServiceFunction extends Construct {
 
   constructor(scope: Construct, name: FunctionName, props: ServiceFunctionProps) {
     super(scope, name.replace('/', '-'));
-    const { stage, deadLetterQueue } = props;
+    const { stage, deadLetterQueue, concurrency, memoryInMegabytes = usualMemoryInMegabytes } = props;
     const functionName = nameIn(stage, name);
     const log = new LogGroup(this, 'Log', {
       logGroupName: `/aws/lambda/${functionName}`,
@@ -64,6 +68,7 @@ export class ServiceFunction extends Construct {
       architecture: Architecture.ARM_64,
       memorySize: memoryInMegabytes,
       timeout: props.timeout,
+      ...(concurrency === undefined ? {} : { reservedConcurrentExecutions: concurrency }),
       environment: environmentOf(name, props),
       role: role.withoutPolicyUpdates(),
       tracing: Tracing.ACTIVE,
@@ -87,9 +92,13 @@ function environmentOf(name: FunctionName, { stage, issuer, resources }: Service
     TABLE_NAME: resources.tableName,
     BUCKET_URL: resources.contentUrl,
     STATE_MACHINE_ARN: resources.stateMachineArn,
+    SIGNING_KEY_ARN: resources.signingKeyArn,
+    PUBLISHED_KEY_ARNS: resources.publishedKeyArns.join(','),
     MEMBERSHIP_CLAIM: issuer.membershipClaim,
     ACCEPT_TIMEOUT_SECONDS: String(stage.runTimes.acceptInSeconds),
     STOP_TIMEOUT_SECONDS: String(stage.runTimes.stopInSeconds),
+    WAITS_PER_STAGE: String(stage.waits.perStage),
+    WAITS_PER_DOMAIN: String(stage.waits.perDomain),
   };
   return Object.fromEntries(variablesOf(name).map((variable) => [variable, values[variable]]));
 }

@@ -26,10 +26,10 @@ const reserved = new Set(['', 'system', 'agent', 'computation-runner']);
  */
 export function callerOf(claims: Claims, membershipClaim: string, domain: string, cvmId?: string): Caller {
   const id = claims['sub'];
-  if (typeof id !== 'string' || reserved.has(id) || Buffer.byteLength(id) > longestUserIdInBytes) {
+  if (typeof id !== 'string' || reserved.has(id) || !id.isWellFormed() || Buffer.byteLength(id) > longestUserIdInBytes) {
     throw new ServiceError(
       'unauthenticated',
-      `The token names no user. Its claim \`sub\` must have 1 to ${longestUserIdInBytes} bytes and must not be a reserved word.`,
+      `The token names no user. Its claim \`sub\` must have 1 to ${longestUserIdInBytes} bytes of UTF-8 and must not be a reserved word.`,
     );
   }
   const held = new Set<Role>();
@@ -68,7 +68,10 @@ function memberships(claim: unknown): string[] {
 }
 
 /** The relation of a caller to a resource that may allow a request whatever the caller's roles. */
-export type Relation = 'owner' | 'creator';
+export type Relation = 'owner' | 'creator' | 'consumer';
+
+/** The users who have each relation to a resource: one, or several. */
+export type Relations = Partial<Record<Relation, string | readonly string[]>>;
 
 /** What an endpoint requires: one of the actions, or one of the relations to the resource. */
 export interface Access {
@@ -86,11 +89,23 @@ export interface Permitted {
 const permitted = Object.freeze({}) as Permitted;
 
 /** @throws ServiceError `forbidden` if the caller has none of the actions and none of the relations */
-export function permit(caller: Caller, access: Access, relations: Partial<Record<Relation, string>> = {}): Permitted {
+export function permit(caller: Caller, access: Access, relations: Relations = {}): Permitted {
   const isAllowed =
-    access.anyOf.some((action) => caller.actions.has(action)) || access.or?.some((relation) => relations[relation] === caller.id);
+    access.anyOf.some((action) => caller.actions.has(action)) ||
+    access.or?.some((relation) => hasRelation(caller, relation, relations));
   if (isAllowed) return permitted;
-  throw forbidden(caller, [...access.anyOf, ...(access.or ?? []).map((relation) => `being its ${relation}`)]);
+  throw forbidden(caller, [...access.anyOf, ...(access.or ?? []).map((relation) => `being ${relationNames[relation]}`)]);
+}
+
+function hasRelation({ id }: Caller, relation: Relation, relations: Relations): boolean {
+  const users = relations[relation] ?? [];
+  return typeof users === 'string' ? users === id : users.includes(id);
+}
+
+/** Returns the relations of the caller among these. */
+export function relationsOf(caller: Caller, relations: Relations): Partial<Record<Relation, string>> {
+  const held = (Object.keys(relations) as Relation[]).filter((relation) => hasRelation(caller, relation, relations));
+  return Object.fromEntries(held.map((relation) => [relation, caller.id]));
 }
 
 /**
@@ -100,6 +115,12 @@ export function permit(caller: Caller, access: Access, relations: Partial<Record
 export function requireAction(caller: Caller, action: AccessAction): void {
   if (!caller.actions.has(action)) throw forbidden(caller, [action]);
 }
+
+const relationNames: Record<Relation, string> = {
+  owner: 'its owner',
+  creator: 'the creator of an asset',
+  consumer: 'a result consumer',
+};
 
 function forbidden(caller: Caller, alternatives: string[]): ServiceError {
   if (alternatives.includes('operate_cvm') && caller.roles.has('cvm')) {

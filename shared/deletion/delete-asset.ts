@@ -3,15 +3,14 @@ import type { StoredAsset } from '../assets/asset.ts';
 import { removeAsset } from '../assets/change-asset.ts';
 import { readAssetToChange } from '../assets/read-asset.ts';
 import { changeInputs } from '../computations/change-computation.ts';
-import type { StoredComputation } from '../computations/computation.ts';
-import { computationKey, findComputation } from '../computations/find-computation.ts';
 import { isActive } from '../computations/run.ts';
 import { conflict, preconditionFailed, type ServiceError } from '../errors.ts';
+import { readLinkedComputations } from '../links/linked-computations.ts';
 import { unlinkAsset } from '../links/unlink-asset.ts';
 import { readRun } from '../runs/read-run.ts';
 import { commitChange, refuseRepeat, withoutAnswer, type Kept } from '../table/commit-change.ts';
-import { assetKeys, listKeys, lists, purgeKeys } from '../table/keys.ts';
-import { getItems, queryPartition, queryPrefix, type Table } from '../table/table.ts';
+import { assetKeys, purgeKeys } from '../table/keys.ts';
+import { queryPartition, type Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { beginPurge } from './begin-purge.ts';
 import { purgeAssetLinks, type AssetPurge } from './purge-asset.ts';
@@ -92,16 +91,6 @@ async function deleteUnlessLinkedWidely(
     for (const row of computations) changeInputs(transaction, { domain, row }, { addedDatasets: 0 });
     return await commitChange(table, transaction, { purge, permitted });
   });
-}
-
-async function readLinkedComputations(table: Table, domain: string, assetId: string): Promise<StoredComputation[]> {
-  const links = await queryPrefix(table, lists.linkedComputations(assetId).pk, listKeys.prefixes.row);
-  const ids = links.map((link) => String(link['id']));
-  const items = await getItems(
-    table,
-    ids.map((id) => computationKey(domain, id)),
-  );
-  return ids.flatMap((id, index) => findComputation(items[index], id) ?? []);
 }
 
 function inUse(runId: string | undefined): ServiceError {

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { Permitted, Relation } from '../access/caller.ts';
+import { relationsOf, type Permitted, type Relations } from '../access/caller.ts';
 import { ServiceError, type ErrorCode } from '../errors.ts';
 import { log } from '../logger.ts';
 import { AnswerKeptError, type Kept } from '../table/commit-change.ts';
@@ -83,9 +83,9 @@ async function carryOutOnce<R extends Route, C extends Contract, T extends objec
   const { table } = request;
   const keyed = keyedRequest(route, request, key);
   let relations: KeptAnswer['relations'] | undefined;
-  const permit = (given: Partial<Record<Relation, string>>): Permitted => {
+  const permit = (given: Relations): Permitted => {
     const permitted = request.permit(given);
-    relations = given;
+    relations = relationsOf(request.caller, given);
     return permitted;
   };
   const keep = (result: object) => {

@@ -19,6 +19,8 @@ export interface Contract {
   condition?: ConditionalHeader;
   /** Descriptions of the response headers that only this endpoint has. */
   headers?: Record<string, string>;
+  /** The same for headers that not every success has. */
+  optionalHeaders?: Record<string, string>;
   /** Errors beyond those that every endpoint can return. */
   errors?: readonly ErrorCode[];
   description?: string;

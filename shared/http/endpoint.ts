@@ -3,7 +3,7 @@ import eventNormalizer from '@middy/http-event-normalizer';
 import jsonBodyParser from '@middy/http-json-body-parser';
 import type { APIGatewayProxyEventV2WithJWTAuthorizer, Context } from 'aws-lambda';
 import * as v from 'valibot';
-import { callerOf, permit, type Access, type Caller, type Permitted, type Relation } from '../access/caller.ts';
+import { callerOf, permit, type Access, type Caller, type Permitted, type Relation, type Relations } from '../access/caller.ts';
 import { timestampOf } from '../clock.ts';
 import type { DeadlineSource } from '../deadline.ts';
 import { environment } from '../environment.ts';
@@ -33,15 +33,17 @@ export interface EndpointRequest<R extends Route, C extends Contract> {
   body: Parsed<C['body']>;
   caller: Caller;
   /** For endpoints open to an owner or creator. @throws ServiceError `forbidden` if neither role nor relation allows the request */
-  permit: (relations: Partial<Record<Relation, string>>) => Permitted;
+  permit: (relations: Relations) => Permitted;
   /** The If-Match header, if the contract has this condition and the request has the header. */
   ifMatch: Names | undefined;
   /** The same for If-None-Match. */
   ifNoneMatch: Names | undefined;
   /** The time of the request by the service's clock: RFC 3339, UTC, milliseconds. */
   now: string;
-  /** The request's deadline, which all its retries share; for openTable. */
+  /** The request's deadline, which all its retries share; for openTable. If the route waits, each operation has its own. */
   deadline: DeadlineSource;
+  /** For `waitOf`. */
+  invocation: Invocation;
   received: Received;
 }
 
@@ -64,6 +66,8 @@ export type Reply<R extends Route, C extends Contract> = Content<C> &
   ([C] extends [{ statusIfNew: 201 }] ? { isNew: boolean } : { isNew?: never }) &
   ([R] extends [{ access: { or: readonly Relation[] } }] ? { permitted: Permitted } : { permitted?: never }) & {
     headers?: Record<string, string>;
+    /** The body is one that was kept, checked when it was made. Later fields of the contract may be missing in it. */
+    isKept?: true;
   };
 
 type HttpEvent = APIGatewayProxyEventV2WithJWTAuthorizer;
@@ -139,7 +143,8 @@ export function anyEndpoint<const R extends Route, const C extends Contract>(
         ifNoneMatch: conditionOf(contract, 'if-none-match', event),
         permit: (relations) => permit(caller, access ?? { anyOf: [] }, relations),
         now: timestampOf(clockOf(context)),
-        deadline: () => deadline,
+        deadline: route.waits ? () => deadlineOfInvocation(context) : () => deadline,
+        invocation: context,
         received: event.received ?? receivedOf(event),
       });
       return success(contract, reply, event.requestContext.requestId);

@@ -19,7 +19,7 @@ export interface KeptAnswer {
   isNew?: boolean | undefined;
   /** For making anew what is never kept; see `Change.remember`. */
   remembered: Record<string, string>;
-  /** The relations that the access was checked with. They count once the resource is gone. */
+  /** The relations of the caller that the access was checked with. They count once the resource is gone. */
   relations: Partial<Record<Relation, string>>;
 }
 

@@ -41,18 +41,20 @@ export function countDays(inHead: Head['days'], entries: readonly LogEntry[], st
 
 /**
  * Moves days out of the head, in two steps: writes their items, and in a later fold leaves them out of the head. A reader that
- * has an older head and newer items, or the other way round, finds each day in one of them.
+ * has an older head and newer items, or the other way round, finds each day in one of them. An item contains only what a head
+ * contained before: a fold that dies would otherwise leave changes in it that are still in the log too.
+ * @param days.before the days of the head that the fold replaces
  * @param keptBefore the time before which a day must have been written to be left out, in milliseconds since 1970
  */
 export async function moveOldDays(
   table: Table,
   index: ListIndex,
-  days: Head['days'],
+  days: { before: Head['days']; now: Head['days'] },
   { now, keptBefore }: { now: number; keptBefore: number },
 ): Promise<Head['days']> {
-  const entries = Object.entries(days);
+  const entries = Object.entries(days.now);
   const isOld = (day: string) => Number(day) <= dayOf(now) - daysInHead;
-  const toKeep = entries.filter(([day, { kept_at }]) => isOld(day) && kept_at === undefined);
+  const toKeep = entries.filter(([day, counts]) => isOld(day) && counts.kept_at === undefined && counts === days.before[day]);
   await putItems(
     table,
     toKeep.map(([day, { counts }]) => ({ ...indexKeys.day(index, Number(day)), counts })),

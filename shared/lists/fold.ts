@@ -144,7 +144,7 @@ async function writeFold(
   );
   const stored = new Map(missing.map((day, at) => [day, parseDay(dayItems[at])]));
   const days = countDays(head.days, unfolded, (day) => stored.get(day) ?? parseDay(undefined));
-  next.days = await moveOldDays(table, index, days, { now, keptBefore: now - stayInMilliseconds });
+  next.days = await moveOldDays(table, index, { before: head.days, now: days }, { now, keptBefore: now - stayInMilliseconds });
   next.folds = [...head.folds, { name, stage: 'committed', at: now, entries: versionsOf(unfolded) }];
   if (items.length > 0 || plan.dropped.length > 0 || plan.roots_dropped.length > 0) {
     await recordPlan(table, index, name, plan);

@@ -16,7 +16,7 @@ import { differencesOf, unfoldedEntries } from './unfolded.ts';
  * The longest time that a read may take, retries included. Entries and nodes that a fold replaced are kept for longer
  * (see fold.ts), so that everything that a head refers to is still there.
  */
-export const maxReadInMilliseconds = 2_000;
+const maxReadInMilliseconds = 2_000;
 
 /** How often a read starts again before a missing node counts as damage. */
 const maxRestarts = 5;
@@ -120,7 +120,7 @@ function newestPart(head: Head, letter: string, viewOf: (tree: Tree, letter: str
 }
 
 /** The right edge of a tree from its root. The last leaf of a list's tree is in the head instead. */
-export const storedRoot = v.object({ sk: v.string(), edge: v.array(storedBytes) });
+const storedRoot = v.object({ sk: v.string(), edge: v.array(storedBytes) });
 
 async function newestRoot(table: Table, index: ListIndex, tree: string): Promise<Item | undefined> {
   const options = { limit: 1, newestFirst: true };

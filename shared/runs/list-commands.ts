@@ -4,7 +4,7 @@ import { identifier } from '../identifier-schemas.ts';
 import { cvmKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { readSettled } from '../table/read-settled.ts';
-import { getItems, type Table } from '../table/table.ts';
+import { getItems, glanceAtItem, type Table } from '../table/table.ts';
 import { StaleReadError, withFreshReads } from '../table/transaction.ts';
 import { timestamp } from '../timestamp.ts';
 import { claimKeys, parseClaim, parseClaimAgain, type ReadClaim } from './claim.ts';
@@ -57,6 +57,19 @@ export async function listCommands(table: Table, domain: string, cvmId: string, 
   });
 }
 
+/** What one look at a CVM's claim tells. */
+interface Glance {
+  /** Whether a run holds the CVM. */
+  isHeld: boolean;
+  hasCommand: boolean;
+}
+
+/** Looks whether there may be a command for a CVM. Reads one item, for as long as it waits. */
+export async function glanceAtCvm(table: Table, domain: string, cvmId: string): Promise<Glance> {
+  const claim = parseClaim({ domain, cvm_id: cvmId }, [await glanceAtItem(table, cvmKeys.claim(domain, cvmId))]);
+  return { isHeld: claim !== undefined, hasCommand: claim !== undefined && commandTypesOf(claim).length > 0 };
+}
+
 /** @throws StaleReadError if the claim has changed so that other items are needed */
 async function readWork(table: Table, claim: ReadClaim, now: string): Promise<Work> {
   const { domain, cvm_id, run_id } = claim;
@@ -75,7 +88,11 @@ async function readWork(table: Table, claim: ReadClaim, now: string): Promise<Wo
     .flatMap((item) => (item ? [parseStored(commandSchema, item, 'command')] : []))
     .filter((command) => command.expires_at > now)
     .sort((a, b) => a.issued_at.localeCompare(b.issued_at))
-    .map((command) => (command.type === 'run' ? { ...command, ...parseSnapshot(others.slice(types.length)) } : command));
+    .map((command) => {
+      if (command.type === 'stop') return command;
+      const { manifest, agent_config } = parseSnapshot(others.slice(types.length));
+      return { ...command, manifest, agent_config };
+    });
   return { commands, run: heldRun(current, run.status) };
 }
 

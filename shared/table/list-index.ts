@@ -2,16 +2,9 @@ import { leavesPerMid, listKeys, numbersPerLeaf, numbersPerMid, type List } from
 import type { Item } from './table.ts';
 
 /** The number of members with a facet in a leaf. */
-export interface LeafCount {
+interface LeafCount {
   firstNumber: number;
   count: number;
-}
-
-/** The part of a leaf's members, newest first, that is on a page. */
-export interface LeafSlice {
-  firstNumber: number;
-  skip: number;
-  take: number;
 }
 
 /** Returns the attribute of a leaf item that contains the facet's members, as offsets within the leaf. */
@@ -44,34 +37,6 @@ export function leafCounts(list: List, mids: Item[], facet?: string): LeafCount[
     .map(([firstNumber, count]) => ({ firstNumber, count }))
     .filter(({ count }) => count > 0)
     .sort((a, b) => b.firstNumber - a.firstNumber);
-}
-
-/** Returns the slices of the leaves that contain the positions from `offset` to `offset + limit`. */
-export function slicesAt(counts: LeafCount[], offset: number, limit: number): LeafSlice[] {
-  const slices: LeafSlice[] = [];
-  let start = 0;
-  for (const { firstNumber, count } of counts) {
-    if (start >= offset + limit) break;
-    const skip = Math.max(0, offset - start);
-    const take = Math.min(count, offset + limit - start) - skip;
-    if (take > 0) slices.push({ firstNumber, skip, take });
-    start += count;
-  }
-  return slices;
-}
-
-/** Returns the numbers of a slice from the leaf's item, newest first. */
-export function numbersIn(list: List, leaf: Item | undefined, slice: LeafSlice, facet?: string): number[] {
-  const offsets: number[] = [];
-  for (const code of codesOf(list, facet)) {
-    const members = leaf?.[code] ?? new Set<number>();
-    if (!(members instanceof Set)) throw new Error(`The members ${code} of ${list.pk} ${String(leaf?.['sk'])} are not a set.`);
-    for (const offset of members) offsets.push(Number(offset));
-  }
-  return offsets
-    .sort((a, b) => b - a)
-    .slice(slice.skip, slice.skip + slice.take)
-    .map((offset) => slice.firstNumber + offset);
 }
 
 function codesOf(list: List, facet: string | undefined): Set<string> {

@@ -53,8 +53,9 @@ async function changeAtOnce(domain: Domain, count: number, fault: Fault): Promis
   const create = (index: number) =>
     createComputation(table, {
       domain: name,
-      fields: { name: `computation ${index}`, description: '', owner: 'alice' },
+      fields: { name: `computation ${index}`, description: '', owner: 'alice', approval: 'none' },
       agent_config: defaultAgentConfig,
+      consumers: [],
       by: 'alice',
       now: now(),
     });
@@ -138,10 +139,10 @@ describe('changes in one domain at the same time', () => {
     await expectExact(domain, many);
   });
 
-  it('are all made once while transactions hold the items that all of them change', async () => {
+  it('are all made once while transactions hold their items, and do not meet: none shares an item with another', async () => {
     const domain = await openDomain('contention');
     const faults = await changeAtOnce(domain, some, { kind: 'contention', share: 1, holdInMilliseconds: 10 });
-    expect(faults).toBeGreaterThan(amount({ sample: 30, full: 100 }));
+    expect(faults).toBeLessThan(some / 4); // of one computation: a sweep, or a fold of its entry
     await expectExact(domain, some);
   });
 

@@ -87,7 +87,7 @@ describe('the service on a table with the isolation of AWS', () => {
     expect(await Promise.all([totalOf(), totalOf('created'), totalOf('completed')])).toEqual([count + 16, count, 8]);
     await stack.invoke('maintenance/purge', {});
     expect(inconsistencies(await scan(direct))).toEqual([]);
-    expect(front.figures.conflicts).toBeGreaterThan(20);
+    expect(front.figures.conflicts).toBeLessThan(count); // changes of different computations share no item
     expect(front.figures.readsOfPartlyVisible).toBeGreaterThan(5);
   });
 });

@@ -25,6 +25,7 @@ const bodies: Partial<Record<RouteName, unknown>> = {
   'computations/update-computation': { name: 'N' },
   'keys/upload-key': { key },
   'assets/update-asset': asset,
+  'approvals/approve': { digest: '0'.repeat(64) },
 };
 
 const naming = (routes as readonly Route[]).filter((route) => route.path.includes('{id}'));
@@ -37,6 +38,7 @@ async function refusedThere(route: Route, id: string, computationID: string): Pr
     as: 'outsider',
     body: bodies[name],
     ...(name === 'runs/start-run' ? { query: { cvm: newCvm() } } : {}),
+    ...(name === 'runs/get-evidence' ? { query: { run: things.run } } : {}),
     path: { domainID: session.target.otherDomain, id, computationID },
   };
   const { request_id: _, ...refusal } = (await session.refused(name, request as unknown as CallRequest<RouteName>)) as Refusal & {

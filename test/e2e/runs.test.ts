@@ -143,6 +143,7 @@ describe('read runs', () => {
       started_at: expect.any(String),
       ended_at: null,
       reason: null,
+      manifest_digest: await session.digestOf(id),
     });
     await session.endRun(first);
     const latest = await session.startRun(id, second);

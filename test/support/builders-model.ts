@@ -1,7 +1,9 @@
 import type { AssetType } from '../../shared/assets/asset.ts';
 import { computationStatuses, type ComputationStatus } from '../../shared/computations/computation.ts';
 import { isActive } from '../../shared/computations/run.ts';
+import { indexedLists } from '../../shared/lists/indexed-list.ts';
 import type { Item } from '../../shared/table/table.ts';
+import { daysOf } from './lifecycle-inconsistencies.ts';
 
 /** A simple model of the service's state. Tests compare the contents of the table with it. */
 export interface Model {
@@ -68,9 +70,14 @@ export function modelOf(items: Item[], domain: string): Model {
     (row) => [String(row['id']), { file_name: String(row['file_name']), asset_type: row['asset_type'] as AssetType }] as const,
   );
   const statistics: Model['statistics'] = {};
-  for (const day of of(`statistics#${domain}`, '')) {
+  const { states } = indexedLists.computations(domain);
+  for (const counts of daysOf(
+    Map.groupBy(items, ({ pk }) => String(pk)),
+    domain,
+  )) {
     for (const status of computationStatuses) {
-      if (typeof day[status] === 'number') statistics[status] = (statistics[status] ?? 0) + day[status];
+      const count = counts[states[status] ?? 0] ?? 0;
+      if (count > 0) statistics[status] = (statistics[status] ?? 0) + count;
     }
   }
   return { computations: Object.fromEntries(computations), assets: Object.fromEntries(assets), statistics };

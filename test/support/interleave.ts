@@ -69,3 +69,17 @@ export function asReadBefore(table: Table, key: Key, act: () => Promise<unknown>
     { name, step: 'initialize' },
   );
 }
+
+/** The next call of this kind through the table waits until `act` is done. */
+export function beforeCall(table: Table, call: Read | 'Update', act: () => Promise<unknown>): void {
+  const { middlewareStack } = table.document;
+  middlewareStack.add(
+    (next, { commandName }) =>
+      async (sent) => {
+        const isIt = new RegExp(`^${call}(Item)?Command$`).test(String(commandName));
+        if (isIt && middlewareStack.remove(name)) await act();
+        return await next(sent);
+      },
+    { name, step: 'initialize' },
+  );
+}

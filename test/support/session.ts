@@ -1,5 +1,6 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, type TestFunction, vi } from 'vitest';
+import { canonicalDigest } from '../../shared/canonical-json.ts';
 import { openClient, type BodyOf, type Client } from './client.ts';
 import { untilTestEnds } from './patience.ts';
 import { isDeployed, isKnown, openTarget, type Person, type Target } from './target.ts';
@@ -16,6 +17,10 @@ export interface Session extends Client {
   link: (assetId: string, computationId: string) => Promise<void>;
   /** Creates a computation of the administrator that is ready to run. Returns its identifier. */
   readyComputation: (fields?: Record<string, unknown>) => Promise<string>;
+  /** Returns the digest of a computation's manifest as it is now. */
+  digestOf: (computationId: string) => Promise<string>;
+  /** Approves the manifest of a computation as it is now. */
+  approve: (computationId: string, as?: Person) => Promise<BodyOf<'approvals/approve'>>;
   /** Runs a ready computation. Returns the run's identifier. */
   startRun: (computationId: string, cvm: string) => Promise<string>;
   /** Registers a CVM. It is removed after the tests of the file. */
@@ -108,6 +113,7 @@ function withSharedSteps(target: Target, client: Client): Session {
   const link = async (id: string, computationID: string) => {
     await done('assets/link-asset', { path: { id, computationID } });
   };
+  const digestOf = async (id: string) => canonicalDigest(await done('runs/get-manifest', { path: { id } }));
   return {
     ...client,
     target,
@@ -123,6 +129,9 @@ function withSharedSteps(target: Target, client: Client): Session {
       await done('keys/upload-key', { path: { id }, body: { key } });
       return id;
     },
+    digestOf,
+    approve: async (id, as = 'administrator') =>
+      done('approvals/approve', { path: { id }, body: { digest: await digestOf(id) }, as }),
     startRun: (id, cvm) => done('runs/start-run', { path: { id }, query: { cvm } }),
     registerCvm: (cvmID, fields = {}) =>
       done('cvms/register-cvm', { path: { cvmID }, body: { description: 'End to end', ...fields } }),

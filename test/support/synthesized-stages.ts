@@ -32,6 +32,7 @@ const fullStage: Stage = {
   domain: { name: 'api.example.com', certificateArn: 'arn:aws:acm:eu-central-1:111122223333:certificate/1' },
   corsOrigins: ['https://app.example.com'],
   alarmEmail: 'platform@example.com',
+  evidenceKeys: ['key-1', 'key-2'],
 };
 
 /** The stages of the table, and one that uses every option of a stage. */

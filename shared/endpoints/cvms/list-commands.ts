@@ -1,8 +1,10 @@
 import * as v from 'valibot';
 import type { Contract, Examples } from '../../http/contract.ts';
 import type { Route } from '../../http/route.ts';
+import { waitParameter } from '../../http/wait-parameter.ts';
 import { commandSchema } from '../../runs/command.ts';
 import { heldRunSchema } from '../../runs/list-commands.ts';
+import { waiting } from '../../uses.ts';
 import { command, heldRun } from '../samples.ts';
 
 export const route = {
@@ -12,11 +14,13 @@ export const route = {
   path: '/{domainID}/cvms/{cvmID}/commands',
   summary: 'List the open commands of a CVM, oldest first, and the run that holds it',
   access: { anyOf: ['operate_cvm'] },
-  uses: { table: ['GetItem', 'BatchGetItem', 'UpdateItem'] },
+  uses: { table: ['GetItem', 'BatchGetItem', 'UpdateItem', ...waiting] },
+  waits: true,
   loses: 'CVMs get no commands, so new runs are not accepted and fail.',
 } as const satisfies Route;
 
 export const contract = {
+  query: v.strictObject({ wait: waitParameter }),
   status: 200,
   response: v.pipe(
     v.object({
@@ -26,7 +30,7 @@ export const contract = {
     v.title('CommandList'),
   ),
   description:
-    'Returns a command until the CVM accepts or rejects it, or until it expires. Commands of type `run` have `manifest` and `agent_config`.',
+    'Returns a command until the CVM accepts or rejects it, or until it expires. With `wait`, the response is held until there is a command. Commands of type `run` have `manifest` and `agent_config`.',
 } as const satisfies Contract;
 
 export const examples = { response: { commands: [command], run: heldRun } } satisfies Examples<typeof contract>;

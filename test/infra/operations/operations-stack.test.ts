@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { functionNames } from '../../../infra/bundles/function-names.ts';
 import { nameIn } from '../../../infra/stages.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
+import type { Route } from '../../../shared/http/route.ts';
 import { tasks } from '../../../shared/tasks/tasks.ts';
 import { flat, synthesize } from '../../support/synthesized-stages.ts';
 
@@ -17,7 +18,7 @@ interface AlarmProperties extends Partial<Metric> {
   AlarmDescription: string;
   AlarmActions: unknown[];
   OKActions: unknown[];
-  Metrics?: { MetricStat?: { Metric: Metric } }[];
+  Metrics?: { Expression?: string; MetricStat?: { Metric: Metric } }[];
   TreatMissingData: string;
 }
 
@@ -68,6 +69,21 @@ describe.each(synthesize())('the operations stack of $stage.name', ({ stage, sta
         'AWS/States ExecutionsAborted',
       ]),
     );
+  });
+
+  it('has an alarm for slow requests in which endpoints that wait do not count', () => {
+    const metrics = metricsOf(named('api-latency'));
+    const waiting = routes.filter((route: Route) => route.waits).map(({ method, path }) => `${method} ${path}`);
+    const ofRoutes = metrics.flatMap((metric) => {
+      const [method, resource] = [dimension(metric, 'Method'), dimension(metric, 'Resource')];
+      return typeof resource === 'string' ? [`${metric.MetricName} ${String(method)} ${resource}`] : [];
+    });
+    expect(waiting).toHaveLength(2);
+    expect(ofRoutes.sort()).toEqual(['Count', 'Latency'].flatMap((name) => waiting.map((route) => `${name} ${route}`)).sort());
+    expect(named('api-latency')?.Metrics?.map(({ Expression }) => Expression)).toContain(
+      '100 * (FILL(slow, 0) - FILL(slow0, 0) - FILL(slow1, 0)) / (requests - FILL(requests0, 0) - FILL(requests1, 0))',
+    );
+    expect(metrics.length).toBeLessThanOrEqual(10); // the most that an alarm takes
   });
 
   it('has an alarm for a sweep that stops running', () => {

@@ -6,6 +6,7 @@ import { nameIn } from '../../../infra/stages.ts';
 import { environment } from '../../../shared/environment.ts';
 import { lifecycleSteps, stateMachineDefinition } from '../../../shared/runs/state-machine.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
+import type { Route } from '../../../shared/http/route.ts';
 import type { Uses } from '../../../shared/uses.ts';
 import { tasks } from '../../../shared/tasks/tasks.ts';
 import { flat, synthesize, type SynthesizedStage } from '../../support/synthesized-stages.ts';
@@ -17,6 +18,7 @@ interface FunctionProperties {
   Architectures: string[];
   MemorySize: number;
   Timeout: number;
+  ReservedConcurrentExecutions?: number;
   TracingConfig: { Mode: string };
   LoggingConfig: { LogFormat: string; LogGroup: unknown; ApplicationLogLevel: string };
   Environment: { Variables: Record<string, unknown> };
@@ -54,6 +56,9 @@ function referenced(reference: unknown): string {
   const { Ref, 'Fn::GetAtt': attribute } = reference as { Ref?: string; 'Fn::GetAtt'?: string[] };
   return Ref ?? attribute?.[0] ?? '';
 }
+
+const maxWaitInSeconds = 20;
+const waits = (name: FunctionName) => routes.some((route: Route) => route.name === name && route.waits);
 
 const listed = (actions: string | string[]) => [actions].flat();
 
@@ -172,8 +177,18 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
         TracingConfig: { Mode: 'Active' },
         LoggingConfig: { LogFormat: 'JSON', ApplicationLogLevel: stage.logLevel },
       });
-      expect(properties.MemorySize).toBeGreaterThanOrEqual(512);
+      expect(properties.MemorySize).toBe(waits(name) ? 256 : 512);
       expect(properties.Timeout).toBeLessThanOrEqual(routes.some((route) => route.name === name) ? 29 : 900);
+    });
+
+    it('has a concurrency of its own if it waits: more than the waits that it may hold', () => {
+      const { perStage, perDomain, concurrency } = stage.waits;
+      const caps = { WAITS_PER_STAGE: String(perStage), WAITS_PER_DOMAIN: String(perDomain) };
+      expect(properties.ReservedConcurrentExecutions).toBe(waits(name) ? concurrency : undefined);
+      if (!waits(name)) return;
+      expect(properties.Environment.Variables).toMatchObject(caps);
+      expect(concurrency).toBeGreaterThan(perStage);
+      expect(properties.Timeout).toBeGreaterThan(maxWaitInSeconds + 5);
     });
 
     it('is granted exactly the actions that it declares', () => {
@@ -182,9 +197,11 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
         [...(uses.content ?? []), ...(uses.bucket ?? [])].map((action) => `s3:${action}`).sort(),
       );
       expect(actionsOn('states').sort()).toEqual((uses.stateMachine ?? []).map((action) => `states:${action}`).sort());
+      const ofKeys = [...(uses.signingKey ?? []), ...(uses.publishedKeys ?? [])];
+      expect(actionsOn('kms').sort()).toEqual(ofKeys.map((action) => `kms:${action}`).sort());
       const others = statements
         .flatMap(({ Action }) => listed(Action))
-        .filter((action) => !/^(dynamodb|s3|states):/.test(action));
+        .filter((action) => !/^(dynamodb|s3|states|kms):/.test(action));
       expect(others.sort()).toEqual([
         ...['logs:CreateLogStream', 'logs:PutLogEvents'],
         ...(properties.DeadLetterConfig ? ['sqs:SendMessage'] : []),
@@ -199,6 +216,13 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
         if (/^s3:(Get|Put|Delete)Object$/.test(action ?? '')) expect(flat(Resource)).toMatch(/\/content\/\*$/);
         if (action?.startsWith('states:')) expect(flat(Resource)).toContain(nameIn(stage, 'run-lifecycle'));
       }
+    });
+
+    it('is granted signatures only if it makes evidence, and only by the newest key', () => {
+      const signs = statements.filter(({ Action }) => listed(Action).includes('kms:Sign'));
+      expect(signs).toHaveLength(name === 'runs/get-evidence' ? 1 : 0);
+      const newest = stage.evidenceKeys.at(-1)?.replace('-', '') ?? '';
+      for (const { Resource } of signs) expect(flat(Resource)).toMatch(new RegExp(`EvidenceKeys${newest}`));
     });
 
     it('has exactly the environment variables that it declares, each with a value', () => {

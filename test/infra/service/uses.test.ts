@@ -2,6 +2,7 @@ import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { functionNames, type FunctionName } from '../../../infra/bundles/function-names.ts';
 import { startStack, type Stack } from '../../../infra/local/stack.ts';
+import { canonicalDigest } from '../../../shared/canonical-json.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
 import { changesLists, type Uses } from '../../../shared/uses.ts';
 import { tasks } from '../../../shared/tasks/tasks.ts';
@@ -11,15 +12,20 @@ import { recordCalls } from '../../support/recorded-calls.ts';
 import { watchFunctions } from '../../support/watched-functions.ts';
 import { callAs, readyComputation, type Call } from '../local/ready-computation.ts';
 
-/** Actions that the scenario below does not reach: races and repairs after a crash, which other tests provoke. */
-const onlyInRaces: Partial<Record<FunctionName, string[]>> = {
+/** Actions that the scenario below does not reach: races, repairs after a crash and large lists, which other tests provoke. */
+const notReached: Partial<Record<FunctionName, string[]>> = {
   'lifecycle/offer-run': ['states:SendTaskSuccess'],
   'lifecycle/await-cvm': ['states:SendTaskSuccess', 'states:SendTaskFailure'],
   'lifecycle/deliver-stop': ['states:SendTaskSuccess', 'states:SendTaskFailure'],
   'lifecycle/sweep-runs': ['states:SendTaskSuccess'],
+  'runs/get-evidence': ['kms:GetPublicKey'], // here all functions share a process, which reads a public key once
   'maintenance/purge': ['dynamodb:BatchGetItem', 'dynamodb:PutItem'],
   'maintenance/receive-upload': ['s3:DeleteObject'],
   'maintenance/collect-content': ['dynamodb:UpdateItem', 's3:GetObject'],
+  // Only lists of more than 900 members have nodes that are read one by one.
+  'computations/list-computations': ['dynamodb:BatchGetItem'],
+  'runs/list-runs': ['dynamodb:BatchGetItem'],
+  'assets/list-assets': ['dynamodb:BatchGetItem'],
   'maintenance/migrate': ['GetItem', 'BatchGetItem', 'UpdateItem', 'BatchWriteItem'].map(ofTable), // items of earlier versions
 };
 
@@ -114,6 +120,7 @@ async function liveThroughIt(): Promise<void> {
 
   await repeatCreates();
   await changeInputs(id, grow);
+  await approve(id, grow);
   await grow();
   await grow();
   await withoutExecution(id, 'cvm-2', grow, new Error('Step Functions is down.'));
@@ -171,6 +178,15 @@ async function changeInputs(id: string, grow: () => Promise<void>): Promise<void
   await done('DELETE', `/d1/assets/${dataset}`);
 }
 
+async function approve(id: string, grow: () => Promise<void>): Promise<void> {
+  await grow();
+  await done('POST', `${path(id)}/approvals`, { digest: canonicalDigest(await done('GET', `${path(id)}/manifest`)) });
+  await done('GET', `${path(id)}/approvals`);
+  await done('GET', '/d1/todo');
+  await grow();
+  await done('DELETE', `${path(id)}/approvals`);
+}
+
 async function stopRuns(id: string, grow: () => Promise<void>): Promise<void> {
   await accepted(id, 'cvm-6');
   const held = calls.hold('runs/stop-run', 'states:StartExecution');
@@ -216,11 +232,20 @@ async function read(id: string): Promise<void> {
     `/run?run=${run}`,
   ];
   const routesToRead = [
-    ...['/health', '/openapi.json', '/d1/computations/statistics', `/d1/assets/${dataset}`, `/d1/assets/${dataset}/computations`],
+    ...[
+      '/health',
+      '/openapi.json',
+      '/.well-known/jwks.json',
+      '/d1/computations/statistics',
+      `/d1/assets/${dataset}`,
+      `/d1/assets/${dataset}/computations`,
+    ],
     ...[...pages, ...ofComputation.map((rest) => path(id) + rest)],
   ];
   for (const route of routesToRead) await done('GET', route);
+  await done('GET', `${path(id)}/evidence?run=${run}`);
   await readByOthers();
+  await waitForNothing(id);
   await done('POST', `${path(third)}/dryrun`);
 
   const { upload } = await done('POST', '/d1/assets', asset({ asset: undefined }));
@@ -228,6 +253,15 @@ async function read(id: string): Promise<void> {
   await fetch(url, { method, headers, body: 'a,b' });
   await called('maintenance/receive-upload', 'dynamodb:UpdateItem');
   await done('DELETE', `/d1/assets/${dataset}`);
+}
+
+async function waitForNothing(id: string): Promise<void> {
+  const { events } = await done('GET', `${path(id)}/events?limit=1`);
+  const [last] = events as { id: string }[];
+  await Promise.all([
+    done('GET', `${path(id)}/events?after=${last?.id ?? ''}&wait=1`),
+    done('GET', '/d1/cvms/cvm-of-nobody/commands?wait=1'),
+  ]);
 }
 
 /** Two reads: the first one creates the record of reads. */
@@ -274,11 +308,12 @@ afterAll(async () => {
 describe('the declared uses of a function', () => {
   const usesOf = new Map<FunctionName, Uses>([...routes, ...tasks].map(({ name, uses }) => [name, uses]));
   const allowed = (name: FunctionName) => {
-    const { table = [], content = [], stateMachine = [] } = usesOf.get(name) ?? {};
+    const { table = [], content = [], stateMachine = [], signingKey = [], publishedKeys = [] } = usesOf.get(name) ?? {};
     return [
       ...table.map(ofTable),
       ...content.map((action) => `s3:${action}`),
       ...stateMachine.map((action) => `states:${action}`),
+      ...[...signingKey, ...publishedKeys].map((action) => `kms:${action}`),
     ];
   };
 
@@ -288,8 +323,8 @@ describe('the declared uses of a function', () => {
     expect(calls.actionsOf(name).filter((action) => !allowed(name).includes(action))).toEqual([]);
   });
 
-  it.each(functionNames)('are all called by %s, except those of races and folds', (name) => {
-    const rare = [gapCheck, ...(onlyInRaces[name] ?? []), ...(mayFold(name) ? ofFolds : [])];
+  it.each(functionNames)('are all called by %s, except those of races, large lists and folds', (name) => {
+    const rare = [gapCheck, ...(notReached[name] ?? []), ...(mayFold(name) ? ofFolds : [])];
     expect(allowed(name).filter((action) => !calls.actionsOf(name).includes(action) && !rare.includes(action))).toEqual([]);
   });
 

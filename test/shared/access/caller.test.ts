@@ -39,6 +39,13 @@ describe('callerOf', () => {
     }
   });
 
+  it('throws unauthenticated for a user identifier with a lone surrogate, which an event could not name', () => {
+    for (const sub of ['\ud800', 'alice\udfff']) {
+      const reading = () => callerOf({ sub, groups: '[d1:viewer]' }, 'groups', 'd1');
+      expect(reading).toThrow(expect.objectContaining({ code: 'unauthenticated' }));
+    }
+  });
+
   it('gives a caller the actions of all its roles', () => {
     const { id, actions } = callerOf({ sub: 'alice', groups: ['d1:editor', 'd1:runner'] }, 'groups', 'd1');
     expect([id, [...actions].sort()]).toEqual(['alice', ['edit', 'run', 'view']]);

@@ -20,8 +20,9 @@ const daysRead = async (days: number) => (await readStatistics(embedded.table, '
 describe('readStatistics', () => {
   it('answers the given number of UTC days, today included, across the end of a month', async () => {
     for (const day of ['02-26', '02-27', '02-28', '03-01', '03-02', '03-03']) {
-      const fields = { name: 'Iris', description: '', owner: 'alice' };
-      const given = { domain: 'd1', fields, agent_config: defaultAgentConfig, by: 'alice', now: `2025-${day}T12:00:00.000Z` };
+      const fields = { name: 'Iris', description: '', owner: 'alice', approval: 'none' as const };
+      const now = `2025-${day}T12:00:00.000Z`;
+      const given = { domain: 'd1', fields, agent_config: defaultAgentConfig, consumers: [], by: 'alice', now };
       await createComputation(embedded.table, given);
     }
     expect(await daysRead(1)).toEqual(['2025-03-02']);
@@ -44,5 +45,23 @@ describe('readStatistics', () => {
       String(Date.parse('2025-03-02') / 86_400_000),
       String(Date.parse('2025-03-03') / 86_400_000),
     ]);
+  });
+
+  it('counts a status once if a fold dies before its commit, on a day that is not in the head', async () => {
+    const fields = { name: 'Iris', description: '', owner: 'alice' };
+    const given = { domain: 'd1', fields, agent_config: defaultAgentConfig, by: 'alice', now: '2025-02-26T13:00:00.000Z' };
+    await createComputation(embedded.table, given);
+    const before = await readStatistics(embedded.table, 'd1', 366, now);
+    expect(before[0]).toEqual({ day: '2025-02-26', status: 'created', count: 2 });
+    const { document } = embedded.table;
+    const send = (command: { input: { Item?: Record<string, unknown> } }) =>
+      command.input.Item?.['sk'] === 'head' ? Promise.reject(new Error('died')) : document.send(command as never);
+    const dying = new Proxy(document, {
+      get: (target, name) => (name === 'send' ? send : (Reflect.get(target, name) as unknown)),
+    });
+    await expect(foldChanges({ ...embedded.table, document: dying }, indexedLists.computations('d1').index, 1)).rejects.toThrow(
+      'died',
+    );
+    expect(await readStatistics(embedded.table, 'd1', 366, now)).toEqual(before);
   });
 });

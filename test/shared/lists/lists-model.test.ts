@@ -51,7 +51,7 @@ class Computations {
       group: groupOfOwner(row.owner),
     };
     await transact(this.table, [
-      status ? { put: { Item: { ...Key, number, status } } } : { delete: { Key } },
+      status ? { put: { Item: { ...Key, number, status, owner: row.owner } } } : { delete: { Key } },
       logChange(this.list.index, number, { version, changes: [change] }),
     ]);
     this.rows.set(number, { ...row, status, version });

@@ -44,9 +44,10 @@ describe('startRun', () => {
         id,
         by: byAlice.by,
         now: byAlice.now,
-        decide: ({ name, description, owner }) => ({
-          fields: { name, description, owner },
+        decide: ({ name, description, owner, approval }) => ({
+          fields: { name, description, owner, approval },
           agent_config,
+          consumers: [],
           permitted: allowed(),
         }),
       }),
