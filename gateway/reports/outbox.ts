@@ -78,10 +78,10 @@ export class Outbox {
 
   /** Resolves when the outbox is empty or the time is over. */
   async drained(milliseconds: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, milliseconds);
+    let timer: NodeJS.Timeout | undefined;
+    const isOver = new Promise<void>((resolve) => (timer = setTimeout(resolve, milliseconds)));
     this.wakeUp?.();
-    await Promise.race([this.sending ?? Promise.resolve(), promise]);
+    await Promise.race([this.sending ?? Promise.resolve(), isOver]);
     clearTimeout(timer);
   }
 
