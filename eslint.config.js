@@ -121,7 +121,7 @@ export default defineConfig(
     plugins: { rooms: { rules: { order: roomOrder } } },
     rules: {
       'rooms/order': 'error',
-      ...boundary('^\\..*/(functions|infra|test|bench|verify)/', 'shared/ imports only shared/ and packages.'),
+      ...boundary('^\\..*/(functions|gateway|infra|test|bench|verify)/', 'shared/ imports only shared/ and packages.'),
       'no-restricted-syntax': ['error', dynamicImports, rowWriting, ...keyLiterals],
     },
   },
@@ -129,6 +129,13 @@ export default defineConfig(
     files: ['functions/**/*.ts'],
     rules: {
       ...boundary('^\\.(?!\\./(\\.\\./)*shared/)', 'functions/ import shared/ and packages only, never each other.'),
+      'no-restricted-syntax': ['error', dynamicImports, rowWriting, ...keyLiterals],
+    },
+  },
+  {
+    files: ['gateway/**/*.ts'],
+    rules: {
+      ...boundary('^\\..*/(functions|infra|test|bench)/', 'gateway/ imports only gateway/, shared/ and packages.'),
       'no-restricted-syntax': ['error', dynamicImports, rowWriting, ...keyLiterals],
     },
   },
@@ -142,7 +149,7 @@ export default defineConfig(
   },
   {
     files: ['infra/local/**/*.ts'],
-    rules: boundary('^\\..*/(test|bench)/', 'infra/local/ imports only infra/, functions/, shared/ and packages.'),
+    rules: boundary('^\\..*/(test|bench)/', 'infra/local/ imports only infra/, functions/, gateway/, shared/ and packages.'),
   },
   {
     files: rowWriters,

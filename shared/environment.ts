@@ -49,6 +49,13 @@ const variables = {
   get STOP_TIMEOUT_SECONDS() {
     return seconds('STOP_TIMEOUT_SECONDS');
   },
+  get GATEWAY_PORT() {
+    return wholeNumber('GATEWAY_PORT', /^[1-9][0-9]{0,4}$/, 'a port');
+  },
+  /** The gateway's certificates: JSON with `ca`, `certificate` and `key`, each in PEM. */
+  get GATEWAY_TLS() {
+    return text('GATEWAY_TLS');
+  },
   get WAITS_PER_STAGE() {
     return count('WAITS_PER_STAGE');
   },

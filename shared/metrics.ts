@@ -11,6 +11,16 @@ export const metricUnits = {
   /** Time from the reporter's clock to the service's clock, for the oldest event of a batch. */
   ReportLag: 'Milliseconds',
   ConflictsRetried: 'Count',
+  /** Of a gateway: CVMs with an agent, those of them without a log-forwarder, and those that need a restart. */
+  ConnectedCvms: 'Count',
+  MissingForwarders: 'Count',
+  SpentCvms: 'Count',
+  /** Of a gateway: the age of the oldest report that the service has not taken. */
+  OutboxAge: 'Milliseconds',
+  /** Of a gateway: second agents that showed the certificate of a CVM whose first one still answered. */
+  IdentityConflicts: 'Count',
+  StreamsRefused: 'Count',
+  ReportsDropped: 'Count',
 } as const;
 
 /**

@@ -6,10 +6,13 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** Parses a command's options. @throws UsageError for an unknown option, a missing value or an extra argument */
-export function parseOptions<const Options extends NonNullable<ParseArgsConfig['options']>>(options: Options) {
+/** Parses a command's options, by default those of this process. @throws UsageError for an unknown option, a missing value or an extra argument */
+export function parseOptions<const Options extends NonNullable<ParseArgsConfig['options']>>(
+  options: Options,
+  args: string[] = process.argv.slice(2),
+) {
   try {
-    return parseArgs({ options, allowPositionals: false, strict: true }).values;
+    return parseArgs({ args, options, allowPositionals: false, strict: true }).values;
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
@@ -17,10 +20,22 @@ export function parseOptions<const Options extends NonNullable<ParseArgsConfig['
 
 /** Reads the port from PORT. Default 3000. @throws UsageError if PORT is not a port number */
 export function portFromEnvironment(): number {
-  const text = process.env['PORT'] || '3000';
+  return parsePort('PORT', process.env['PORT'] || '3000');
+}
+
+function parsePort(name: string, text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new UsageError(`PORT is ${JSON.stringify(text)}; expected a number from 0 to 65535.`);
+  throw new UsageError(`${name} is ${JSON.stringify(text)}; expected a number from 0 to 65535.`);
+}
+
+/**
+ * Reads the port of the gateway for CVMs from GATEWAY_PORT. Undefined if it is not set.
+ * @throws UsageError if it is not a port number
+ */
+export function gatewayPortFromEnvironment(): number | undefined {
+  const text = process.env['GATEWAY_PORT'];
+  return text ? parsePort('GATEWAY_PORT', text) : undefined;
 }
 
 /** Runs a command. A UsageError prints the usage and exits with 2, any other error exits with 1. */

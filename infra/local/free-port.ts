@@ -17,3 +17,12 @@ export async function freePort(): Promise<number> {
     });
   });
 }
+
+/** Whether a TCP port of an interface is free at this moment. */
+export async function isFree(port: number, host: string): Promise<boolean> {
+  const server = createServer();
+  return await new Promise((resolve) => {
+    server.once('error', () => resolve(false));
+    server.listen(port, host, () => server.close(() => resolve(true)));
+  });
+}

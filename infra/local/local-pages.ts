@@ -8,6 +8,7 @@ import { parseMembership } from '../../shared/access/caller.ts';
 import { cvmId, domainId } from '../../shared/identifier-schemas.ts';
 import { gatewayMessage, send } from './gateway/http-response.ts';
 import { readBody } from './gateway/read-body.ts';
+import type { CvmGateway } from './cvm-gateway.ts';
 import type { LocalIssuer } from './issuer.ts';
 
 const contentTypes: Record<string, string> = {
@@ -51,13 +52,24 @@ const tokenRequest = v.strictObject({
   expires_in: v.optional(v.pipe(v.number(), v.integer()), 12 * 60 * 60),
 });
 
-/** Serves what exists on one machine only: the API reference at /docs, and tokens for requests from this machine. */
-export function localPages(mintToken: LocalIssuer['mintToken']) {
+const enrolment = v.strictObject({ domain: domainId, cvm_id: cvmId, public_key: v.pipe(v.string(), v.maxLength(10_000)) });
+
+type Enrol = CvmGateway['enrol'];
+
+/**
+ * Serves what exists on one machine only: the API reference at /docs, and tokens and certificates of CVMs for requests from this
+ * machine.
+ */
+export function localPages(mintToken: LocalIssuer['mintToken'], enrol?: Enrol) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
     const [path = ''] = (request.url ?? '').split('?');
     if (path === '/local/token') {
       response.setHeaders(new Map(Object.entries(securityHeaders)));
       await sendToken(request, response, mintToken);
+      return true;
+    }
+    if (request.method === 'POST' && path === '/local/cvm' && enrol) {
+      await sendCertificate(request, response, enrol);
       return true;
     }
     const file = request.method === 'GET' ? files[path] : undefined;
@@ -73,35 +85,56 @@ export function localPages(mintToken: LocalIssuer['mintToken']) {
 }
 
 /**
- * Gives no token to a web page of another origin: it cannot send JSON here, because preflights are refused like every request but
- * POST, and a foreign host name is refused.
+ * Reads a request from this machine. Answers requests of web pages of other origins: they cannot send JSON here, because
+ * preflights are refused like every request but POST, and a foreign host name is refused.
+ * @returns undefined if the request was answered
  */
-async function sendToken(request: IncomingMessage, response: ServerResponse, mintToken: LocalIssuer['mintToken']): Promise<void> {
+async function readOwn<S extends v.GenericSchema>(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { schema, what }: { schema: S; what: string },
+): Promise<v.InferOutput<S> | undefined> {
   const body = await readBody(request, 64 * 1024);
   if (request.method !== 'POST') {
     send(response, gatewayMessage(404, 'Not Found'));
-    return;
+    return undefined;
   }
   const isOurs = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(request.headers.host ?? '');
   const isJson = request.headers['content-type']?.startsWith('application/json') ?? false;
   if (!isOurs || !isJson || !body) {
-    send(response, gatewayMessage(403, 'Tokens are issued only for JSON requests from this machine.'));
-    return;
+    send(response, gatewayMessage(403, `${what} are issued only for JSON requests from this machine.`));
+    return undefined;
   }
-  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), tokenRequest), body.toString());
-  if (!parsed.success) {
-    send(
-      response,
-      gatewayMessage(400, parsed.issues.map((issue) => `${v.getDotPath(issue) ?? 'The body'}: ${issue.message}`).join(' ')),
-    );
-    return;
-  }
-  const { sub, groups, expires_in } = parsed.output;
-  const access_token = await mintToken({ sub, groups, expiresInSeconds: expires_in });
-  const answer = JSON.stringify({ access_token, token_type: 'Bearer', expires_in });
+  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), body.toString());
+  if (parsed.success) return parsed.output;
+  const problems = parsed.issues.map((issue) => `${v.getDotPath(issue) ?? 'The body'}: ${issue.message}`);
+  send(response, gatewayMessage(400, problems.join(' ')));
+  return undefined;
+}
+
+function sendJson(response: ServerResponse, answer: unknown): void {
   send(response, {
     statusCode: 200,
     headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
-    body: Buffer.from(answer),
+    body: Buffer.from(JSON.stringify(answer)),
   });
+}
+
+async function sendToken(request: IncomingMessage, response: ServerResponse, mintToken: LocalIssuer['mintToken']): Promise<void> {
+  const asked = await readOwn(request, response, { schema: tokenRequest, what: 'Tokens' });
+  if (!asked) return;
+  const { sub, groups, expires_in } = asked;
+  const access_token = await mintToken({ sub, groups, expiresInSeconds: expires_in });
+  sendJson(response, { access_token, token_type: 'Bearer', expires_in });
+}
+
+async function sendCertificate(request: IncomingMessage, response: ServerResponse, enrol: Enrol): Promise<void> {
+  const asked = await readOwn(request, response, { schema: enrolment, what: 'Certificates' });
+  if (!asked) return;
+  const { domain, cvm_id, public_key } = asked;
+  try {
+    sendJson(response, await enrol({ domain, cvmId: cvm_id, publicKey: public_key }));
+  } catch {
+    send(response, gatewayMessage(400, 'public_key: Expected an RSA or EC public key in PEM.'));
+  }
 }

@@ -1,13 +1,15 @@
 import { uploadPrefix } from '../../shared/assets/content-store.ts';
 import { Deadline } from '../../shared/deadline.ts';
-import { readClaims } from '../../shared/runs/claim.ts';
+import { readClaims, type Claim } from '../../shared/runs/claim.ts';
 import { type RunTimes, stateMachineDefinition } from '../../shared/runs/state-machine.ts';
+import { readRegisteredCertificate } from '../../shared/cvms/registered-certificate.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { schedules } from '../schedules.ts';
 import { allowedOrigins } from './allowed-origins.ts';
 import { type Background, startBackground } from './background.ts';
 import { lockDirectory } from './data/lock-directory.ts';
+import { type CvmGateway, type CvmGatewayOptions, startCvmGateway } from './cvm-gateway.ts';
 import { createTable, startDynamoDb } from './dynamodb.ts';
 import { type GatewayOptions, startGateway } from './gateway/gateway.ts';
 import { startIssuer } from './issuer.ts';
@@ -28,6 +30,8 @@ export interface StackOptions {
   dataDirectory?: string;
   /** Whether simulated CVMs take the runs. */
   simulator: boolean;
+  /** Serves the agents of real CVMs. Default: no gateway. */
+  cvmGateway?: CvmGatewayOptions;
   times?: Partial<RunTimes>;
   /** Origins of web pages that may call the API and use presigned links, besides those of this machine. */
   corsOrigins?: readonly string[];
@@ -56,6 +60,7 @@ export interface Stack {
   tableName: string;
   bucketName: string;
   stateMachineArn: string;
+  cvmGateway: CvmGateway | undefined;
   /** A bearer token for a user with memberships `<domainID>:<role>`. */
   token: (sub: string, groups: string[], expiresInSeconds?: number) => Promise<string>;
   /** Invokes any function by its name, such as `lifecycle/sweep-runs`. */
@@ -144,6 +149,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
   }
   if (options.schedules !== false) for (const { name, everyMinutes } of schedules) background.every(everyMinutes, name);
 
+  const cvmGateway = options.cvmGateway && (await started(startCvmGateway(options.cvmGateway, { ...kept, clock })));
   const gateway = await started(
     startGateway({
       routes,
@@ -152,7 +158,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
       clock,
       port: options.port,
       allowsOrigin,
-      localPages: localPages(issuer.mintToken),
+      localPages: localPages(issuer.mintToken, cvmGateway?.enrol),
       ...(options.onResponse ? { onResponse: options.onResponse } : {}),
     }),
   );
@@ -161,7 +167,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
       baseUrl: gateway.endpoint,
       token: (domain) => issuer.mintToken({ sub: 'simulated-cvm', groups: [`${domain}:cvm`] }),
       clock,
-      listClaimedCvms: () => readClaims(openTable(() => new Deadline())),
+      listClaimedCvms: claimsOfSimulatedCvms,
     });
     onStop(cvms.stop);
   }
@@ -172,10 +178,21 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
     tableName: local.tableName,
     bucketName: local.bucketName,
     stateMachineArn: local.stateMachineArn,
+    cvmGateway,
     token: (sub, groups, expiresInSeconds) =>
       issuer.mintToken({ sub, groups, ...(expiresInSeconds === undefined ? {} : { expiresInSeconds }) }),
     invoke,
   };
+}
+
+/** Reads the claims on CVMs that nobody registered with a certificate. The others are real, and take their runs themselves. */
+async function claimsOfSimulatedCvms(): Promise<Claim[]> {
+  const table = openTable(() => new Deadline());
+  const claims = await readClaims(table);
+  const certificates = await Promise.all(
+    claims.map(({ domain, cvm_id }) => readRegisteredCertificate(table, { domain, cvmId: cvm_id })),
+  );
+  return claims.filter((_, index) => certificates[index] === undefined);
 }
 
 /** Ends the runs that were interrupted when the service last ended. @throws Error with the runs that it cannot end */

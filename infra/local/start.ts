@@ -1,20 +1,25 @@
 import { resolve } from 'node:path';
 import { parseOrigins } from './allowed-origins.ts';
-import { parseOptions, portFromEnvironment, runCommand } from './arguments.ts';
+import { gatewayPortFromEnvironment, parseOptions, portFromEnvironment, runCommand } from './arguments.ts';
 import { serviceVersion } from '../service-version.ts';
+import { isFree } from './free-port.ts';
 import { requestLine } from './request-line.ts';
 import { type Stack, type StackOptions, startStack } from './stack.ts';
 import { welcome } from './welcome.ts';
 
 const usage = `Usage: npm start -- [--data DIR] [--no-simulator] [--cors-origin ORIGIN]...
 
-Runs the whole service on this machine. Set PORT to choose its port (default 3000).
+Runs the whole service on this machine. Set PORT to choose its port (default 3000), and GATEWAY_PORT to choose the port for the
+agents of real CVMs (default 7001, or a free one). Set GATEWAY_HOST to 0.0.0.0 if CVMs are on other machines.
 
   --data DIR            keep the state in DIR (default: in memory, lost at exit)
   --no-simulator        do not simulate CVMs, so that real ones can take the runs
   --cors-origin ORIGIN  let web pages of this origin call the API, such as
                         https://app.example.com (pages of this machine always can)
   --help                print this help`;
+
+/** The port that agents call without any configuration. */
+const usualGatewayPort = 7001;
 
 await runCommand(usage, async () => {
   const options = parseOptions({
@@ -28,6 +33,7 @@ await runCommand(usage, async () => {
     return;
   }
   const port = portFromEnvironment();
+  const cvmGateway = await gatewayFromEnvironment();
   const dataDirectory = options.data === undefined ? undefined : resolve(options.data);
   const simulator = !options['no-simulator'];
   const corsOrigins = parseOrigins(options['cors-origin']);
@@ -44,17 +50,33 @@ await runCommand(usage, async () => {
   const stack = await startOn(port, {
     simulator,
     corsOrigins,
+    cvmGateway,
     onLost,
     ...(dataDirectory === undefined ? {} : { dataDirectory }),
   });
   stops.push(stack.stop);
   const token = await stack.token('alice', ['d1:administrator']);
-  process.stdout.write(welcome({ baseUrl: stack.baseUrl, version: serviceVersion(), token, simulator, dataDirectory }));
+  process.stdout.write(
+    welcome({
+      baseUrl: stack.baseUrl,
+      version: serviceVersion(),
+      token,
+      simulator,
+      dataDirectory,
+      gateway: stack.cvmGateway?.address,
+    }),
+  );
 });
+
+async function gatewayFromEnvironment() {
+  const host = process.env['GATEWAY_HOST'] || '127.0.0.1';
+  const port = gatewayPortFromEnvironment() ?? ((await isFree(usualGatewayPort, host)) ? usualGatewayPort : 0);
+  return { host, port };
+}
 
 async function startOn(
   port: number,
-  options: Pick<StackOptions, 'simulator' | 'dataDirectory' | 'corsOrigins' | 'onLost'>,
+  options: Pick<StackOptions, 'simulator' | 'cvmGateway' | 'dataDirectory' | 'corsOrigins' | 'onLost'>,
 ): Promise<Stack> {
   try {
     return await startStack({

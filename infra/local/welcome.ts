@@ -5,12 +5,14 @@ export interface Welcome {
   token: string;
   simulator: boolean;
   dataDirectory: string | undefined;
+  /** The address of the gateway for the agents of real CVMs. */
+  gateway: string | undefined;
 }
 
 /** Formats what `npm start` prints when the service is ready. */
-export function welcome({ baseUrl, version, token, simulator, dataDirectory }: Welcome): string {
+export function welcome({ baseUrl, version, token, simulator, dataDirectory, gateway }: Welcome): string {
   const state = dataDirectory === undefined ? 'in memory, lost at exit (use --data DIR to keep it)' : `in ${dataDirectory}`;
-  const cvms = simulator ? 'simulated: any CVM that a run names answers (use --no-simulator for real ones)' : 'not simulated';
+  const cvms = simulator ? 'simulated: any CVM that a run names answers, unless it is enrolled' : 'not simulated';
   const { port } = new URL(baseUrl);
   const tokenCommand = `${port === '3000' ? '' : `PORT=${port} `}npm run --silent token --`;
   return `
@@ -20,6 +22,7 @@ export function welcome({ baseUrl, version, token, simulator, dataDirectory }: W
     Documentation   ${baseUrl}/docs
     State           ${state}
     CVMs            ${cvms}
+    Agents          ${gateway ?? 'not served'} (enrol a real CVM: npm run cvm -- enrol --domain d1 --cvm my-cvm)
 
   A token for alice, administrator of the domain d1, valid for 12 hours:
 

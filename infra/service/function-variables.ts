@@ -5,7 +5,7 @@ import { tasks, type Task } from '../../shared/tasks/tasks.ts';
 import type { FunctionName } from '../bundles/function-names.ts';
 
 /** The variables that a deployment sets. Lambda sets the region itself. */
-export type DeployedVariable = Exclude<VariableName, 'AWS_REGION'>;
+export type DeployedVariable = Exclude<VariableName, 'AWS_REGION' | 'GATEWAY_PORT' | 'GATEWAY_TLS'>;
 
 /** Returns the variables of a function: those of all functions, and those that its row in the route or task table implies. */
 export function variablesOf(name: FunctionName): DeployedVariable[] {

@@ -183,6 +183,11 @@ export const runKeys = {
     pk: runKeys.partition(computationId),
     sk: `report#${runId}#${reportId}`,
   }),
+  /** The attestation token of the agent that was given the run. */
+  attestation: (computationId: string, runId: string): Key => ({
+    pk: runKeys.partition(computationId),
+    sk: `attestation#${runId}`,
+  }),
   evidence: (computationId: string, runId: string): Key => ({ pk: runKeys.partition(computationId), sk: `evidence#${runId}` }),
   /** The purge uses it to find `assetKeys.use`. */
   use: (computationId: string, runId: string, assetId: string): Key => ({
@@ -204,9 +209,16 @@ function shardsOf(place: string): string[] {
 }
 
 function shardOf(place: string, by: string): string {
-  const [byte = 0] = createHash('sha256').update(by).digest();
-  return `${place}#${byte % shardCount}`;
+  return `${place}#${hashByte(by) % shardCount}`;
 }
+
+function hashByte(by: string): number {
+  const [byte = 0] = createHash('sha256').update(by).digest();
+  return byte;
+}
+
+/** Each gateway reads all of these twice a second. A run writes up to 10 units to its own. */
+const pendingShardCount = 4;
 
 /** A registered CVM; the claim of a CVM's active run, and the commands for the CVM. The sweep lists the claims of all domains. */
 export const cvmKeys = {
@@ -220,6 +232,16 @@ export const cvmKeys = {
     pk: cvmKeys.commands(domain, cvmId),
     sk: `${runId}#${type}`,
   }),
+  /** The commands of all domains that no CVM has answered. Gateways read them to learn which CVMs have a command. */
+  pendingShards: Array.from({ length: pendingShardCount }, (_, shard) => `pending-commands#${shard}`),
+  pending: (domain: string, cvmId: string, runId: string, type: 'run' | 'stop'): Key => ({
+    pk: `pending-commands#${hashByte(`${domain}#${cvmId}`) % pendingShardCount}`,
+    sk: `${domain}#${cvmId}#${runId}#${type}`,
+  }),
+  /** What the agent process of a CVM has been given. */
+  agent: (domain: string, cvmId: string): Key => ({ pk: `agent#${domain}#${cvmId}`, sk: 'agent' }),
+  /** The attestation token that the agent process of a CVM sent. */
+  attestation: (domain: string, cvmId: string): Key => ({ pk: `agent#${domain}#${cvmId}`, sk: 'attestation' }),
 };
 
 /** What is stored beside an asset: the runs that used it when it was unlinked, and the reads of its content by others. */

@@ -127,7 +127,7 @@ function amongRuns(partitions: Partitions): string[] {
   const runs = rowsOf(partitions, 'runs').map(({ row }) => row);
   const active = runs.filter((run) => isActive(String(run['status'])));
   const claimed = cvmKeys.claimShards.flatMap((shard) => partitions.get(shard) ?? []).map((claim) => String(claim['run_id']));
-  const commands = [...partitions].filter(([pk]) => pk.startsWith('commands#')).flatMap(([, items]) => items);
+  const commands = [...partitions].filter(([pk]) => /^(pending-)?commands#/.test(pk)).flatMap(([, items]) => items);
   const computations = rowsOf(partitions, 'computations').map(({ row }) => row);
   return [
     ...active.filter((run) => !claimed.includes(String(run['id']))).map((run) => `run ${String(run['id'])} has no claim`),

@@ -1,0 +1,39 @@
+import type { PendingCommand } from '../../shared/runs/pending-commands.ts';
+import { log } from '../../shared/logger.ts';
+import type { GatewayParts } from '../gateway-parts.ts';
+
+/** Looks for pending commands twice a second, for all CVMs at once. */
+export function watchCommands(
+  { service, pace }: GatewayParts,
+  onPending: (commands: PendingCommand[]) => void,
+): { stop: () => Promise<void> } {
+  let stopped = false;
+  let wakeUp = () => {};
+  const watch = async () => {
+    let hasFailed = false;
+    while (!stopped) {
+      try {
+        onPending(await service.pendingCommands());
+        hasFailed = false;
+      } catch (error) {
+        if (!hasFailed) log('WARN', 'The commands of CVMs cannot be read now.', {}, error);
+        hasFailed = true;
+      }
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, hasFailed ? 2 * pace.commands : pace.commands);
+        wakeUp = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+  };
+  const watching = watch();
+  return {
+    stop: async () => {
+      stopped = true;
+      wakeUp();
+      await watching;
+    },
+  };
+}

@@ -1,0 +1,14 @@
+import type { Clock } from '../shared/clock.ts';
+import type { RunLogs } from './logs/run-logs.ts';
+import type { GatewayCounts } from './metrics/gateway-counts.ts';
+import type { Pace } from './pace.ts';
+import type { GatewayService } from './service.ts';
+
+/** What the sessions of all CVMs share. */
+export interface GatewayParts {
+  service: GatewayService;
+  logs: RunLogs;
+  counts: GatewayCounts;
+  pace: Pace;
+  clock: Clock;
+}

@@ -1,0 +1,28 @@
+/** Which CVM a stream speaks for. */
+export interface CvmIdentity {
+  domain: string;
+  cvmId: string;
+}
+
+/** The name of a CVM in the subject alternative names of its certificate. A domain has no colon, so the first one divides. */
+export function identityUri({ domain, cvmId }: CvmIdentity): string {
+  return `urn:cvm:${domain}:${cvmId}`;
+}
+
+const identityName = /^URI:urn:cvm:([A-Za-z0-9_-]{1,64}):([A-Za-z0-9_.:-]{1,64})$/;
+
+/**
+ * Reads the CVM from a certificate's subject alternative names, in the form that Node gives them. Returns undefined unless they
+ * name exactly one CVM.
+ */
+export function identityIn(subjectAltNames: string | undefined): CvmIdentity | undefined {
+  const found = (subjectAltNames ?? '').split(', ').flatMap((name) => {
+    const [, domain, cvmId] = identityName.exec(name) ?? [];
+    return domain !== undefined && cvmId !== undefined ? [{ domain, cvmId }] : [];
+  });
+  return found.length === 1 ? found[0] : undefined;
+}
+
+export function nameOf({ domain, cvmId }: CvmIdentity): string {
+  return `${domain}/${cvmId}`;
+}

@@ -1,0 +1,47 @@
+import { createWriteStream, mkdirSync, statSync, type WriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { finished } from 'node:stream/promises';
+import { timeOf } from '../reports/wire-time.ts';
+import { mostBytesPerRun, type RunLogs } from './run-logs.ts';
+
+interface LogFile {
+  stream: WriteStream;
+  bytes: number;
+}
+
+/** Writes the log of each run into a file of its own, `<directory>/<runID>.log`, up to 8 MiB. */
+export function fileRunLogs(directory: string): RunLogs {
+  const open = new Map<string, LogFile>();
+  const fileOf = (runId: string): LogFile => {
+    const known = open.get(runId);
+    if (known) return known;
+    mkdirSync(directory, { recursive: true });
+    const path = join(directory, `${runId}.log`);
+    const stream = createWriteStream(path, { flags: 'a', mode: 0o600 });
+    stream.on('error', () => open.delete(runId)); // a full disk must not end the gateway
+    const file = { stream, bytes: statSync(path, { throwIfNoEntry: false })?.size ?? 0 };
+    open.set(runId, file);
+    return file;
+  };
+  const end = (runId: string) => {
+    open.get(runId)?.stream.end();
+    open.delete(runId);
+  };
+  return {
+    write: ({ run_id }, { message, level, timestamp }) => {
+      const file = fileOf(run_id);
+      const line = `${timeOf(timestamp) ?? ''} ${level} ${message.trimEnd()}\n`;
+      const bytes = Buffer.byteLength(line);
+      if (file.bytes + bytes > mostBytesPerRun) return false;
+      file.bytes += bytes;
+      file.stream.write(line);
+      return true;
+    },
+    end,
+    close: async () => {
+      const streams = [...open.values()].map(({ stream }) => stream);
+      for (const runId of [...open.keys()]) end(runId);
+      await Promise.allSettled(streams.map((stream) => finished(stream)));
+    },
+  };
+}

@@ -1,0 +1,29 @@
+import * as v from 'valibot';
+import { environment } from '../shared/environment.ts';
+import { log } from '../shared/logger.ts';
+import { lineRunLogs } from './logs/line-run-logs.ts';
+import { emitGatewayMetrics } from './metrics/emit-gateway-metrics.ts';
+import { startGateway } from './start-gateway.ts';
+
+/** The gateway as a process of its own, configured by environment variables. SIGTERM drains it. */
+const tls = v.object({ ca: v.string(), certificate: v.string(), key: v.string() });
+
+const { GATEWAY_PORT, GATEWAY_TLS } = environment();
+const gateway = await startGateway({
+  port: GATEWAY_PORT,
+  tls: v.parse(v.pipe(v.string(), v.parseJson(), tls), GATEWAY_TLS),
+  logs: lineRunLogs(),
+});
+const stopMetrics = emitGatewayMetrics(gateway);
+log('INFO', 'The gateway listens.', { port: gateway.port });
+
+process.once('SIGTERM', () => {
+  stopMetrics();
+  void gateway.stop().then(
+    () => process.exit(0),
+    (error: unknown) => {
+      log('ERROR', 'The gateway did not stop in order.', {}, error);
+      process.exit(1);
+    },
+  );
+});

@@ -1,0 +1,25 @@
+/** What a gateway has counted since its start. */
+export interface GatewayCounts {
+  /** Streams that were refused because of their certificate, registration or job-id. */
+  streamsRefused: number;
+  /** Second streams of a CVM whose first one still answers. */
+  identityConflicts: number;
+  /** Reports and lines of logs that were left out because a limit was reached. */
+  reportsDropped: number;
+  logLinesDropped: number;
+  /** Events that belong to no run of their CVM, or that no report can contain. */
+  eventsRefused: number;
+  /** Events that were inferred from the state of an agent. */
+  eventsInferred: number;
+}
+
+export function noCounts(): GatewayCounts {
+  return {
+    streamsRefused: 0,
+    identityConflicts: 0,
+    reportsDropped: 0,
+    logLinesDropped: 0,
+    eventsRefused: 0,
+    eventsInferred: 0,
+  };
+}

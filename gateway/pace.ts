@@ -1,0 +1,44 @@
+/** How often a gateway does what, in milliseconds. */
+export interface Pace {
+  /** Between two looks for commands of any CVM. */
+  commands: number;
+  /** Between two questions for the state of an agent that has a run, and of one that has none. */
+  stateOfBusy: number;
+  stateOfIdle: number;
+  /** The time that an agent has to answer a question, or to take a run. */
+  answer: number;
+  /** How long a new process has to send its attestation before it gets a run, and a spent one before it is refused a run. */
+  attestation: number;
+  spent: number;
+  /** Between two attempts to obey the same command. */
+  command: number;
+  /** Between two stops of the same run. */
+  stop: number;
+  /** How long an event may come later than the state that it announces, with and without a log-forwarder. */
+  lateEvent: number;
+  lateEventWithoutForwarder: number;
+  /**
+   * Between two words to the service that the CVM is still there. The answer says whether it is still registered with its
+   * certificate. A CVM is disconnected after 60 seconds.
+   */
+  presence: number;
+  /** The first and the longest pause between attempts to report. */
+  firstRetry: number;
+  longestRetry: number;
+}
+
+export const usualPace: Pace = {
+  commands: 500,
+  stateOfBusy: 15_000,
+  stateOfIdle: 25_000,
+  answer: 5_000,
+  attestation: 2_000,
+  spent: 15_000,
+  command: 1_000,
+  stop: 15_000,
+  lateEvent: 10_000,
+  lateEventWithoutForwarder: 3_000,
+  presence: 45_000,
+  firstRetry: 250,
+  longestRetry: 15_000,
+};

@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto';
+import type { AgentEvent } from '../wire/messages.ts';
+
+/**
+ * The identifier of the report on an event that occurs once in a run. It is the same for the agent's event and for the event
+ * that a gateway infers from the agent's state, on any gateway, so the service records one of them.
+ */
+export function stateEventId(eventType: string, status: string): string {
+  return `state:${eventType}/${status}`;
+}
+
+const occursOnce = new Set([
+  'ReceivingAlgorithm/InProgress',
+  'ReceivingData/InProgress',
+  'Running/Starting',
+  'Running/InProgress',
+  'Running/Completed',
+  'Running/Failed',
+  'ConsumingResults/Ready',
+  'Complete/Completed',
+  'Failed/Failed',
+  'Stopped/Stopped',
+]);
+
+/** Returns whether an event occurs once in a run. Of these, none is ever left out. */
+export function occursOnceInARun({ event_type, status }: Pick<AgentEvent, 'event_type' | 'status'>): boolean {
+  return occursOnce.has(`${event_type}/${status}`);
+}
+
+/** The identifier of the report on an agent's event. An event that the agent sends twice has the same both times. */
+export function eventId(event: AgentEvent): string {
+  const { event_type, status, originator, timestamp } = event;
+  if (occursOnceInARun(event)) return stateEventId(event_type, status);
+  const parts = [event_type, status, originator, timestamp?.seconds ?? '', timestamp?.nanos ?? 0];
+  return `event:${createHash('sha256').update(JSON.stringify(parts)).digest('base64url')}`;
+}

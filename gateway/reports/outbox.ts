@@ -1,0 +1,124 @@
+import type { LastingReport } from '../../shared/runs/report.ts';
+import type { ReportResult } from '../service.ts';
+
+/** How the outbox waits between attempts. */
+export interface OutboxPauses {
+  firstInMilliseconds: number;
+  longestInMilliseconds: number;
+}
+
+export interface OutboxOptions {
+  /** Sends up to 40 reports. Fails if the service does not take them now. */
+  send: (reports: LastingReport[]) => Promise<ReportResult[]>;
+  /** Called with the answers to the reports that the service has taken. */
+  onTaken: (results: ReportResult[]) => void;
+  /** Called for each report that was left out. */
+  onDropped: () => void;
+  now: () => number;
+  pauses: OutboxPauses;
+}
+
+interface Entry {
+  report: LastingReport;
+  bytes: number;
+  isOptional: boolean;
+  since: number;
+}
+
+const mostEntries = 1_000;
+const mostBytes = 8 * 1024 * 1024;
+const reportsPerBatch = 40;
+
+/**
+ * The reports on one run that the service has not taken yet, in order. Sends them one batch after the other, and repeats a batch
+ * until the service takes it: all reports have identifiers, so a repeat changes nothing. Holds up to 1,000 reports and 8 MiB.
+ * Above that it leaves out warnings and the like, oldest first, and counts them; what decides the run is never left out.
+ */
+export class Outbox {
+  private readonly options: OutboxOptions;
+  private entries: Entry[] = [];
+  private inFlight = 0;
+  private bytes = 0;
+  private sending: Promise<void> | undefined;
+  private closed = false;
+  private wakeUp: (() => void) | undefined;
+
+  constructor(options: OutboxOptions) {
+    this.options = options;
+  }
+
+  /** Adds a report. Does nothing if one with its identifier is waiting. */
+  add(report: LastingReport, { isOptional = false } = {}): void {
+    if (this.closed || this.entries.some((entry) => entry.report.id === report.id)) return;
+    const entry = { report, bytes: Buffer.byteLength(JSON.stringify(report)), isOptional, since: this.options.now() };
+    this.entries.push(entry);
+    this.bytes += entry.bytes;
+    while (this.entries.length > mostEntries || this.bytes > mostBytes) if (!this.dropOldest()) break;
+    this.sending ??= this.sendAll().finally(() => (this.sending = undefined));
+  }
+
+  private dropOldest(): boolean {
+    const index = this.entries.findIndex((entry, place) => entry.isOptional && place >= this.inFlight);
+    const [dropped] = index < 0 ? [] : this.entries.splice(index, 1);
+    if (!dropped) return false;
+    this.bytes -= dropped.bytes;
+    this.options.onDropped();
+    return true;
+  }
+
+  get isEmpty(): boolean {
+    return this.entries.length === 0;
+  }
+
+  /** How long the oldest report has been waiting, in milliseconds. */
+  get age(): number {
+    const [oldest] = this.entries;
+    return oldest ? this.options.now() - oldest.since : 0;
+  }
+
+  /** Resolves when the outbox is empty or the time is over. */
+  async drained(milliseconds: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const isOver = new Promise<void>((resolve) => (timer = setTimeout(resolve, milliseconds)));
+    this.wakeUp?.();
+    await Promise.race([this.sending ?? Promise.resolve(), isOver]);
+    clearTimeout(timer);
+  }
+
+  /** Stops sending. What is still waiting is lost to this gateway; another one finds it out from the agent's state. */
+  close(): void {
+    this.closed = true;
+    this.wakeUp?.();
+  }
+
+  private async sendAll(): Promise<void> {
+    const { firstInMilliseconds, longestInMilliseconds } = this.options.pauses;
+    let pause = firstInMilliseconds;
+    while (this.entries.length > 0 && !this.closed) {
+      this.inFlight = Math.min(reportsPerBatch, this.entries.length);
+      const batch = this.entries.slice(0, this.inFlight);
+      const results = await this.options.send(batch.map(({ report }) => report)).catch(() => undefined);
+      this.inFlight = 0;
+      if (results) {
+        this.entries.splice(0, batch.length);
+        this.bytes -= batch.reduce((sum, { bytes }) => sum + bytes, 0);
+        pause = firstInMilliseconds;
+        this.options.onTaken(results);
+      } else {
+        await this.pause(pause * (0.5 + Math.random() / 2));
+        pause = Math.min(2 * pause, longestInMilliseconds);
+      }
+    }
+  }
+
+  private async pause(milliseconds: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, milliseconds);
+      this.wakeUp = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.wakeUp = undefined;
+  }
+}

@@ -1,0 +1,313 @@
+import { createHash } from 'node:crypto';
+import type { AgentRecord } from '../../shared/runs/agent-record.ts';
+import type { PendingCommand } from '../../shared/runs/pending-commands.ts';
+import type { RunReference } from '../../shared/runs/run-reference.ts';
+import { log } from '../../shared/logger.ts';
+import type { GatewayParts } from '../gateway-parts.ts';
+import { type CvmIdentity, nameOf } from '../identity/cvm-identity.ts';
+import { type AgentState, isWithoutRun } from '../streams/agent-states.ts';
+import type { AgentStream } from '../streams/agent-stream.ts';
+import type { AgentEvent, AgentLog, AttestationToken } from '../wire/messages.ts';
+import { deliverRun } from './deliver-run.ts';
+import { followRun } from './follow-run.ts';
+import { HostedRun } from './hosted-run.ts';
+import { stopRun } from './stop-run.ts';
+import { UnplacedMessages } from './unplaced-messages.ts';
+
+/** An open stream, with the SHA-256 of the certificate that it shows. */
+interface OpenStream {
+  fingerprint: string;
+  end: (reason: string) => void;
+}
+
+/** What this gateway has to do with one CVM, while it has a stream of it or a report on its runs. */
+export class CvmSession {
+  readonly identity: CvmIdentity;
+  readonly parts: GatewayParts;
+  /** All open streams. */
+  readonly streams = new Set<OpenStream>();
+  agent: AgentStream | undefined;
+  /** The open streams of log-forwarders. */
+  forwarders = 0;
+  /** What the agent process was given; undefined until it was read. */
+  record: AgentRecord | undefined;
+  /** The run of `record`. */
+  run: HostedRun | undefined;
+  /** When to ask the agent for its state again. */
+  nextLookAt = 0;
+  /** The stream on which this gateway sent the run. */
+  boundOn: AgentStream | undefined;
+  private state: AgentState | undefined;
+  /** When the agent last answered. */
+  private answeredAt = 0;
+  private nextCheckAt: number;
+  /** Runs that no process of this CVM has any more, whose reports are still on their way. */
+  private readonly former = new Map<string, HostedRun>();
+  private readonly unplaced: UnplacedMessages;
+  private pending: PendingCommand[] = [];
+  /** When to obey which command again. A command that is answered is not obeyed again. */
+  private readonly retryAt = new Map<string, number>();
+  private newProcess: { token: Uint8Array; hash: string; on: AgentStream } | undefined;
+  private lastWord = '';
+  private working = false;
+  private again = false;
+  private failures = 0;
+
+  constructor(identity: CvmIdentity, parts: GatewayParts) {
+    this.identity = identity;
+    this.parts = parts;
+    this.unplaced = new UnplacedMessages(this);
+    this.nextCheckAt = parts.clock.now() + parts.pace.presence * Math.random();
+  }
+
+  get isBusy(): boolean {
+    return this.run !== undefined && !this.run.isOver;
+  }
+
+  /** Whether nothing of the CVM is left here. */
+  get isIdle(): boolean {
+    return this.streams.size === 0 && !this.working && this.outboxes.every((outbox) => outbox.isEmpty);
+  }
+
+  get outboxes() {
+    return [...(this.run ? [this.run] : []), ...this.former.values()].map(({ outbox }) => outbox);
+  }
+
+  get fit(): 'ready' | 'busy' | 'spent' | 'unknown' {
+    if (this.state === undefined || this.record === undefined) return 'unknown';
+    if (this.record.run_id === undefined) return isWithoutRun(this.state) ? 'ready' : 'spent';
+    return this.isBusy && !(this.run?.isAccepted && isWithoutRun(this.state)) ? 'busy' : 'spent';
+  }
+
+  /** Makes a stream the one that takes the CVM's commands. The caller has made sure that no other one answers. */
+  connect(agent: AgentStream): void {
+    this.agent?.close();
+    this.agent = agent;
+    this.state = undefined;
+    this.record = undefined; // another gateway may have changed it
+    this.wake();
+  }
+
+  disconnect(agent: AgentStream): void {
+    if (this.agent === agent) this.agent = undefined;
+  }
+
+  takeAttestation(token: AttestationToken, on: AgentStream): void {
+    on.isAttested = true;
+    const hash = createHash('sha256').update(token.file).digest('hex');
+    this.newProcess = { token: token.file, hash, on };
+    this.wake();
+  }
+
+  takeEvent(event: AgentEvent): void {
+    this.unplaced.take({ event });
+  }
+
+  takeLog(line: AgentLog): void {
+    this.unplaced.take({ line });
+  }
+
+  /** Called with the commands for this CVM that are pending. */
+  setPending(commands: PendingCommand[]): void {
+    if (commands.length === 0 && this.pending.length === 0) return;
+    this.pending = commands;
+    const ids = new Set(commands.map(({ id }) => id));
+    for (const id of this.retryAt.keys()) if (!ids.has(id)) this.retryAt.delete(id);
+    this.wake();
+  }
+
+  /** Looks after the agent if it is time. */
+  tick(): void {
+    const now = this.parts.clock.now();
+    if (this.agent && now >= this.nextLookAt) this.wake();
+    if (this.streams.size === 0 || now < this.nextCheckAt) return;
+    this.nextCheckAt = now + this.parts.pace.presence * (0.9 + Math.random() / 5);
+    void this.check(now);
+  }
+
+  /** Tells the service that the CVM is there, and ends its streams if it is no longer registered with their certificate. */
+  private async check(now: number): Promise<void> {
+    const { service, pace } = this.parts;
+    const isHeard = this.agent !== undefined && now - this.answeredAt < 2 * pace.stateOfIdle;
+    const read = isHeard ? service.noteConnected : service.registeredCertificate;
+    try {
+      const registered = await read(this.identity);
+      const streams = [...this.streams].filter(({ fingerprint }) => fingerprint !== registered);
+      for (const stream of streams) stream.end('The CVM is not registered with this certificate any more.');
+    } catch (error) {
+      this.nextCheckAt = now + pace.longestRetry;
+      log('WARN', 'The registration of a CVM cannot be read now.', { cvm: nameOf(this.identity) }, error);
+    }
+  }
+
+  /** Does what is to be done now, one thing after the other. */
+  wake(): void {
+    this.again = true;
+    if (this.working) return;
+    this.working = true;
+    void this.work().finally(() => (this.working = false));
+  }
+
+  private async work(): Promise<void> {
+    while (this.again) {
+      this.again = false;
+      try {
+        await this.step();
+        this.failures = 0;
+      } catch (error) {
+        this.failures++;
+        const pause = Math.min(this.parts.pace.longestRetry, this.parts.pace.firstRetry * 2 ** Math.min(this.failures, 10));
+        this.nextLookAt = this.parts.clock.now() + pause * (0.5 + Math.random() / 2);
+        log('WARN', 'A CVM cannot be served now.', { cvm: nameOf(this.identity) }, error);
+      }
+    }
+  }
+
+  private async step(): Promise<void> {
+    const { agent } = this;
+    const { clock, pace } = this.parts;
+    const due = this.pending.filter(({ id }) => (this.retryAt.get(id) ?? 0) <= clock.now());
+    if (!agent || (due.length === 0 && !this.newProcess && clock.now() < this.nextLookAt && this.record)) return;
+    if (this.newProcess) await this.beginProcess(this.newProcess);
+    if (!this.record) await this.learn();
+    const state = await agent.state();
+    if (this.agent !== agent) return;
+    this.state = state ?? this.state;
+    if (state !== undefined) this.answeredAt = clock.now();
+    this.nextLookAt = clock.now() + (this.isBusy ? pace.stateOfBusy : pace.stateOfIdle) * (0.9 + Math.random() / 5);
+    if (state === undefined) {
+      this.nextLookAt = clock.now() + pace.answer;
+      return;
+    }
+    for (const command of due) {
+      const isAnswered =
+        command.type === 'run' ? await deliverRun(this, agent, state, command) : stopRun(this, agent, state, command);
+      this.retryAt.set(command.id, isAnswered ? Infinity : clock.now() + pace.command);
+    }
+    if (due.length === 0) followRun(this, agent, state);
+    else this.lookIn(pace.command);
+    await this.speak(state);
+  }
+
+  /** Asks the agent again after this time, if it was not to be asked before. */
+  lookIn(milliseconds: number): void {
+    this.nextLookAt = Math.min(this.nextLookAt, this.parts.clock.now() + milliseconds);
+  }
+
+  /** Asks the agent again at once. */
+  lookNow(): void {
+    this.nextLookAt = 0;
+    this.wake();
+  }
+
+  /** Reads what the agent process was given and which run holds the CVM. */
+  async learn(): Promise<void> {
+    const { service } = this.parts;
+    const [record, { run }] = await Promise.all([service.agentRecord(this.identity), service.work(this.identity)]);
+    this.setRecord(record);
+    if (!run) return;
+    const reference = this.referenceTo(run.id, run.computation_id);
+    if (record.run_id === run.id && this.run) {
+      this.run.status ??= run.status;
+      this.run.isAccepted ||= run.accepted_at !== null;
+      this.run.commandId = run.run_command_id;
+    } else if (run.accepted_at !== null) {
+      this.loseRun(reference, run.status);
+    }
+  }
+
+  setRecord(record: AgentRecord): void {
+    this.record = record;
+    if (this.run?.reference.run_id === record.run_id) return;
+    if (this.run) this.retire(this.run);
+    this.run =
+      record.run_id === undefined || record.computation_id === undefined
+        ? undefined
+        : this.hostRun(this.referenceTo(record.run_id, record.computation_id));
+  }
+
+  /** Reads again what the agent process was given, for a message that fits nothing. */
+  async readRecord(): Promise<void> {
+    this.setRecord(await this.parts.service.agentRecord(this.identity));
+  }
+
+  private async beginProcess({ token, hash, on }: { token: Uint8Array; hash: string; on: AgentStream }): Promise<void> {
+    const { service } = this.parts;
+    if (!this.record) await this.learn();
+    const previous = this.record ?? {};
+    // The attestation of a process that was given a run at once comes after the run.
+    if (this.boundOn !== on && this.run && !this.run.isOver && this.run.isAccepted)
+      this.loseRun(this.run.reference, this.run.status);
+    const kept = this.boundOn === on ? previous : { attempted_run_id: previous.attempted_run_id, attempts: previous.attempts };
+    const process = { kept, attestation: token, attestation_hash: hash };
+    this.setRecord(await service.recordAgentProcess(this.identity, process));
+    this.newProcess = undefined;
+  }
+
+  /** Ends a run that the agent process does not have, though a process of this CVM had accepted it. */
+  private loseRun(reference: RunReference, status: string | undefined): void {
+    const run = this.runOf(reference);
+    if (status === 'stopping') {
+      run.inferEvent({ event_type: 'Stopped', status: 'Stopped' }, { because: 'The agent no longer has the run.' });
+    } else {
+      const reason = 'The agent restarted while the run was active.';
+      run.inferEvent({ event_type: 'Failed', status: 'Failed' }, { because: reason }, reason);
+    }
+  }
+
+  /** The run, if the agent process has it, or a run that none has any more. */
+  runOf(reference: RunReference): HostedRun {
+    if (this.run?.reference.run_id === reference.run_id) return this.run;
+    const known = this.former.get(reference.run_id);
+    if (known) return known;
+    const run = this.hostRun(reference);
+    this.retire(run);
+    return run;
+  }
+
+  private hostRun(reference: RunReference): HostedRun {
+    const known = this.former.get(reference.run_id);
+    this.former.delete(reference.run_id);
+    return known ?? new HostedRun(reference, this.parts, () => this.wakeWhenOver());
+  }
+
+  private retire(run: HostedRun): void {
+    this.parts.logs.end(run.reference.run_id);
+    for (const [id, { outbox }] of this.former) if (outbox.isEmpty) this.former.delete(id);
+    this.former.set(run.reference.run_id, run);
+  }
+
+  /** The end of a run changes what the agent is fit for, and may mean that it works in vain. */
+  private wakeWhenOver(): void {
+    if (this.run?.isOver && !this.lastWord.endsWith('spent')) this.lookNow();
+  }
+
+  referenceTo(runId: string, computationId: string): RunReference {
+    return { domain: this.identity.domain, computation_id: computationId, run_id: runId, cvm_id: this.identity.cvmId };
+  }
+
+  /** Tells the journal of the active run that someone else tried to be this CVM. Once a minute. */
+  journalConflict(peer: string): void {
+    if (!this.isBusy || !this.run) return;
+    const at = new Date(this.parts.clock.now()).toISOString();
+    const details = Buffer.from(JSON.stringify({ detail: 'A second agent showed the certificate of this CVM.', peer })).toString(
+      'base64',
+    );
+    const id = `conflict:${at.slice(0, 16)}`;
+    this.run.report({ type: 'event', id, event_type: 'IdentityConflict', status: 'Warning', details }, { isOptional: true });
+  }
+
+  /** Tells the service that the agent works on its run, or what has changed of it. */
+  private async speak(state: AgentState): Promise<void> {
+    const { run, fit, isBusy } = this;
+    const word = `${state} ${fit}`;
+    const isHeartbeat = isBusy && run?.isAccepted && !isWithoutRun(state);
+    if (!isHeartbeat && word === this.lastWord) return;
+    const results = await this.parts.service.report(this.identity, [
+      { type: 'heartbeat', agent_state: state, fit, ...(isHeartbeat ? { run_id: run.reference.run_id } : {}) },
+    ]);
+    this.lastWord = word;
+    if (isHeartbeat) run.learn(results);
+    if (isHeartbeat && run.isOver) this.wakeWhenOver();
+  }
+}

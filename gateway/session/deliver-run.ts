@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import type { PendingCommand } from '../../shared/runs/pending-commands.ts';
+import { type AgentState, isWithoutRun } from '../streams/agent-states.ts';
+import type { AgentStream } from '../streams/agent-stream.ts';
+import { encodeRunRequest } from '../wire/run-request.ts';
+import type { CvmSession } from './cvm-session.ts';
+
+/** An agent process dies of a manifest that it cannot read, and is restarted, so attempts are counted. */
+const mostAttempts = 3;
+
+/**
+ * Gives a run to the agent, if its process has none. Records that first, so that a gateway that takes over knows it.
+ * @returns whether the command is answered; else it is to be tried again
+ */
+export async function deliverRun(
+  session: CvmSession,
+  agent: AgentStream,
+  state: AgentState,
+  command: PendingCommand,
+): Promise<boolean> {
+  const { record = {} } = session;
+  const { pace, clock } = session.parts;
+  const { run_id, computation_id } = command;
+  const age = clock.now() - agent.openedAt;
+  if (record.run_id === run_id && !isWithoutRun(state)) return accept(session, command);
+  if (record.run_id !== undefined && record.run_id !== run_id) {
+    if (age < pace.spent) return false; // a new process may be about to say that it is new
+    return reject(session, command, 'The agent has worked on another run. Restart the agent and its computation-runner.');
+  }
+  if (record.run_id === undefined && !isWithoutRun(state)) {
+    return reject(session, command, `The agent has a run of someone else: its state is ${state}.`);
+  }
+  if (age < pace.attestation && !agent.isAttested) return false;
+  const attempts = record.attempted_run_id === run_id ? (record.attempts ?? 0) : 0;
+  if (attempts >= mostAttempts) return reject(session, command, `The agent did not take the run in ${mostAttempts} attempts.`);
+
+  const { commands } = await session.parts.service.work(session.identity);
+  const full = commands.find(({ id }) => id === command.id);
+  if (!full) return true; // withdrawn
+  let data: Uint8Array;
+  try {
+    data = encodeRunRequest(full);
+  } catch (error) {
+    return reject(session, command, `The manifest cannot be sent: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  const bound = { ...record, run_id, computation_id, attempted_run_id: run_id, attempts: attempts + 1 };
+  if (!(await session.parts.service.bindAgent(session.identity, bound))) {
+    await session.readRecord();
+    return false;
+  }
+  session.setRecord(bound);
+  await session.parts.service.keepAttestationOfRun(session.identity, bound);
+  session.boundOn = agent;
+  const response = await agent.run({ data, id: randomUUID() });
+  if (response?.error) return reject(session, command, `The agent cannot start the run: ${response.error}`);
+  const stateNow = response ? state : await agent.state();
+  return response || (stateNow && !isWithoutRun(stateNow)) ? accept(session, command) : false;
+}
+
+function accept(session: CvmSession, { id, run_id, computation_id }: PendingCommand): true {
+  const run = session.runOf(session.referenceTo(run_id, computation_id));
+  run.accept(id, session.record?.attestation_hash);
+  return true;
+}
+
+function reject(session: CvmSession, { id, run_id, computation_id }: PendingCommand, reason: string): true {
+  const run = session.runOf(session.referenceTo(run_id, computation_id));
+  run.report({ type: 'rejected', id: `rejected:${id}`, command_id: id, reason: Array.from(reason).slice(0, 1_000).join('') });
+  return true;
+}

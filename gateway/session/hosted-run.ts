@@ -1,0 +1,142 @@
+import * as v from 'valibot';
+import type { RunReference } from '../../shared/runs/run-reference.ts';
+import { reportSchema, type LastingReport } from '../../shared/runs/report.ts';
+import { eventId, occursOnceInARun, stateEventId } from '../reports/event-identifier.ts';
+import { FailureReason } from '../reports/failure-reason.ts';
+import { eventOfState, inferredDetails } from '../reports/inferred-event.ts';
+import { Outbox } from '../reports/outbox.ts';
+import { timeOf } from '../reports/wire-time.ts';
+import type { ReportResult } from '../service.ts';
+import type { AgentState } from '../streams/agent-states.ts';
+import type { AgentEvent, AgentLog } from '../wire/messages.ts';
+import type { GatewayParts } from '../gateway-parts.ts';
+
+/** The run that an agent process was given: its events, its log, and what the service has been told of it. */
+export class HostedRun {
+  readonly reference: RunReference;
+  /** The status of the run, as the service said last. */
+  status: string | undefined;
+  /** Whether the agent has taken the run. */
+  isAccepted = false;
+  /** The command that gave the run to the agent. */
+  commandId: string | undefined;
+  /** When the agent first answered that it has no run, after it was told to stop. */
+  idleSince: number | undefined;
+  /** When this gateway last sent a stop to the agent. */
+  stopSentAt: number | undefined;
+  readonly outbox: Outbox;
+  private readonly parts: GatewayParts;
+  private readonly known = new Set<string>();
+  private readonly failure = new FailureReason();
+  private observed: { state: AgentState; since: number } | undefined;
+
+  constructor(reference: RunReference, parts: GatewayParts, onStatus: () => void) {
+    this.reference = reference;
+    this.parts = parts;
+    const { service, counts, clock, pace } = parts;
+    this.outbox = new Outbox({
+      send: (reports) => service.report({ domain: reference.domain, cvmId: reference.cvm_id }, reports),
+      onTaken: (results) => {
+        this.learn(results);
+        onStatus();
+      },
+      onDropped: () => counts.reportsDropped++,
+      now: () => clock.now(),
+      pauses: { firstInMilliseconds: pace.firstRetry, longestInMilliseconds: pace.longestRetry },
+    });
+  }
+
+  /** Whether the run has ended, as far as the service has told. */
+  get isOver(): boolean {
+    return this.status !== undefined && this.status !== 'running' && this.status !== 'stopping';
+  }
+
+  /** Takes over what the service answered to reports. */
+  learn(results: ReportResult[]): void {
+    for (const { outcome, run_status } of results) {
+      if (outcome === 'recorded' || outcome === 'duplicate') this.status = run_status ?? this.status;
+      if (outcome === 'unknown_run') this.status = 'deleted';
+    }
+  }
+
+  /** Whether the report with this identifier was made here. Of events that may be left out, nothing is known. */
+  knows(id: string): boolean {
+    return this.known.has(id);
+  }
+
+  takeLog(line: AgentLog): void {
+    this.failure.read(line);
+    if (!this.parts.logs.write(this.reference, line)) this.parts.counts.logLinesDropped++;
+  }
+
+  /** Reports that the agent took the run, and the hash of the agent's attestation. */
+  accept(commandId: string, attestationHash: string | undefined): void {
+    this.isAccepted = true;
+    const hash = attestationHash === undefined ? {} : { attestation_hash: attestationHash };
+    this.report({ type: 'accepted', id: `accepted:${commandId}`, command_id: commandId, ...hash });
+    if (attestationHash === undefined) return;
+    const details = Buffer.from(JSON.stringify(hash)).toString('base64');
+    this.report({ type: 'event', id: `attestation:${attestationHash}`, event_type: 'Attestation', status: 'Received', details });
+  }
+
+  /** Reports an event of the agent. */
+  takeEvent(event: AgentEvent): void {
+    const { event_type, status, originator, timestamp } = event;
+    const isStateEvent = occursOnceInARun(event);
+    if (event_type === 'Running' && status === 'Failed' && this.known.has(stateEventId('Stopped', 'Stopped'))) return;
+    const occurredAt = timeOf(timestamp);
+    const reason = status === 'Failed' ? this.failure.text : undefined;
+    this.report(
+      {
+        type: 'event',
+        id: eventId(event),
+        event_type,
+        status,
+        originator: originator === 'computation-runner' ? originator : 'agent',
+        ...(occurredAt === undefined ? {} : { occurred_at: occurredAt }),
+        ...(reason === undefined ? {} : { reason }),
+      },
+      { isOptional: !isStateEvent },
+    );
+  }
+
+  /** Reports an event that the agent did not send, or whose message was lost. */
+  inferEvent(
+    { event_type, status }: { event_type: string; status: string },
+    from: Record<string, string>,
+    reason?: string,
+  ): void {
+    const id = stateEventId(event_type, status);
+    if (this.known.has(id)) return;
+    this.parts.counts.eventsInferred++;
+    const details = inferredDetails({ ...from, inferred_at: new Date(this.parts.clock.now()).toISOString() });
+    this.report({ type: 'event', id, event_type, status, details, ...(reason === undefined ? {} : { reason }) });
+  }
+
+  /** Reports any other word on the run. */
+  report(report: Record<string, unknown> & { id: string }, { isOptional = false } = {}): void {
+    const parsed = v.safeParse(reportSchema, { run_id: this.reference.run_id, ...report });
+    if (!parsed.success || parsed.output.type === 'heartbeat') {
+      this.parts.counts.eventsRefused++;
+      return;
+    }
+    if (!isOptional) this.known.add(report.id);
+    this.outbox.add(parsed.output satisfies LastingReport, { isOptional });
+  }
+
+  /**
+   * Compares the agent's state with the events. A state whose event does not come in time has lost it, so the event is inferred.
+   * @returns in how many milliseconds to ask for the state again; undefined if the event is known
+   */
+  observe(state: AgentState, lateEventInMilliseconds: number): number | undefined {
+    const event = eventOfState(state);
+    if (!event || this.known.has(stateEventId(event.event_type, event.status))) return undefined;
+    const now = this.parts.clock.now();
+    if (this.observed?.state !== state) this.observed = { state, since: now };
+    const left = this.observed.since + lateEventInMilliseconds - now;
+    if (left > 0) return left;
+    const reason = state === 'Failed' ? (this.failure.text ?? 'The CVM failed. Its log did not arrive.') : undefined;
+    this.inferEvent(event, { agent_state: state }, reason);
+    return undefined;
+  }
+}

@@ -1,0 +1,66 @@
+import type { AgentEvent, AgentLog } from '../wire/messages.ts';
+import type { CvmSession } from './cvm-session.ts';
+import { eventId } from '../reports/event-identifier.ts';
+
+type Message = { event: AgentEvent } | { line: AgentLog };
+
+const mostWaiting = 1_000;
+
+/**
+ * Gives events and lines of logs to the run that they belong to. That is the run of the agent process, also after the run's end.
+ * If a message does not fit it, another gateway may have given the process another run, so its record is read again, once for
+ * all messages that wait.
+ */
+export class UnplacedMessages {
+  private readonly session: CvmSession;
+  private waiting: Message[] = [];
+  private reading = false;
+
+  constructor(session: CvmSession) {
+    this.session = session;
+  }
+
+  take(message: Message): void {
+    if (this.waiting.length === 0 && this.place(message)) return;
+    if (this.waiting.length >= mostWaiting) this.refuse(message);
+    else this.waiting.push(message);
+    void this.placeAll();
+  }
+
+  private async placeAll(): Promise<void> {
+    if (this.reading) return;
+    this.reading = true;
+    try {
+      await this.session.readRecord();
+      for (const message of this.waiting.splice(0)) if (!this.place(message, { isLast: true })) this.refuse(message);
+    } catch {
+      setTimeout(() => void this.placeAll(), this.session.parts.pace.firstRetry).unref();
+    } finally {
+      this.reading = false;
+    }
+  }
+
+  private refuse(message: Message): void {
+    if ('event' in message) this.session.parts.counts.eventsRefused++;
+    else this.session.parts.counts.logLinesDropped++;
+  }
+
+  /** @returns false if the message belongs to no run that is known here */
+  private place(message: Message, { isLast = false } = {}): boolean {
+    const { run } = this.session;
+    if (!run) return false;
+    if ('line' in message) {
+      run.takeLog(message.line);
+      return true;
+    }
+    const { event } = message;
+    const { computation_id, event_type, status } = event;
+    if (computation_id !== '' && computation_id !== run.reference.computation_id) return false;
+    // After a stop, an agent reports a failure of no computation.
+    if (computation_id === '' && event_type === 'Running' && status === 'Failed') return true;
+    // The same computation may run again, on a process that another gateway gave it to.
+    if (!isLast && run.isOver && run.knows(eventId(event))) return false;
+    run.takeEvent(event);
+    return true;
+  }
+}

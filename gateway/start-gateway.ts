@@ -1,0 +1,106 @@
+import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { systemClock, type Clock } from '../shared/clock.ts';
+import { log } from '../shared/logger.ts';
+import { watchCommands } from './commands/watch-commands.ts';
+import type { RunLogs } from './logs/run-logs.ts';
+import { noCounts, type GatewayCounts } from './metrics/gateway-counts.ts';
+import { usualPace, type Pace } from './pace.ts';
+import { openService } from './service.ts';
+import { Sessions } from './session/sessions.ts';
+import { processHandler } from './streams/process-handler.ts';
+import { cvmsService } from './wire/protocol.ts';
+
+export interface GatewayOptions {
+  /** 0 selects a free port. */
+  port: number;
+  /** Default: all interfaces. */
+  host?: string;
+  /** PEM. The CA signs the certificates of CVMs. */
+  tls: { ca: string; certificate: string; key: string };
+  logs: RunLogs;
+  pace?: Partial<Pace>;
+  clock?: Clock;
+}
+
+export interface Gateway {
+  port: number;
+  counts: GatewayCounts;
+  /** The state of this gateway, for metrics. */
+  gauges: () => GatewayGauges;
+  /** Accepts no new connections, sends what is waiting, and ends. */
+  stop: () => Promise<void>;
+}
+
+export interface GatewayGauges {
+  cvms: number;
+  missingForwarders: number;
+  spentCvms: number;
+  /** The age of the oldest report that the service has not taken, in milliseconds. */
+  outboxAge: number;
+}
+
+/** The largest message of an agent is its attestation token, of some tens of kilobytes. */
+const largestMessageInBytes = 1024 * 1024;
+
+/** How long a stop waits for reports to be taken, in milliseconds. */
+const drainInMilliseconds = 10_000;
+
+const channelOptions = {
+  'grpc.max_receive_message_length': largestMessageInBytes,
+  'grpc.max_send_message_length': 4 * 1024 * 1024,
+  'grpc.max_concurrent_streams': 8,
+  // Agents send no PINGs and would not notice a path that went silent. Load balancers close connections without any traffic.
+  'grpc.keepalive_time_ms': 30_000,
+  'grpc.keepalive_timeout_ms': 20_000,
+};
+
+/** Starts a gateway: serves agents, hands out commands, and reports what agents say. It keeps no state of its own. */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const clock = options.clock ?? systemClock;
+  const counts = noCounts();
+  const pace = { ...usualPace, ...options.pace };
+  const parts = { service: openService(clock), logs: options.logs, counts, pace, clock };
+  const sessions = new Sessions(parts);
+  const server = new Server(channelOptions);
+  server.addService(cvmsService(), { Process: processHandler(sessions, parts) });
+  const { ca, certificate, key } = options.tls;
+  const credentials = ServerCredentials.createSsl(
+    Buffer.from(ca),
+    [{ cert_chain: Buffer.from(certificate), private_key: Buffer.from(key) }],
+    true,
+  );
+  const watch = watchCommands(parts, (commands) => sessions.setPending(commands));
+  // A refused stream silences a log-forwarder for good, so nothing listens before everything is ready.
+  const address = `${options.host ?? '0.0.0.0'}:${options.port}`;
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync(address, credentials, (error, bound) => (error ? reject(error) : resolve(bound)));
+  });
+  const ticking = setInterval(() => sessions.tick(), pace.commands);
+
+  return {
+    port,
+    counts,
+    gauges: () => gaugesOf(sessions),
+    stop: async () => {
+      server.unbind(address.replace(/:0$/, `:${port}`));
+      await watch.stop();
+      clearInterval(ticking);
+      const outboxes = sessions.all.flatMap((session) => session.outboxes);
+      await Promise.all(outboxes.map((outbox) => outbox.drained(drainInMilliseconds)));
+      for (const outbox of outboxes) outbox.close();
+      server.forceShutdown();
+      await options.logs.close();
+      log('INFO', 'The gateway has stopped.', { left: outboxes.filter((outbox) => !outbox.isEmpty).length });
+    },
+  };
+}
+
+function gaugesOf(sessions: Sessions): GatewayGauges {
+  const connected = sessions.all.filter((session) => session.agent);
+  return {
+    cvms: connected.length,
+    missingForwarders: connected.filter((session) => session.forwarders === 0).length,
+    spentCvms: connected.filter((session) => session.fit === 'spent').length,
+    outboxAge: Math.max(0, ...sessions.all.flatMap((session) => session.outboxes.map((outbox) => outbox.age))),
+  };
+}

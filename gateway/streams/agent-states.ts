@@ -1,0 +1,26 @@
+/** The states that an agent answers to AgentStateReq. */
+export const agentStates = [
+  'Idle',
+  'ReceivingManifest',
+  'ReceivingAlgorithm',
+  'ReceivingData',
+  'Running',
+  'ConsumingResults',
+  'Complete',
+  'Failed',
+] as const;
+export type AgentState = (typeof agentStates)[number];
+
+export function isAgentState(text: string): text is AgentState {
+  return (agentStates as readonly string[]).includes(text);
+}
+
+/** The states in which an agent has no run. */
+export function isWithoutRun(state: AgentState): boolean {
+  return state === 'Idle' || state === 'ReceivingManifest';
+}
+
+/** The states in which an agent still works on its run, so that a stop ends something. */
+export function isAtWork(state: AgentState): boolean {
+  return state === 'ReceivingAlgorithm' || state === 'ReceivingData' || state === 'Running';
+}

@@ -1,0 +1,103 @@
+import type { RunResponse, ServerMessage } from '../wire/messages.ts';
+import { type AgentState, isAgentState } from './agent-states.ts';
+
+/** The part of a gRPC call that an open stream needs. */
+export interface Call {
+  write: (message: ServerMessage) => boolean;
+  end: () => void;
+  writableLength: number;
+}
+
+/** Messages for an agent that does not read. The stream takes no more until it does. */
+const mostUnread = 16;
+
+/** The stream of an agent: takes commands and answers for its state. */
+export class AgentStream {
+  readonly openedAt: number;
+  /** Whether the agent process has sent its attestation on this stream. */
+  isAttested = false;
+  private readonly call: Call;
+  private readonly answerInMilliseconds: number;
+  private readonly waiting = new Map<string, (state: AgentState | undefined) => void>();
+  private lastRequest = 0;
+  private onRunResponse: ((response: RunResponse | undefined) => void) | undefined;
+  private asking: Promise<AgentState | undefined> | undefined;
+  private closed = false;
+
+  constructor(call: Call, { answerInMilliseconds, now }: { answerInMilliseconds: number; now: number }) {
+    this.call = call;
+    this.answerInMilliseconds = answerInMilliseconds;
+    this.openedAt = now;
+  }
+
+  get isOpen(): boolean {
+    return !this.closed;
+  }
+
+  /** @returns false if the agent does not read what was sent before */
+  send(message: ServerMessage): boolean {
+    if (this.closed || this.call.writableLength >= mostUnread) return false;
+    this.call.write(message);
+    return true;
+  }
+
+  /** Asks the agent for its state. @returns undefined if it does not answer in time, or with an unknown state */
+  state(): Promise<AgentState | undefined> {
+    this.asking ??= this.ask().finally(() => (this.asking = undefined));
+    return this.asking;
+  }
+
+  private async ask(): Promise<AgentState | undefined> {
+    const id = String(++this.lastRequest);
+    if (!this.send({ agentStateReq: { id } })) return undefined;
+    const { promise, resolve } = Promise.withResolvers<AgentState | undefined>();
+    this.waiting.set(id, resolve);
+    const timer = setTimeout(() => resolve(undefined), this.answerInMilliseconds);
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      this.waiting.delete(id);
+    }
+  }
+
+  /** Passes on the agent's answer. Answers to nothing are ignored. */
+  answer({ id, state }: { id: string; state: string }): void {
+    this.waiting.get(id)?.(isAgentState(state) ? state : undefined);
+  }
+
+  /**
+   * Sends a run and waits for the agent's answer.
+   * @returns undefined if none comes in time, which says nothing: an agent does not answer to a run that it has already
+   */
+  async run(chunks: { data: Uint8Array; id: string }): Promise<RunResponse | undefined> {
+    const { promise, resolve } = Promise.withResolvers<RunResponse | undefined>();
+    this.onRunResponse = resolve;
+    const timer = setTimeout(() => resolve(undefined), this.answerInMilliseconds);
+    try {
+      // One message: pieces of an attempt that broke off would be put before those of the next one.
+      return this.send({ runReqChunks: { ...chunks, is_last: true } }) ? await promise : undefined;
+    } finally {
+      clearTimeout(timer);
+      this.onRunResponse = undefined;
+    }
+  }
+
+  /** Passes on the agent's answer to a run. */
+  answerRun(response: RunResponse): void {
+    this.onRunResponse?.(response);
+  }
+
+  /** Ends the stream and every wait for it. */
+  close(): void {
+    if (!this.closed) this.call.end();
+    this.lost();
+  }
+
+  /** The other side has ended the stream. */
+  lost(): void {
+    this.closed = true;
+    for (const resolve of this.waiting.values()) resolve(undefined);
+    this.onRunResponse?.(undefined);
+  }
+}

@@ -1,0 +1,126 @@
+import { status, type ServerDuplexStream } from '@grpc/grpc-js';
+import { log } from '../../shared/logger.ts';
+import type { GatewayParts } from '../gateway-parts.ts';
+import { nameOf } from '../identity/cvm-identity.ts';
+import { credentialsOf, type StreamCredentials } from '../identity/stream-credentials.ts';
+import { whyRefused } from '../identity/registration.ts';
+import type { CvmSession } from '../session/cvm-session.ts';
+import type { Sessions } from '../session/sessions.ts';
+import type { ClientMessage, ServerMessage } from '../wire/messages.ts';
+import { AgentStream } from './agent-stream.ts';
+import { limitRate } from './limit-rate.ts';
+
+type Stream = ServerDuplexStream<ClientMessage, ServerMessage>;
+
+/** Streams of one CVM: its agent's, its log-forwarder's, and those that they have abandoned without closing them. */
+const mostStreamsPerCvm = 6;
+
+/** Serves `cvms.Service/Process`: finds out who opened the stream, and passes its messages to the session of that CVM. */
+export function processHandler(sessions: Sessions, parts: GatewayParts) {
+  return (stream: Stream): void => {
+    stream.on('error', () => undefined); // followed by `close`
+    void admit(stream, sessions, parts).catch((error: unknown) => {
+      log('ERROR', 'A stream failed.', {}, error);
+      stream.destroy();
+    });
+  };
+}
+
+async function admit(stream: Stream, sessions: Sessions, parts: GatewayParts): Promise<void> {
+  const credentials = credentialsOf(stream.getAuthContext().sslPeerCertificate, stream.metadata);
+  if (typeof credentials === 'string') return refuse(stream, parts, credentials);
+  const reason = await untilKnown(() => whyRefused(parts.service, credentials), stream, parts);
+  if (reason !== undefined) return refuse(stream, parts, reason, credentials);
+  if (stream.cancelled || stream.destroyed) return;
+
+  const session = sessions.of(credentials.identity);
+  if (session.streams.size >= mostStreamsPerCvm) {
+    return refuse(stream, parts, 'The CVM has too many open streams.', credentials);
+  }
+  const open = { ...credentials, end: (why: string) => refuse(stream, parts, why, credentials) };
+  session.streams.add(open);
+  const over = () => session.streams.delete(open);
+  if (credentials.kind === 'log-forwarder') serveForwarder(stream, session, over);
+  else await serveAgent(stream, session, parts, over);
+}
+
+/** Repeats a question to the service until it is answered. Meanwhile nothing is read from the stream. */
+async function untilKnown<T>(ask: () => Promise<T>, stream: Stream, { pace }: GatewayParts): Promise<T | undefined> {
+  for (let pause = pace.firstRetry; !stream.cancelled; pause = Math.min(2 * pause, pace.longestRetry)) {
+    try {
+      return await ask();
+    } catch (error) {
+      log('WARN', 'The registration of a CVM cannot be read now.', {}, error);
+      await new Promise((resolve) => setTimeout(resolve, pause * (0.5 + Math.random() / 2)));
+    }
+  }
+  return undefined;
+}
+
+function refuse(stream: Stream, { counts }: GatewayParts, reason: string, credentials?: StreamCredentials): void {
+  counts.streamsRefused++;
+  log('WARN', 'A stream was refused.', {
+    reason,
+    peer: stream.getPeer(),
+    ...(credentials ? { cvm: nameOf(credentials.identity) } : {}),
+  });
+  stream.emit('error', { code: status.PERMISSION_DENIED, details: reason });
+}
+
+/** Calls back once, however the stream ends. */
+function whenOver(stream: Stream, callback: () => void): void {
+  let isOver = false;
+  for (const event of ['close', 'cancelled', 'end']) {
+    stream.once(event, () => {
+      if (!isOver) callback();
+      isOver = true;
+    });
+  }
+}
+
+function serveForwarder(stream: Stream, session: CvmSession, over: () => unknown): void {
+  session.forwarders++;
+  whenOver(stream, () => {
+    session.forwarders--;
+    over();
+  });
+  listen(stream, session);
+}
+
+async function serveAgent(stream: Stream, session: CvmSession, parts: GatewayParts, over: () => unknown): Promise<void> {
+  const agent = new AgentStream(stream, { answerInMilliseconds: parts.pace.answer, now: parts.clock.now() });
+  whenOver(stream, () => {
+    agent.lost();
+    session.disconnect(agent);
+    over();
+  });
+  const current = session.agent;
+  if (current?.isOpen && (await current.state()) !== undefined) {
+    parts.counts.identityConflicts++;
+    session.journalConflict(stream.getPeer());
+    return refuse(stream, parts, 'Another agent is connected as this CVM, and it answers.', undefined);
+  }
+  if (stream.cancelled || stream.destroyed) return;
+  session.connect(agent);
+  listen(stream, session, agent);
+}
+
+function listen(stream: Stream, session: CvmSession, agent?: AgentStream): void {
+  const count = limitRate(stream);
+  stream.on('end', () => stream.end());
+  stream.on('data', (message: ClientMessage) => {
+    count(message);
+    receive(message, session, agent);
+  });
+}
+
+function receive(message: ClientMessage, session: CvmSession, agent: AgentStream | undefined): void {
+  if (message.agent_log) session.takeLog(message.agent_log);
+  else if (message.agent_event) session.takeEvent(message.agent_event);
+  if (!agent) return;
+  const token = message.vTPMattestationReport ?? message.azureAttestationToken;
+  if (message.agentStateRes) agent.answer(message.agentStateRes);
+  else if (message.run_res) agent.answerRun(message.run_res);
+  else if (message.stopComputationRes) session.lookNow();
+  else if (token) session.takeAttestation(token, agent);
+}

@@ -1,0 +1,55 @@
+/** The messages of cvms.proto, as the protocol's loader gives them: with defaults for all fields and the name of the set one. */
+
+export interface WireTimestamp {
+  /** A 64-bit number as a string. */
+  seconds: string;
+  nanos: number;
+}
+
+export interface AgentLog {
+  message: string;
+  computation_id: string;
+  level: string;
+  timestamp: WireTimestamp | null;
+}
+
+export interface AgentEvent {
+  event_type: string;
+  timestamp: WireTimestamp | null;
+  computation_id: string;
+  details: Uint8Array;
+  originator: string;
+  status: string;
+}
+
+export interface RunResponse {
+  computation_id: string;
+  /** Empty: the agent took the run. */
+  error: string;
+}
+
+export interface AttestationToken {
+  /** Empty without an attestation. */
+  file: Uint8Array;
+  certSerialNumber: string;
+}
+
+export interface ClientMessage {
+  /** Undefined for a message of a newer agent. */
+  message?: string;
+  agent_log?: AgentLog;
+  agent_event?: AgentEvent;
+  run_res?: RunResponse;
+  /** An empty `message`: the computation was stopped. */
+  stopComputationRes?: { computation_id: string; message: string };
+  agentStateRes?: { id: string; state: string };
+  vTPMattestationReport?: AttestationToken;
+  azureAttestationToken?: AttestationToken;
+}
+
+/** Exactly one field. An agent leaves its stream when it gets a message without any. */
+export type ServerMessage =
+  | { runReqChunks: { data: Uint8Array; id: string; is_last: boolean } }
+  | { stopComputation: { computation_id: string } }
+  | { agentStateReq: { id: string } }
+  | { disconnectReq: { id: string } };

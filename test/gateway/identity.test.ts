@@ -1,0 +1,145 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAuthority, issueCvmCertificate } from '../../infra/certificates/authority.ts';
+import { shortly, startGatewayStack, type EnrolledCvm, type GatewayStack } from '../support/gateway-stack.ts';
+import type { AgentOptions, SimulatedAgent } from '../support/simulated-agent.ts';
+
+let world: GatewayStack;
+let other: EnrolledCvm;
+beforeAll(async () => {
+  world = await startGatewayStack();
+  other = await world.enrol('other-1');
+});
+afterAll(() => world.stop());
+
+const permissionDenied = 7;
+const unavailable = 14;
+
+/** Connects and waits until the stream is refused. @returns the status of the refusal */
+async function refusalOf(cvm: EnrolledCvm, options: Partial<AgentOptions> = {}): Promise<{ code?: number; details?: string }> {
+  const agent = world.connect(cvm, { hasForwarder: false, reconnectInMilliseconds: 60_000, ...options });
+  await expect.poll(() => agent.errors.length).toBeGreaterThan(0);
+  agent.end();
+  return agent.errors[0] ?? {};
+}
+
+async function journal(computationId: string): Promise<string[]> {
+  return (await world.events(computationId)).map(shortly);
+}
+
+async function waitingForUploads(cvmId: string, options: Partial<AgentOptions> = {}) {
+  const cvm = await world.enrol(cvmId);
+  const agent = world.connect(cvm, options);
+  await world.untilReady(cvmId);
+  const run = await world.startRun(cvmId);
+  await expect.poll(() => agent.state).toBe('ReceivingAlgorithm');
+  return { cvm, agent, ...run };
+}
+
+/** Takes a run to its end. */
+async function complete(agent: SimulatedAgent, computationId: string): Promise<void> {
+  agent.upload();
+  agent.finish();
+  await world.untilRun(computationId, 'completed');
+}
+
+describe('a stream', () => {
+  it('is refused without a certificate', async () => {
+    const { address, ca, cvmId } = other;
+    const agent = world.connect({ address, ca, cvmId } as EnrolledCvm, { hasForwarder: false });
+    await expect.poll(() => agent.errors[0]?.code).toBe(unavailable);
+    agent.end();
+  });
+
+  it('is refused with a certificate of another authority', async () => {
+    const stranger = await createAuthority('stranger');
+    const certificate = await issueCvmCertificate(stranger, { domain: 'd1', cvmId: 'other-1' }, publicKeyOf(other));
+    expect((await refusalOf({ ...other, certificate })).code).toBe(unavailable);
+  });
+
+  it('is refused if its CVM is not registered', async () => {
+    const cvm = await world.enrol('unknown-1', { isRegistered: false });
+    expect(await refusalOf(cvm)).toMatchObject({ code: permissionDenied, details: expect.stringContaining('not registered') });
+  });
+
+  it('is refused with a certificate that was replaced', async () => {
+    const before = await world.enrol('renewed-1');
+    await world.enrol('renewed-1');
+    expect(await refusalOf(before)).toMatchObject({ code: permissionDenied });
+  });
+
+  it('is refused if its job-id names another CVM than its certificate', async () => {
+    const cvm = await world.enrol('liar-1');
+    const refusal = await refusalOf({ ...cvm, cvmId: 'other-1' });
+    expect(refusal).toMatchObject({ code: permissionDenied, details: expect.stringContaining('job-id') });
+  });
+
+  it('ends when the certificate of its CVM is revoked', async () => {
+    const cvm = await world.enrol('revoked-1');
+    const agent = world.connect(cvm, { reconnectInMilliseconds: 60_000 });
+    await world.untilReady('revoked-1');
+    await world.call('PUT', '/d1/cvms/revoked-1', { description: '', certificate: null });
+    await expect.poll(() => agent.errors.map(({ code }) => code)).toContain(permissionDenied);
+    agent.end();
+  });
+
+  it('is refused while another agent answers as the same CVM, and the journal of its run says so', async () => {
+    const { cvm, agent, computationId } = await waitingForUploads('twice-1');
+    expect(await refusalOf(cvm)).toMatchObject({ code: permissionDenied, details: expect.stringContaining('Another agent') });
+    await expect.poll(() => journal(computationId)).toContain('IdentityConflict/Warning');
+    expect(agent.errors).toEqual([]);
+    await complete(agent, computationId);
+  });
+
+  it('replaces one of the same CVM that does not answer', async () => {
+    const { cvm, agent, computationId } = await waitingForUploads('hung-1');
+    agent.hang();
+    const again = world.connect(cvm);
+    await world.untilRun(computationId, 'failed'); // the agent that answers has no run: it was restarted
+    await expect.poll(() => journal(computationId)).toContain('Failed/Failed (inferred)');
+    expect(again.errors).toEqual([]);
+    agent.end();
+  });
+});
+
+describe('what a CVM says', () => {
+  it('changes no run of another CVM, whatever computation it names', async () => {
+    const { agent, computationId } = await waitingForUploads('victim-1');
+    const stranger = world.connect(other);
+    await world.untilReady('other-1');
+    stranger.event('Failed', 'Failed', computationId);
+    stranger.event('Running', 'InProgress', computationId);
+    await expect.poll(() => world.gateway.gateway?.counts.eventsRefused).toBeGreaterThanOrEqual(2);
+    await complete(agent, computationId);
+    expect(await journal(computationId)).not.toContain('Failed/Failed');
+    stranger.end();
+  });
+
+  it('ends its stream if a message is larger than 1 MiB, and no other stream', async () => {
+    const { agent, computationId } = await waitingForUploads('large-1');
+    const stranger = world.connect(other);
+    stranger.forward({
+      agent_log: { level: 'INFO', message: 'x'.repeat(4 * 1024 * 1024 - 100), computation_id: '', timestamp: null },
+    });
+    await expect.poll(() => stranger.errors.length).toBeGreaterThan(0);
+    await complete(agent, computationId);
+    stranger.end();
+  });
+
+  it('does not hold up others when it is a flood, and its log ends at 8 MiB', async () => {
+    const { agent: chatty, computationId: flooded, runId } = await waitingForUploads('flood-1');
+    const { agent, computationId } = await waitingForUploads('beside-1');
+    for (let line = 0; line < 40_000; line++) chatty.log('DEBUG', 'x'.repeat(450));
+    await complete(agent, computationId);
+    await complete(chatty, flooded);
+    const file = join(world.gateway.logs ?? '', `${runId}.log`);
+    expect(statSync(file).size).toBeLessThanOrEqual(8 * 1024 * 1024);
+    expect(readFileSync(file, 'utf8')).toContain('xxxx');
+  });
+});
+
+function publicKeyOf({ certificate }: EnrolledCvm): string {
+  return new X509Certificate(certificate).publicKey.export({ format: 'pem', type: 'spki' }).toString();
+}

@@ -1,0 +1,137 @@
+import { describe, expect, it, vi } from 'vitest';
+import { identityIn, identityUri } from '../../gateway/identity/cvm-identity.ts';
+import { eventId } from '../../gateway/reports/event-identifier.ts';
+import { FailureReason } from '../../gateway/reports/failure-reason.ts';
+import { Outbox } from '../../gateway/reports/outbox.ts';
+import type { LastingReport } from '../../shared/runs/report.ts';
+
+const event = (id: string, details = ''): LastingReport => ({
+  type: 'event',
+  id,
+  run_id: 'run',
+  event_type: 'AlgorithmRun',
+  status: 'Warning',
+  originator: 'agent',
+  details,
+});
+
+/** An outbox whose service takes nothing until it is told to. */
+function heldOutbox() {
+  const sent: string[] = [];
+  const opened = Promise.withResolvers<undefined>();
+  let dropped = 0;
+  let failures = 0;
+  const outbox = new Outbox({
+    send: async (reports) => {
+      await opened.promise;
+      if (failures-- > 0) throw new Error('The service is busy.');
+      sent.push(...reports.map(({ id }) => id));
+      return [];
+    },
+    onTaken: () => undefined,
+    onDropped: () => dropped++,
+    now: () => Date.now(),
+    pauses: { firstInMilliseconds: 1, longestInMilliseconds: 2 },
+  });
+  return {
+    outbox,
+    sent,
+    dropped: () => dropped,
+    open: (failing = 0) => {
+      failures = failing;
+      opened.resolve(undefined);
+    },
+  };
+}
+
+describe('the outbox', () => {
+  it('keeps the order, and repeats what the service does not take', async () => {
+    const { outbox, sent, open } = heldOutbox();
+    const ids = Array.from({ length: 100 }, (_, index) => `event-${index}`);
+    for (const id of ids) outbox.add(event(id));
+    open(3);
+    await vi.waitFor(() => expect(sent).toEqual(ids));
+    expect(outbox.isEmpty).toBe(true);
+  });
+
+  it('holds 1,000 reports, leaves out the oldest warnings, and never what decides the run', async () => {
+    const { outbox, sent, dropped, open } = heldOutbox();
+    outbox.add(event('state:Running/InProgress'));
+    for (let index = 0; index < 1_500; index++) outbox.add(event(`warning-${index}`), { isOptional: true });
+    outbox.add(event('state:Failed/Failed'));
+    expect(dropped()).toBe(502);
+    open();
+    await vi.waitFor(() => expect(outbox.isEmpty).toBe(true));
+    expect(sent).toHaveLength(1_000);
+    expect([sent[0], sent.at(-1)]).toEqual(['state:Running/InProgress', 'state:Failed/Failed']);
+  });
+
+  it('holds 8 MiB', () => {
+    const { outbox, dropped } = heldOutbox();
+    for (let index = 0; index < 200; index++) outbox.add(event(`large-${index}`, 'x'.repeat(64 * 1024)), { isOptional: true });
+    expect(dropped()).toBeGreaterThanOrEqual(70);
+  });
+
+  it('takes a report once while it waits', () => {
+    const { outbox, dropped } = heldOutbox();
+    for (let index = 0; index < 3_000; index++) outbox.add(event('the same'), { isOptional: true });
+    expect(dropped()).toBe(0);
+  });
+});
+
+describe('the reason of a failure', () => {
+  const line = (message: string, level = 'WARN', nanos = 1) => ({
+    message,
+    level,
+    computation_id: '',
+    timestamp: { seconds: '1', nanos },
+  });
+
+  it('is the line of the agent, joined from its pieces', () => {
+    const reason = new FailureReason();
+    reason.read(line('Traceback of the algorithm', 'ERROR', 1));
+    reason.read(line('failed to run computation: algorithm execution', 'WARN', 2));
+    reason.read(line(' error: exit status 3', 'WARN', 2));
+    reason.read(line('failed to send log', 'ERROR', 3));
+    expect(reason.text).toBe('failed to run computation: algorithm execution error: exit status 3');
+  });
+
+  it('is unknown without such a line, and has 1,000 characters at most', () => {
+    const reason = new FailureReason();
+    reason.read(line('failed to run computation: it is only information', 'INFO'));
+    expect(reason.text).toBeUndefined();
+    reason.read(line(`failed to run computation: ${'x'.repeat(5_000)}`));
+    expect(reason.text).toHaveLength(1_000);
+  });
+});
+
+describe('the identifier of an event', () => {
+  const at = (nanos: number) => ({ seconds: '1', nanos });
+  const agentEvent = { computation_id: '', details: Buffer.alloc(0), originator: 'agent' };
+
+  it('depends on the time only for events that may occur again', () => {
+    const running = { ...agentEvent, event_type: 'Running', status: 'InProgress' };
+    const warning = { ...agentEvent, event_type: 'AlgorithmRun', status: 'Warning' };
+    expect(eventId({ ...running, timestamp: at(1) })).toBe(eventId({ ...running, timestamp: at(2) }));
+    expect(eventId({ ...warning, timestamp: at(1) })).not.toBe(eventId({ ...warning, timestamp: at(2) }));
+    expect(eventId({ ...warning, timestamp: at(1) })).toBe(eventId({ ...warning, timestamp: at(1) }));
+  });
+});
+
+describe('the identity in a certificate', () => {
+  it('is the one CVM that its alternative names contain', () => {
+    const cvm = { domain: 'd1', cvmId: 'vm:1.a' };
+    expect(identityIn(`DNS:localhost, URI:${identityUri(cvm)}`)).toEqual(cvm);
+  });
+
+  it.each([
+    undefined,
+    '',
+    'DNS:urn:cvm:d1:vm-1',
+    'URI:urn:cvm:d1:vm-1, URI:urn:cvm:d1:vm-2',
+    'URI:urn:cvm:d1:vm 1',
+    'URI:"urn:cvm:d1:x"',
+  ])('is missing in %j', (names) => {
+    expect(identityIn(names)).toBeUndefined();
+  });
+});

@@ -1,0 +1,62 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { seededRandom } from '../support/aws-dynamodb/seeded-random.ts';
+import { amount, sampleSeed } from '../support/amounts.ts';
+import { shortly, startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
+import type { SimulatedAgent } from '../support/simulated-agent.ts';
+
+let world: GatewayStack;
+beforeAll(async () => {
+  world = await startGatewayStack({}, { ofItsOwn: true });
+});
+afterAll(() => world.stop());
+
+type Outcome = 'completed' | 'failed' | 'cancelled';
+
+/** The time for which an algorithm works, and for which users take to upload, in milliseconds. */
+const stepInMilliseconds = 300;
+
+/** Takes its steps as users would, up to the outcome. A stop comes from the test. */
+function stepwise(outcome: Outcome) {
+  return (agent: SimulatedAgent, state: string) => {
+    setTimeout(() => {
+      if (state === 'ReceivingAlgorithm') agent.upload();
+      else if (state === 'Running' && outcome === 'completed') agent.finish();
+      else if (state === 'Running' && outcome === 'failed') agent.fail();
+    }, stepInMilliseconds);
+  };
+}
+
+const deaths = amount({ sample: 3, full: 30 });
+
+describe('a gateway that is killed at a random moment of a run', () => {
+  it(`loses no outcome and doubles no event, ${deaths} times`, { timeout: 900_000 }, async () => {
+    const random = seededRandom(sampleSeed);
+    for (let death = 0; death < deaths; death++) {
+      const outcome = (['completed', 'failed', 'cancelled'] as const)[death % 3] ?? 'completed';
+      const after = random() * 1_500;
+      const cvmId = `killed-${death}`;
+      const what = `seed ${sampleSeed}, ${outcome}, killed after ${Math.round(after)} ms`;
+      const agent = world.connect(await world.enrol(cvmId), { onState: stepwise(outcome) });
+      await world.untilReady(cvmId);
+      const { computationId } = await world.startRun(cvmId);
+      const killed = delay(after).then(async () => {
+        await world.gateway.kill();
+        await world.gateway.start();
+      });
+      if (outcome === 'cancelled') {
+        await delay(random() * 1_000);
+        await world.stopRun(computationId);
+      }
+      await killed;
+      await world.untilRun(computationId, outcome);
+      const events = (await world.events(computationId)).map(shortly);
+      expect(agent.requests.length, what).toBeLessThanOrEqual(2);
+      const names = events.map((event) => event.replace(' (inferred)', ''));
+      expect(names, what).toEqual([...new Set(names)]);
+      const last = { completed: 'ConsumingResults/Ready', failed: 'Failed/Failed', cancelled: 'Stopped/Stopped' }[outcome];
+      if (outcome !== 'cancelled') expect(names, what).toContain(last);
+      agent.end();
+    }
+  });
+});

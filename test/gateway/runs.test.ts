@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { shortly, startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
+import type { SimulatedAgent } from '../support/simulated-agent.ts';
+
+let world: GatewayStack;
+beforeAll(async () => {
+  world = await startGatewayStack();
+});
+afterAll(() => world.stop());
+
+/** Takes every step as soon as it can. */
+const throughout = (agent: SimulatedAgent) => {
+  setTimeout(() => {
+    agent.upload();
+    agent.finish();
+    agent.fetch();
+  }, 20);
+};
+
+/** The events of the agent, oldest first. */
+async function eventsOfAgent(computationId: string): Promise<string[]> {
+  return (await world.events(computationId))
+    .filter(({ event_type }) => /^[A-Z]/.test(event_type) && event_type !== 'Attestation')
+    .map(shortly);
+}
+
+const untilState = (agent: SimulatedAgent, state: string) => expect.poll(() => agent.state).toBe(state);
+
+/** Starts a run on a new CVM, up to the state in which the algorithm works. */
+async function atWork(cvmId: string) {
+  const cvm = await world.enrol(cvmId);
+  const agent = world.connect(cvm);
+  await world.untilReady(cvmId);
+  const run = await world.startRun(cvmId);
+  await untilState(agent, 'ReceivingAlgorithm');
+  agent.upload();
+  return { agent, cvm, ...run };
+}
+
+describe('a run of an agent at the gateway', () => {
+  it('completes, with each event of the agent once', async () => {
+    const cvm = await world.enrol('complete-1');
+    const agent = world.connect(cvm, { onState: throughout });
+    await world.untilReady('complete-1');
+    const { computationId } = await world.startRun('complete-1');
+    await world.untilRun(computationId, 'completed');
+    expect(agent.requests).toHaveLength(1);
+    await expect
+      .poll(() => eventsOfAgent(computationId))
+      .toEqual([
+        'ReceivingAlgorithm/InProgress',
+        'Running/Starting',
+        'Running/InProgress',
+        'Running/Completed',
+        'ConsumingResults/Ready',
+        'Complete/Completed',
+      ]);
+  });
+
+  it('fails with the reason from the log of the agent', async () => {
+    const { agent, computationId } = await atWork('fail-1');
+    agent.fail();
+    const { reason } = await world.untilRun(computationId, 'failed');
+    expect(reason).toContain('failed to run computation: algorithm execution error: exit status 3');
+  });
+
+  it('is cancelled by a stop, and the failure that the agent reports after it is ignored', async () => {
+    const { agent, computationId } = await atWork('stop-1');
+    await world.stopRun(computationId);
+    expect(await world.untilRun(computationId, 'cancelled')).toMatchObject({ reason: 'Stopped; the CVM confirmed it.' });
+    expect(agent.stops).toBe(1);
+    await expect.poll(() => eventsOfAgent(computationId)).toContain('Stopped/Stopped');
+    expect(await eventsOfAgent(computationId)).not.toContain('Running/Failed');
+  });
+
+  it('is cancelled by a stop while the agent waits for uploads', async () => {
+    const cvm = await world.enrol('stop-2');
+    const agent = world.connect(cvm);
+    await world.untilReady('stop-2');
+    const { computationId } = await world.startRun('stop-2');
+    await untilState(agent, 'ReceivingAlgorithm');
+    await world.stopRun(computationId);
+    await world.untilRun(computationId, 'cancelled');
+    expect(agent.stops).toBe(1);
+  });
+
+  it('ends by the state of the agent when the log-forwarder is gone, with events that say so', async () => {
+    const { agent, computationId } = await atWork('mute-1');
+    await expect.poll(() => eventsOfAgent(computationId)).toContain('Running/InProgress');
+    agent.loseForwarder();
+    agent.finish();
+    await world.untilRun(computationId, 'completed');
+    agent.fetch();
+    await expect
+      .poll(() => eventsOfAgent(computationId))
+      .toEqual([
+        'ReceivingAlgorithm/InProgress',
+        'Running/Starting',
+        'Running/InProgress',
+        'ConsumingResults/Ready (inferred)',
+        'Complete/Completed (inferred)',
+      ]);
+  });
+
+  it('fails when the agent restarts in the middle', async () => {
+    const { agent, computationId } = await atWork('restart-1');
+    await expect.poll(() => eventsOfAgent(computationId)).toContain('Running/InProgress');
+    agent.restart();
+    const { reason } = await world.untilRun(computationId, 'failed');
+    expect(reason).toContain('The agent restarted while the run was active.');
+    expect(await eventsOfAgent(computationId)).toContain('Failed/Failed (inferred)');
+  });
+
+  it('goes on when the agent comes back after it lost its connection', async () => {
+    const { agent, computationId } = await atWork('back-1');
+    agent.abandonStream();
+    agent.finish();
+    await world.untilRun(computationId, 'completed');
+    expect(agent.requests).toHaveLength(1);
+  });
+
+  it('is refused on a spent CVM until its agent was restarted', async () => {
+    const { agent, computationId } = await atWork('spent-1');
+    await world.stopRun(computationId);
+    await world.untilRun(computationId, 'cancelled');
+    const spent = async () => (await world.call('GET', '/d1/cvms/spent-1')).body['presence'];
+    await expect.poll(spent).toMatchObject({ fit: 'spent' });
+    const refused = await world.call('POST', `/d1/computations/${computationId}/run?cvm=spent-1`);
+    expect(refused).toMatchObject({ status: 409, body: { reason: 'cvm_not_ready' } });
+    agent.restart();
+    await world.untilReady('spent-1');
+    await world.startRun('spent-1');
+    await untilState(agent, 'ReceivingAlgorithm');
+    expect(agent.requests).toHaveLength(2);
+  });
+
+  it('has the hash of the attestation of its agent in its journal', async () => {
+    const { computationId } = await atWork('attested-1');
+    const find = async () => (await world.events(computationId)).find(({ event_type }) => event_type === 'Attestation');
+    await expect.poll(find).toBeDefined();
+    const details = JSON.parse(Buffer.from((await find())?.details ?? '', 'base64').toString()) as Record<string, unknown>;
+    expect(details).toEqual({ attestation_hash: expect.stringMatching(/^[0-9a-f]{64}$/) });
+  });
+});

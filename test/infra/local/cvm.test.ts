@@ -1,0 +1,68 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { SimulatedAgent } from '../../support/simulated-agent.ts';
+import { readyComputation } from './ready-computation.ts';
+import { killServices, startService } from './service-process.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'cvm-'));
+afterEach(() => killServices());
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+function cvm(port: string, ...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [join(import.meta.dirname, '../../../infra/local/cvm.ts'), ...args],
+    { env: { ...process.env, PORT: port }, encoding: 'utf8' },
+  );
+  return { status, stdout, stderr };
+}
+
+const read = (name: string) => readFileSync(join(directory, name), 'utf8');
+
+/** The variables that the command prints for /etc/cocos/environment. */
+function variablesIn(output: string): Record<string, string> {
+  const variables: Record<string, string> = {};
+  for (const [, name = '', value = ''] of output.matchAll(/^([A-Z_]+)=(.*)$/gm)) variables[name] = value;
+  return variables;
+}
+
+describe('npm run cvm', () => {
+  it('enrols a CVM whose agent then takes a run, until it is revoked', async () => {
+    const service = await startService([]);
+    const { port } = new URL(service.baseUrl);
+    const place = ['--domain', 'd1', '--cvm', 'vm-1'];
+    const enrolled = cvm(port, 'enrol', ...place, '--out', directory);
+    expect(enrolled.stderr).toBe('');
+    const variables = variablesIn(enrolled.stdout);
+    expect(variables).toMatchObject({ AGENT_CVM_ID: 'vm-1', AGENT_CVM_GRPC_CLIENT_KEY: '/etc/cocos/certs/key.pem' });
+
+    const agent = new SimulatedAgent({
+      address: variables['AGENT_CVM_GRPC_URL'] ?? '',
+      cvmId: 'vm-1',
+      ca: read('ca.pem'),
+      certificate: read('cert.pem'),
+      key: read('key.pem'),
+      reconnectInMilliseconds: 100,
+    });
+    const presence = async () => (await service.call('GET', '/d1/cvms/vm-1')).body['presence'];
+    await expect.poll(presence).toMatchObject({ state: 'connected', fit: 'ready' });
+    const computation = await readyComputation(service.call);
+    expect((await service.call('POST', `/d1/computations/${computation}/run?cvm=vm-1`)).status).toBe(200);
+    await expect.poll(() => agent.state).toBe('ReceivingAlgorithm');
+
+    expect(cvm(port, 'revoke', ...place)).toMatchObject({ status: 0, stdout: expect.stringContaining('revoked') });
+    expect((await service.call('GET', '/d1/cvms/vm-1')).body).toMatchObject({ certificate_fingerprint: null });
+    agent.end();
+    await service.end('SIGTERM');
+  });
+
+  it.each([[['enrol', '--cvm', 'vm-1']], [['dismiss']], [['enrol', '--domain', 'd1', '--cvm', 'vm-1', '--key', 'dsa']]])(
+    'refuses the arguments %j',
+    (args) => {
+      expect(cvm('3000', ...args)).toMatchObject({ status: 2, stderr: expect.stringContaining('Usage: npm run cvm') });
+    },
+  );
+});

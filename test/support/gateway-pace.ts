@@ -1,0 +1,18 @@
+import type { Pace } from '../../gateway/pace.ts';
+
+/** Short waits, so that tests need not wait for the facts of minutes. */
+export const testPace: Partial<Pace> = {
+  commands: 50,
+  stateOfBusy: 300,
+  stateOfIdle: 300,
+  answer: 1_000,
+  attestation: 200,
+  spent: 500,
+  command: 100,
+  stop: 1_000,
+  lateEvent: 600,
+  lateEventWithoutForwarder: 200,
+  presence: 300,
+  firstRetry: 50,
+  longestRetry: 500,
+};

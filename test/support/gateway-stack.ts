@@ -1,0 +1,168 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { expect, vi } from 'vitest';
+import { createAuthority, issueCvmCertificate, issueServerCertificate } from '../../infra/certificates/authority.ts';
+import type { Enrolment } from '../../infra/local/cvm-gateway.ts';
+import { freePort } from '../../infra/local/free-port.ts';
+import { startStack, type Stack, type StackOptions } from '../../infra/local/stack.ts';
+import { callAs, readyComputation, type Call } from '../infra/local/ready-computation.ts';
+import { testPace } from './gateway-pace.ts';
+import { untilTestEnds } from './patience.ts';
+import { SimulatedAgent, type AgentOptions } from './simulated-agent.ts';
+
+export interface JournalEvent {
+  event_type: string;
+  status: string;
+  run_id: string;
+  details: string;
+}
+
+/** What a CVM shows: its certificate and its private key. */
+export interface EnrolledCvm extends Enrolment {
+  cvmId: string;
+  key: string;
+}
+
+/** The gateway of a test: in this process, or in one of its own that a test may kill. */
+interface TestedGateway {
+  enrol: NonNullable<Stack['cvmGateway']>['enrol'];
+  /** Where the logs of runs are; undefined for a gateway of its own, which prints them. */
+  logs?: string;
+  gateway?: NonNullable<Stack['cvmGateway']>['gateway'];
+  /** Kills the process of the gateway. */
+  kill: () => Promise<void>;
+  /** Starts it again. */
+  start: () => Promise<void>;
+}
+
+/** The service on one machine with a gateway for real agents, and simulated agents that speak their protocol. */
+export interface GatewayStack {
+  stack: Stack;
+  gateway: TestedGateway;
+  /** Calls the service as alice, administrator of d1. */
+  call: Call;
+  /** Issues a certificate, and registers the CVM with it. */
+  enrol: (cvmId: string, options?: { domain?: string; isRegistered?: boolean }) => Promise<EnrolledCvm>;
+  connect: (cvm: EnrolledCvm, options?: Partial<AgentOptions>) => SimulatedAgent;
+  /** Waits until a run can start on the CVM. */
+  untilReady: (cvmId: string) => Promise<void>;
+  /** Runs a new computation on the CVM. */
+  startRun: (cvmId: string) => Promise<{ computationId: string; runId: string }>;
+  stopRun: (computationId: string) => Promise<void>;
+  untilRun: (computationId: string, status: string) => Promise<Record<string, unknown>>;
+  /** The events of a computation, oldest first. */
+  events: (computationId: string) => Promise<JournalEvent[]>;
+  stop: () => Promise<void>;
+}
+
+/** @param ofItsOwn whether the gateway is a process of its own */
+export async function startGatewayStack(options: Partial<StackOptions> = {}, { ofItsOwn = false } = {}): Promise<GatewayStack> {
+  const within = ofItsOwn ? {} : { cvmGateway: { port: 0, pace: testPace } };
+  const stack = await startStack({ port: 0, simulator: false, ...within, ...options });
+  const gateway = stack.cvmGateway ? { ...stack.cvmGateway, ...unkillable } : await gatewayProcess();
+  const call = callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator', 'd2:administrator']));
+  const agents: SimulatedAgent[] = [];
+  return {
+    stack,
+    gateway,
+    call,
+    enrol: async (cvmId, { domain = 'd1', isRegistered = true } = {}) => {
+      const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+      const publicKey = keys.publicKey.export({ format: 'pem', type: 'spki' }).toString();
+      const enrolment = await gateway.enrol({ domain, cvmId, publicKey });
+      if (isRegistered) {
+        const { certificate } = enrolment;
+        const { status } = await call('PUT', `/${domain}/cvms/${cvmId}`, { description: '', certificate });
+        expect(status).toBeLessThan(300);
+      }
+      return { ...enrolment, cvmId, key: keys.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString() };
+    },
+    connect: (cvm, more = {}) => {
+      const agent = new SimulatedAgent({ reconnectInMilliseconds: 200, ...cvm, ...more });
+      agents.push(agent);
+      return agent;
+    },
+    untilReady: async (cvmId) => {
+      await vi.waitFor(async () => {
+        const { body } = await call('GET', `/d1/cvms/${cvmId}`);
+        expect(body['presence']).toMatchObject({ state: 'connected', fit: 'ready' });
+      }, untilTestEnds);
+    },
+    startRun: async (cvmId) => {
+      const computationId = await readyComputation(call);
+      const { status, body } = await call('POST', `/d1/computations/${computationId}/run?cvm=${cvmId}`);
+      expect(body).toEqual(expect.any(String));
+      expect(status).toBe(200);
+      return { computationId, runId: body as unknown as string };
+    },
+    stopRun: async (computationId) => {
+      expect((await call('POST', `/d1/computations/${computationId}/stop`)).status).toBe(200);
+    },
+    untilRun: async (computationId, status) => {
+      return await vi.waitFor(async () => {
+        const { body } = await call('GET', `/d1/computations/${computationId}/run`);
+        expect(body).toMatchObject({ status });
+        return body;
+      }, untilTestEnds);
+    },
+    events: async (computationId) => {
+      const { body } = await call('GET', `/d1/computations/${computationId}/events?limit=100`);
+      return (body['events'] as JournalEvent[]).reverse();
+    },
+    stop: async () => {
+      for (const agent of agents) agent.end();
+      if (ofItsOwn) await gateway.kill();
+      await stack.stop();
+    },
+  };
+}
+
+/** An event of an agent in short, such as `Running/InProgress`, with a mark if it was inferred. */
+export function shortly({ event_type, status, details }: JournalEvent): string {
+  const { inferred } = JSON.parse(Buffer.from(details, 'base64').toString() || '{}') as { inferred?: boolean };
+  return `${event_type}/${status}${inferred ? ' (inferred)' : ''}`;
+}
+
+const unkillable = {
+  kill: () => Promise.reject(new Error('The gateway is in this process.')),
+  start: () => Promise.reject(new Error('The gateway is in this process.')),
+};
+
+/** Starts a gateway in a process of its own, with the variables that the stack has set. */
+async function gatewayProcess(): Promise<TestedGateway> {
+  const authority = await createAuthority('test');
+  const { certificate, key } = await issueServerCertificate(authority, ['localhost', '127.0.0.1']);
+  const port = await freePort();
+  let child: ChildProcess | undefined;
+  const start = async () => {
+    const started = spawn(process.execPath, [join(import.meta.dirname, 'run-gateway.ts')], {
+      env: {
+        ...process.env,
+        GATEWAY_PORT: String(port),
+        GATEWAY_TLS: JSON.stringify({ ca: authority.certificate, certificate, key }),
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    child = started;
+    let output = '';
+    started.stdout.on('data', (chunk) => (output += String(chunk)));
+    await vi.waitFor(() => expect(output).toContain('listening'), untilTestEnds);
+  };
+  await start();
+  return {
+    enrol: async ({ domain, cvmId, publicKey }) => ({
+      certificate: await issueCvmCertificate(authority, { domain, cvmId }, publicKey),
+      ca: authority.certificate,
+      address: `localhost:${port}`,
+    }),
+    kill: async () => {
+      if (!child || child.exitCode !== null || child.signalCode !== null) return;
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
+    },
+    start,
+  };
+}

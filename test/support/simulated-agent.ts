@@ -1,0 +1,257 @@
+import { Client, credentials, Metadata, type ClientDuplexStream } from '@grpc/grpc-js';
+import type { ClientMessage, ServerMessage } from '../../gateway/wire/messages.ts';
+import { cvmsService, runRequestEncoding } from '../../gateway/wire/protocol.ts';
+
+/** How to reach the gateway, and as whom. PEM. */
+export interface AgentOptions {
+  /** Such as `localhost:7001`. */
+  address: string;
+  ca: string;
+  certificate?: string;
+  key?: string;
+  /** Sent as `job-id`. */
+  cvmId: string;
+  /** Default 5 seconds, as the real agent. */
+  reconnectInMilliseconds?: number;
+  /** Default true: the CVM has a log-forwarder. */
+  hasForwarder?: boolean;
+  /** Called in each new state. It may take the next step, as users who upload and fetch do. */
+  onState?: (agent: SimulatedAgent, state: string) => void;
+}
+
+type Outgoing = Omit<ClientMessage, 'message'>;
+type Stream = ClientDuplexStream<Outgoing, ServerMessage>;
+
+/** What the agent reads of its manifest. */
+export interface RunRequest {
+  id: string;
+  datasets: { filename: string; hash: Uint8Array }[];
+  algorithm: { hash: Uint8Array; userKey: Uint8Array };
+}
+
+let clock = 0;
+
+/**
+ * A CVM as the gateway sees it: an agent process and a log-forwarder, each with a stream of its own over its own connection. It
+ * has the real agent's flaws: it takes one run in its life, does not answer to a second one, forgets a stopped run, loses events
+ * when the forwarder's stream breaks, and leaves streams open.
+ */
+export class SimulatedAgent {
+  state = 'ReceivingManifest';
+  /** The run requests that arrived, in order. */
+  readonly requests: RunRequest[] = [];
+  /** The stops that arrived. */
+  stops = 0;
+  /** The questions for the state that arrived. */
+  questions = 0;
+  /** The errors with which streams ended. */
+  readonly errors: { code?: number; details?: string }[] = [];
+  private readonly options: AgentOptions;
+  private agentStream: Stream | undefined;
+  private forwarderStream: Stream | undefined;
+  private readonly clients = new Set<Client>();
+  private chunks: Uint8Array[] = [];
+  private computationId = '';
+  private isStopped = false;
+  private answersState = true;
+  private reconnecting: NodeJS.Timeout | undefined;
+  private ended = false;
+
+  constructor(options: AgentOptions) {
+    this.options = options;
+    this.connectForwarder();
+    this.connectAgent();
+    this.sendAttestation();
+  }
+
+  private open(connectionType?: string): { stream: Stream; client: Client } {
+    const { address, ca, certificate, key, cvmId } = this.options;
+    const channel = credentials.createSsl(
+      Buffer.from(ca),
+      key === undefined ? null : Buffer.from(key),
+      certificate === undefined ? null : Buffer.from(certificate),
+    );
+    // A connection of its own: clients share one by default.
+    const client = new Client(address, channel, { 'grpc.use_local_subchannel_pool': 1, 'grpc.enable_retries': 0 });
+    this.clients.add(client);
+    const metadata = new Metadata();
+    metadata.set('job-id', cvmId);
+    if (connectionType !== undefined) metadata.set('connection-type', connectionType);
+    const method = cvmsService()['Process'];
+    if (!method) throw new TypeError('cvms.proto has no Process.');
+    const stream = client.makeBidiStreamRequest(
+      method.path,
+      method.requestSerialize as (message: Outgoing) => Buffer,
+      method.responseDeserialize as unknown as (bytes: Buffer) => ServerMessage,
+      metadata,
+    );
+    stream.on('error', (error) => this.errors.push(error as { code?: number }));
+    return { stream, client };
+  }
+
+  private connectForwarder(): void {
+    if (this.options.hasForwarder === false) return;
+    const { stream } = this.open('log-forwarder');
+    this.forwarderStream = stream;
+    stream.on('data', () => undefined);
+    stream.on('status', () => {
+      if (this.forwarderStream === stream) this.forwarderStream = undefined; // it never reconnects
+    });
+  }
+
+  private connectAgent(): void {
+    const { stream, client } = this.open();
+    this.agentStream = stream;
+    stream.on('data', (message: ServerMessage) => {
+      if (this.agentStream === stream) this.obey(message);
+    });
+    stream.on('status', () => {
+      client.close();
+      this.clients.delete(client);
+      if (this.agentStream !== stream || this.ended) return;
+      this.agentStream = undefined;
+      this.reconnecting = setTimeout(() => this.connectAgent(), this.options.reconnectInMilliseconds ?? 5_000);
+    });
+  }
+
+  private sendAttestation(): void {
+    const file = Buffer.from(`token of ${this.options.cvmId} at ${++clock}`);
+    this.send({ vTPMattestationReport: { file, certSerialNumber: '1' } });
+  }
+
+  private send(message: Outgoing): void {
+    this.agentStream?.write(message);
+  }
+
+  /** Sends any message on the stream of the log-forwarder. It is lost if the stream is. */
+  forward(message: Outgoing): void {
+    this.forwarderStream?.write(message);
+  }
+
+  private now() {
+    return { seconds: String(Math.floor(Date.now() / 1000)), nanos: (Date.now() % 1000) * 1e6 + (++clock % 1e6) };
+  }
+
+  event(event_type: string, status: string, computation_id = this.computationId, originator = 'agent'): void {
+    const timestamp = this.now();
+    this.forward({ agent_event: { event_type, status, computation_id, originator, timestamp, details: Buffer.alloc(0) } });
+  }
+
+  log(level: string, message: string): void {
+    this.forward({ agent_log: { level, message, computation_id: this.computationId, timestamp: this.now() } });
+  }
+
+  private enter(state: string, status?: string): void {
+    this.state = state;
+    if (status !== undefined) this.event(state, status);
+    this.options.onState?.(this, state);
+  }
+
+  private obey(message: ServerMessage): void {
+    if ('agentStateReq' in message) {
+      this.questions++;
+      this.log('DEBUG', 'Method State took 1µs');
+      if (this.answersState) this.send({ agentStateRes: { id: message.agentStateReq.id, state: this.state } });
+    } else if ('runReqChunks' in message) {
+      this.chunks.push(message.runReqChunks.data);
+      if (message.runReqChunks.is_last) this.takeRun();
+    } else if ('stopComputation' in message) {
+      this.takeStop(message.stopComputation.computation_id);
+    } else if ('disconnectReq' in message) {
+      this.agentStream?.end();
+    }
+  }
+
+  private takeRun(): void {
+    const request = runRequestEncoding().decode(Buffer.concat(this.chunks.splice(0))) as unknown as RunRequest;
+    this.requests.push(request);
+    if (this.state !== 'ReceivingManifest') return; // without an answer
+    this.computationId = request.id;
+    this.enter('ReceivingAlgorithm', 'InProgress');
+    this.send({ run_res: { computation_id: request.id, error: '' } });
+  }
+
+  private takeStop(computation_id: string): void {
+    this.stops++;
+    const wasRunning = this.state === 'Running';
+    this.event('Stopped', 'Stopped');
+    this.isStopped = true;
+    this.state = 'ReceivingManifest';
+    setTimeout(() => {
+      if (wasRunning) this.event('Running', 'Failed', '');
+      this.send({ stopComputationRes: { computation_id, message: '' } });
+    }, 200);
+  }
+
+  /** Users upload everything. A stopped agent answers to no user. */
+  upload(): void {
+    if (this.state !== 'ReceivingAlgorithm' || this.isStopped) return;
+    if ((this.requests.at(-1)?.datasets.length ?? 0) > 0) this.enter('ReceivingData', 'InProgress');
+    this.event('Running', 'Starting');
+    this.enter('Running', 'InProgress');
+  }
+
+  /** The algorithm ends well. */
+  finish(): void {
+    if (this.state !== 'Running') return;
+    this.event('Running', 'Completed');
+    this.enter('ConsumingResults', 'Ready');
+  }
+
+  /** A user fetches the result. */
+  fetch(): void {
+    if (this.state === 'ConsumingResults') this.enter('Complete', 'Completed');
+  }
+
+  /** The algorithm fails. */
+  fail(cause = 'algorithm execution error: exit status 3'): void {
+    if (this.state !== 'Running') return;
+    this.log('WARN', `failed to run computation: ${cause}`);
+    this.event('Running', 'Failed');
+    this.enter('Failed', 'Failed');
+  }
+
+  /** The forwarder hangs or has died: what it is given is lost. */
+  loseForwarder(): void {
+    this.forwarderStream?.destroy();
+    this.forwarderStream = undefined;
+  }
+
+  /** The agent hangs: it answers to nothing. */
+  hang(): void {
+    this.answersState = false;
+  }
+
+  /** Leaves the agent's stream without closing it, and opens another one. */
+  abandonStream(): void {
+    this.connectAgent();
+  }
+
+  /** Agent and computation-runner are restarted: a new process, which sends an attestation and has no run. */
+  restart(): void {
+    this.disconnect();
+    this.state = 'ReceivingManifest';
+    this.isStopped = false;
+    this.answersState = true;
+    this.computationId = '';
+    this.connectForwarder();
+    this.connectAgent();
+    this.sendAttestation();
+  }
+
+  private disconnect(): void {
+    clearTimeout(this.reconnecting);
+    const streams = [this.agentStream, this.forwarderStream];
+    this.agentStream = undefined;
+    this.forwarderStream = undefined;
+    for (const stream of streams) stream?.cancel();
+    for (const client of this.clients) client.close();
+    this.clients.clear();
+  }
+
+  /** Ends both processes. */
+  end(): void {
+    this.ended = true;
+    this.disconnect();
+  }
+}
