@@ -54,7 +54,7 @@ export class Outbox {
     this.entries.push(entry);
     this.bytes += entry.bytes;
     while (this.entries.length > mostEntries || this.bytes > mostBytes) if (!this.dropOldest()) break;
-    this.sending ??= this.sendAll().finally(() => (this.sending = undefined));
+    this.sending ??= this.sendAll();
   }
 
   private dropOldest(): boolean {
@@ -109,6 +109,7 @@ export class Outbox {
         pause = Math.min(2 * pause, longestInMilliseconds);
       }
     }
+    this.sending = undefined; // in the same moment as the loop ends: a report that comes right after it starts another
   }
 
   private async pause(milliseconds: number): Promise<void> {

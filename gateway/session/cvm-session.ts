@@ -145,7 +145,7 @@ export class CvmSession {
     this.again = true;
     if (this.working) return;
     this.working = true;
-    void this.work().finally(() => (this.working = false));
+    void this.work();
   }
 
   private async work(): Promise<void> {
@@ -161,6 +161,7 @@ export class CvmSession {
         log('WARN', 'A CVM cannot be served now.', { cvm: nameOf(this.identity) }, error);
       }
     }
+    this.working = false; // in the same moment as the loop ends: no wake comes between
   }
 
   private async step(): Promise<void> {

@@ -72,6 +72,24 @@ describe('the outbox', () => {
     expect(dropped()).toBeGreaterThanOrEqual(70);
   });
 
+  it('sends a report that comes in the moment in which it has become empty', async () => {
+    const sent: string[] = [];
+    const outbox: Outbox = new Outbox({
+      send: (reports) => {
+        sent.push(...reports.map(({ id }) => id));
+        return Promise.resolve([]);
+      },
+      onTaken: () => {
+        if (sent.length === 1) queueMicrotask(() => outbox.add(event('second')));
+      },
+      onDropped: () => undefined,
+      now: () => Date.now(),
+      pauses: { firstInMilliseconds: 1, longestInMilliseconds: 2 },
+    });
+    outbox.add(event('first'));
+    await vi.waitFor(() => expect(sent).toEqual(['first', 'second']));
+  });
+
   it('takes a report once while it waits', () => {
     const { outbox, dropped } = heldOutbox();
     for (let index = 0; index < 3_000; index++) outbox.add(event('the same'), { isOptional: true });
