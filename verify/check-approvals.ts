@@ -1,5 +1,5 @@
+import { approvalText, isSignatureOf, limitsOf } from '../shared/approvals/approval-signature.ts';
 import { parsePublicKey } from '../shared/keys/public-key.ts';
-import { verifiesApproval } from './approval-signature.ts';
 import { check, fails, holds, note, type Finding } from './finding.ts';
 import type { Approval, Statement } from './statement.ts';
 
@@ -37,7 +37,8 @@ function checkApproval({ domain, computation, run, events, manifest_digest }: St
   if (signature === null || key === null) {
     return note(`${user} approved this manifest without a signature. The service alone says so.`);
   }
-  if (!verifiesApproval({ domain, computation, digest, cvm_ids, expires_at }, signature, key)) {
+  const text = approvalText({ domain, computationId: computation, digest, limits: limitsOf(approval) });
+  if (!isSignatureOf(text, key, signature)) {
     return fails(`The signature of ${user} does not fit the approval and its key.`);
   }
   return holds(`${user} approved this manifest, signed by the key ${parsePublicKey(key).fingerprint}.`);

@@ -1,4 +1,4 @@
-import { constants, createPublicKey, verify } from 'node:crypto';
+import { constants, createPublicKey, verify, type KeyObject } from 'node:crypto';
 import { canonicalDigest } from '../canonical-json.ts';
 
 /** What limits an approval. Only what is given. */
@@ -15,6 +15,11 @@ interface Approved {
   limits: Limits;
 }
 
+/** Returns those of the limits that are given. */
+export function limitsOf({ cvm_ids, expires_at }: { [name in keyof Limits]?: Limits[name] | null | undefined }): Limits {
+  return { ...(cvm_ids ? { cvm_ids } : {}), ...(expires_at ? { expires_at } : {}) };
+}
+
 /** Returns the text that a user signs to approve a manifest (docs/contract.md, section 9). */
 export function approvalText({ domain, computationId, digest, limits }: Approved): string {
   const text = `computation-approval:v1:${domain}:${computationId}:${digest}`;
@@ -23,20 +28,27 @@ export function approvalText({ domain, computationId, digest, limits }: Approved
 
 /**
  * Returns whether a key made the signature of a text: Ed25519; ECDSA with SHA-256, in DER; RSA-PSS with SHA-256, MGF1 with
- * SHA-256 and a salt of 32 bytes.
+ * SHA-256 and a salt of 32 bytes. Returns false if the key is none of these.
  * @param key base64 of a DER SubjectPublicKeyInfo
  * @param signature base64
  */
 export function isSignatureOf(text: string, key: string, signature: string): boolean {
-  const publicKey = createPublicKey({ key: Buffer.from(key, 'base64'), format: 'der', type: 'spki' });
-  const [data, bytes] = [Buffer.from(text), Buffer.from(signature, 'base64')];
-  switch (publicKey.asymmetricKeyType) {
+  try {
+    const publicKey = createPublicKey({ key: Buffer.from(key, 'base64'), format: 'der', type: 'spki' });
+    return verifies(publicKey, Buffer.from(text), Buffer.from(signature, 'base64'));
+  } catch {
+    return false;
+  }
+}
+
+function verifies(key: KeyObject, text: Buffer, signature: Buffer): boolean {
+  switch (key.asymmetricKeyType) {
     case 'ed25519':
-      return verify(null, data, publicKey, bytes);
+      return verify(null, text, key, signature);
     case 'ec':
-      return verify('sha256', data, { key: publicKey, dsaEncoding: 'der' }, bytes);
+      return verify('sha256', text, { key, dsaEncoding: 'der' }, signature);
     case 'rsa':
-      return verify('sha256', data, { key: publicKey, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 }, bytes);
+      return verify('sha256', text, { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 }, signature);
     default:
       return false;
   }

@@ -10,7 +10,7 @@ import { computationKeys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { describeApproval, type Approval, type ApprovalInput } from './approval.ts';
-import { approvalText, isSignatureOf, type Limits } from './approval-signature.ts';
+import { approvalText, isSignatureOf, limitsOf } from './approval-signature.ts';
 import { configDigest, isStale } from './counting-approvals.ts';
 import { digestOf } from './readiness.ts';
 
@@ -88,10 +88,6 @@ function staleDigest(manifest_digest: string): ServiceError {
     reason: 'stale_digest',
     manifest_digest,
   });
-}
-
-function limitsOf({ cvm_ids, expires_at }: Pick<ApprovalInput, 'cvm_ids' | 'expires_at'>): Limits {
-  return { ...(cvm_ids ? { cvm_ids } : {}), ...(expires_at ? { expires_at } : {}) };
 }
 
 /** Returns the signature and the key that it was verified with. @throws ServiceError `invalid_request` */

@@ -1,3 +1,4 @@
+import { constants, generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { checkEvidence, type EvidenceFiles } from '../../verify/check-evidence.ts';
 import { UnreadableError } from '../../verify/unreadable-error.ts';
@@ -97,11 +98,41 @@ describe('the check of a statement that a lying service has signed', () => {
       /^The approval of carol expired/,
     ],
     [
+      'a word that expired, with the time of another zone',
+      (statement) => (approvalsOf(statement)[2]['expires_at'] = '2025-07-17T10:00:02+02:00'),
+      /^The approval of carol expired/,
+    ],
+    [
+      'a word that expired within the second in which the run began',
+      (statement) => {
+        approvalsOf(statement)[2]['expires_at'] = '2025-07-17T08:00:02Z';
+        (statement['events'] as { started: Genuine['events'][number] }).started.timestamp = '2025-07-17T08:00:02.500Z';
+      },
+      /^The approval of carol expired/,
+    ],
+    [
+      'a word that expires at no time that exists',
+      (statement) => (approvalsOf(statement)[2]['expires_at'] = 'never'),
+      /^The approval of carol expired/,
+    ],
+    [
       'the signature of another user',
       (statement) => (approvalsOf(statement)[0].signature = approvalsOf(statement)[1].signature),
       /^The signature of alice does not fit/,
     ],
     ['a key that is no key', (statement) => (approvalsOf(statement)[0]['key'] = 'AAAA'), /^The signature of alice does not fit/],
+    [
+      'a key that is too short',
+      (statement) => {
+        const approval = approvalsOf(statement)[0];
+        const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
+        const text = `computation-approval:v1:d1:${statement['computation'] as string}:${approval['digest'] as string}`;
+        const key = { key: privateKey, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 };
+        approval.signature = sign('sha256', Buffer.from(text), key).toString('base64');
+        approval['key'] = publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
+      },
+      /^The signature of alice does not fit/,
+    ],
     ['a missing word', (statement) => approvalsOf(statement).splice(1, 1), /needs the approval of bob, who gave none/],
     [
       'another asset',
@@ -132,6 +163,15 @@ describe('the check of a statement that a lying service has signed', () => {
     ['another type', (statement) => (statement['type'] = 'computation-evidence:v2'), /has not the form .* type/],
   ])('names %s', (_what, change, named) => {
     expect(objections(signedAnew(change))).toContainEqual(expect.stringMatching(named));
+  });
+});
+
+describe('the check of an approval that expires after the run began', () => {
+  it('holds if the time is that of another zone', () => {
+    const given = signedAnew((statement) => {
+      approvalsOf(statement)[3]['expires_at'] = '2025-07-17T06:00:00-03:00';
+    });
+    expect(objections(given)).toEqual([]);
   });
 });
 

@@ -1,12 +1,12 @@
 import { createHash, generateKeyPairSync, randomUUID, sign, constants, type KeyObject } from 'node:crypto';
 import * as v from 'valibot';
+import { approvalText } from '../../shared/approvals/approval-signature.ts';
 import { canonicalDigest, canonicalJson } from '../../shared/canonical-json.ts';
 import type { Event } from '../../shared/events/event.ts';
 import { chainedEvent, publicEvent, storedEvent } from '../../shared/events/stored-event.ts';
 import { statementSchema } from '../../shared/evidence/evidence.ts';
 import { publicJwkOf } from '../../shared/evidence/public-jwk.ts';
 import { numberedId } from '../../shared/identifiers.ts';
-import { approvalText } from '../../verify/approval-signature.ts';
 import { anEvent } from '../support/append-to-journal.ts';
 
 const at = (second: number) => new Date(Date.parse('2025-07-17T08:00:00.000Z') + second * 1000).toISOString();
@@ -79,7 +79,7 @@ export function genuineEvidence(events = 8): Genuine {
   };
   const approvals = Object.entries(limits).map(([user, limit]) => {
     const { cvm_ids = null, expires_at = null } = limit;
-    const approval = { domain: 'd1', computation, digest, cvm_ids, expires_at };
+    const text = approvalText({ domain: 'd1', computationId: computation, digest, limits: limit });
     const signer = signers[user];
     if (!signer) throw new TypeError(`${user} has no key.`);
     const { privateKey, publicKey } = signer.key();
@@ -88,7 +88,7 @@ export function genuineEvidence(events = 8): Genuine {
       digest,
       cvm_ids,
       expires_at,
-      signature: signer.sign(Buffer.from(approvalText(approval)), privateKey).toString('base64'),
+      signature: signer.sign(Buffer.from(text), privateKey).toString('base64'),
       key: publicKey.export({ format: 'der', type: 'spki' }).toString('base64'),
       approved_at: at(0),
     };

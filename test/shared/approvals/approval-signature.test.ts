@@ -68,4 +68,11 @@ describe('isSignatureOf', () => {
   ])('refuses %s', (_what, key, signature) => {
     expect(isSignatureOf(text, spki(key), signature.toString('base64'))).toBe(false);
   });
+
+  it.each([
+    ['a text', 'AAAA'],
+    ['a key that only agrees on other keys', spki(generateKeyPairSync('x25519').publicKey)],
+  ])('returns false for %s instead of a key', (_what, key) => {
+    expect(isSignatureOf(text, key, sign(null, data, ed25519.privateKey).toString('base64'))).toBe(false);
+  });
 });
