@@ -47,12 +47,24 @@ export async function foldChanges(table: Table, index: ListIndex, least = leastS
   }
   const fold = await writeFold(table, index, before, { unfolded, now: clock.now() });
   if (!(await commit(table, index, fold.head))) {
-    await removeFailedFold(table, index, fold.name, fold.plan);
+    await removeUnlessCommitted(table, index, fold);
     return;
   }
   // The commit has been answered: from now on no read begins with an older head.
   const seen = fold.head.folds.map((each) => (each.name === fold.name ? seenAt(each, clock.now()) : each));
   await commit(table, index, { ...fold.head, version: fold.head.version + 1, folds: seen });
+}
+
+/**
+ * Deletes what a fold wrote if another one came first. The refused write may also be the fold's own: the SDK repeats a write whose
+ * answer is lost, and the repeat finds the head replaced.
+ */
+async function removeUnlessCommitted(table: Table, index: ListIndex, { name, plan, writtenAt }: WrittenFold): Promise<void> {
+  const { folds } = parseHead(await getItem(table, indexKeys.head(index)));
+  if (folds.some((fold) => fold.name === name)) return;
+  // Heads forget folds, but not so soon. After this time, a later fold decides by the plan (removeFailedFolds).
+  if ((table.clock ?? systemClock).now() - writtenAt >= stayInMilliseconds) return;
+  await removeFailedFold(table, index, name, plan);
 }
 
 function seenAt(fold: Fold, now: number): Fold {
@@ -97,6 +109,8 @@ interface WrittenFold {
   plan: FoldPlan;
   /** The head that commits the fold. */
   head: Head;
+  /** Milliseconds since 1970, before the first write. */
+  writtenAt: number;
 }
 
 /** Writes the new nodes of all trees. Nothing refers to them until the head is committed. */
@@ -150,5 +164,5 @@ async function writeFold(
     await recordPlan(table, index, name, plan);
     await putItems(table, items);
   }
-  return { name, plan, head: next };
+  return { name, plan, head: next, writtenAt: now };
 }

@@ -6,7 +6,7 @@ import { ByteReader, ByteWriter } from './bytes.ts';
 /**
  * A fold whose entries may still be in the log, or seen there by a reader that began before it. Its stages:
  *   committed  the trees contain its entries
- *   seen       somebody has read the head with it since `at`; no read that began before it lasts longer than a second
+ *   seen       somebody has read the head with it since `at`; no read that began before it lasts longer than two seconds
  *   cleared    the entries and the old nodes are deleted since `at`
  */
 export interface Fold {

@@ -6,8 +6,8 @@ import type { IndexPlace } from '../table/keys.ts';
  *   the head   totals, the newest members, and which entries the trees contain already
  *   the trees  see node.ts; one for each list, and one for each filter with many values
  * A change writes only its own entry, so that two changes never meet. Folding moves entries into the trees (fold.ts).
+ * The `scope` is the partition of its first list's rows.
  */
-/** Its `scope` is the partition of its first list's rows. */
 export interface ListIndex extends IndexPlace {
   /** The letter of each list's tree, with the letter of its filter's tree if it has one. */
   trees: Readonly<Record<string, string | undefined>>;
