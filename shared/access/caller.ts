@@ -123,7 +123,8 @@ const relationNames: Record<Relation, string> = {
   consumer: 'a result consumer',
 };
 
-function forbidden(caller: Caller, { anyOf, or = [] }: Access): ServiceError {
+/** The refusal of a caller, with what is required and the caller's roles. */
+export function forbidden(caller: Caller, { anyOf, or = [] }: Access): ServiceError {
   if (anyOf.includes('operate_cvm') && caller.roles.has('cvm')) {
     return new ServiceError('forbidden', 'The token is bound to other CVMs of this domain.');
   }

@@ -10,7 +10,7 @@ const commandId = '3f1d0c2b-7a1e-4b52-9a76-0d9f1e2c3b4a';
 export const userKey = 'MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=';
 const checksum = '4e64fd1cbf1d6e7ab9a2d9b35b8e0a5c3f1f4b9e0f4c6d3a1b2c3d4e5f60718a';
 const hash = [...Buffer.from(checksum, 'hex')];
-const manifestDigest = '8a1e5d7fbb0f0c2b6f7ad2b4ce4a7f0f3e0c9f6a0b51c8d21f7d3f4b6a5c9e10';
+export const manifestDigest = '8a1e5d7fbb0f0c2b6f7ad2b4ce4a7f0f3e0c9f6a0b51c8d21f7d3f4b6a5c9e10';
 const content = 'c3BlY2llcyxpc2xhbmQK';
 const keyId = 'y1mDWXSP0kLwpJdu0ZyYjhFZ0TFXv4LiWjXQy7uVvSY';
 

@@ -53,7 +53,8 @@ function escaped(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-function unknownIn(place: '' | 'query' | 'path', schema: v.GenericSchema): string {
+/** The detail of an unknown field or parameter: names the parameters of the endpoint, but not the fields of a body. */
+export function unknownIn(place: '' | 'query' | 'path', schema: v.GenericSchema): string {
   if (place !== 'query') return 'Unknown field.';
   const names = 'entries' in schema ? Object.keys(schema.entries as v.ObjectEntries) : [];
   return names.length === 0 ? 'Unknown parameter. Expected none.' : `Unknown parameter. Expected ${eitherOf(names)}.`;

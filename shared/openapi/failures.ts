@@ -5,23 +5,18 @@ import { gatewayMessages } from './gateway-message.ts';
 import { everyResponse } from './headers.ts';
 import { problemExamples } from './problem-examples.ts';
 
-/** The errors that every endpoint behind the authorizer can return. */
-const everywhere: readonly ErrorCode[] = [
-  'invalid_request',
-  'unauthenticated',
-  'forbidden',
-  'too_many_requests',
-  'internal',
-  'unavailable',
-];
+/** The errors that every endpoint can return. */
+const everywhere: readonly ErrorCode[] = ['invalid_request', 'too_many_requests', 'internal', 'unavailable'];
+
+/** The errors that the endpoints behind the authorizer can return as well. */
+const behindAuthorizer: readonly ErrorCode[] = ['unauthenticated', 'forbidden'];
 
 /** The error responses of an endpoint, by status. */
 export function failures(route: Route, contract: Contract) {
   const ofCondition: readonly ErrorCode[] = contract.condition === 'if-match' ? ['precondition_failed'] : [];
   const ofKey: readonly ErrorCode[] = takesKey(route) ? ['idempotency_mismatch'] : [];
-  const codes: readonly ErrorCode[] = route.access
-    ? [...everywhere, ...(contract.errors ?? []), ...ofCondition, ...ofKey]
-    : ['invalid_request', 'too_many_requests', 'internal'];
+  const ofAccess = route.access ? behindAuthorizer : [];
+  const codes = [...everywhere, ...ofAccess, ...(contract.errors ?? []), ...ofCondition, ...ofKey];
   return Object.fromEntries(
     [...Map.groupBy(codes, (code) => errorTable[code].status)].map(([status, ofStatus]) => [
       status,

@@ -1,8 +1,10 @@
-import { rolesWith } from '../access/roles.ts';
-import { eitherOf } from '../either-of.ts';
-import { runId } from '../endpoints/samples.ts';
-import { errorTable, type ConflictReason, type ErrorCode, type ErrorExtras } from '../errors.ts';
+import * as v from 'valibot';
+import { forbidden } from '../access/caller.ts';
+import { rolesWith, type Role } from '../access/roles.ts';
+import { manifestDigest, runId } from '../endpoints/samples.ts';
+import { errorTable, notFound, type ConflictReason, type ErrorCode, type ErrorExtras } from '../errors.ts';
 import type { Contract } from '../http/contract.ts';
+import { unknownIn } from '../http/parse.ts';
 import type { Route } from '../http/route.ts';
 
 interface Sample {
@@ -10,7 +12,7 @@ interface Sample {
   extras?: ErrorExtras;
 }
 
-/** An example of each conflict, with the run that is in the way where there is one. */
+/** An example of each conflict. */
 const conflicts: Record<ConflictReason, string> = {
   run_active: 'A run of this computation is active.',
   cvm_busy: 'The CVM sim-1 is taken by another run.',
@@ -23,7 +25,13 @@ const conflicts: Record<ConflictReason, string> = {
   stale_digest: 'The manifest has another digest by now. Read the manifest again.',
 };
 
-const withRun: readonly ConflictReason[] = ['run_active', 'cvm_busy', 'asset_in_use'];
+/** What the example of a conflict has beside its reason. */
+const conflictExtras: Partial<Record<ConflictReason, ErrorExtras>> = {
+  run_active: { run_id: runId },
+  cvm_busy: { run_id: runId },
+  asset_in_use: { run_id: runId },
+  stale_digest: { manifest_digest: manifestDigest },
+};
 
 /** Examples of an error of an endpoint, by its code, or by its reasons for a conflict. */
 export function problemExamples(code: ErrorCode, route: Route, contract: Contract) {
@@ -37,29 +45,35 @@ export function problemExamples(code: ErrorCode, route: Route, contract: Contrac
 }
 
 function conflictSample(reason: ConflictReason): Sample {
-  return { detail: conflicts[reason], extras: { reason, ...(withRun.includes(reason) ? { run_id: runId } : {}) } };
+  return { detail: conflicts[reason], extras: { reason, ...conflictExtras[reason] } };
 }
 
 function sampleOf(code: ErrorCode, route: Route, contract: Contract): Sample {
   switch (code) {
     case 'invalid_request': {
-      const [pointer, detail] = contract.body ? ['/nmae', 'Unknown field.'] : ['query/lmit', 'Unknown parameter. Expected none.'];
+      const pointer = contract.body ? '/nmae' : 'query/lmit';
+      const detail = contract.body ? unknownIn('', contract.body) : unknownIn('query', contract.query ?? v.object({}));
       return { detail: `${pointer}: ${detail}`, extras: { errors: [{ pointer, detail }] } };
     }
     case 'forbidden': {
-      const { anyOf = [], or = [] } = route.access ?? {};
-      const needed = [`the role ${eitherOf(rolesWith(...anyOf))}`, ...or.map((relation) => `being its ${relation}`)];
-      return { detail: `Requires ${needed.join(', or ')}. Your roles in this domain: viewer.` };
+      const access = route.access ?? { anyOf: [] };
+      const role: Role = rolesWith(...access.anyOf).includes('viewer') ? 'cvm' : 'viewer';
+      return { detail: forbidden({ id: 'bob', roles: new Set([role]), actions: new Set() }, access).message };
     }
     case 'incomplete': {
       const missing_items = { keys: ['alice'], hashes: ['penguins.csv'], info: ['Missing algorithm'] };
       return { detail: 'The computation is not ready to run.', extras: { missing_items } };
     }
     case 'not_found':
-      return { detail: `No such ${route.path.includes('/assets/') ? 'asset' : 'computation'} in this domain.` };
+      return { detail: notFound(resourceOf(route)).message };
     default:
       return { detail: details[code] ?? `${errorTable[code].title}.` };
   }
+}
+
+function resourceOf({ path }: Route): string {
+  if (path.includes('/assets/')) return 'asset';
+  return path.includes('/cvms/') ? 'registered CVM' : 'computation';
 }
 
 const details: Partial<Record<ErrorCode, string>> = {

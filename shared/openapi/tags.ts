@@ -12,7 +12,7 @@ const descriptions: Record<Tag, string> = {
   events: 'The journal of a computation, and its latest lifecycle event.',
   keys: 'Public keys that participants upload to computations.',
   runs: 'Runs of computations on CVMs: check, start, watch and stop them, and read their manifests and evidence.',
-  service: 'The health of the service and its OpenAPI document.',
+  service: 'The health of the service, its OpenAPI document, and the public keys that verify evidence.',
   statistics: 'How many computations entered each status on each day.',
   todo: 'What waits for the approval, the key or the content of the caller.',
 };
