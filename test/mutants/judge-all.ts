@@ -7,6 +7,7 @@ import { pointAround, reachPointsOf } from './reach-points.ts';
 import type { TestReach } from './reach-map.ts';
 import type { Judged } from './report.ts';
 import type { SourceTree } from './source-tree.ts';
+import { compiles } from './whole-type-check.ts';
 import type { WorkingCopy } from './working-copy.ts';
 
 /** A verdict with the hash of what it depends on: the test file that killed the mutant, or the whole tree. */
@@ -44,6 +45,8 @@ export async function judgeAll(
   const sayProgress = progressOf(open.length);
   await Promise.all(
     copies.map(async (copy) => {
+      // Otherwise every survivor would count as a mutant that does not compile.
+      if (!(await compiles(copy.directory))) throw new Error('The project does not compile without a mutant.');
       for (let next = open.shift(); next; next = open.shift()) {
         const { mutant, reaching } = next;
         const text = tree.textOf(mutant.file);

@@ -6,5 +6,6 @@ export async function compiles(directory: string): Promise<boolean> {
   const options = ['--incremental', '--tsBuildInfoFile', 'mutants.tsbuildinfo'];
   const child = spawn(process.execPath, ['node_modules/typescript/bin/tsc', ...options], { cwd: directory, stdio: 'ignore' });
   const [code] = (await once(child, 'close')) as [number | null];
+  if (code === null) throw new Error('The type check was ended before it had a result.');
   return code === 0;
 }

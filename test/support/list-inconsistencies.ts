@@ -19,11 +19,15 @@ const listOf: Record<string, (id: string) => IndexedList> = {
 
 /** Compares the index of every list with its rows. */
 export function inLists(partitions: Partitions): string[] {
-  return [...partitions.keys()].flatMap((pk) => {
-    const [kind = '', id = ''] = pk.split('#');
-    const list = pk === `${kind}#${id}` ? listOf[kind]?.(id) : undefined;
-    return list ? inList(partitions, list) : [];
-  });
+  const lists = new Map([...partitions.keys()].flatMap(listsAt).map((list) => [list.rows.pk, list]));
+  return [...lists.values()].flatMap((list) => inList(partitions, list));
+}
+
+/** Returns the lists whose rows or whose index may be in a partition: an index must be empty if there are no rows. */
+function listsAt(pk: string): IndexedList[] {
+  const [, kind = '', id = ''] = /^(?:index#|log#)?(\w+)#([^#]+)/.exec(pk) ?? [];
+  const kinds = kind === 'computations' ? [kind, 'runs'] : [kind]; // they share an index
+  return kinds.flatMap((each) => listOf[each]?.(id) ?? []);
 }
 
 function inList(partitions: Partitions, list: IndexedList): string[] {

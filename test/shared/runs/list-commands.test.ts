@@ -59,15 +59,18 @@ describe('listCommands', () => {
     expect((await told(run, after(60_001))).commands).toEqual([]);
   });
 
-  it('lists the command that was issued first before a later one', async () => {
+  it.each([
+    ['run', 'stop', -1],
+    ['stop', 'run', 2],
+  ])('lists the %s before the %s if it was issued first', async (first, second, ofRun) => {
     const run = await aStartedRun();
     await offer(run);
     const [command] = (await work(run)).commands;
     await stop(run);
     await deliver(run);
-    const earlier = { ...command, type: 'run', issued_at: after(-1), manifest: undefined, agent_config: undefined };
-    await putItem(stores.table, { ...cvmKeys.command(domain, run.cvm_id, run.run_id, 'run'), ...earlier });
-    expect((await told(run)).commands).toEqual(['run', 'stop']);
+    const stored = { ...command, type: 'run', issued_at: after(ofRun), manifest: undefined, agent_config: undefined };
+    await putItem(stores.table, { ...cvmKeys.command(domain, run.cvm_id, run.run_id, 'run'), ...stored });
+    expect((await told(run)).commands).toEqual([first, second]);
   });
 
   it('tells which run holds the CVM, from its start to its end', async () => {
