@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { costPage } from '../docs/cost/cost-page.ts';
 import { measuredFile, type Measured } from '../docs/cost/measured.ts';
 import { stages } from '../infra/stages.ts';
-import { routes } from '../shared/endpoints/endpoints.ts';
 import { synthesize } from '../test/support/synthesized-stages.ts';
 import { measureEndpoints } from './measure-endpoints.ts';
 
@@ -20,13 +19,13 @@ writeFileSync(new URL('../docs/cost.md', import.meta.url), costPage(measured));
 function readTemplates(): Measured['stage'] {
   const [stage] = synthesize(stages.slice(0, 1));
   if (!stage) throw new Error('There is no stage.');
-  const { operations, service } = stage.stacks;
+  const { operations, service, state } = stage.stacks;
   const [aFunction] = Object.values(service.ofType<{ MemorySize: number }>('AWS::Lambda::Function'));
   const alarms = Object.values(operations.ofType<{ Metrics?: { MetricStat?: unknown }[] }>('AWS::CloudWatch::Alarm'));
   return {
     memoryInMegabytes: aFunction?.MemorySize ?? 0,
     alarmMetrics: alarms.reduce((sum, { Metrics }) => sum + (Metrics?.filter(({ MetricStat }) => MetricStat).length ?? 1), 0),
     dashboards: Object.keys(operations.ofType('AWS::CloudWatch::Dashboard')).length,
-    routes: routes.length,
+    keys: [state, service].flatMap((stack) => Object.keys(stack.ofType('AWS::KMS::Key'))).length,
   };
 }

@@ -35,6 +35,14 @@ const variables = {
   get MEMBERSHIP_CLAIM() {
     return text('MEMBERSHIP_CLAIM');
   },
+  /** The changes per second that a domain may make. If empty, there is no limit. */
+  get DOMAIN_CHANGES_PER_SECOND() {
+    return limit('DOMAIN_CHANGES_PER_SECOND');
+  },
+  /** The changes that a domain may make at once. */
+  get DOMAIN_BURST() {
+    return limit('DOMAIN_BURST');
+  },
   get ACCEPT_TIMEOUT_SECONDS() {
     return seconds('ACCEPT_TIMEOUT_SECONDS');
   },
@@ -59,9 +67,17 @@ function text(name: string): string {
 }
 
 function seconds(name: string): number {
+  return wholeNumber(name, 'a whole number of seconds');
+}
+
+function limit(name: string): number | undefined {
+  return given(name) === '' ? undefined : wholeNumber(name, 'a whole number');
+}
+
+function wholeNumber(name: string, expected: string): number {
   const value = given(name);
   if (!/^[1-9][0-9]{0,7}$/.test(value)) {
-    throw new Error(`The environment variable ${name} is ${JSON.stringify(value)}; expected a whole number of seconds.`);
+    throw new Error(`The environment variable ${name} is ${JSON.stringify(value)}; expected ${expected}.`);
   }
   return Number(value);
 }

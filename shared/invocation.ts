@@ -14,8 +14,11 @@ export function clockOf(invocation: Invocation | undefined): Clock {
   return invocation?.clock ?? systemClock;
 }
 
-/** Returns a deadline of 5 seconds from now, or less if the function's time limit is closer. */
-export function deadlineOfInvocation(invocation: Invocation | undefined): Deadline {
+/**
+ * Returns a deadline of 5 seconds from now, or less if the function's time limit is closer.
+ * @param retryTime the milliseconds during which conflicts are retried. Default: until the deadline.
+ */
+export function deadlineOfInvocation(invocation: Invocation | undefined, retryTime?: number): Deadline {
   const left = (invocation?.getRemainingTimeInMillis?.() ?? Infinity) - reserveInMilliseconds;
-  return new Deadline(Math.max(0, Math.min(maxTimeInMilliseconds, left)), clockOf(invocation));
+  return new Deadline(Math.max(0, Math.min(maxTimeInMilliseconds, left)), clockOf(invocation), retryTime);
 }

@@ -16,7 +16,13 @@ const measuredSchema = v.object({
   /** The endpoints that take an Idempotency-Key, called with one: the first time and again. */
   keyed: v.array(measurement),
   /** What the templates of a stage say that decides what it costs. */
-  stage: v.object({ memoryInMegabytes: v.number(), alarmMetrics: v.number(), dashboards: v.number(), routes: v.number() }),
+  stage: v.object({
+    memoryInMegabytes: v.number(),
+    alarmMetrics: v.number(),
+    dashboards: v.number(),
+    /** KMS keys of the stage itself. AWS's own keys have no monthly price. */
+    keys: v.number(),
+  }),
 });
 
 /** What one call of a function took from the table. */

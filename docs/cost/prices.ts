@@ -19,6 +19,7 @@ export const prices = {
   'CloudWatch alarm metric, month': 0.1,
   'CloudWatch custom metric, month': 0.3,
   'CloudWatch dashboard, month': 3,
+  'KMS key, month': 1,
   'X-Ray trace recorded': 5 / 1e6,
 } as const;
 

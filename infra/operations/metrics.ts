@@ -1,9 +1,9 @@
 import { MathExpression, Metric, Stats, type IMetric } from 'aws-cdk-lib/aws-cloudwatch';
-import type { metricUnits } from '../../shared/metrics.ts';
-import { routes, type RouteName } from '../../shared/endpoints/endpoints.ts';
-import type { Route } from '../../shared/http/route.ts';
+import type { MetricName } from '../../shared/metrics.ts';
+import type { RouteName } from '../../shared/endpoints/endpoints.ts';
 import type { FunctionName } from '../bundles/function-names.ts';
 import { metricsNamespace } from '../metrics-namespace.ts';
+import { schedules } from '../schedules.ts';
 import { nameIn, type Stage } from '../stages.ts';
 import { period } from './service-alarm.ts';
 
@@ -18,7 +18,7 @@ export interface Watched {
 export function functionMetric(
   { stage }: Watched,
   name: FunctionName,
-  metricName: 'Errors' | 'Invocations' | 'Duration',
+  metricName: 'Errors' | 'Invocations' | 'Duration' | 'Throttles',
 ): Metric {
   const statistic = metricName === 'Duration' ? Stats.percentile(99) : Stats.SUM;
   return new Metric({
@@ -31,9 +31,26 @@ export function functionMetric(
   });
 }
 
-/** Counts all functions of the account and region, because they share one limit. */
-export function throttledFunctions(): Metric {
-  return new Metric({ namespace: 'AWS/Lambda', metricName: 'Throttles', statistic: Stats.SUM, period });
+/**
+ * Counts all functions of the account and region, because they share one limit. Without the scheduled tasks, whose calls are
+ * refused while the one before still works.
+ */
+export function throttledFunctions(watched: Watched): IMetric {
+  const all = new Metric({ namespace: 'AWS/Lambda', metricName: 'Throttles', statistic: Stats.SUM, period });
+  const scheduled = Object.fromEntries(
+    schedules.map(({ name }, index) => [`task${index}`, functionMetric(watched, name, 'Throttles')]),
+  );
+  return new MathExpression({
+    expression: ['all', ...Object.keys(scheduled).map((id) => `FILL(${id}, 0)`)].join(' - '),
+    usingMetrics: { all, ...scheduled },
+    label: 'Throttles',
+    period,
+  });
+}
+
+/** The most executions at the same time, of all functions of the account and region. */
+export function concurrentExecutions(): Metric {
+  return new Metric({ namespace: 'AWS/Lambda', metricName: 'ConcurrentExecutions', statistic: Stats.MAXIMUM, period });
 }
 
 export function apiMetric(
@@ -54,27 +71,18 @@ export function apiFailureRate(watched: Watched): IMetric {
   });
 }
 
-/** The number of 5xx responses of an endpoint. Its function returned them, failed, was throttled or timed out. */
-export function endpointFailures(watched: Watched, name: RouteName): IMetric {
-  const metrics = routes.filter((route) => route.name === name).map((route) => routeFailures(watched, route));
-  const [only, ...others] = metrics;
-  if (only && others.length === 0) return only;
-  return new MathExpression({
-    expression: metrics.map((_, index) => `route${index}`).join(' + '),
-    usingMetrics: Object.fromEntries(metrics.map((metric, index) => [`route${index}`, metric])),
-    label: name,
-    period,
-  });
+/** The number of requests that an endpoint's function answered 500 or 503. */
+export function endpointFailures(watched: Watched, name: RouteName): Metric {
+  return serviceMetric(watched, 'RequestsFailed', Stats.SUM, { endpoint: name });
 }
 
-function routeFailures({ apiId }: Watched, { method, path, name }: Route): Metric {
-  return new Metric({
-    namespace: 'AWS/ApiGateway',
-    metricName: '5xx',
-    dimensionsMap: { ApiId: apiId, Stage: '$default', Method: method, Resource: path },
-    statistic: Stats.SUM,
+/** The number of 5xx responses that no function wrote: it did not start, timed out, crashed or was throttled. */
+export function unansweredRequests(watched: Watched): IMetric {
+  return new MathExpression({
+    expression: 'failed - FILL(answered, 0)',
+    usingMetrics: { failed: apiMetric(watched, '5xx'), answered: serviceMetric(watched, 'RequestsFailed') },
+    label: '5xx without an answer of a function',
     period,
-    label: name,
   });
 }
 
@@ -113,7 +121,7 @@ export function tableMetric({ tableName }: Watched, metricName: 'ReadThrottleEve
 /** A metric that the service's functions emit. */
 export function serviceMetric(
   { stage }: Watched,
-  metricName: keyof typeof metricUnits,
+  metricName: MetricName,
   statistic: string = Stats.SUM,
   dimensions: Record<string, string> = {},
 ): Metric {

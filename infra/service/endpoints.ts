@@ -1,5 +1,5 @@
 import { Duration } from 'aws-cdk-lib';
-import { HttpMethod, HttpNoneAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
+import { HttpMethod, HttpNoneAuthorizer, type HttpRoute } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Construct } from 'constructs';
 import { routes } from '../../shared/endpoints/endpoints.ts';
@@ -8,6 +8,7 @@ import { acknowledge } from '../acknowledge.ts';
 import type { FunctionName } from '../bundles/function-names.ts';
 import type { Issuer, Stage } from '../stages.ts';
 import type { Resources } from './permissions.ts';
+import { reservedFor } from './reserved-concurrency.ts';
 import type { ServiceApi } from './service-api.ts';
 import { ServiceFunction, type CodeOf } from './service-function.ts';
 
@@ -27,19 +28,22 @@ export class Endpoints extends Construct {
   constructor(scope: Construct, id: string, props: EndpointsProps) {
     super(scope, id);
     const integrations = new Map<FunctionName, HttpLambdaIntegration>();
+    const added: HttpRoute[] = [];
     for (const route of routes) {
       const integration = integrations.get(route.name) ?? this.integrationOf(route, props);
       integrations.set(route.name, integration);
-      const added = props.api.http.addRoutes({
+      const routesOfApi = props.api.http.addRoutes({
         path: route.path,
         methods: [HttpMethod[route.method]],
         integration,
         authorizer: 'access' in route ? props.api.authorizer : new HttpNoneAuthorizer(),
       });
+      added.push(...routesOfApi);
       if ('access' in route) continue;
-      for (const construct of added)
+      for (const construct of routesOfApi)
         acknowledge(construct, 'AwsSolutions-APIG4', 'Public by design. It reveals nothing about any domain.');
     }
+    props.api.throttleDearRoutes(props.stage, added);
   }
 
   private integrationOf(route: Route & { name: FunctionName }, props: EndpointsProps): HttpLambdaIntegration {
@@ -50,6 +54,7 @@ export class Endpoints extends Construct {
       resources,
       codeOf,
       timeout,
+      reservedConcurrency: reservedFor(route, stage),
       uses: route.uses,
     });
     return new HttpLambdaIntegration(route.name, lambda);

@@ -1,4 +1,4 @@
-import { RemovalPolicy, type Duration } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import {
   ApplicationLogLevel,
   Architecture,
@@ -32,11 +32,18 @@ export interface ServiceFunctionProps {
   codeOf: CodeOf;
   uses: Uses;
   timeout: Duration;
+  /** Executions that only this function can use, and the most that it can have. Default: it shares those of the account. */
+  reservedConcurrency?: number | undefined;
+  /** Whether a schedule calls the function. A call that fails or comes too early is dropped, because the next one does its work. */
+  isScheduled?: boolean;
   /** Receives the events on which an asynchronously called function keeps failing. */
   deadLetterQueue?: IQueue;
 }
 
 const memoryInMegabytes = 512;
+
+/** How Lambda treats calls that nobody waits for: it drops them instead of repeating them. */
+const onlyNow = { retryAttempts: 0, maxEventAge: Duration.seconds(60) };
 
 /**
  * A function of the service with its own role, log and traces. Its permissions and environment contain only what follows from
@@ -47,7 +54,7 @@ export class ServiceFunction extends Construct {
 
   constructor(scope: Construct, name: FunctionName, props: ServiceFunctionProps) {
     super(scope, name.replace('/', '-'));
-    const { stage, deadLetterQueue } = props;
+    const { stage, deadLetterQueue, reservedConcurrency, isScheduled } = props;
     const functionName = nameIn(stage, name);
     const log = new LogGroup(this, 'Log', {
       logGroupName: `/aws/lambda/${functionName}`,
@@ -71,9 +78,12 @@ export class ServiceFunction extends Construct {
       loggingFormat: LoggingFormat.JSON,
       applicationLogLevelV2: stage.logLevel === 'DEBUG' ? ApplicationLogLevel.DEBUG : ApplicationLogLevel.INFO,
       systemLogLevelV2: SystemLogLevel.INFO,
+      ...(reservedConcurrency === undefined ? {} : { reservedConcurrentExecutions: reservedConcurrency }),
+      ...(isScheduled ? onlyNow : {}),
       ...(deadLetterQueue ? { deadLetterQueue } : {}),
     });
-    if (!deadLetterQueue)
+    if (isScheduled) acknowledge(this.lambda, 'Serverless-LambdaDLQ', 'The next call of the schedule does its work.');
+    else if (!deadLetterQueue)
       acknowledge(this.lambda, 'Serverless-LambdaDLQ', 'Its caller waits for the response and handles failures.');
   }
 }
@@ -88,6 +98,8 @@ function environmentOf(name: FunctionName, { stage, issuer, resources }: Service
     BUCKET_URL: resources.contentUrl,
     STATE_MACHINE_ARN: resources.stateMachineArn,
     MEMBERSHIP_CLAIM: issuer.membershipClaim,
+    DOMAIN_CHANGES_PER_SECOND: String(stage.domainLimit?.changesPerSecond ?? ''),
+    DOMAIN_BURST: String(stage.domainLimit?.burst ?? ''),
     ACCEPT_TIMEOUT_SECONDS: String(stage.runTimes.acceptInSeconds),
     STOP_TIMEOUT_SECONDS: String(stage.runTimes.stopInSeconds),
   };

@@ -1,9 +1,10 @@
-import { ArnFormat } from 'aws-cdk-lib';
+import { Annotations, ArnFormat } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { StageStack } from '../stage-stack.ts';
 import type { Stage } from '../stages.ts';
 import type { StateStack } from '../state/state-stack.ts';
 import { Endpoints } from './endpoints.ts';
+import { tooManyReserved } from './reserved-concurrency.ts';
 import { RunLifecycle, stateMachineName } from './run-lifecycle.ts';
 import { ServiceApi } from './service-api.ts';
 import type { CodeOf } from './service-function.ts';
@@ -24,6 +25,7 @@ export class ServiceStack extends StageStack {
 
   constructor(scope: Construct, id: string, { stage, state, codeOf }: ServiceStackProps) {
     super(scope, id, stage, 'Computation management: API, functions, run lifecycle');
+    this.checkReservations(stage);
     const { issuer, contentBucketName } = state;
     this.stateMachineArn = this.formatArn({
       service: 'states',
@@ -42,5 +44,16 @@ export class ServiceStack extends StageStack {
     const tasks = new Tasks(this, 'Tasks', { stage, issuer, resources, codeOf, undelivered });
     new RunLifecycle(this, 'RunLifecycle', { stage, stepFunction: (step) => tasks.named(`lifecycle/${step}`) });
     new Triggers(this, 'Triggers', { tasks, contentBucketName, stateMachineArn, undelivered });
+  }
+
+  private checkReservations(stage: Stage): void {
+    const problem = tooManyReserved(stage);
+    if (problem) Annotations.of(this).addError(problem);
+    if (stage.reservedConcurrency !== 'none') return;
+    Annotations.of(this).addWarningV2(
+      'computations:nothing-reserved',
+      `The stage ${stage.name} reserves no concurrent executions. A busy domain can delay reports and the run lifecycle of all ` +
+        'others, and scheduled tasks can overlap.',
+    );
   }
 }

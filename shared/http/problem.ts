@@ -1,4 +1,4 @@
-import { errorTable, ServiceError, type ErrorExtras } from '../errors.ts';
+import { errorTable, RateLimitError, ServiceError, type ErrorExtras } from '../errors.ts';
 import { cut } from './cut.ts';
 
 export interface HttpResponse {
@@ -32,6 +32,7 @@ export function problemResponse(error: ServiceError, requestId: string): HttpRes
       'content-type': 'application/problem+json',
       'x-request-id': requestId,
       'cache-control': 'no-store',
+      ...(error instanceof RateLimitError ? error.headers : {}),
       ...(status === 503 ? { 'retry-after': retryAfterInSeconds } : {}),
     },
     body: JSON.stringify(body),

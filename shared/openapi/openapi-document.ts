@@ -210,10 +210,19 @@ function failure(codes: ErrorCode[]) {
   const byGateway = { schema: { $ref: '#/components/schemas/GatewayMessage' }, example: { message } };
   return {
     description: codes.map((each) => `${errorTable[each].title} (\`${each}\`).`).join(' '),
-    headers:
-      status === 503
-        ? { 'Retry-After': { description: 'The number of seconds to wait before the next try.', schema: { type: 'integer' } } }
-        : {},
+    headers: waitHeaders(status),
     content: { 'application/problem+json': problem, ...(message === undefined ? {} : { 'application/json': byGateway }) },
+  };
+}
+
+function waitHeaders(status: number) {
+  const integer = (description: string) => ({ description, schema: { type: 'integer' } });
+  const text = (description: string) => ({ description, schema: { type: 'string' } });
+  if (status === 503) return { 'Retry-After': integer('The number of seconds to wait before the next try.') };
+  if (status !== 429) return {};
+  return {
+    'Retry-After': integer('The number of seconds to wait before the next try. Not from the gateway.'),
+    'RateLimit-Policy': text('The limit of the domain, such as `"domain-changes";q=80;w=2`. Not from the gateway.'),
+    RateLimit: text('What is left of it, such as `"domain-changes";r=0;t=2`. Not from the gateway.'),
   };
 }

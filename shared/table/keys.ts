@@ -175,6 +175,8 @@ function shardOf(place: string, by: string): string {
 export const cvmKeys = {
   claimShards: shardsOf('claims'),
   claim: (domain: string, cvmId: string): RowKey => rowKey(shardOf('claims', `${domain}#${cvmId}`), `${domain}#${cvmId}`),
+  /** The beginning of the sort keys of a domain's claims. */
+  claimPrefix: (domain: string) => `${domain}#`,
   /** The key of claims that earlier versions wrote, before claims were sharded. */
   unshardedClaim: (domain: string, cvmId: string): RowKey => rowKey('claims', `${domain}#${cvmId}`),
   commands: (domain: string, cvmId: string) => `commands#${domain}#${cvmId}`,
@@ -223,6 +225,23 @@ export const answerKeys = {
     pk: `answer#${createHash('sha256').update(JSON.stringify(request)).digest('base64url')}`,
     sk: 'answer',
   }),
+};
+
+/** The assets of a domain that are about to be deleted, in eight equal items (shared/assets/closing-assets.ts). */
+export const closingKeys = {
+  items: (domain: string): Key[] =>
+    Array.from({ length: shardCount }, (_, shard) => ({ pk: `closing#${domain}#${shard}`, sk: 'assets' })),
+  item: (domain: string, by: string): Key => ({ pk: shardOf(`closing#${domain}`, by), sk: 'assets' }),
+};
+
+/** How far the sweep has come among the claims. */
+export const sweepKeys = {
+  state: { pk: 'sweep', sk: 'state' } as Key,
+};
+
+/** How far a domain has used up its limits. The items expire. */
+export const limitKeys = {
+  changes: (domain: string): Key => ({ pk: `limit#${domain}`, sk: 'changes' }),
 };
 
 /** Deleted resources whose remaining items still have to be removed. */

@@ -11,6 +11,7 @@ export interface Resource {
   Type: string;
   Properties: Record<string, unknown>;
   DeletionPolicy?: string;
+  DependsOn?: string[];
 }
 
 export interface SynthesizedStage {
@@ -25,13 +26,17 @@ export interface SynthesizedStack {
   ofType: <P>(type: string) => Record<string, P>;
 }
 
-const fullStage: Stage = {
+export const fullStage: Stage = {
   ...stageNamed('prod'),
   name: 'full',
   issuer: { url: 'https://login.example.com', audience: ['computations'], membershipClaim: 'memberships' },
   domain: { name: 'api.example.com', certificateArn: 'arn:aws:acm:eu-central-1:111122223333:certificate/1' },
   corsOrigins: ['https://app.example.com'],
-  alarmEmail: 'platform@example.com',
+  alarmTargets: [
+    { email: 'platform@example.com' },
+    { topicArn: 'arn:aws:sns:eu-central-1:111122223333:on-call' },
+    { webhook: { url: 'https://pages.example.com/alarms', header: 'authorization', secretName: 'pages' } },
+  ],
 };
 
 /** The stages of the table, and one that uses every option of a stage. */
@@ -50,6 +55,18 @@ export function findingsOfFullStage(): string[] {
   return [new AwsSolutionsChecks(), new ServerlessChecks()].flatMap((pack) =>
     pack.validateScope(stage).violations.map(({ ruleName }) => ruleName),
   );
+}
+
+/** Returns the errors that keep `cdk synth` from accepting a stage. */
+export function errorsOf(stage: Stage): string[] {
+  const app = openApp();
+  new ServiceStage(app, stage, standIn);
+  try {
+    app.synth();
+    return [];
+  } catch (error) {
+    return [...String(error).matchAll(/^ERROR (.*) \(Annotation\)$/gm)].map(([, message = '']) => message);
+  }
 }
 
 /** Synthesizes stages as `cdk synth` does, but without bundling and without the checks of `npm run synth`. */

@@ -6,9 +6,10 @@ import { nameIn } from '../../../infra/stages.ts';
 import { environment } from '../../../shared/environment.ts';
 import { lifecycleSteps, stateMachineDefinition } from '../../../shared/runs/state-machine.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
+import { takesKey, type Route } from '../../../shared/http/route.ts';
 import type { Uses } from '../../../shared/uses.ts';
 import { tasks } from '../../../shared/tasks/tasks.ts';
-import { flat, synthesize, type SynthesizedStage } from '../../support/synthesized-stages.ts';
+import { errorsOf, flat, fullStage, synthesize, type SynthesizedStage } from '../../support/synthesized-stages.ts';
 
 interface FunctionProperties {
   FunctionName: string;
@@ -21,6 +22,7 @@ interface FunctionProperties {
   LoggingConfig: { LogFormat: string; LogGroup: unknown; ApplicationLogLevel: string };
   Environment: { Variables: Record<string, unknown> };
   DeadLetterConfig?: { TargetArn: unknown };
+  ReservedConcurrentExecutions?: number;
 }
 
 interface Statement {
@@ -117,7 +119,7 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
     const [deployed] = Object.values(service.ofType<Record<string, unknown>>('AWS::ApiGatewayV2::Stage'));
     expect(deployed).toMatchObject({
       DefaultRouteSettings: {
-        DetailedMetricsEnabled: true,
+        DetailedMetricsEnabled: false,
         ThrottlingBurstLimit: stage.throttling.burst,
         ThrottlingRateLimit: stage.throttling.requestsPerSecond,
       },
@@ -138,6 +140,50 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
         'idempotent-replayed',
       ]),
     });
+  });
+
+  it('admits fewer requests to dear routes, after these routes exist', () => {
+    const [deployed] = Object.values(service.resources).filter(({ Type }) => Type === 'AWS::ApiGatewayV2::Stage');
+    const dear = (routes as readonly Route[]).filter(({ isDear }) => isDear).map(({ method, path }) => `${method} ${path}`);
+    const settings = deployed?.Properties['RouteSettings'] as Record<string, object>;
+    expect(Object.keys(settings).sort()).toEqual(dear.sort());
+    for (const setting of Object.values(settings)) {
+      expect(setting).toEqual({
+        ThrottlingRateLimit: stage.dearThrottling.requestsPerSecond,
+        ThrottlingBurstLimit: stage.dearThrottling.burst,
+      });
+    }
+    expect(deployed?.DependsOn).toEqual(expect.arrayContaining(Object.keys(service.ofType('AWS::ApiGatewayV2::Route'))));
+  });
+
+  it('gives reports, lifecycle steps and scheduled tasks executions of their own', () => {
+    const reserved = functionNames
+      .map((name) => [name, functionOf(synthesized, name).ReservedConcurrentExecutions] as const)
+      .filter(([, count]) => count !== undefined);
+    const { reservedConcurrency: wanted } = stage;
+    const expected: [string, number][] =
+      wanted === 'none'
+        ? []
+        : [
+            ['cvms/report', wanted.reports],
+            ...[...lifecycleSteps, 'execution-ended'].map((step): [string, number] => [
+              `lifecycle/${step}`,
+              wanted.lifecycleSteps,
+            ]),
+            ...schedules.map(({ name }): [string, number] => [name, 1]),
+          ];
+    expect(Object.fromEntries(reserved)).toEqual(Object.fromEntries(expected));
+  });
+
+  it('limits the changes of a domain as the stage says, in a function that may write the bucket', () => {
+    const changing = new Set((routes as readonly Route[]).filter(takesKey).map(({ name }) => name));
+    const { changesPerSecond = '', burst = '' } = stage.domainLimit ?? {};
+    for (const name of functionNames) {
+      const { Variables } = functionOf(synthesized, name).Environment;
+      const limits = [Variables['DOMAIN_CHANGES_PER_SECOND'], Variables['DOMAIN_BURST']];
+      expect(limits).toEqual(changing.has(name) ? [String(changesPerSecond), String(burst)] : [undefined, undefined]);
+      if (changing.has(name)) expect(usesOf.get(name)?.table).toContain('UpdateItem');
+    }
   });
 
   it('has the custom domain of the stage, if there is one', () => {
@@ -280,13 +326,43 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
       );
     });
 
-    it('retry, and keep undelivered events', () => {
-      expect(rules.length).toBe(schedules.length + 2);
-      for (const target of rules.flatMap(({ Targets }) => Targets)) {
+    it('retry, and keep undelivered events, except those of a schedule, which are dropped after a minute', () => {
+      const scheduled = rules.filter(({ ScheduleExpression }) => ScheduleExpression !== undefined);
+      const others = rules.filter(({ ScheduleExpression }) => ScheduleExpression === undefined);
+      expect([scheduled.length, others.length]).toEqual([schedules.length, 2]);
+      for (const target of others.flatMap(({ Targets }) => Targets)) {
         expect(target.DeadLetterConfig).toBeDefined();
-        expect(target.RetryPolicy).toBeDefined();
+        expect(target.RetryPolicy).toEqual({ MaximumEventAgeInSeconds: 21_600, MaximumRetryAttempts: 20 });
         expect(functions[referenced(target.Arn)]?.DeadLetterConfig).toBeDefined();
       }
+      for (const target of scheduled.flatMap(({ Targets }) => Targets)) {
+        expect(target.DeadLetterConfig).toBeUndefined();
+        expect(target.RetryPolicy).toEqual({ MaximumEventAgeInSeconds: 60, MaximumRetryAttempts: 0 });
+        expect(functions[referenced(target.Arn)]?.DeadLetterConfig).toBeUndefined();
+      }
     });
+
+    it('make no second attempt of a scheduled task', () => {
+      const configs = Object.values(
+        service.ofType<{ FunctionName: unknown; MaximumEventAgeInSeconds: number; MaximumRetryAttempts: number }>(
+          'AWS::Lambda::EventInvokeConfig',
+        ),
+      );
+      const names = configs.map(({ FunctionName }) => functions[referenced(FunctionName)]?.FunctionName);
+      expect(names.sort()).toEqual(schedules.map(({ name }) => nameIn(stage, name)).sort());
+      for (const config of configs) expect(config).toMatchObject({ MaximumEventAgeInSeconds: 60, MaximumRetryAttempts: 0 });
+    });
+  });
+});
+
+describe('a stage that reserves more executions than its account has', () => {
+  it('fails at synth with what to do', () => {
+    expect(errorsOf({ ...fullStage, accountConcurrency: 100 })).toEqual([
+      expect.stringMatching(/^The stage full reserves \d+ concurrent executions and must leave 100 .* but its account has 100\./),
+    ]);
+  });
+
+  it('passes if it reserves none', () => {
+    expect(errorsOf({ ...fullStage, accountConcurrency: 10, reservedConcurrency: 'none' })).toEqual([]);
   });
 });

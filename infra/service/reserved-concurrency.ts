@@ -1,0 +1,32 @@
+import { routes } from '../../shared/endpoints/endpoints.ts';
+import type { Route } from '../../shared/http/route.ts';
+import { tasks, type Task } from '../../shared/tasks/tasks.ts';
+import type { Stage } from '../stages.ts';
+
+/** Two calls of a scheduled task would do the same work twice. */
+const ofScheduledTask = 1;
+
+/** Lambda refuses reservations that leave less than this to all other functions of the account. */
+const leastUnreserved = 100;
+
+/** Returns the executions that a stage reserves for a function; undefined if it shares those of the account. */
+export function reservedFor(row: Route | Task, { reservedConcurrency }: Stage): number | undefined {
+  if (reservedConcurrency === 'none') return undefined;
+  if ('trigger' in row) {
+    if (typeof row.trigger === 'object') return ofScheduledTask;
+    return row.trigger === 'upload' ? undefined : reservedConcurrency.lifecycleSteps;
+  }
+  return row.reserves && reservedConcurrency[row.reserves];
+}
+
+/** Returns what is wrong with the reservations of a stage; undefined if its account can make them. */
+export function tooManyReserved(stage: Stage): string | undefined {
+  const rows = new Map<string, Route | Task>([...routes, ...tasks].map((row) => [row.name, row]));
+  const reserved = [...rows.values()].reduce((sum, row) => sum + (reservedFor(row, stage) ?? 0), 0);
+  if (reserved === 0 || reserved + leastUnreserved <= stage.accountConcurrency) return undefined;
+  return (
+    `The stage ${stage.name} reserves ${reserved} concurrent executions and must leave ${leastUnreserved} to other functions, but its ` +
+    `account has ${stage.accountConcurrency}. Request a higher quota (Service Quotas, Lambda, Concurrent executions), lower ` +
+    `reservedConcurrency of the stage in infra/stages.ts, or set it to 'none'.`
+  );
+}
