@@ -9,13 +9,15 @@ export interface Stage {
   region: string;
   /** The issuer of tokens. Default: the stage's own Cognito user pool, with groups `<domainID>:<role>`. */
   issuer?: Issuer;
+  /** Tables, buckets and user pools that exist already, such as restored ones. Default: the stage creates its own. */
+  existing?: ExistingState;
   /** Origins of web pages that may call the API and use presigned links, such as `https://app.example.com`. */
   corsOrigins: readonly string[];
   /** The API's custom domain, with a certificate in the same region. Default: API Gateway's address. */
   domain?: { name: string; certificateArn: string };
-  /** The limits of the whole API, for all domains together. Callers above them get 429. */
+  /** The limits of each route, for all domains together. API Gateway answers 429 above them. */
   throttling: Throttling;
-  /** The limits of each route that is dear (`isDear` in shared/endpoints/). */
+  /** The same for each route that is dear (`isDear` in shared/endpoints/). */
   dearThrottling: Throttling;
   /** The changes that each domain may make. Its callers get 429 above that. Default: no limit. */
   domainLimit?: { changesPerSecond: number; burst: number };
@@ -41,6 +43,14 @@ export interface Stage {
   /** What the stage may cost in a month. The targets are told before it is exceeded. */
   monthlyBudgetInDollars: number;
   runTimes: RunTimes;
+}
+
+/** State that was made outside of the stage, in its account and region. docs/restore.md says how each must be set up. */
+export interface ExistingState {
+  tableName?: string;
+  contentBucketName?: string;
+  /** The stage must not name an issuer as well. */
+  userPool?: { id: string; clientId: string };
 }
 
 export interface Throttling {
