@@ -33,8 +33,8 @@ const accessLogFormat = {
   integrationError: '$context.integrationErrorMessage',
   latency: '$context.responseLatency',
   integrationLatency: '$context.integrationLatency',
-  requestLength: '$context.requestLength',
   responseLength: '$context.responseLength',
+  dataProcessed: '$context.dataProcessed',
 };
 
 /** The HTTP API: authorizer, CORS, throttling, custom domain and access log. */

@@ -82,8 +82,11 @@ export class ServiceFunction extends Construct {
       ...(isScheduled ? onlyNow : {}),
       ...(deadLetterQueue ? { deadLetterQueue } : {}),
     });
-    if (isScheduled) acknowledge(this.lambda, 'Serverless-LambdaDLQ', 'The next call of the schedule does its work.');
-    else if (!deadLetterQueue)
+    if (isScheduled) {
+      const reason = 'The next call of the schedule does its work.';
+      acknowledge(this.lambda, 'Serverless-LambdaDLQ', reason);
+      acknowledge(this.lambda, 'Serverless-LambdaAsyncFailureDestination', reason);
+    } else if (!deadLetterQueue)
       acknowledge(this.lambda, 'Serverless-LambdaDLQ', 'Its caller waits for the response and handles failures.');
   }
 }

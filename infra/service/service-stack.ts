@@ -1,4 +1,4 @@
-import { Annotations, ArnFormat } from 'aws-cdk-lib';
+import { Annotations, ArnFormat, CfnOutput } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { StageStack } from '../stage-stack.ts';
 import type { Stage } from '../stages.ts';
@@ -43,6 +43,8 @@ export class ServiceStack extends StageStack {
     const undelivered = new Undelivered(this, 'Undelivered', stage);
     const tasks = new Tasks(this, 'Tasks', { stage, issuer, resources, codeOf, undelivered });
     new RunLifecycle(this, 'RunLifecycle', { stage, stepFunction: (step) => tasks.named(`lifecycle/${step}`) });
+    new CfnOutput(this, 'StateMachineArn', { value: stateMachineArn });
+    new CfnOutput(this, 'UndeliveredUrl', { value: undelivered.queueUrl });
     new Triggers(this, 'Triggers', { tasks, contentBucketName, stateMachineArn, undelivered });
   }
 

@@ -20,9 +20,13 @@ const reserved = new Set(['', 'system', 'agent', 'computation-runner']);
 /**
  * Reads the caller from the claims of a verified token. A membership is a string `<domainID>:<role>`. Memberships of other
  * domains and unknown roles are ignored.
- * @throws ServiceError `unauthenticated` without a `sub`, `forbidden` without any role in the domain
+ * @throws ServiceError `unauthenticated` without a `sub` or for an ID token, `forbidden` without any role in the domain
  */
 export function callerOf(claims: Claims, membershipClaim: string, domain: string): Caller {
+  // Cognito's ID tokens pass the authorizer too: they have the same issuer, audience and groups.
+  if (claims['token_use'] !== undefined && claims['token_use'] !== 'access') {
+    throw new ServiceError('unauthenticated', 'The token is not an access token. Send the access token of the sign-in.');
+  }
   const id = claims['sub'];
   if (typeof id !== 'string' || reserved.has(id) || Buffer.byteLength(id) > longestUserIdInBytes) {
     throw new ServiceError(

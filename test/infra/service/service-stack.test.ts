@@ -36,6 +36,25 @@ interface RoleProperties {
   ManagedPolicyArns?: unknown[];
 }
 
+/** The variables of access logs that AWS documents for HTTP APIs, of those that the service uses. */
+const accessLogVariables = new Set([
+  'requestId',
+  'requestTime',
+  'identity.sourceIp',
+  'identity.userAgent',
+  'routeKey',
+  'path',
+  'status',
+  'authorizer.claims.sub',
+  'authorizer.error',
+  'error.message',
+  'integrationErrorMessage',
+  'responseLatency',
+  'integrationLatency',
+  'responseLength',
+  'dataProcessed',
+]);
+
 const usesOf = new Map<FunctionName, Uses>([...routes, ...tasks].map(({ name, uses }) => [name, uses]));
 
 function functionOf({ stage, stacks }: SynthesizedStage, name: FunctionName): FunctionProperties {
@@ -125,7 +144,10 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
       },
     });
     const { Format } = deployed?.['AccessLogSettings'] as { Format: string };
-    expect(JSON.parse(Format)).toMatchObject({ requestId: '$context.requestId', status: '$context.status' });
+    const fields = JSON.parse(Format) as Record<string, string>;
+    expect(fields).toMatchObject({ requestId: '$context.requestId', status: '$context.status' });
+    const unknown = Object.values(fields).filter((variable) => !accessLogVariables.has(variable.replace('$context.', '')));
+    expect(unknown).toEqual([]);
     const [api] = Object.values(service.ofType<{ CorsConfiguration?: Record<string, unknown> }>('AWS::ApiGatewayV2::Api'));
     expect(api?.CorsConfiguration?.['AllowOrigins'] ?? []).toEqual(stage.corsOrigins);
     if (stage.corsOrigins.length === 0) return;
@@ -184,6 +206,13 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
       expect(limits).toEqual(changing.has(name) ? [String(changesPerSecond), String(burst)] : [undefined, undefined]);
       if (changing.has(name)) expect(usesOf.get(name)?.table).toContain('UpdateItem');
     }
+  });
+
+  it('outputs what the documents ask for', () => {
+    const outputs = [stacks.state, service].flatMap((stack) => stack.outputs);
+    const asked = ['TableName', 'TableArn', 'ContentBucketName', 'StateMachineArn', 'UndeliveredUrl'];
+    expect(outputs).toEqual(expect.arrayContaining(asked));
+    expect(outputs.some((name) => name.startsWith('ApiUrl'))).toBe(true);
   });
 
   it('has the custom domain of the stage, if there is one', () => {

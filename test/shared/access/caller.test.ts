@@ -39,6 +39,14 @@ describe('callerOf', () => {
     }
   });
 
+  it('throws unauthenticated for a token that says it is not an access token', () => {
+    const claims = { sub: 'alice', memberships: 'd1:viewer' };
+    expect(() => callerOf({ ...claims, token_use: 'id' }, 'memberships', 'd1')).toThrow(
+      expect.objectContaining({ code: 'unauthenticated' }),
+    );
+    expect(callerOf({ ...claims, token_use: 'access' }, 'memberships', 'd1').id).toBe('alice');
+  });
+
   it('gives a caller the actions of all its roles', () => {
     const { id, actions } = callerOf({ sub: 'alice', groups: ['d1:editor', 'd1:runner'] }, 'groups', 'd1');
     expect([id, [...actions].sort()]).toEqual(['alice', ['edit', 'run', 'view']]);
