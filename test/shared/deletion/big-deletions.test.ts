@@ -11,7 +11,6 @@ import { itemsNaming } from '../../support/builders-purge.ts';
 import {
   allowed,
   aComputation,
-  anAsset,
   aReadyComputation,
   aRun,
   byAlice,
