@@ -55,7 +55,7 @@ export function keepAnswer({ key, digest, body, now }: KeyedRequest, answer: Kep
     ...key,
     ...schemaVersion('kept answer'),
     request: digest,
-    answer: deflateRawSync(text, dictionaryOf(body)),
+    answer: deflateRawSync(text, { dictionary: body }),
     ttl: nowInSeconds + lifetimeInSeconds,
   };
   return {
@@ -82,7 +82,7 @@ export async function readKeptAnswer(table: Table, request: KeyedRequest): Promi
   if (stored.request !== request.digest) {
     throw new ServiceError('idempotency_mismatch', 'The Idempotency-Key was used for another request. Use a new key.');
   }
-  return JSON.parse(inflateRawSync(stored.answer, dictionaryOf(request.body)).toString()) as KeptAnswer;
+  return JSON.parse(inflateRawSync(stored.answer, { dictionary: request.body }).toString()) as KeptAnswer;
 }
 
 /** @throws AnswerKeptError if an answer is kept for the request's key */
@@ -97,9 +97,4 @@ function current(item: Item | undefined, now: string): v.InferOutput<typeof stor
 
 function secondsOf(now: string): number {
   return Math.floor(Date.parse(now) / 1000);
-}
-
-/** An empty dictionary is an error to zlib. */
-function dictionaryOf(body: Buffer): { dictionary?: Buffer } {
-  return body.length > 0 ? { dictionary: body } : {};
 }

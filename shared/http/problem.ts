@@ -68,7 +68,7 @@ export function toServiceError(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown;
   if (thrown instanceof Error) {
     const { $metadata, code } = thrown as { $metadata?: { httpStatusCode?: number }; code?: unknown };
-    const isBusy = busyNames.has(thrown.name) || ($metadata?.httpStatusCode ?? 0) >= 500;
+    const isBusy = busyNames.has(thrown.name) || Number($metadata?.httpStatusCode) >= 500;
     if (isBusy || (typeof code === 'string' && networkCodes.has(code))) {
       return new ServiceError('unavailable', 'A dependency of the service is busy or down. Try again later.', {}, thrown);
     }

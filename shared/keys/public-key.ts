@@ -44,7 +44,7 @@ export function parsePublicKey(base64: string): PublicKey {
 
 function decode(base64: string): Buffer {
   const bytes = Buffer.from(base64, 'base64');
-  if (bytes.length === 0 || bytes.toString('base64') !== base64) throw new InvalidKeyError(expected);
+  if (bytes.toString('base64') !== base64) throw new InvalidKeyError(expected);
   return bytes;
 }
 
@@ -107,7 +107,7 @@ function fromKeyObject(given: KeyObject): { publicKey: PublicKey; wire: Buffer }
 function algorithmOf(key: KeyObject): PublicKey['algorithm'] {
   const { modulusLength = 0, publicExponent = 0n, namedCurve = '' } = key.asymmetricKeyDetails ?? {};
   if (key.asymmetricKeyType === 'ed25519') return 'ed25519';
-  if (key.asymmetricKeyType === 'ec' && ['prime256v1', 'secp384r1', 'secp521r1'].includes(namedCurve)) return 'ecdsa';
+  if (['prime256v1', 'secp384r1', 'secp521r1'].includes(namedCurve)) return 'ecdsa';
   if (key.asymmetricKeyType !== 'rsa') throw new InvalidKeyError(expected);
   if (modulusLength < minRsaBits || modulusLength > maxRsaBits) throw new InvalidKeyError(expected);
   // Go's crypto/rsa supports odd exponents of up to 31 bits. With an exponent of 1 anyone could sign.

@@ -2,24 +2,14 @@ import * as v from 'valibot';
 import { systemClock } from '../clock.ts';
 import { indexKeys, listKeys } from '../table/keys.ts';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
-import {
-  deleteItems,
-  getItem,
-  putItem,
-  putItemIf,
-  putItems,
-  queryBetween,
-  queryPartition,
-  type Item,
-  type Table,
-} from '../table/table.ts';
+import { deleteItems, getItem, putItem, putItemIf, putItems, queryBetween, type Item, type Table } from '../table/table.ts';
 import { changeTree } from './change-tree.ts';
 import { countDays } from './days.ts';
 import { emptyHead, encodeHead, type Head } from './head.ts';
 import { groupOfRow, stateOfRow, type IndexedList } from './indexed-list.ts';
-import { parseEntry } from './log.ts';
 import { comparePlaces, countsOf, emptyCounts, type Member } from './node.ts';
 import { readOldDays } from './old-lists.ts';
+import { readWholeLog } from './read-log.ts';
 import { nodeItems, StoredNodes } from './stored-nodes.ts';
 import { decodeEdge, emptyTree, encodeEdge, type Tree } from './tree.ts';
 import { lastStates, versionsOf } from './unfolded.ts';
@@ -117,8 +107,7 @@ async function complete(
 ): Promise<number | undefined> {
   const { index } = lists[0];
   const clock = table.clock ?? systemClock;
-  const logs = await Promise.all(indexKeys.logs(index).map((log) => queryPartition(table, log)));
-  const entries = logs.flat().map(parseEntry);
+  const entries = await readWholeLog(table, index, emptyHead);
   let current = build;
   for (const list of lists) {
     const { build: next, deleteDropped } = await enter(table, list, current, lastStates(list.tree, entries));

@@ -1,15 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../clock.ts';
 import { indexKeys, type Key } from '../table/keys.ts';
-import { deleteItems, getItem, getItems, putItemIf, putItems, queryPartition, type Item, type Table } from '../table/table.ts';
+import { deleteItems, getItem, getItems, putItemIf, putItems, type Item, type Table } from '../table/table.ts';
 import { changeTree } from './change-tree.ts';
 import { clearFold, readPlans, recordPlan, removeFailedFold, removeFailedFolds, type FoldPlan } from './clear-fold.ts';
 import { countDays, daysNotIn, moveOldDays, parseDay } from './days.ts';
 import { encodeHead, parseHead, type Fold, type Head } from './head.ts';
 import type { ListIndex } from './list-index.ts';
-import { parseEntry, type LogEntry } from './log.ts';
+import type { LogEntry } from './log.ts';
 import { countsOf } from './node.ts';
 import { hasOldMembers, isCarriedOver } from './old-lists.ts';
+import { readWholeLog } from './read-log.ts';
 import { readTree } from './snapshot.ts';
 import { nodeItems, StoredNodes } from './stored-nodes.ts';
 import { emptyTree, encodeEdge } from './tree.ts';
@@ -31,8 +32,7 @@ const leastSteps = 32;
 export async function foldChanges(table: Table, index: ListIndex, least = leastSteps): Promise<void> {
   const clock = table.clock ?? systemClock;
   const head = parseHead(await getItem(table, indexKeys.head(index)));
-  const logs = await Promise.all(indexKeys.logs(index).map((log) => queryPartition(table, log)));
-  const entries = logs.flat().map(parseEntry);
+  const entries = await readWholeLog(table, index, head);
   const unfolded = unfoldedEntries(head, entries);
   const isWorthIt = unfolded.reduce((count, { steps }) => count + steps.length, 0) >= least;
   if (!isWorthIt && head.folds.length === 0) return;

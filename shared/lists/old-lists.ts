@@ -9,15 +9,15 @@ import type { NodeSource } from './tree.ts';
 /** The migration that enters what earlier versions listed into the trees. */
 export const carryOverName = 'lists-in-trees';
 
-/** Tables that are known to be carried over, which never changes again. */
-const carriedOver = new Set<string>();
+/** The clients of tables that are known to be carried over, which never changes again. */
+const carriedOver = new WeakSet<object>();
 
 /** Returns whether the index of every list is complete, so that a list without a head has no older members. */
 export async function isCarriedOver(table: Table): Promise<boolean> {
-  if (carriedOver.has(table.name)) return true;
+  if (carriedOver.has(table.document)) return true;
   const state = await getItem(table, migrationKeys.state(carryOverName));
   const isDone = state?.['done_at'] !== undefined;
-  if (isDone) carriedOver.add(table.name);
+  if (isDone) carriedOver.add(table.document);
   return isDone;
 }
 

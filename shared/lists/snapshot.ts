@@ -2,10 +2,11 @@ import { indexKeys } from '../table/keys.ts';
 import * as v from 'valibot';
 import { systemClock } from '../clock.ts';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
-import { deadlineOf, getItem, queryPartition, queryPrefix, type Item, type Table } from '../table/table.ts';
-import { foldedVersions, parseHead, type Head } from './head.ts';
+import { deadlineOf, getItem, queryPrefix, type Item, type Table } from '../table/table.ts';
+import { parseHead, type Head } from './head.ts';
 import type { ListIndex } from './list-index.ts';
-import { parseEntry, type LogEntry } from './log.ts';
+import type { LogEntry } from './log.ts';
+import { missingBefore, readLog } from './read-log.ts';
 import type { Difference, View } from './select-members.ts';
 import { NodeGoneError, StoredNodes } from './stored-nodes.ts';
 import { decodeEdge, type Tree } from './tree.ts';
@@ -77,13 +78,12 @@ async function readSnapshot(
   prefetched: readonly string[],
   awaited: Set<string>,
 ): Promise<Snapshot> {
-  const [headItem, logs, roots] = await Promise.all([
+  const [headItem, entries, roots] = await Promise.all([
     getItem(table, indexKeys.head(index)),
-    Promise.all(indexKeys.logs(index).map((log) => queryPartition(table, log))),
+    readLog(table, index),
     Promise.all(prefetched.map(async (tree) => [tree, await newestRoot(table, index, tree)] as const)),
   ]);
   const head = parseHead(headItem);
-  const entries = logs.flat().map(parseEntry);
   assertNotTorn(head, entries, awaited);
   const unfolded = unfoldedEntries(head, entries);
   const differences = differencesOf(index, unfolded);
@@ -104,13 +104,7 @@ async function readSnapshot(
  * one does not see either, has been folded long ago: this read began after it.
  */
 function assertNotTorn(head: Head, entries: readonly LogEntry[], awaited: Set<string>): void {
-  const seen = foldedVersions(head);
-  for (const { name, steps } of entries) seen.set(name, Math.max(seen.get(name) ?? 0, steps.at(-1)?.version ?? 0));
-  const missing = entries
-    .flatMap(({ steps }) => steps.flatMap(({ after }) => after ?? []))
-    .filter(({ name, version }) => (seen.get(name) ?? 0) < version)
-    .map(({ name, version }) => `${name}:${version}`)
-    .filter((each) => !awaited.has(each));
+  const missing = missingBefore(head, entries).filter((each) => !awaited.has(each));
   if (missing.length === 0) return;
   for (const each of missing) awaited.add(each);
   throw new TornReadError(`The log of ${entries[0]?.log ?? 'a list'} changed while it was read.`);

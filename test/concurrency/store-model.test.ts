@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listComputations } from '../../shared/computations/list-computations.ts';
+import { foldChanges } from '../../shared/lists/fold.ts';
+import { indexedLists } from '../../shared/lists/indexed-list.ts';
 import { computationStatuses } from '../../shared/computations/computation.ts';
 import { readComputation } from '../../shared/computations/find-computation.ts';
 import { ServiceError } from '../../shared/errors.ts';
@@ -46,12 +48,16 @@ const aStep: fc.Arbitrary<Step> = fc.record({
   type: fc.constantFrom('algorithm', 'dataset'),
 });
 /** Where the step's caller dies: before one of its calls to the table takes effect, or before the answer arrives. */
-const aDeath = fc.record({ after: fc.nat(5), kind: fc.constantFrom('dropped', 'lost-answer') });
+const deathFields = { after: fc.nat(5), kind: fc.constantFrom('dropped', 'lost-answer') };
+const aDeath = fc.record(deathFields);
 const anEnding = fc.record({
   ends: fc.constantFrom<[string, string][]>(['Complete', 'Completed'], ['Failed', 'Failed']),
   computation: fc.nat(3),
 });
+/** Folds the lists' changes. The folder may die, as the caller of a step. `pause` in milliseconds. */
+const aFold = fc.record({ fold: fc.record({ ...deathFields, after: fc.nat(16) }), pause: fc.constantFrom(0, 5_000) });
 const something = fc.oneof(
+  { weight: 2, arbitrary: aFold },
   { weight: 6, arbitrary: fc.record({ step: aStep }) },
   { weight: 2, arbitrary: fc.record({ step: aStep, death: aDeath }) },
   { weight: 2, arbitrary: anEnding },
@@ -165,12 +171,25 @@ async function endAtOnce(model: Model, place: number, ends: [string, string]): P
   );
 }
 
+/** The time of folds. It moves in steps, so that a later fold deletes what an earlier one has replaced. */
+let time = Date.now();
+
+async function fold(death: { after: number; kind: 'dropped' | 'lost-answer' }, pause: number): Promise<void> {
+  const table = { ...stores.mortal, clock: { now: () => time, wait: () => Promise.resolve() } };
+  stores.proxy.inject({ ...death, share: 1 });
+  for (const { index } of [indexedLists.computations(domain), indexedLists.assets(domain)]) {
+    await foldChanges(table, index, 1).catch(() => undefined);
+  }
+  stores.proxy.inject(undefined);
+  time += pause;
+}
+
 async function wipe(): Promise<void> {
   for (const pk of new Set((await scan(stores.table)).map((item) => String(item['pk'])))) await deletePartition(stores.table, pk);
 }
 
 describe('the store', () => {
-  it('equals a plain model after random changes whose callers may die in between', async () => {
+  it('equals a plain model after random changes and folds whose callers may die in between', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(something, { minLength: 20, maxLength: 60, size: 'max' }), async (history) => {
         await wipe();
@@ -178,6 +197,7 @@ describe('the store', () => {
         for (const step of beginning) model = await doStep(model, step);
         for (const each of history) {
           if ('ends' in each) model = await endOne(model, each.computation, each.ends);
+          else if ('fold' in each) await fold(each.fold, each.pause);
           else if ('death' in each) model = await doMortalStep(model, each.step, each.death);
           else model = await doStep(model, each.step);
         }

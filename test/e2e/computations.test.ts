@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { isDeployed } from '../support/target.ts';
 import { itAs, newCvm, useSession } from '../support/session.ts';
@@ -112,6 +113,21 @@ describe('list the computations', () => {
     expect(page).toMatchObject({ limit: 1, offset: 1, total: before + 3, computations: [{ id: ids[1], name: 'second' }] });
     const beyond = await session.done(list, { query: { offset: before + 3 } });
     expect(beyond).toEqual({ computations: [], limit: 10, offset: before + 3, total: before + 3 });
+  });
+
+  it('filters by owner, also together with a status', async () => {
+    const owner = `owner-${randomUUID()}`;
+    const [mine, other] = [await session.createComputation(), await session.createComputation()];
+    for (const { id } of [mine, other]) {
+      await session.done('computations/update-computation', { path: { id }, body: { name: 'Handed over', owner } });
+    }
+    const totalOf = async (query: Record<string, string>) => (await session.done(list, { query: { owner, ...query } })).total;
+    const { computations, total } = await session.done(list, { query: { owner } });
+    expect([computations.map(({ id }) => id), total]).toEqual([[other.id, mine.id], 2]);
+    expect([await totalOf({ status: 'created' }), await totalOf({ status: 'running' })]).toEqual([2, 0]);
+    expect((await session.done(list, { query: { owner: `nobody-${owner}` } })).total).toBe(0);
+    await session.done('computations/delete-computation', { path: { id: mine.id } });
+    expect(await totalOf({})).toBe(1);
   });
 
   it('answers with rows without agent_config', async () => {

@@ -101,6 +101,34 @@ describe('start a run', () => {
 });
 
 describe('read runs', () => {
+  it('lists those of a computation or with a status, or both, and their exact total', async () => {
+    const [one, other] = [await session.readyComputation(), await session.readyComputation()];
+    const [first, second, third] = [newCvm(), newCvm(), newCvm()];
+    const ended = await session.startRun(one, first);
+    await session.endRun(first);
+    const active = await session.startRun(one, second);
+    await session.startRun(other, third);
+    const runsOf = async (query: Record<string, string>) => {
+      const { runs, total } = await session.done('runs/list-runs', { query });
+      return [runs.map(({ id }) => id), total];
+    };
+    expect(await runsOf({ computation_id: one })).toEqual([[active, ended], 2]);
+    expect(await runsOf({ computation_id: one, status: 'completed' })).toEqual([[ended], 1]);
+    expect(await runsOf({ computation_id: one, status: 'running', offset: '1' })).toEqual([[], 1]);
+    const { runs } = await session.done('runs/list-runs', { query: { status: 'running' } });
+    expect(runs.map(({ id }) => id)).toContain(active);
+    expect(new Set(runs.map(({ status }) => status))).toEqual(new Set(['running']));
+    for (const cvm of [second, third]) await session.endRun(cvm);
+  });
+
+  it.each([
+    ['no computation', absent],
+    ['no identifier that was ever issued', randomUUID()],
+  ])('lists none of %s', async (_, computation_id) => {
+    const { runs, total } = await session.done('runs/list-runs', { query: { computation_id } });
+    expect([runs, total]).toEqual([[], 0]);
+  });
+
   it('answers with the latest run, or the one that is named, and 404 when there is none', async () => {
     const id = await session.readyComputation();
     expect(await session.refused(getRun, { path: { id } })).toMatchObject({ status: 404, code: 'not_found' });

@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs';
 
-const rooms = 'access,computations,runs,assets,links,deletion,keys,manifest,events,table,http';
+const rooms = 'access,computations,runs,assets,links,deletion,keys,manifest,events,table,lists,http';
 
 /** The domain's core, which is mutated. */
 export function coreFiles(root: string): string[] {

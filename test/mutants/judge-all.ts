@@ -26,8 +26,9 @@ export async function judgeAll(
   const dependencyOf = ({ killer }: Verdict) => (killer?.file ? tree.hashOf(killer.file) : tree.hash);
   const keyOf = (mutant: Mutant) => hash(`${mutant.file}\n${withoutComments(applyTo(tree.textOf(mutant.file), mutant))}`);
   const judged: Judged[] = [];
-  const killsOf = (source: string, test: string) =>
-    judged.filter(({ mutant, verdict }) => mutant.file === source && verdict.killer?.file === test).length;
+  const killsOf = (test: string, source?: string) =>
+    judged.filter(({ mutant, verdict }) => verdict.killer?.file === test && (source === undefined || mutant.file === source))
+      .length;
   const open: { mutant: Mutant; reaching: TestReach[] }[] = [];
   for (const mutant of mutants) {
     const known = isFresh ? undefined : cache.get(keyOf(mutant));

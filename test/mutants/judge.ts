@@ -3,10 +3,12 @@ import { applyTo, type Mutant } from './mutant.ts';
 import type { TestReach } from './reach-map.ts';
 import { runTests, type Failure, type TestRun } from './run-tests.ts';
 import { slowness } from './slowness.ts';
+import { compiles } from './whole-type-check.ts';
 import type { WorkingCopy } from './working-copy.ts';
 
 export interface Verdict {
-  outcome: 'killed' | 'timeout' | 'survived';
+  /** `uncompiled`: no test fails, but the type check of the whole project does. */
+  outcome: 'killed' | 'timeout' | 'survived' | 'uncompiled';
   /** The first test that failed. */
   killer?: Failure;
   /** How many test files reach the mutant, and how many of them ran. */
@@ -17,11 +19,11 @@ export interface Verdict {
 
 /** Test files run together up to this long on a quiet machine; what has its failure early need not wait for the rest. */
 const secondsPerGroup = 15;
-/** Beyond this, on a quiet machine, the tests that reach a mutant are left out, the slowest ones. */
-const mostSeconds = 90;
+/** Beyond this, on a quiet machine, the tests that reach a mutant are left out, the least likely ones. */
+const mostSeconds = 40;
 
-/** How many mutants of a source file a test file has killed. */
-type KillCount = (source: string, test: string) => number;
+/** How many mutants a test file has killed, of one source file or of all. */
+type KillCount = (test: string, source?: string) => number;
 
 /** Runs the tests that reach a mutant, the likeliest first, up to the first failure. */
 export async function judge(
@@ -32,9 +34,12 @@ export async function judge(
 ): Promise<Verdict> {
   const started = performance.now();
   const { file } = mutant;
+  const killsPerSecond = (test: TestReach) => (1 + killsOf(test.file)) / test.seconds;
   const ordered = reaching.toSorted(
     (a, b) =>
-      distance(file, a.file) - distance(file, b.file) || killsOf(file, b.file) - killsOf(file, a.file) || a.seconds - b.seconds,
+      distance(file, a.file) - distance(file, b.file) ||
+      killsOf(b.file, file) - killsOf(a.file, file) ||
+      killsPerSecond(b) - killsPerSecond(a),
   );
   const verdict = (outcome: Verdict['outcome'], ran: number): Verdict => ({
     outcome,
@@ -54,7 +59,17 @@ export async function judge(
     const notRun = group.slice(place + 1);
     if (notRun.length > 0) open.unshift(notRun);
   }
-  return verdict('survived', ran);
+  return verdict((await compilesMutated(copy, mutant, text)) ? 'survived' : 'uncompiled', ran);
+}
+
+/** The sample holds what compiles by itself. Files that use it may not compile any more. */
+async function compilesMutated(copy: WorkingCopy, mutant: Mutant, text: string): Promise<boolean> {
+  copy.write(mutant.file, applyTo(text, mutant));
+  try {
+    return await compiles(copy.directory);
+  } finally {
+    copy.write(mutant.file, text);
+  }
 }
 
 /**
@@ -95,10 +110,10 @@ async function runGroup(copy: WorkingCopy, mutant: Mutant, text: string, group: 
   return fairLimitInSeconds > limitInSeconds ? await runMutated(copy, mutant, text, files, fairLimitInSeconds) : run;
 }
 
-/** 0 for the test file of the source itself, 1 for the others of its folder, 2 for all others. */
+/** 0 for the test file of the source itself, 1 for the others of its folder or room, 2 for all others. */
 export function distance(source: string, test: string): number {
   if (test === `test/${source.replace(/\.ts$/, '.test.ts')}`) return 0;
-  return dirname(test) === `test/${dirname(source)}` ? 1 : 2;
+  return [`test/${dirname(source)}`, dirname(source).replace(/^shared/, 'test')].includes(dirname(test)) ? 1 : 2;
 }
 
 function groupsOf(tests: TestReach[]): TestReach[][] {

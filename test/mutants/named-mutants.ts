@@ -52,8 +52,8 @@ export const namedMutants: NamedMutant[] = [
   },
   {
     file: 'shared/computations/statistics.ts',
-    code: '(days - 1) * dayInMilliseconds',
-    becomes: 'days * dayInMilliseconds',
+    code: 'first: today - days + 1',
+    becomes: 'first: today - days',
     fact: 'Statistics of n days start n - 1 days before today.',
   },
   {

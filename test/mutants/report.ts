@@ -8,15 +8,17 @@ export interface Judged {
   verdict: Verdict;
 }
 
-/** The share of mutants that tests notice, 0 to 1; a test run that does not end notices, too. */
+/** The share of mutants that tests notice, 0 to 1, of those that compile. A test run that does not end notices, too. */
 export function scoreOf(judged: Judged[]): number {
-  return judged.filter(({ verdict }) => verdict.outcome !== 'survived').length / judged.length;
+  const compiled = judged.filter(({ verdict }) => verdict.outcome !== 'uncompiled');
+  return compiled.filter(({ verdict }) => verdict.outcome !== 'survived').length / compiled.length;
 }
 
 export function reportOn(judged: Judged[]): string {
   const count = (outcome: Verdict['outcome']) => judged.filter(({ verdict }) => verdict.outcome === outcome).length;
   const survivors = judged.filter(({ verdict }) => verdict.outcome === 'survived');
-  const summary = `${judged.length} mutants: ${count('killed')} killed, ${count('timeout')} timed out, ${count('survived')} survived.`;
+  const counts = `${count('killed')} killed, ${count('timeout')} timed out, ${count('survived')} survived`;
+  const summary = `${judged.length} mutants: ${counts}, ${count('uncompiled')} do not compile.`;
   const late = judged.filter(({ verdict }) => verdict.outcome === 'timeout');
   return [...late.map(described), ...survivors.map(described), summary, `Score: ${(100 * scoreOf(judged)).toFixed(1)} %`].join(
     '\n\n',
@@ -30,6 +32,6 @@ function described({ mutant, text, verdict }: Judged): string {
   if (verdict.outcome === 'timeout') return [`${place} timed out (${mutant.operator})`, ...code].join('\n');
   const reason = acceptedMutants.find((accepted) => isNamed(accepted, name))?.reason;
   const left = verdict.tests - verdict.ran;
-  const ran = `${verdict.ran} test files ran${left > 0 ? `, ${left} slow ones were left out` : ''}`;
+  const ran = `${verdict.ran} test files ran${left > 0 ? `, ${left} were left out for their time` : ''}`;
   return [`${place} survived (${mutant.operator}; ${ran})`, ...code, `  reason  ${reason ?? 'none given'}`].join('\n');
 }

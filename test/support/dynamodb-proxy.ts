@@ -10,6 +10,8 @@ export interface Call {
   status: number;
   readUnits: number;
   writeUnits: number;
+  /** The length of the answer, which its caller parses. */
+  answerBytes: number;
 }
 
 /**
@@ -127,6 +129,7 @@ export async function startDynamoDbProxy(
       status: answer.status,
       readUnits: reads ? units : 0,
       writeUnits: reads ? 0 : units,
+      answerBytes: Buffer.byteLength(answer.text),
     });
     if (met?.kind === 'lost-answer' || met?.kind === 'dropped') {
       response.destroy();

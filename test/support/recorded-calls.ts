@@ -3,6 +3,7 @@ import { Deadline } from '../../shared/deadline.ts';
 import { importHandler, type LoadHandler } from '../../infra/local/local-functions.ts';
 import { openContentStore } from '../../shared/assets/content-store.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
+import type { Key } from '../../shared/table/keys.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
 /** Records the AWS actions that each function calls, by their names in IAM. */
@@ -12,6 +13,8 @@ export interface RecordedCalls {
   listen: () => void;
   /** The actions of a function, such as `dynamodb:GetItem`, sorted. */
   actionsOf: (name: string) => string[];
+  /** Whether a function has changed members of a list, so that it may be its turn to fold the list's changes. */
+  hasChangedLists: (name: string) => boolean;
   /** Stops a function before this action until it is released, as in a crash. With an error, the function fails there. */
   hold: (name: string, action: string) => Hold;
 }
@@ -32,6 +35,7 @@ export function recordCalls(): RecordedCalls {
   const running = new AsyncLocalStorage<string>();
   const recorded = new Map<string, Set<string>>();
   const holds = new Set<Held>();
+  const changers = new Set<string>();
 
   const record = async (actions: string[]): Promise<void> => {
     const name = running.getStore();
@@ -54,6 +58,8 @@ export function recordCalls(): RecordedCalls {
       openTable(() => new Deadline()).document.middlewareStack.add(
         (next, { commandName }) =>
           async (args) => {
+            const name = running.getStore();
+            if (name !== undefined && changesALog(args.input)) changers.add(name);
             await record(tableActions(String(commandName), args.input));
             return next(args);
           },
@@ -75,6 +81,7 @@ export function recordCalls(): RecordedCalls {
       };
     },
     actionsOf: (name) => [...(recorded.get(name) ?? [])].sort(),
+    hasChangedLists: (name) => changers.has(name),
     hold: (name, action) => {
       const [reached, released] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
       const held = { name, action, reach: () => reached.resolve(undefined), released: released.promise };
@@ -89,6 +96,12 @@ export function recordCalls(): RecordedCalls {
       };
     },
   };
+}
+
+/** Returns whether a transaction adds to the log of a list index. */
+function changesALog(input: object): boolean {
+  const { TransactItems = [] } = input as { TransactItems?: { Update?: { Key: Partial<Key> } }[] };
+  return TransactItems.some(({ Update }) => Update?.Key.pk?.startsWith('log#'));
 }
 
 const objectActions: Record<string, string> = { GET: 'GetObject', PUT: 'PutObject', DELETE: 'DeleteObject' };

@@ -91,6 +91,8 @@ describe('permit', () => {
   it('accepts a caller with one of the actions, or one of the relations that the endpoint names', () => {
     expect(() => permit(caller, { anyOf: ['run', 'edit'] })).not.toThrow();
     expect(() => permit(caller, { anyOf: ['run'], or: ['owner'] }, { owner: 'alice' })).not.toThrow();
+    const either = { anyOf: ['run'], or: ['owner', 'creator'] } as const;
+    expect(() => permit(caller, either, { owner: 'bob', creator: 'alice' })).not.toThrow();
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { matches, type EventFilter } from '../../../shared/events/event-filter.ts';
@@ -160,6 +160,16 @@ describe('readEvents', () => {
     await appendToJournal(embedded.table, computation, [anEvent()], timestamp(1));
     expect(await readEvents(embedded.table, computation, { from: timestamp(2), to: timestamp(0) }, paging)).toEqual(nothing);
     expect(await readEvents(embedded.table, computation, {}, { limit: 10, offset: 900 })).toEqual({ events: [], total: 1 });
+  });
+});
+
+describe('readEvents of a damaged journal', () => {
+  it('refuses the newest page if one of its events is missing', async () => {
+    const computation = randomUUID();
+    await appendToJournal(embedded.table, computation, [anEvent(), anEvent(), anEvent()], timestamp(1));
+    const Key = journalKeys.event(computation, 2);
+    await embedded.table.document.send(new DeleteCommand({ TableName: embedded.table.name, Key }));
+    await expect(readEvents(embedded.table, computation, {}, { limit: 2, offset: 0 })).rejects.toThrow('has a gap');
   });
 });
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { setEnvironment } from '../../../infra/local/local-environment.ts';
-import { conflict } from '../../../shared/errors.ts';
+import { conflict, ServiceError } from '../../../shared/errors.ts';
 import { changeEndpoint } from '../../../shared/http/change-endpoint.ts';
 import type { Contract } from '../../../shared/http/contract.ts';
 import { endpoint } from '../../../shared/http/endpoint.ts';
@@ -79,6 +79,16 @@ describe('changeEndpoint', () => {
     await send(handler, 'refused later');
     expect(await send(handler, 'refused later')).toMatchObject({ statusCode: 200, replayed: 'true' });
     expect(await send(handler, 'another')).toMatchObject({ statusCode: 409, body: { reason: 'nothing_to_stop' } });
+  });
+
+  it('answers a request that fails with 500, not with the answer kept before', async () => {
+    let isBroken = false;
+    const handler = counter(() => {
+      if (isBroken) throw new ServiceError('internal', 'Broken.');
+    });
+    await send(handler, 'broken later');
+    isBroken = true;
+    expect(await send(handler, 'broken later')).toMatchObject({ statusCode: 500, replayed: undefined });
   });
 
   it('keeps nothing if the answer breaks the contract', async () => {

@@ -116,12 +116,24 @@ describe('parsePublicKey with an invalid key', () => {
     expect(parsePublicKey(base64(spkiOf(rsa.publicKey))).algorithm).toBe('rsa');
   });
 
+  it('accepts an RSA key of 16,384 bits and refuses one of 16,392 bits', () => {
+    const rsaOf = (bits: number) => {
+      const n = Buffer.alloc(bits / 8, 0xff).toString('base64url');
+      return spkiOf(createPublicKey({ key: { kty: 'RSA', n, e: 'AQAB' }, format: 'jwk' }));
+    };
+    expect(parsePublicKey(base64(rsaOf(16_384))).algorithm).toBe('rsa');
+    expect(refusal(base64(rsaOf(16_392))).message).toContain('RSA (2048 to 16384 bits)');
+  });
+
   const weak = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey;
   const others: Record<string, string | Buffer> = {
     'an RSA key of 1024 bits': spkiOf(weak),
     'an RSA key of 1024 bits, OpenSSH': opensshOf(weak),
     'an RSA key with exponent 1': spkiOf(
       createPublicKey({ key: { ...rsa.publicKey.export({ format: 'jwk' }), e: 'AQ' }, format: 'jwk' }),
+    ),
+    'an RSA key with an even exponent': spkiOf(
+      createPublicKey({ key: { ...rsa.publicKey.export({ format: 'jwk' }), e: 'AQAC' }, format: 'jwk' }),
     ),
     'an RSA-PSS key': spkiOf(generateKeyPairSync('rsa-pss', { modulusLength: 2048 }).publicKey),
     'a DSA key': spkiOf(generateKeyPairSync('dsa', { modulusLength: 2048, divisorLength: 256 }).publicKey),

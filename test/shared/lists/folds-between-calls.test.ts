@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { foldChanges } from '../../../shared/lists/fold.ts';
-import { groupOfOwner, indexedLists } from '../../../shared/lists/indexed-list.ts';
-import { logChange } from '../../../shared/lists/log.ts';
+import { groupOfComputation, groupOfOwner, indexedLists } from '../../../shared/lists/indexed-list.ts';
+import { lastVersion, logChange, nameOfResource } from '../../../shared/lists/log.ts';
 import { readPage } from '../../../shared/lists/read-page.ts';
-import { keyToWrite, listKeys } from '../../../shared/table/keys.ts';
+import { indexKeys, keyToWrite, listKeys } from '../../../shared/table/keys.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
@@ -19,24 +19,30 @@ afterAll(() => embedded.stop());
 
 type Send = (...sent: unknown[]) => Promise<unknown>;
 
+/** The same table, with calls that go through `around`. `partition` is the one that a query reads. */
+function tableThrough(around: (send: () => Promise<unknown>, partition: unknown) => Promise<unknown>): Table {
+  const { document } = embedded.table;
+  const send: Send = (...sent) => {
+    const [{ input }] = sent as [{ input: { ExpressionAttributeValues?: Record<string, unknown> } }];
+    return around(() => (document.send as Send)(...sent), input.ExpressionAttributeValues?.[':pk']);
+  };
+  return {
+    ...table,
+    document: new Proxy(document, {
+      get: (target, name) => (name === 'send' ? send : (Reflect.get(target, name) as unknown)),
+    }),
+  };
+}
+
 /** The same table. Its call number `held` waits until `act` is done. Once. */
 function tableHeldAt(held: number, act: () => Promise<void>): { table: Table; calls: () => number } {
   let calls = 0;
-  const { document } = embedded.table;
-  const send: Send = async (...sent) => {
+  const through = tableThrough(async (send) => {
     calls += 1;
     if (calls === held) await act();
-    return (document.send as Send)(...sent);
-  };
-  return {
-    table: {
-      ...table,
-      document: new Proxy(document, {
-        get: (target, name) => (name === 'send' ? send : (Reflect.get(target, name) as unknown)),
-      }),
-    },
-    calls: () => calls,
-  };
+    return send();
+  });
+  return { table: through, calls: () => calls };
 }
 
 const members = 3_000;
@@ -79,5 +85,57 @@ describe('a page with folds between two of its calls', () => {
       }
     }
     expect(round).toBeGreaterThan(3);
+  });
+});
+
+describe('a fold that reads the two parts of the log at different moments', () => {
+  it('leaves nothing of a run that ends and is purged in between', async () => {
+    const list = indexedLists.runs('torn');
+    const { index } = list;
+    const group = groupOfComputation(2);
+    const log = (version: number, before: number, now: number) =>
+      logChange(index, 2, {
+        version,
+        changes: [
+          { list: 'c', number: 2, before, now: version === 3 ? 0 : now, group: groupOfOwner('ann') },
+          ...(version === 3 ? [] : [{ list: 'r', number: 3, before, now, group }]),
+        ],
+      });
+    const foldAll = async () => {
+      for (let fold = 0; fold < 3; fold++) {
+        await foldChanges(table, index, 1);
+        time += 5_000;
+      }
+    };
+    await transact(table, [log(1, 0, 2)]);
+    await foldAll();
+
+    // The computation's entry is in the first part, that of the purged run in the second.
+    const [first, second] = indexKeys.logs(index);
+    let firstIsRead: Promise<unknown> | undefined;
+    let isTorn = false;
+    const torn = tableThrough(async (send, partition) => {
+      if (partition === second && !isTorn) {
+        isTorn = true;
+        await firstIsRead;
+        await transact(table, [log(2, 2, 4)]);
+        await transact(table, [log(3, 4, 0)]);
+        const gone = { list: 'r', number: 3, before: 4, now: 0, group };
+        const step = { version: lastVersion, changes: [gone], after: { name: nameOfResource(2), version: 3 } };
+        await transact(table, [logChange(index, 3, step, 'run-3')]);
+      }
+      const answer = send();
+      if (partition === first) firstIsRead = answer;
+      return answer;
+    });
+    await foldChanges(torn, index, 1);
+    expect(isTorn).toBe(true);
+    const totals = async () => [
+      (await readPage(table, list, { limit: 1, offset: 0 })).total,
+      (await readPage(table, indexedLists.computations('torn'), { limit: 1, offset: 0 })).total,
+    ];
+    expect(await totals()).toEqual([0, 0]);
+    await foldAll();
+    expect(await totals()).toEqual([0, 0]);
   });
 });

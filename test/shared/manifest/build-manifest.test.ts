@@ -105,6 +105,19 @@ describe('buildManifest', () => {
     ]);
   });
 
+  it('returns what an algorithm lacks: its content, and the key of its creator', () => {
+    const algorithm = anAsset({ file_name: 'algorithm.py', asset_type: 'algorithm', created_by: 'carl', state: 'pending' });
+    const { missing } = buildManifest(inputs({ algorithm }));
+    expect(missing).toEqual({ keys: ['carl'], hashes: ['algorithm.py'], info: [] });
+  });
+
+  it('returns a certificate without its key as missing info, and accepts both together', () => {
+    const given = { ...defaultAgentConfig, cert_file: 'cert.pem' };
+    const alone = buildManifest(inputs({ agent_config: given }));
+    expect(alone.missing?.info).toEqual(['agent_config.cert_file is set without agent_config.server_key']);
+    expect(buildManifest(inputs({ agent_config: { ...given, server_key: 'key.pem' } })).missing).toBeUndefined();
+  });
+
   it('returns the size limit as missing info for a manifest that exceeds it', () => {
     const keys = [
       ...inputs().keys,

@@ -1,9 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
+import type { ComputationFields } from '../../../shared/computations/computation.ts';
+import { updateComputation } from '../../../shared/computations/update-computation.ts';
 import { readClaim } from '../../../shared/runs/claim.ts';
 import { endRun } from '../../../shared/runs/end-run.ts';
+import { listCommands } from '../../../shared/runs/list-commands.ts';
+import { offerRun } from '../../../shared/runs/offer-run.ts';
 import { readRun } from '../../../shared/runs/read-run.ts';
 import { recordReports } from '../../../shared/runs/record-reports.ts';
-import { aReadyComputation, aRun, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
+import { runKeys } from '../../../shared/table/keys.ts';
+import { queryPartition } from '../../../shared/table/table.ts';
+import { aReadyComputation, allowed, aRun, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
 import { beforeTheNextTransaction } from '../../support/interleave.ts';
 
 let stores: Stores;
@@ -29,5 +36,23 @@ describe('endRun', () => {
       status: 'failed',
       reason: 'The CVM rejected the run: no memory',
     });
+  });
+
+  it('leaves neither a command for the CVM nor the server key in what is kept of the run', async () => {
+    const { id } = await aReadyComputation(stores, domain);
+    const agent_config = { ...defaultAgentConfig, cert_file: 'certificate', server_key: 'secret' };
+    const decide = (fields: ComputationFields) => ({ fields, agent_config, permitted: allowed() });
+    await updateComputation(stores.table, { domain, id, decide, ...byAlice });
+    const run_id = await aRun(stores, domain, id, 'cvm-2');
+    const run = { domain, computation_id: id, run_id, cvm_id: 'cvm-2' };
+    await offerRun(stores.table, stores.executions, { run, task_token: 'token' }, byAlice.now, 60);
+    const kept = async () => JSON.stringify(await queryPartition(stores.table, runKeys.partition(id)));
+    const commands = () => listCommands(stores.table, domain, 'cvm-2', byAlice.now);
+    expect(await kept()).toContain('secret');
+    expect(await commands()).toMatchObject([{ type: 'run', run_id }]);
+
+    await endRun(stores.table, run, { status: 'failed', reason: 'The CVM fell silent.' }, byAlice.now);
+    expect(await kept()).not.toContain('secret');
+    expect(await commands()).toEqual([]);
   });
 });

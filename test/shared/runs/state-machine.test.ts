@@ -15,6 +15,7 @@ interface State {
   End?: boolean;
   Default?: string;
   Result?: string;
+  ResultPath?: string | null;
   Choices?: { Next: string }[];
   Catch?: { ErrorEquals: string[]; Next: string }[];
   Retry?: Retrier[];
@@ -72,6 +73,15 @@ describe('stateMachineDefinition', () => {
     ['deliver-stop', 'Lambda.Unknown', ['complete-stop']],
   ])('goes on after %s failed with %s by %j', (step, error, way) => {
     expect(wayAfter(step, error)).toEqual(way);
+  });
+
+  it('keeps the run as the input of every step, and notes beside it how the run ended', () => {
+    const paths = Object.values(states).map(({ Type, ResultPath }) => [Type, ResultPath]);
+    expect(paths.filter(([type]) => type === 'Task').map(([, path]) => path)).toEqual([null, null, null, null, null]);
+    expect(new Set(paths.filter(([type]) => type === 'Pass').map(([, path]) => path))).toEqual(new Set(['$.ended_by']));
+    expect(Object.values(states).flatMap((state) => state.Catch ?? [])).not.toContainEqual(
+      expect.not.objectContaining({ ResultPath: null }),
+    );
   });
 
   it('waits as long as the stage says', () => {

@@ -2,7 +2,17 @@ import { TransactionConflictException } from '@aws-sdk/client-dynamodb';
 import { ConfiguredRetryStrategy } from '@smithy/core/retry';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Deadline } from '../../../shared/deadline.ts';
-import { deleteItems, getItem, getItems, incrementFrom, queryPartition, updateExisting } from '../../../shared/table/table.ts';
+import {
+  deleteItems,
+  getItem,
+  getItems,
+  incrementFrom,
+  queryBetween,
+  queryPartition,
+  queryPrefix,
+  scanPage,
+  updateExisting,
+} from '../../../shared/table/table.ts';
 import { StaleReadError, transact, withFreshReads } from '../../../shared/table/transaction.ts';
 import { untilTestEnds } from '../../support/patience.ts';
 import { startProxiedTable } from '../../support/proxied-table.ts';
@@ -26,6 +36,32 @@ describe('transact', () => {
     ]);
     await expect(attempt).rejects.toBe(refused);
     expect(await getItem(table, { pk: 'a', sk: 'other' })).toBeUndefined();
+  });
+});
+
+describe('every read', () => {
+  it('is strongly consistent', async () => {
+    const proxied = await startProxiedTable({ latencyInMilliseconds: 0 });
+    const { table } = proxied;
+    const sent: unknown[] = [];
+    table.document.middlewareStack.add(
+      (next) => async (command) => {
+        sent.push(command.input);
+        return await next(command);
+      },
+      { step: 'initialize' },
+    );
+    const key = { pk: 'a', sk: 'b' };
+    await getItem(table, key);
+    await getItems(table, [key]);
+    await queryPartition(table, 'a');
+    await queryPrefix(table, 'a', 'b');
+    await queryBetween(table, key, key);
+    const filter = { FilterExpression: 'sk = :sk', ExpressionAttributeValues: { ':sk': 'b' } };
+    await scanPage(table, { limit: 1, attributes: ['pk'], filter });
+    expect(sent).toHaveLength(6);
+    for (const input of sent) expect(JSON.stringify(input)).toContain('"ConsistentRead":true');
+    await proxied.stop();
   });
 });
 

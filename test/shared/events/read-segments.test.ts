@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { matchingNumbers } from '../../../shared/events/event-filter.ts';
+import { readHead } from '../../../shared/events/journal-head.ts';
+import { readSegments } from '../../../shared/events/read-segments.ts';
+import { parseSegment, type Segment } from '../../../shared/events/segment.ts';
+import { journalKeys } from '../../../shared/table/keys.ts';
+import { queryPrefix } from '../../../shared/table/table.ts';
+import { anEvent, appendToJournal } from '../../support/append-to-journal.ts';
+import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
+
+let embedded: EmbeddedTable;
+beforeAll(async () => {
+  embedded = await startEmbeddedTable();
+});
+afterAll(() => embedded.stop());
+
+const timestamp = (second: number) => new Date(Date.UTC(2025, 6, 17) + 1000 * second).toISOString();
+
+/** A journal whose events are a second apart and so large that some six of them fill a segment. */
+async function aJournal(): Promise<{ id: string; segments: Segment[] }> {
+  const id = randomUUID();
+  const large = anEvent({ details: Buffer.alloc(22_000) });
+  for (let second = 0; second < 40; second++) await appendToJournal(embedded.table, id, [large], timestamp(second));
+  const items = await queryPrefix(embedded.table, journalKeys.partition(id), journalKeys.prefixes.segment);
+  return { id, segments: items.map(parseSegment) };
+}
+
+async function read(id: string, range: { from?: string; to?: string } = {}): Promise<Segment[]> {
+  return await readSegments(embedded.table, id, await readHead(embedded.table, id), { from: range.from, to: range.to });
+}
+
+describe('readSegments', () => {
+  it('reads only the segments that can contain events of the time range', async () => {
+    const { id, segments } = await aJournal();
+    expect(segments.length).toBeGreaterThan(4);
+    expect(await read(id)).toEqual(segments);
+    const [, second, third] = segments;
+    expect(await read(id, { from: second?.first_at, to: third?.first_at })).toEqual([second, third]);
+    expect(await read(id, { from: third?.first_at })).toEqual(segments.slice(2));
+  });
+
+  it.each([
+    ['first', 0],
+    ['second', 1],
+    ['last', -1],
+  ])('refuses a journal without its %s segment', async (_which, index) => {
+    const { id, segments } = await aJournal();
+    const missing = segments.at(index);
+    if (!missing) throw new Error('The journal has too few segments.');
+    const Key = journalKeys.segment(id, missing.last_at, missing.last_number);
+    await embedded.table.document.send(new DeleteCommand({ TableName: embedded.table.name, Key }));
+    await expect(read(id)).rejects.toMatchObject({ name: 'JournalGapError' });
+  });
+});
+
+describe('matchingNumbers', () => {
+  it('returns the events from, up to and between two times within a segment', async () => {
+    const { segments } = await aJournal();
+    const [, segment] = segments;
+    if (!segment) throw new Error('The journal has too few segments.');
+    const { first_number: first, last_number: last } = segment;
+    const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
+    expect(matchingNumbers({}, segment)).toEqual(numbers(first, last));
+    expect(matchingNumbers({ from: timestamp(first) }, segment)).toEqual(numbers(first + 1, last));
+    expect(matchingNumbers({ to: timestamp(first) }, segment)).toEqual(numbers(first, first + 1));
+    expect(matchingNumbers({ from: timestamp(first), to: timestamp(first) }, segment)).toEqual([first + 1]);
+  });
+});

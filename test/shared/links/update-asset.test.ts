@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readAsset } from '../../../shared/assets/read-asset.ts';
+import { linkAsset } from '../../../shared/links/link-asset.ts';
+import { updateAsset } from '../../../shared/links/update-asset.ts';
+import { aComputation, anAsset, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
+
+let stores: Stores;
+beforeAll(async () => {
+  stores = await startStores();
+});
+afterAll(() => stores.stop());
+
+const domain = 'd1';
+const fields = { file_name: 'rows.csv', description: '', asset_type: 'dataset', mime_type: '' } as const;
+const rows = btoa('a,b');
+const checksumOf = (base64: string) => createHash('sha3-256').update(atob(base64)).digest('hex');
+const newAsset = () => anAsset(stores, domain, { ...fields, asset: rows });
+const storedAsset = (id: string) => readAsset(stores.table, domain, id);
+const update = (id: string, given: { asset?: string; checksum?: string }) =>
+  updateAsset(stores.table, stores.content, { domain, id, given: { ...fields, ...given }, ...byAlice });
+
+describe('updateAsset', () => {
+  it('keeps the stored content if the same content is given again, with or without its checksum', async () => {
+    const id = await newAsset();
+    const { content_key } = await storedAsset(id);
+    await update(id, { asset: rows });
+    await update(id, { asset: rows, checksum: checksumOf(rows) });
+    expect(await storedAsset(id)).toMatchObject({ content_key, checksum: checksumOf(rows) });
+  });
+
+  it('refuses the same content with the checksum of other content', async () => {
+    const id = await newAsset();
+    const before = await storedAsset(id);
+    const wrong = update(id, { asset: rows, checksum: checksumOf(btoa('c,d')) });
+    await expect(wrong).rejects.toMatchObject({ code: 'invalid_request' });
+    expect(await storedAsset(id)).toEqual(before);
+  });
+
+  it('refuses a new name for a linked algorithm for its ETag, not for its own place in the computation', async () => {
+    const id = await anAsset(stores, domain);
+    const computationId = await aComputation(stores.table, domain);
+    await linkAsset(stores.table, { domain, assetId: id, computationId, ...byAlice });
+    const given = { ...fields, file_name: 'renamed.py', asset_type: 'algorithm' } as const;
+    const refused = updateAsset(stores.table, stores.content, { domain, id, given, ...byAlice, isNamed: () => false });
+    await expect(refused).rejects.toMatchObject({ code: 'precondition_failed' });
+  });
+
+  it('stores other content under a new key', async () => {
+    const id = await newAsset();
+    const { content_key } = await storedAsset(id);
+    await update(id, { asset: btoa('c,d') });
+    const after = await storedAsset(id);
+    expect(after).toMatchObject({ checksum: checksumOf(btoa('c,d')) });
+    expect(after.content_key).not.toBe(content_key);
+  });
+});

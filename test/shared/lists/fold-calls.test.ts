@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { foldChanges } from '../../../shared/lists/fold.ts';
+import { groupOfOwner, indexedLists, memberChange } from '../../../shared/lists/indexed-list.ts';
+import { logChange } from '../../../shared/lists/log.ts';
+import { transact } from '../../../shared/table/transaction.ts';
+import { changesLists } from '../../../shared/uses.ts';
+import { startProxiedTable, type ProxiedTable } from '../../support/proxied-table.ts';
+
+let proxied: ProxiedTable;
+beforeAll(async () => {
+  proxied = await startProxiedTable({ latencyInMilliseconds: 0 });
+});
+afterAll(() => proxied.stop());
+
+const list = indexedLists.computations('d1');
+
+function changeOf(number: number, version: number, change: { before?: string; now?: string }) {
+  const changes = [memberChange(list, number, { ...change, group: groupOfOwner('ann') })];
+  return logChange(list.index, number, { version, changes });
+}
+
+it('folds call what functions that change lists may call, and nothing else', async () => {
+  let time = Date.parse('2026-01-01T00:00:00Z');
+  const fold = async () => {
+    await foldChanges({ ...proxied.table, clock: { now: () => time, wait: () => Promise.resolve() } }, list.index, 1);
+    time += 10_000;
+  };
+  const creates = Array.from({ length: 1_200 }, (_, index) => changeOf(index + 1, 1, { now: 'created' }));
+  for (let start = 0; start < creates.length; start += 100) await transact(proxied.direct, creates.slice(start, start + 100));
+  await fold();
+  // Its entry has a step that is folded, and one that is not. Its leaf is no longer the last one.
+  await transact(proxied.direct, [changeOf(1, 2, { before: 'created', now: 'running' })]);
+  for (let times = 0; times < 3; times++) await fold();
+  const operations = new Set(proxied.proxy.calls.map(({ operation }) => operation));
+  expect([...operations].sort()).toEqual([...changesLists].sort());
+});
