@@ -102,7 +102,7 @@ export const stages: readonly Stage[] = [
     corsOrigins: ['http://localhost:3000'],
     throttling: { requestsPerSecond: 500, burst: 500 },
     dearThrottling: { requestsPerSecond: 20, burst: 40 },
-    domainLimit: { changesPerSecond: 20, burst: 80 },
+    domainLimit: { changesPerSecond: 50, burst: 500 }, // the end-to-end suite makes all its changes in one domain
     accountConcurrency: 1_000,
     reservedConcurrency: { reports: 10, lifecycleSteps: 5 },
     logLevel: 'DEBUG',
