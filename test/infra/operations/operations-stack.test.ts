@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { functionNames } from '../../../infra/bundles/function-names.ts';
+import { schedules } from '../../../infra/schedules.ts';
 import { nameIn, targetsOf, webhooksOf } from '../../../infra/stages.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
 import { tasks } from '../../../shared/tasks/tasks.ts';
@@ -19,6 +20,7 @@ interface AlarmProperties extends Partial<Metric> {
   OKActions: unknown[];
   Metrics?: { MetricStat?: { Metric: Metric } }[];
   TreatMissingData: string;
+  Threshold: number;
 }
 
 interface BudgetProperties {
@@ -103,13 +105,26 @@ describe.each(synthesize())('the operations stack of $stage.name', ({ stage, sta
         'AWS/ApiGateway Latency',
         'AWS/DynamoDB ReadThrottleEvents',
         'AWS/DynamoDB WriteThrottleEvents',
+        'AWS/Lambda ConcurrentExecutions',
         'AWS/Lambda Throttles',
+        'ComputationManagement ConflictsRetried',
+        'ComputationManagement Waiting',
         'AWS/SQS ApproximateNumberOfMessagesVisible',
         'AWS/States ExecutionsFailed',
         'AWS/States ExecutionsTimedOut',
         'AWS/States ExecutionsAborted',
       ]),
     );
+  });
+
+  it('has an alarm before the concurrency of the account is used up', () => {
+    expect(named('concurrency')?.Threshold).toBe(0.8 * stage.accountConcurrency);
+  });
+
+  it('does not count calls of scheduled tasks that are refused while the one before still works', () => {
+    const [all, ...excluded] = metricsOf(named('throttled-functions'));
+    expect(all?.Dimensions ?? []).toEqual([]);
+    expect(excluded.map((metric) => dimension(metric, 'FunctionName'))).toEqual(schedules.map(({ name }) => nameIn(stage, name)));
   });
 
   it('has an alarm for a sweep that stops running', () => {
