@@ -78,7 +78,7 @@ async function deleteLinkedWidely(table: Table, request: DeleteRequest): Promise
   const { domain, id, now, permit, isNamed } = request;
   await refuseRepeat(table);
   permit(await readAssetToChange(table, domain, id));
-  await closeAsset(withoutAnswer(table), { domain, id }, now);
+  const closing = await closeAsset(withoutAnswer(table), { domain, id }, now);
   try {
     return await withFreshReads(table, async (table) => {
       const asset = await readAssetToChange(table, domain, id);
@@ -87,11 +87,11 @@ async function deleteLinkedWidely(table: Table, request: DeleteRequest): Promise
       await refuseWhileLinkedOnesRun(table, domain, id);
       if (isNamed && !isNamed(asset)) throw preconditionFailed();
       const { transaction, purge } = removal(asset, request);
-      transaction.add(...reopenAsset({ domain, id }));
+      transaction.add(...reopenAsset(closing));
       return await commitChange(table, transaction, { purge, permitted });
     });
   } catch (error) {
-    await transact(withoutAnswer(table), reopenAsset({ domain, id })).catch(() => undefined); // it reopens by itself, later
+    await transact(withoutAnswer(table), reopenAsset(closing)).catch(() => undefined); // it reopens by itself, later
     throw error;
   }
 }

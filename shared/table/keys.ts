@@ -235,8 +235,8 @@ export const closingKeys = {
 };
 
 /** How far the sweep has come among the claims. */
-export const sweepKeys = {
-  state: { pk: 'sweep', sk: 'state' } as Key,
+export const sweepKeys: { state: Key } = {
+  state: { pk: 'sweep', sk: 'state' },
 };
 
 /** How far a domain has used up its limits. The items expire. */

@@ -159,22 +159,18 @@ describe.each(synthesize())('the operations stack of $stage.name', ({ stage, sta
     const destinations = Object.values(operations.ofType<object>('AWS::Events::ApiDestination'));
     const rules = Object.values(operations.ofType<RuleProperties>('AWS::Events::Rule'));
     const webhooks = webhooksOf(stage);
-    expect(connections).toEqual(
-      webhooks.map(({ header, secretName }) =>
-        expect.objectContaining({
-          AuthorizationType: 'API_KEY',
-          AuthParameters: {
-            ApiKeyAuthParameters: {
-              ApiKeyName: header,
-              ApiKeyValue: `{{resolve:secretsmanager:${secretName}:SecretString:::}}`,
-            },
+    expect(connections).toMatchObject(
+      webhooks.map(({ header, secretName }) => ({
+        AuthorizationType: 'API_KEY',
+        AuthParameters: {
+          ApiKeyAuthParameters: {
+            ApiKeyName: header,
+            ApiKeyValue: `{{resolve:secretsmanager:${secretName}:SecretString:::}}`,
           },
-        }),
-      ),
+        },
+      })),
     );
-    expect(destinations).toEqual(
-      webhooks.map(({ url }) => expect.objectContaining({ InvocationEndpoint: url, HttpMethod: 'POST' })),
-    );
+    expect(destinations).toMatchObject(webhooks.map(({ url }) => ({ InvocationEndpoint: url, HttpMethod: 'POST' })));
     expect(rules).toHaveLength(webhooks.length);
     for (const { EventPattern, Targets } of rules) {
       expect(EventPattern).toEqual({

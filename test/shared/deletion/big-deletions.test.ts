@@ -112,6 +112,19 @@ describe('the deletion of an asset with more links than fit into a transaction',
     expect(inconsistencies(await scan(stores.table))).toEqual([]);
   });
 
+  it('keeps runs away from the asset even if another deletion of it is refused meanwhile', async () => {
+    const { id, algorithm } = await aWidelyLinkedAsset(91);
+    const refused = () => deleteAsset(stores.table, { domain, id: algorithm, ...byAlice, isNamed: () => false });
+    let answers: unknown[] = [];
+    const meanwhile = async () => {
+      const refusal = await refused().catch((error: unknown) => error);
+      answers = [refusal, await aRun(stores, domain, id, 'cvm-two').catch((error: unknown) => error)];
+    };
+    beforeTheNextTransaction(stores.mortal, async () => beforeTheNextTransaction(stores.mortal, meanwhile));
+    await remove(algorithm);
+    expect(answers).toMatchObject([{ code: 'precondition_failed' }, { code: 'incomplete' }]);
+  });
+
   it('makes a start read again that has read the asset before', async () => {
     const { id, algorithm } = await aWidelyLinkedAsset(91);
     beforeTheNextTransaction(stores.mortal, () => deleteAsset(stores.table, { domain, id: algorithm, ...byAlice }));

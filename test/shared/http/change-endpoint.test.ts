@@ -127,7 +127,7 @@ describe('the type of an endpoint', () => {
     const handler = counter();
     const answers: HttpResponse[] = [];
     for (let change = 0; change < 4; change++) {
-      answers.push((await handler(eventOf(undefined) as never, {} as never)) as HttpResponse);
+      answers.push(await handler(eventOf(undefined) as never, {} as never));
     }
     vi.unstubAllEnvs();
     expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 429]);
