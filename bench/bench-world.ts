@@ -1,9 +1,11 @@
+import { registerCvm } from '../shared/cvms/register-cvm.ts';
 import { linkAsset } from '../shared/links/link-asset.ts';
 import { recordReports } from '../shared/runs/record-reports.ts';
 import { readClaim, type Claim } from '../shared/runs/claim.ts';
 import type { RunReference } from '../shared/runs/run-reference.ts';
 import { offerRun } from '../shared/runs/offer-run.ts';
 import { stopRun } from '../shared/runs/stop-run.ts';
+import type { Table } from '../shared/table/table.ts';
 import {
   aComputation,
   aKey,
@@ -43,6 +45,13 @@ export const aDataset = (name: string) => ({ file_name: `${name}.csv`, asset_typ
 let cvms = 0;
 
 export const aCvm = () => `cvm-${++cvms}-of-bench`;
+
+/** A registered CVM that was never heard. */
+export async function aRegisteredCvm(table: Table, domain: string): Promise<string> {
+  const cvmId = aCvm();
+  await registerCvm(table, { domain, cvmId, given: { description: 'Rack 4' }, now: byAlice.now });
+  return cvmId;
+}
 
 export interface BenchRun {
   id: string;

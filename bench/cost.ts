@@ -15,15 +15,18 @@ const measured: Measured = { functions, keyed, stage: readTemplates() };
 writeFileSync(measuredFile, `${JSON.stringify(measured, null, 2)}\n`);
 writeFileSync(new URL('../docs/cost.md', import.meta.url), costPage(measured));
 
-/** Reads the first stage and its first function, because all stages and functions have the same values. */
+/** Reads the first stage, because all stages have the same values, and so have all functions that do not wait. */
 function readTemplates(): Measured['stage'] {
   const [stage] = synthesize(stages.slice(0, 1));
   if (!stage) throw new Error('There is no stage.');
   const { operations, service, state } = stage.stacks;
-  const [aFunction] = Object.values(service.ofType<{ MemorySize: number }>('AWS::Lambda::Function'));
+  const memory = Object.values(service.ofType<{ MemorySize: number }>('AWS::Lambda::Function')).map(
+    ({ MemorySize }) => MemorySize,
+  );
   const alarms = Object.values(operations.ofType<{ Metrics?: { MetricStat?: unknown }[] }>('AWS::CloudWatch::Alarm'));
   return {
-    memoryInMegabytes: aFunction?.MemorySize ?? 0,
+    memoryInMegabytes: Math.max(...memory),
+    memoryOfWaitsInMegabytes: Math.min(...memory),
     alarmMetrics: alarms.reduce((sum, { Metrics }) => sum + (Metrics?.filter(({ MetricStat }) => MetricStat).length ?? 1), 0),
     dashboards: Object.keys(operations.ofType('AWS::CloudWatch::Dashboard')).length,
     keys: [state, service].flatMap((stack) => Object.keys(stack.ofType('AWS::KMS::Key'))).length,

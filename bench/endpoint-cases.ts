@@ -1,9 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { recordContentRead } from '../shared/assets/content-reads.ts';
+import { readEvents } from '../shared/events/read-events.ts';
+import { Deadline } from '../shared/deadline.ts';
+import { readEvidence } from '../shared/evidence/read-evidence.ts';
+import { openSigningKeys } from '../shared/evidence/signing-key.ts';
 import { linkAsset } from '../shared/links/link-asset.ts';
 import type { RouteName } from '../shared/endpoints/endpoints.ts';
+import { cvmBody } from '../shared/endpoints/samples.ts';
 import { aComputation, anAsset, aReadyComputation, byAlice, endRunWith, publicKey } from '../test/support/builders-store.ts';
-import { aCvm, aDataset, anAcceptedRun, anOfferedRun, aStartedRun, type BenchWorld } from './bench-world.ts';
+import { anApproval, aSharedComputation, digestOf } from '../test/support/approvals.ts';
+import { aCvm, aDataset, anAcceptedRun, anOfferedRun, aRegisteredCvm, aStartedRun, type BenchWorld } from './bench-world.ts';
 
 /** A request to an endpoint, without the domain. */
 export interface EndpointRequest {
@@ -56,6 +62,22 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
     'as of now': ({ known }) => ({ path: { id: known.id } }),
     'of a run': ({ known }) => ({ path: { id: known.id }, query: { run: known.run } }),
   },
+  'runs/get-evidence': {
+    'the first time': async (world) => {
+      const { id, run_id } = await aStartedRun(world);
+      await endRunWith(world.stores, world.domain, run_id);
+      return { path: { id }, query: { run: run_id } };
+    },
+    again: async ({ stores, domain, known }) => {
+      const request = { domain, computationId: known.id, runId: known.run, serviceVersion: '1.0.0', now: byAlice.now };
+      await readEvidence(
+        stores.table,
+        openSigningKeys(() => new Deadline()),
+        request,
+      );
+      return { path: { id: known.id }, query: { run: known.run } };
+    },
+  },
   'assets/create-asset': {
     inline: () => ({ body: { asset: { ...aDataset('inline'), asset: btoa('setosa') } } }),
     'to be uploaded': () => ({ body: { asset: aDataset('upload') } }),
@@ -100,11 +122,18 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
   'events/list-events': {
     'first page': ({ known }) => ({ path: { id: known.id } }),
     filtered: ({ known }) => ({ path: { id: known.id }, query: { run_id: known.run } }),
+    'after an event': async (world) => ({ path: { id: world.known.id }, query: { after: await firstEvent(world) } }),
+    'held for a second': async (world) => ({ path: { id: world.known.id }, query: { after: await lastEvent(world), wait: '1' } }),
   },
   'events/get-status': { '': ({ known }) => ({ path: { id: known.id } }) },
   'cvms/list-commands': {
     none: () => ({ path: { cvmID: aCvm() } }),
+    'none, of a registered CVM, written': async ({ stores, domain }) => ({
+      path: { cvmID: await aRegisteredCvm(stores.table, domain) },
+    }),
     'a run': async (world) => ({ path: { cvmID: (await anOfferedRun(world)).cvmID } }),
+    'held for a second': () => ({ path: { cvmID: aCvm() }, query: { wait: '1' } }),
+    'a run that was accepted': async (world) => ({ path: { cvmID: (await anAcceptedRun(world)).cvmID } }),
   },
   'cvms/report': {
     acceptance: async (world) => {
@@ -114,13 +143,77 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
     'an event': (world) => anEvent(world, 'Running', 'InProgress'),
     'a heartbeat': async (world) => {
       const { cvmID, run_id } = await anAcceptedRun(world);
-      return { path: { cvmID }, body: { reports: [{ id: '1', run_id, type: 'heartbeat' }] } };
+      return { path: { cvmID }, body: { reports: [{ run_id, type: 'heartbeat' }] } };
     },
+    'a heartbeat of a registered CVM, written': async ({ stores, domain }) => ({
+      path: { cvmID: await aRegisteredCvm(stores.table, domain) },
+      body: { reports: [{ type: 'heartbeat', agent_state: 'ReceivingManifest', fit: 'ready' }] },
+    }),
     'the end': (world) => anEvent(world, 'Complete', 'Completed'),
+  },
+  'approvals/approve': {
+    '': async ({ stores, domain }) => {
+      const { id } = await aReadyComputation(stores, domain);
+      return { path: { id }, body: { digest: await digestOf(stores, domain, id) } };
+    },
+  },
+  'approvals/list-approvals': { '': ({ known }) => ({ path: { id: known.id } }) },
+  'approvals/withdraw-approval': {
+    '': async ({ stores, domain }) => {
+      const { id } = await aReadyComputation(stores, domain);
+      await anApproval(stores, domain, id, 'alice');
+      return { path: { id } };
+    },
+  },
+  'todo/get-todo': {
+    nothing: () => ({ by: 'nobody' }),
+    'three approvals': async ({ stores, domain }) => {
+      for (let made = 0; made < 3; made++) await aSharedComputation(stores, domain);
+      return { by: 'bob' };
+    },
+  },
+  'cvms/list-cvms': {
+    'first page': async ({ stores, domain }) => {
+      for (let count = 0; count < 3; count++) await aRegisteredCvm(stores.table, domain);
+      return {};
+    },
+  },
+  'cvms/get-cvm': {
+    '': async ({ stores, domain }) => ({ path: { cvmID: await aRegisteredCvm(stores.table, domain) } }),
+  },
+  'cvms/register-cvm': {
+    'a new one': () => ({ path: { cvmID: aCvm() }, body: cvmBody }),
+    'described anew': async ({ stores, domain }) => ({
+      path: { cvmID: await aRegisteredCvm(stores.table, domain) },
+      body: { description: 'Rack 5' },
+    }),
+  },
+  'cvms/delete-cvm': {
+    '': async ({ stores, domain }) => ({ path: { cvmID: await aRegisteredCvm(stores.table, domain) } }),
   },
   'service/health': { '': () => ({}) },
   'service/openapi': { '': () => ({}) },
+  'service/jwks': { '': () => ({}) },
 };
+
+/** Cases that a sweep of faults need not repeat: they differ from a shorter wait only in the number of looks. */
+export const longestWaits: Partial<Record<string, Record<string, (world: BenchWorld) => Answer>>> = {
+  'events/list-events': {
+    'held for 20 s': async (world) => ({ path: { id: world.known.id }, query: { after: await lastEvent(world), wait: '20' } }),
+    'held for 20 s, filtered': async (world) => ({
+      path: { id: world.known.id },
+      query: { after: await lastEvent(world), wait: '20', run_id: world.known.run },
+    }),
+  },
+  'cvms/list-commands': { 'held for 20 s': () => ({ path: { cvmID: aCvm() }, query: { wait: '20' } }) },
+};
+
+const firstEvent = async (world: BenchWorld) => (await eventsOf(world)).at(-1)?.id ?? '';
+const lastEvent = async (world: BenchWorld) => (await eventsOf(world))[0]?.id ?? '';
+
+async function eventsOf({ stores, known }: BenchWorld) {
+  return (await readEvents(stores.table, known.id, {}, { limit: 100, offset: 0 })).events;
+}
 
 async function anEvent(world: BenchWorld, event_type: string, status: string): Promise<EndpointRequest> {
   const { cvmID, run_id } = await anAcceptedRun(world);

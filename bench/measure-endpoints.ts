@@ -5,8 +5,9 @@ import { routes, type RouteName } from '../shared/endpoints/endpoints.ts';
 import { takesKey, type Route } from '../shared/http/route.ts';
 import { tasks } from '../shared/tasks/tasks.ts';
 import { startStores } from '../test/support/builders-store.ts';
+import { skippingClock } from '../test/support/skipping-clock.ts';
 import { fillWorld } from './bench-world.ts';
-import { endpointCases, type EndpointRequest } from './endpoint-cases.ts';
+import { endpointCases, longestWaits, type EndpointRequest } from './endpoint-cases.ts';
 import { taskCases } from './task-cases.ts';
 
 /** The cost of one call of a function at the table. */
@@ -38,7 +39,7 @@ export async function measureEndpoints(): Promise<Measurement[]> {
       { acceptInSeconds: 300, silenceInSeconds: 120, runInSeconds: 86_400, stopInSeconds: 120 },
       'SILENT',
     );
-    const invoke = localFunctions();
+    const invoke = localFunctions({ clock: skippingClock() });
     const world = await fillWorld(stores);
     const measurements: Measurement[] = [];
     const measure = async (
@@ -69,7 +70,11 @@ export async function measureEndpoints(): Promise<Measurement[]> {
     }
     const byName = new Map(routes.map((route) => [route.name, route]));
     const cases = [...byName.values()].flatMap((route: Route) =>
-      Object.entries(endpointCases[route.name as RouteName]).map(([what, prepare]) => ({ route, what, prepare })),
+      Object.entries({ ...endpointCases[route.name as RouteName], ...longestWaits[route.name] }).map(([what, prepare]) => ({
+        route,
+        what,
+        prepare,
+      })),
     );
     for (const { route, what, prepare } of cases) {
       await measure(route.name, route.endpoint, what, httpEvent(route.method, world.domain, await prepare(world)));

@@ -45,6 +45,7 @@ export const taskCases: Record<TaskName, Record<string, (world: BenchWorld) => u
         mime_type: '',
         user_key: '',
         content_access: 'creator' as const,
+        use: 'open' as const,
       };
       const { id } = await createAsset(stores.table, stores.content, { domain, ...fields, createdBy: 'alice', now: byAlice.now });
       const { upload_key } = await readAsset(stores.table, domain, id);

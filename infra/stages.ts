@@ -23,7 +23,10 @@ export interface Stage {
   domainLimit?: { changesPerSecond: number; burst: number };
   /** The concurrent executions of all functions that the account has in the region. */
   accountConcurrency: number;
-  /** Executions that no other function can take, for each function of a kind. `'none'` for an account with a small limit. */
+  /**
+   * Executions that no other function can take, for each function of a kind. `'none'` for an account with a small limit: then no
+   * function has any, those that wait included.
+   */
   reservedConcurrency: ReservedConcurrency | 'none';
   /** Metrics are log entries of level INFO, so no stage may log less. */
   logLevel: 'DEBUG' | 'INFO';
@@ -43,6 +46,24 @@ export interface Stage {
   /** What the stage may cost in a month. The targets are told before it is exceeded. */
   monthlyBudgetInDollars: number;
   runTimes: RunTimes;
+  /**
+   * The names of the keys that sign evidence, oldest first. The last one signs, and the public keys of all are published. To
+   * replace the key, add a name. Never remove one: evidence that its key has signed could no longer be verified.
+   */
+  evidenceKeys: readonly [string, ...string[]];
+  waits: Waits;
+}
+
+/** How many requests each endpoint with the parameter `wait` holds at the same time. Above, it answers at once. */
+export interface Waits {
+  perStage: number;
+  perDomain: number;
+  /**
+   * The reserved concurrency of the endpoint's function. More than `perStage`, because requests that need no wait take some as well.
+   * Undefined, or `reservedConcurrency` of the stage is `'none'`: the function shares the concurrency of the account, so waits may
+   * keep other functions from running.
+   */
+  concurrency?: number;
 }
 
 /** State that was made outside of the stage, in its account and region. docs/restore.md says how each must be set up. */
@@ -114,6 +135,8 @@ export const stages: readonly Stage[] = [
     alarmTargets: 'none',
     monthlyBudgetInDollars: 50,
     runTimes: { acceptInSeconds: 5 * minute, silenceInSeconds: 5 * minute, runInSeconds: day, stopInSeconds: 2 * minute },
+    waits: { perStage: 20, perDomain: 20, concurrency: 30 },
+    evidenceKeys: ['key-1'],
   },
   {
     name: 'staging',
@@ -133,6 +156,8 @@ export const stages: readonly Stage[] = [
     alarmTargets: 'none',
     monthlyBudgetInDollars: 50,
     runTimes: { acceptInSeconds: 5 * minute, silenceInSeconds: 5 * minute, runInSeconds: 7 * day, stopInSeconds: 2 * minute },
+    waits: { perStage: 50, perDomain: 25, concurrency: 70 },
+    evidenceKeys: ['key-1'],
   },
   {
     name: 'prod',
@@ -152,6 +177,8 @@ export const stages: readonly Stage[] = [
     alarmTargets: 'none', // name the people on duty before the first deployment: docs/deploy.md#alarms
     monthlyBudgetInDollars: 1_000,
     runTimes: { acceptInSeconds: 10 * minute, silenceInSeconds: 10 * minute, runInSeconds: 30 * day, stopInSeconds: 5 * minute },
+    waits: { perStage: 150, perDomain: 50, concurrency: 200 },
+    evidenceKeys: ['key-1'],
   },
 ];
 

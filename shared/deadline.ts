@@ -16,14 +16,21 @@ const maxPauseInMilliseconds = 1_000;
 /** The time when retries stop. All retries of a request share one deadline. */
 export class Deadline {
   private readonly clock: Clock;
+  private readonly startedAt: number;
   private readonly endsAt: number;
   private readonly retriesEndAt: number;
 
   /** @param retryTime Default: until the deadline. */
   constructor(milliseconds: number = maxTimeInMilliseconds, clock: Clock = systemClock, retryTime = milliseconds) {
     this.clock = clock;
-    this.endsAt = clock.now() + milliseconds;
-    this.retriesEndAt = clock.now() + Math.min(milliseconds, retryTime);
+    this.startedAt = clock.now();
+    this.endsAt = this.startedAt + milliseconds;
+    this.retriesEndAt = this.startedAt + Math.min(milliseconds, retryTime);
+  }
+
+  /** Milliseconds since the deadline was set. */
+  get elapsed(): number {
+    return this.clock.now() - this.startedAt;
   }
 
   /** Milliseconds left, never below 0. */

@@ -32,6 +32,14 @@ const variables = {
   get STATE_MACHINE_ARN() {
     return text('STATE_MACHINE_ARN');
   },
+  /** The key in KMS that signs evidence. */
+  get SIGNING_KEY_ARN() {
+    return text('SIGNING_KEY_ARN');
+  },
+  /** The keys in KMS whose public keys are published, separated by commas. */
+  get PUBLISHED_KEY_ARNS() {
+    return text('PUBLISHED_KEY_ARNS');
+  },
   get MEMBERSHIP_CLAIM() {
     return text('MEMBERSHIP_CLAIM');
   },
@@ -48,6 +56,12 @@ const variables = {
   },
   get STOP_TIMEOUT_SECONDS() {
     return seconds('STOP_TIMEOUT_SECONDS');
+  },
+  get WAITS_PER_STAGE() {
+    return count('WAITS_PER_STAGE');
+  },
+  get WAITS_PER_DOMAIN() {
+    return count('WAITS_PER_DOMAIN');
   },
   get AWS_REGION() {
     return text('AWS_REGION');
@@ -67,16 +81,20 @@ function text(name: string): string {
 }
 
 function seconds(name: string): number {
-  return wholeNumber(name, 'a whole number of seconds');
+  return wholeNumber(name, /^[1-9][0-9]{0,7}$/, 'a whole number of seconds');
 }
 
 function limit(name: string): number | undefined {
-  return given(name) === '' ? undefined : wholeNumber(name, 'a whole number');
+  return given(name) === '' ? undefined : wholeNumber(name, /^[1-9][0-9]{0,7}$/, 'a whole number');
 }
 
-function wholeNumber(name: string, expected: string): number {
+function count(name: string): number {
+  return wholeNumber(name, /^(?:0|[1-9][0-9]{0,3})$/, 'a whole number from 0 to 9999');
+}
+
+function wholeNumber(name: string, form: RegExp, expected: string): number {
   const value = given(name);
-  if (!/^[1-9][0-9]{0,7}$/.test(value)) {
+  if (!form.test(value)) {
     throw new Error(`The environment variable ${name} is ${JSON.stringify(value)}; expected ${expected}.`);
   }
   return Number(value);

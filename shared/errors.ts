@@ -35,7 +35,15 @@ export const errorTable: Record<ErrorCode, { status: number; title: string }> = 
 
 /** The reason of a 409, for clients that handle the reasons differently. */
 export type ConflictReason =
-  'run_active' | 'cvm_busy' | 'second_algorithm' | 'asset_in_use' | 'file_name_taken' | 'linked_too_widely' | 'nothing_to_stop';
+  | 'run_active'
+  | 'cvm_busy'
+  | 'cvm_not_ready'
+  | 'second_algorithm'
+  | 'asset_in_use'
+  | 'file_name_taken'
+  | 'linked_too_widely'
+  | 'nothing_to_stop'
+  | 'stale_digest';
 
 /** An invalid part of a request. `pointer` is a JSON Pointer into the body, or a place such as `query/limit` or `header/if-match`. */
 export interface Violation {
@@ -48,6 +56,8 @@ export interface ErrorExtras {
   reason?: ConflictReason;
   /** The run that causes the conflict (409). */
   run_id?: string;
+  /** The present digest of the manifest (409 `stale_digest`). */
+  manifest_digest?: string;
   /** What is missing before a run can start (422). */
   missing_items?: { keys: string[]; hashes: string[]; info: string[] };
 }

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 
 /**
- * Creates the identifier of a computation, asset or run: a UUID of version 8 (RFC 9562, section 5.8). The first 48 bits are
- * the resource's number in its domain's list. The other 74 free bits are random. The number is the key of the resource's row,
- * so a resource is read by its identifier in one round trip, without a second copy of the row.
+ * Creates the identifier of a computation, asset, run or event: a UUID of version 8 (RFC 9562, section 5.8). The first 48 bits
+ * are the resource's number in its domain's list, or the event's number in its journal. The other 74 free bits are random. The
+ * number is the key of the row, so a resource is read by its identifier in one round trip, without a second copy of the row.
  * @throws TypeError if `number` is not an integer from 0 to 2^48 - 1
  */
 export function numberedId(number: number): string {
@@ -20,7 +20,7 @@ export function numberedId(number: number): string {
 
 const numbered = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** Returns the list number in an identifier, or undefined if this service cannot have issued it. */
+/** Returns the number in an identifier, or undefined if this service cannot have issued it. */
 export function numberOf(id: string): number | undefined {
   return numbered.test(id) ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : undefined;
 }

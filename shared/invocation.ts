@@ -5,10 +5,17 @@ import { Deadline, maxTimeInMilliseconds } from './deadline.ts';
 /** The part of Lambda's context that the service reads. Only tests and the one-machine stack pass a clock. */
 export interface Invocation extends Partial<Pick<Context, 'awsRequestId' | 'getRemainingTimeInMillis'>> {
   clock?: Clock;
+  /** Aborted when the service is about to stop. Waits end then. */
+  draining?: AbortSignal;
 }
 
 /** Kept free for writing the response and the log. */
 const reserveInMilliseconds = 500;
+
+/** Milliseconds that the function may still work. */
+function timeLeft(invocation: Invocation | undefined): number {
+  return (invocation?.getRemainingTimeInMillis?.() ?? Infinity) - reserveInMilliseconds;
+}
 
 export function clockOf(invocation: Invocation | undefined): Clock {
   return invocation?.clock ?? systemClock;
@@ -19,6 +26,11 @@ export function clockOf(invocation: Invocation | undefined): Clock {
  * @param retryTime the milliseconds during which conflicts are retried. Default: until the deadline.
  */
 export function deadlineOfInvocation(invocation: Invocation | undefined, retryTime?: number): Deadline {
-  const left = (invocation?.getRemainingTimeInMillis?.() ?? Infinity) - reserveInMilliseconds;
-  return new Deadline(Math.max(0, Math.min(maxTimeInMilliseconds, left)), clockOf(invocation), retryTime);
+  const milliseconds = Math.max(0, Math.min(maxTimeInMilliseconds, timeLeft(invocation)));
+  return new Deadline(milliseconds, clockOf(invocation), retryTime);
+}
+
+/** Returns the milliseconds that an invocation may wait before its last operation, which has a deadline of 5 seconds. */
+export function longestWaitOf(invocation: Invocation | undefined): number {
+  return Math.max(0, timeLeft(invocation) - maxTimeInMilliseconds);
 }

@@ -6,6 +6,10 @@ export interface Uses {
   /** Without ListBucket, S3 answers 403 instead of 404 if an object does not exist. */
   bucket?: readonly 'ListBucket'[];
   stateMachine?: readonly StateMachineAction[];
+  /** Actions of KMS on the key that signs evidence. */
+  signingKey?: readonly ('Sign' | 'GetPublicKey')[];
+  /** Actions of KMS on all keys that sign or signed evidence. */
+  publishedKeys?: readonly 'GetPublicKey'[];
 }
 
 export type TableAction =
@@ -37,3 +41,6 @@ export const changesLists = [
   'DeleteItem',
   'BatchWriteItem',
 ] as const;
+
+/** Takes and frees a slot for a wait (shared/waits/wait-slot.ts). */
+export const waiting = ['Query', 'PutItem', 'DeleteItem'] as const;

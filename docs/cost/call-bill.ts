@@ -1,4 +1,6 @@
-import type { Measurement } from './measured.ts';
+import { routes } from '../../shared/endpoints/endpoints.ts';
+import type { Route } from '../../shared/http/route.ts';
+import type { Measured, Measurement } from './measured.ts';
 import type { Bill } from './prices.ts';
 
 /** Assumed of one call, where nothing on this machine can be measured. */
@@ -25,16 +27,37 @@ const contentRequests: Record<string, { put?: number; get?: number }> = {
   'maintenance/receive-upload, an awaited upload': { get: 1 },
 };
 
+/** How long a request is held, by function and case. */
+const heldSeconds: Record<string, number> = {
+  'events/list-events, held for a second': 1,
+  'events/list-events, held for 20 s': 20,
+  'events/list-events, held for 20 s, filtered': 20,
+  'cvms/list-commands, held for a second': 1,
+  'cvms/list-commands, held for 20 s': 20,
+};
+
+const waiting = new Set(routes.filter((route: Route) => route.waits).map(({ name }): string => name));
+
+function memoryOf({ name }: Pick<Measurement, 'name'>, stage: Measured['stage']): number {
+  return waiting.has(name) ? stage.memoryOfWaitsInMegabytes : stage.memoryInMegabytes;
+}
+/** Calls of KMS, by function and case. Public keys are read once in the life of a function's process. */
+const signatures: Record<string, number> = { 'runs/get-evidence, the first time': 1 };
+
 export const gigabyte = 1e9;
 
 export function titleOf({ name, case: what }: Pick<Measurement, 'name' | 'case'>): string {
   return what === '' ? name : `${name}, ${what}`;
 }
 
-export function billedMilliseconds(measurement: Measurement): number {
+/** The share of a processor grows with the memory. The reads of a request that is held do not make it longer. */
+export function billedMilliseconds(measurement: Measurement, stage: Measured['stage']): number {
   const { put = 0, get = 0 } = contentRequests[titleOf(measurement)] ?? {};
+  const computing = (assumed.computeInMilliseconds * stage.memoryInMegabytes) / memoryOf(measurement, stage);
+  const held = heldSeconds[titleOf(measurement)];
+  if (held !== undefined) return held * 1000 + computing + assumed.coldStartInMilliseconds;
   return (
-    assumed.computeInMilliseconds +
+    computing +
     assumed.coldStartInMilliseconds +
     measurement.roundTrips * assumed.tableRoundTripInMilliseconds +
     (put + get) * assumed.contentRequestInMilliseconds
@@ -42,17 +65,19 @@ export function billedMilliseconds(measurement: Measurement): number {
 }
 
 /** What one call of a function costs; an endpoint's comes through the API. */
-export function billOf(measurement: Measurement, isByApi: boolean, memoryInMegabytes: number): Bill {
+export function billOf(measurement: Measurement, isByApi: boolean, stage: Measured['stage']): Bill {
   const { put, get } = contentRequests[titleOf(measurement)] ?? {};
+  const signed = signatures[titleOf(measurement)];
   const logged = assumed.functionLogInBytes + (isByApi ? assumed.accessLogInBytes : 0);
   return {
     ...(isByApi ? { 'HTTP API request': 1 } : {}),
     'Lambda request': 1,
-    'Lambda GB-second, ARM64': (billedMilliseconds(measurement) / 1000) * (memoryInMegabytes / 1024),
+    'Lambda GB-second, ARM64': (billedMilliseconds(measurement, stage) / 1000) * (memoryOf(measurement, stage) / 1024),
     'DynamoDB write unit': measurement.writeUnits,
     'DynamoDB read unit': measurement.readUnits,
     ...(put === undefined ? {} : { 'S3 PUT': put }),
     ...(get === undefined ? {} : { 'S3 GET': get }),
+    ...(signed === undefined ? {} : { 'KMS signature': signed }),
     'CloudWatch GB logged': logged / gigabyte,
     'X-Ray trace recorded': assumed.tracedShare,
   };

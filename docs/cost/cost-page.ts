@@ -5,7 +5,17 @@ import type { Measured, Measurement } from './measured.ts';
 import { dollars, prices, pricesAsOf, type Bill } from './prices.ts';
 import { tenants } from './tenants.ts';
 import { transitionsOf } from './transitions.ts';
-import { behaviour, metricsOfFailures, monthBills, runBills, stageBills, stopBill } from './usage-bill.ts';
+import {
+  behaviour,
+  metricsOfFailures,
+  monthBills,
+  runBills,
+  stageBills,
+  statusPollingBill,
+  stopBill,
+  waitingCvmBill,
+  watchedHourBill,
+} from './usage-bill.ts';
 
 const byApi = new Set<string>(routes.map(({ name }) => name));
 const minutesOfRuns = [5, 60, 480];
@@ -26,12 +36,12 @@ assumptions, stated where they are used.
 
 ${callTable(endpoints, measured)}
 
-The price includes the HTTP API, the function (request and duration, ${measured.stage.memoryInMegabytes} MB ARM64), table units, storage requests, logs and
+The price includes the HTTP API, the function (request and duration, ${measured.stage.memoryInMegabytes} MB ARM64, and ${measured.stage.memoryOfWaitsInMegabytes} MB for 23 and 25), table units, storage requests, logs and
 traces. A refused request costs less. A request over 512 KB counts as several. Content sent by presigned links does not pass the API.
 
 Assumptions:
 
-- Duration: ${assumed.computeInMilliseconds} ms of computing (3 to 5 ms of processor time were measured, and 512 MB get 0.29 of a processor), ${assumed.tableRoundTripInMilliseconds} ms per round trip to
+- Duration: ${assumed.computeInMilliseconds} ms of computing (3 to 5 ms of processor time were measured, and 512 MB get 0.29 of a processor; with half the memory, twice the time), ${assumed.tableRoundTripInMilliseconds} ms per round trip to
   the table, ${assumed.contentRequestInMilliseconds} ms per storage request, and ${assumed.coldStartInMilliseconds} ms on average for cold starts (one call in a hundred takes 300 ms longer).
 - Logs: ${assumed.functionLogInBytes} bytes by the function and ${assumed.accessLogInBytes} bytes by the API.
 - Traces: ${assumed.tracedShare * 100} % of the calls.
@@ -59,6 +69,19 @@ ${runTable(measured)}
 
 A stop adds $${(dollars(stopBill(measured)) * 1000).toFixed(2)} per thousand. A CVM that polls for a month without a run costs $${idleCvm(measured)}. Polling every 30 s costs a sixth of
 that.
+
+## Waiting
+
+A request with \`wait=20\` that finds nothing is held for 20 s. It glances at one item a second. Its function does little but wait, and is paid by its
+memory and duration.
+
+${waitingTable(measured)}
+
+A watcher of a busy computation makes more requests, of which each is held for a shorter time: the hour costs no less for the function, and one request and
+its reads for each answer. Polling \`GET .../status\` every 5 s instead costs $${dollars(statusPollingBill(measured)).toFixed(4)} an hour.
+The presence of a registered CVM takes up to ${presenceWritesPerHour} write units an hour, one for each time that it is written: after 30 seconds, and when
+its state or fitness changes. That is $${presenceOfMonth()} a month. Reading it takes one of the read units of each poll, also for a CVM that nobody
+registered, whose presence is never written.
 
 ## A month of a tenant
 
@@ -94,18 +117,35 @@ ${priceTable()}
 
 function callTable(measurements: Measurement[], { stage }: Measured): string {
   const rows = measurements.map((each) => {
-    const bill = billOf(each, byApi.has(each.name), stage.memoryInMegabytes);
+    const bill = billOf(each, byApi.has(each.name), stage);
     return [
       each.endpoint === undefined ? '' : String(each.endpoint),
       titleOf(each),
       String(each.roundTrips),
       String(each.readUnits),
       String(each.writeUnits),
-      String(billedMilliseconds(each)),
+      billedMilliseconds(each, stage).toFixed(0),
       (dollars(bill) * 1e6).toFixed(2),
     ];
   });
   return markdownTable(['#', 'call', 'round trips', 'read units', 'write units', 'ms', '$ per million'], rows);
+}
+
+function waitingTable(measured: Measured): string {
+  const rows: [string, Bill][] = [
+    ['an hour of a client that watches a quiet computation', watchedHourBill(measured)],
+    ['a month of a CVM that waits for commands all the time', waitingCvmBill(measured)],
+  ];
+  return markdownTable(
+    ['what', 'requests', 'read units', 'write units', '$'],
+    rows.map(([what, bill]) => [
+      what,
+      ...(['HTTP API request', 'DynamoDB read unit', 'DynamoDB write unit'] as const).map((unit) =>
+        (bill[unit] ?? 0).toLocaleString('en'),
+      ),
+      dollars(bill).toFixed(4),
+    ]),
+  );
 }
 
 function runTable(measured: Measured): string {
@@ -118,6 +158,13 @@ function runTable(measured: Measured): string {
 
 function failurePrice(): string {
   return dollars({ 'CloudWatch custom metric, month': 1 }).toFixed(2);
+}
+
+/** One every 30 seconds. */
+const presenceWritesPerHour = 120;
+
+function presenceOfMonth(): string {
+  return dollars({ 'DynamoDB write unit': presenceWritesPerHour * 24 * 30 }).toFixed(2);
 }
 
 function idleCvm(measured: Measured): string {

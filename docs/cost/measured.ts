@@ -18,9 +18,11 @@ const measuredSchema = v.object({
   /** What the templates of a stage say that decides what it costs. */
   stage: v.object({
     memoryInMegabytes: v.number(),
+    /** The memory of functions that hold requests. */
+    memoryOfWaitsInMegabytes: v.number(),
     alarmMetrics: v.number(),
     dashboards: v.number(),
-    /** KMS keys of the stage itself. AWS's own keys have no monthly price. */
+    /** KMS keys of the stage itself, which sign evidence. AWS's own keys have no monthly price. */
     keys: v.number(),
   }),
 });

@@ -20,6 +20,7 @@ export const prices = {
   'CloudWatch custom metric, month': 0.3,
   'CloudWatch dashboard, month': 3,
   'KMS key, month': 1,
+  'KMS signature': 15 / 1e6,
   'X-Ray trace recorded': 5 / 1e6,
 } as const;
 

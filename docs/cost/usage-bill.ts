@@ -27,8 +27,7 @@ export const behaviour = {
 /** Bills of functions by their titles. @throws TypeError for one that was not measured */
 function pricedBy(measured: Measured): (title: string) => Bill {
   const byApi = new Set<string>(routes.map(({ name }) => name));
-  const { memoryInMegabytes } = measured.stage;
-  const bills = new Map(measured.functions.map((each) => [titleOf(each), billOf(each, byApi.has(each.name), memoryInMegabytes)]));
+  const bills = new Map(measured.functions.map((each) => [titleOf(each), billOf(each, byApi.has(each.name), measured.stage)]));
   return (title) => {
     const bill = bills.get(title);
     if (!bill) throw new TypeError(`${title} was not measured.`);
@@ -71,6 +70,24 @@ export function runBills(measured: Measured, minutes: number): Record<string, Bi
       [1, priced('cvms/report, the end')],
     ]),
   };
+}
+
+/** The longest wait. */
+const heldInSeconds = 20;
+
+/** An hour of a client that watches a computation in which nothing happens: it always has a request that is held. */
+export function watchedHourBill(measured: Measured): Bill {
+  return addUp([[3600 / heldInSeconds, pricedBy(measured)('events/list-events, held for 20 s')]]);
+}
+
+/** An hour of a client that asks for the status every 5 seconds instead. */
+export function statusPollingBill(measured: Measured): Bill {
+  return addUp([[3600 / 5, pricedBy(measured)('events/get-status')]]);
+}
+
+/** A month of a CVM without a run that always has a request for commands that is held. */
+export function waitingCvmBill(measured: Measured): Bill {
+  return addUp([[(minutesPerMonth * 60) / heldInSeconds, pricedBy(measured)('cvms/list-commands, held for 20 s')]]);
 }
 
 /** A stop on top of a run: the request, the execution and its steps. */
@@ -146,9 +163,9 @@ export function stageBills(measured: Measured): Record<string, Bill> {
   };
   return {
     alarms: { 'CloudWatch alarm metric, month': measured.stage.alarmMetrics },
+    'keys that sign evidence': { 'KMS key, month': measured.stage.keys },
     dashboard: { 'CloudWatch dashboard, month': measured.stage.dashboards },
     'custom metrics': { 'CloudWatch custom metric, month': ownMetrics },
-    keys: { 'KMS key, month': measured.stage.keys },
     schedules: addUp(schedules.map(({ name, everyMinutes }) => [minutesPerMonth / everyMinutes, priced(cases[name])])),
   };
 }

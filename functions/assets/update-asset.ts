@@ -4,6 +4,7 @@ import { openContentStore } from '../../shared/assets/content-store.ts';
 import { rememberUpload, renewUpload } from '../../shared/assets/renew-upload.ts';
 import { contract, route } from '../../shared/endpoints/assets/update-asset.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
+import { completeChangeOfLinked } from '../../shared/links/linked-computations.ts';
 import { updateAsset } from '../../shared/links/update-asset.ts';
 
 export const handler = changeEndpoint(route, contract, {
@@ -27,5 +28,8 @@ export const handler = changeEndpoint(route, contract, {
     etag: assetEtag(asset),
     remember: rememberUpload(asset, now),
   }),
-  repeat: (asset, remembered, { now, table, deadline }) => renewUpload(table, openContentStore(deadline), asset, remembered, now),
+  repeat: async (asset, remembered, { path, now, table, deadline }) => {
+    await completeChangeOfLinked(table, path.domainID, path.id);
+    return await renewUpload(table, openContentStore(deadline), asset, remembered, now);
+  },
 });

@@ -12,8 +12,9 @@ export const handler = changeEndpoint(route, contract, {
     if (owner !== caller.id) requireAction(caller, 'administer');
     return await createComputation(table, {
       domain: path.domainID,
-      fields: fieldsOf(body, owner),
+      fields: fieldsOf(body, { owner, approval: body.approval }),
       agent_config: body.agent_config,
+      consumers: body.consumers,
       by: caller.id,
       now,
     });

@@ -1,5 +1,6 @@
 import { requireAction } from '../../shared/access/caller.ts';
 import { computationEtag, etagsFor } from '../../shared/computations/computation-etag.ts';
+import { refuseLowerApproval } from '../../shared/computations/approval-level.ts';
 import { fieldsOf } from '../../shared/computations/computation.ts';
 import { withCurrentServerKey } from '../../shared/computations/current-server-key.ts';
 import { describeComputation } from '../../shared/computations/describe-computation.ts';
@@ -20,7 +21,14 @@ export const handler = changeEndpoint(route, contract, {
         const owner = body.owner ?? current.owner;
         if (owner !== current.owner) requireAction(caller, 'administer');
         if (ifMatch?.(...etagsFor(caller, current, definition)) === false) throw preconditionFailed();
-        return { fields: fieldsOf(body, owner), agent_config: body.agent_config, permitted };
+        const approval = body.approval ?? current.approval;
+        refuseLowerApproval(current.approval, approval);
+        return {
+          fields: fieldsOf(body, { owner, approval }),
+          agent_config: body.agent_config,
+          consumers: body.consumers ?? definition.consumers,
+          permitted,
+        };
       },
     }),
   reply: ({ row, definition, permitted }, { caller }) => {

@@ -4,5 +4,6 @@ import { readManifest } from '../../shared/manifest/read-manifest.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
 export const handler = endpoint(route, contract, async ({ path, query, deadline }) => {
-  return { body: await readManifest(openTable(deadline), path.domainID, path.id, query.run) };
+  const { manifest, digest } = await readManifest(openTable(deadline), path.domainID, path.id, query.run);
+  return { body: manifest, headers: { 'manifest-digest': digest } };
 });

@@ -10,7 +10,7 @@ export const handler = changeEndpoint(route, contract, {
       computationId: path.id,
       by: caller.id,
       now,
-      permit: ({ owner }) => permit({ owner }),
+      permit,
     }),
   reply: ({ run, permitted }) => ({ permitted, body: run }),
   repeat: async (run, _, { path, table, deadline }) => {

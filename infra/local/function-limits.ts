@@ -1,6 +1,7 @@
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { tasks } from '../../shared/tasks/tasks.ts';
 import type { Uses } from '../../shared/uses.ts';
+import { localWaits } from './local-environment.ts';
 
 interface FunctionLimits {
   /** The highest number of invocations at the same time, like reserved concurrency. */
@@ -16,19 +17,24 @@ interface FunctionLimits {
 const concurrencyOfChanges = 2;
 const concurrencyOfReads = 16;
 
-/** Functions that read, and write nothing but who did. */
-const recordsReads: ReadonlySet<string> = new Set(['assets/get-asset']);
+/** Functions that read, and write nothing but who did, that it did, or what the first reader made. */
+const recordsReads: ReadonlySet<string> = new Set(['assets/get-asset', 'runs/get-evidence']);
 
 /** How long API Gateway waits for the function of an endpoint. */
 const endpointTimeoutInSeconds = 30;
 
-const functions: readonly { name: string; uses: Uses; timeoutInSeconds?: number }[] = [...routes, ...tasks];
+const functions: readonly { name: string; uses: Uses; waits?: boolean; timeoutInSeconds?: number }[] = [...routes, ...tasks];
 const known = new Map(functions.map((each) => [each.name, each]));
 
 /** Returns the limits of a function on one machine, where all functions share the processors. */
 export function limitsOf(name: string): FunctionLimits {
-  const { uses = {}, timeoutInSeconds = endpointTimeoutInSeconds } = known.get(name) ?? {};
-  return { concurrency: isChange(uses) && !recordsReads.has(name) ? concurrencyOfChanges : concurrencyOfReads, timeoutInSeconds };
+  const { uses = {}, waits = false, timeoutInSeconds = endpointTimeoutInSeconds } = known.get(name) ?? {};
+  return { concurrency: concurrencyOf(name, uses, waits), timeoutInSeconds };
+}
+
+function concurrencyOf(name: string, uses: Uses, waits: boolean): number {
+  if (waits) return localWaits.perStage + concurrencyOfReads; // a request that is held keeps no other one from running
+  return isChange(uses) && !recordsReads.has(name) ? concurrencyOfChanges : concurrencyOfReads;
 }
 
 function isChange({ table = [] }: Uses): boolean {

@@ -11,10 +11,22 @@ export const local = {
   region: 'local',
 } as const;
 
+/** The caps of waits on one machine, for each endpoint that waits. A wait costs a read of the engine each second. */
+export const localWaits = { perStage: 200, perDomain: 200 } as const;
+
 export interface Endpoints {
   dynamoDb: string;
   s3: string;
   stepFunctions: string;
+  kms: KeyService;
+}
+
+/** The service with the keys that sign evidence. */
+export interface KeyService {
+  endpoint: string;
+  signingKeyArn: string;
+  /** The signing key and those that signed before it. */
+  publishedKeyArns: string[];
 }
 
 /** Sets the environment variables of the functions, as a deployment does. */
@@ -26,9 +38,13 @@ export function setEnvironment(endpoints: Endpoints, times: RunTimes, logLevel: 
     TABLE_NAME: local.tableName,
     BUCKET_URL: `${endpoints.s3}/${local.bucketName}`,
     STATE_MACHINE_ARN: local.stateMachineArn,
+    SIGNING_KEY_ARN: endpoints.kms.signingKeyArn,
+    PUBLISHED_KEY_ARNS: endpoints.kms.publishedKeyArns.join(','),
     MEMBERSHIP_CLAIM: local.membershipClaim,
     ACCEPT_TIMEOUT_SECONDS: String(times.acceptInSeconds),
     STOP_TIMEOUT_SECONDS: String(times.stopInSeconds),
+    WAITS_PER_STAGE: String(localWaits.perStage),
+    WAITS_PER_DOMAIN: String(localWaits.perDomain),
     LOG_LEVEL: logLevel,
     METRICS_NAMESPACE: '', // nobody collects metrics here
     DOMAIN_CHANGES_PER_SECOND: '', // one machine has no others to protect
@@ -38,5 +54,6 @@ export function setEnvironment(endpoints: Endpoints, times: RunTimes, logLevel: 
     AWS_SECRET_ACCESS_KEY: localCredentials.secretAccessKey,
     AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamoDb,
     AWS_ENDPOINT_URL_SFN: endpoints.stepFunctions,
+    AWS_ENDPOINT_URL_KMS: endpoints.kms.endpoint,
   });
 }

@@ -8,8 +8,8 @@ import { systemTimerClock, type TimerClock } from './timer-clock.ts';
 /** Invokes a function by its name, which is its path below functions/, and returns its result. */
 export type InvokeFunction = (name: string, event: unknown) => Promise<unknown>;
 
-/** Lambda's context without its deprecated callbacks, and with the clock of the stack. */
-type FunctionContext = Omit<Context, 'done' | 'fail' | 'succeed'> & { clock: Clock };
+/** Lambda's context without its deprecated callbacks, with the clock of the stack and the signal that it is about to stop. */
+type FunctionContext = Omit<Context, 'done' | 'fail' | 'succeed'> & { clock: Clock; draining?: AbortSignal };
 type Handler = (event: unknown, context: FunctionContext) => unknown;
 export type LoadHandler = (name: string) => Promise<Handler>;
 
@@ -28,6 +28,8 @@ export interface LocalFunctionsOptions {
   load?: LoadHandler;
   /** Default: the system clock. */
   clock?: TimerClock;
+  /** Aborted when the stack is about to stop. */
+  draining?: AbortSignal;
 }
 
 const largestPayloadInBytes = 6 * 1024 * 1024;
@@ -36,7 +38,8 @@ const largestPayloadInBytes = 6 * 1024 * 1024;
  * Calls handlers as Lambda does: events and results are JSON of at most 6 MiB, the context is Lambda's, and a call fails after
  * the function's timeout. Invocations beyond the function's limit wait in a queue. Their timeout starts when they leave it.
  */
-export function localFunctions({ load = importHandler, clock = systemTimerClock }: LocalFunctionsOptions = {}): InvokeFunction {
+export function localFunctions(options: LocalFunctionsOptions = {}): InvokeFunction {
+  const { load = importHandler, clock = systemTimerClock, draining } = options;
   const turns = new Map<string, TakeTurn>();
   const turnOf = (name: string): TakeTurn => {
     const known = turns.get(name) ?? takeTurns(limitsOf(name).concurrency);
@@ -47,7 +50,7 @@ export function localFunctions({ load = importHandler, clock = systemTimerClock 
     const payload = JSON.stringify(event);
     if (Buffer.byteLength(payload) > largestPayloadInBytes) throw new RequestTooLargeError(`${name} received more than 6 MiB.`);
     const handler = await load(name);
-    const answer = await turnOf(name)(() => run(name, handler, JSON.parse(payload), clock));
+    const answer = await turnOf(name)(() => run(name, handler, JSON.parse(payload), { clock, draining }));
     const result = JSON.stringify(answer ?? null);
     if (Buffer.byteLength(result) > largestPayloadInBytes) {
       throw Object.assign(new Error(`${name} answered with more than 6 MiB.`), { name: 'Function.ResponseSizeTooLarge' });
@@ -62,14 +65,20 @@ export async function importHandler(name: string): Promise<Handler> {
   return handler;
 }
 
-async function run(name: string, handler: Handler, event: unknown, clock: TimerClock): Promise<unknown> {
+interface Surroundings {
+  clock: TimerClock;
+  draining: AbortSignal | undefined;
+}
+
+async function run(name: string, handler: Handler, event: unknown, { clock, draining }: Surroundings): Promise<unknown> {
   const milliseconds = limitsOf(name).timeoutInSeconds * 1_000;
   const late = Promise.withResolvers<never>();
   const cancel = clock.setTimer(milliseconds, () =>
     late.reject(new FunctionTimeoutError(`${name} took longer than ${milliseconds / 1_000} s.`)),
   );
   try {
-    return await Promise.race([handler(event, contextOf(name, milliseconds, clock)), late.promise]);
+    const context = { ...contextOf(name, milliseconds, clock), ...(draining ? { draining } : {}) };
+    return await Promise.race([handler(event, context), late.promise]);
   } finally {
     cancel();
   }

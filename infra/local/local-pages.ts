@@ -4,8 +4,8 @@ import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import * as v from 'valibot';
-import { isRole } from '../../shared/access/roles.ts';
-import { domainId } from '../../shared/identifier-schemas.ts';
+import { parseMembership } from '../../shared/access/caller.ts';
+import { cvmId, domainId } from '../../shared/identifier-schemas.ts';
 import { gatewayMessage, send } from './gateway/http-response.ts';
 import { readBody } from './gateway/read-body.ts';
 import type { LocalIssuer } from './issuer.ts';
@@ -40,9 +40,9 @@ const securityHeaders = {
 const membership = v.pipe(
   v.string(),
   v.check((text) => {
-    const colon = text.lastIndexOf(':');
-    return v.is(domainId, text.slice(0, colon)) && isRole(text.slice(colon + 1));
-  }, 'Expected <domainID>:<role>, such as d1:viewer.'),
+    const { domain, boundTo } = parseMembership(text) ?? {};
+    return v.is(domainId, domain) && (boundTo === undefined || v.is(cvmId, boundTo));
+  }, 'Expected <domainID>:<role>, such as d1:viewer, or <domainID>:cvm:<cvmID>, such as d1:cvm:cvm-1.'),
 );
 
 const tokenRequest = v.strictObject({

@@ -14,10 +14,13 @@ const arrivingCommand = v.object({
   manifest: v.optional(v.unknown()),
 });
 export type ArrivingCommand = v.InferOutput<typeof arrivingCommand>;
-const arrivingCommands = v.object({ commands: v.array(arrivingCommand) });
+const arrivingWork = v.object({ commands: v.array(arrivingCommand), run: v.nullable(v.object({ id: v.string() })) });
+type ArrivingWork = v.InferOutput<typeof arrivingWork>;
+
+const answerToReports = v.object({ results: v.array(v.object({ run_status: v.nullable(v.string()) })) });
 
 /** The service refused a request of a CVM with a status that no retry changes. */
-export class RefusedError extends Error {
+class RefusedError extends Error {
   override readonly name = 'RefusedError';
   readonly status: number;
 
@@ -28,9 +31,13 @@ export class RefusedError extends Error {
 }
 
 export interface CvmConnection {
-  commands: () => Promise<ArrivingCommand[]>;
-  /** Returns when the service has the reports. A report that is sent again keeps its identifier. */
-  report: (...reports: NewReport[]) => Promise<void>;
+  /** The commands for the CVM, and the run that holds it. */
+  work: () => Promise<ArrivingWork>;
+  /**
+   * Returns when the service has the reports. A report that is sent again keeps its identifier.
+   * @returns the status of the run after the last report
+   */
+  report: (...reports: NewReport[]) => Promise<string | null>;
 }
 
 export interface ConnectionOptions {
@@ -78,10 +85,11 @@ export function connectCvm({ baseUrl, domain, cvmId, token, closing }: Connectio
   };
 
   return {
-    commands: async () => v.parse(arrivingCommands, await call('/commands')).commands,
+    work: async () => v.parse(arrivingWork, await call('/commands')),
     report: async (...reports) => {
       const body = JSON.stringify({ reports: reports.map((report) => ({ id: randomUUID(), ...report })) });
-      await call('/reports', { method: 'POST', body });
+      const { results } = v.parse(answerToReports, await call('/reports', { method: 'POST', body }));
+      return results.at(-1)?.run_status ?? null;
     },
   };
 }

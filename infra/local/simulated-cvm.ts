@@ -19,34 +19,39 @@ export interface SimulatedCvm {
   connection: CvmConnection;
   pace: Pace;
   clock: TimerClock;
-  /** Aborted when the service has released the CVM. */
-  released: AbortSignal;
   /** Aborted when the simulator stops. */
   closing: AbortSignal;
 }
 
 /**
  * Simulates one CVM for one run, as an agent serves one computation: asks for commands, takes the run, reports, obeys a stop.
+ * Stops its work when the service says that the run has failed or was cancelled.
  * @throws AbortError when closing; RefusedError
  */
 export async function simulateCvm(cvm: SimulatedCvm): Promise<void> {
-  const { cvmId, runId, connection, pace, clock, released, closing } = cvm;
+  const { cvmId, runId, connection, pace, clock, closing } = cvm;
   const behaviour = behaviourOf(cvmId);
   const stopped = new AbortController();
+  /** Aborted when the run is over without this CVM. */
+  const over = new AbortController();
   const answered = new Set<string>();
   let work: Promise<void> | undefined;
   let latestEvent: AgentEvent | undefined;
 
+  const send = async (...reports: NewReport[]) => {
+    const status = await connection.report(...reports);
+    if (status === null || ['failed', 'cancelled'].includes(status)) over.abort();
+  };
   const report = async (event: AgentEvent, ...before: NewReport[]) => {
     const occurred_at = timestampOf(clock);
-    await connection.report(...before, { type: 'event', run_id: runId, ...event, details: '', occurred_at });
+    await send(...before, { type: 'event', run_id: runId, ...event, details: '', occurred_at });
     latestEvent = event;
   };
   const waitBeating = async (milliseconds: number, signal: AbortSignal) => {
     const endsAt = clock.now() + milliseconds;
     for (let left = milliseconds; left > 0; left = endsAt - clock.now()) {
       await pause(clock, Math.min(left, pace.heartbeatInMilliseconds), signal);
-      if (left > pace.heartbeatInMilliseconds) await connection.report({ type: 'heartbeat', run_id: runId });
+      if (left > pace.heartbeatInMilliseconds) await send({ type: 'heartbeat', run_id: runId });
     }
   };
 
@@ -55,11 +60,11 @@ export async function simulateCvm(cvm: SimulatedCvm): Promise<void> {
     if (flaw !== undefined) process.stderr.write(`Simulated CVM ${cvmId}: this manifest would crash an agent: ${flaw}\n`);
     const reason = flaw === undefined ? behaviour.refusal : `The manifest would crash an agent: ${flaw}`;
     if (reason !== undefined) {
-      await connection.report({ type: 'rejected', run_id: runId, command_id, reason });
+      await send({ type: 'rejected', run_id: runId, command_id, reason });
       return;
     }
-    await connection.report({ type: 'accepted', run_id: runId, command_id, reason: '' });
-    const untilStopped = AbortSignal.any([closing, stopped.signal]);
+    await send({ type: 'accepted', run_id: runId, command_id, reason: '' });
+    const untilStopped = AbortSignal.any([closing, stopped.signal, over.signal]);
     const tell = async (events: AgentEvent[]) => {
       for (const event of events) {
         await waitBeating(pace.eventsInMilliseconds, untilStopped);
@@ -68,7 +73,7 @@ export async function simulateCvm(cvm: SimulatedCvm): Promise<void> {
     };
     await tell(behaviour.before(datasetsIn(manifest)));
     if (behaviour.fallsSilent) return;
-    await waitBeating(behaviour.worksInMilliseconds, AbortSignal.any([untilStopped, released]));
+    await waitBeating(behaviour.worksInMilliseconds, untilStopped);
     await tell(behaviour.after);
   };
 
@@ -91,12 +96,13 @@ export async function simulateCvm(cvm: SimulatedCvm): Promise<void> {
     if (behaviour.fallsSilent) await work;
   };
 
-  while (!released.aborted && !(behaviour.fallsSilent && work)) {
-    const commands = await connection.commands();
+  while (!(behaviour.fallsSilent && work)) {
+    const { commands, run } = await connection.work();
+    if (run?.id !== runId) break;
     for (const command of commands) {
       if (command.run_id === runId && !answered.has(command.id)) await obey(command);
     }
-    await untilAborted(pause(clock, pace.pollInMilliseconds, AbortSignal.any([released, closing])), closing);
+    await pause(clock, pace.pollInMilliseconds, closing);
   }
   await work;
 }

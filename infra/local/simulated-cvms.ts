@@ -1,5 +1,5 @@
 import { behaviourOf } from './simulated-behaviour.ts';
-import { connectCvm, RefusedError } from './simulated-connection.ts';
+import { connectCvm } from './simulated-connection.ts';
 import { type Pace, simulateCvm } from './simulated-cvm.ts';
 import { pause, systemTimerClock, type TimerClock } from './timer-clock.ts';
 
@@ -32,26 +32,21 @@ export function startSimulatedCvms(options: SimulatedCvmsOptions): { stop: () =>
   const pace = { ...usualPace, ...options.pace };
   const clock = options.clock ?? systemTimerClock;
   const ending = new AbortController();
-  const releases = new Map<string, AbortController>();
+  const booted = new Set<string>();
   const lives = new Set<Promise<void>>();
 
   const boot = (claim: ClaimedCvm) => {
-    const released = new AbortController();
-    releases.set(claim.run_id, released);
+    booted.add(claim.run_id);
     if (behaviourOf(claim.cvm_id).isAbsent) return;
-    const life = live(claim, options, { pace, clock, released: released.signal, closing: ending.signal });
+    const life = live(claim, options, { pace, clock, closing: ending.signal });
     lives.add(life);
     void life.finally(() => lives.delete(life));
   };
   const discover = async () => {
     const claims = await options.listClaimedCvms();
     const claimed = new Set(claims.map((claim) => claim.run_id));
-    for (const [runId, released] of releases) {
-      if (claimed.has(runId)) continue;
-      released.abort();
-      releases.delete(runId);
-    }
-    for (const claim of claims) if (!releases.has(claim.run_id)) boot(claim);
+    for (const runId of booted) if (!claimed.has(runId)) booted.delete(runId);
+    for (const claim of claims) if (!booted.has(claim.run_id)) boot(claim);
   };
   const watch = async () => {
     while (!ending.signal.aborted) {
@@ -73,14 +68,13 @@ export function startSimulatedCvms(options: SimulatedCvmsOptions): { stop: () =>
 async function live(
   { domain, cvm_id, run_id }: ClaimedCvm,
   { baseUrl, token }: SimulatedCvmsOptions,
-  machine: { pace: Pace; clock: TimerClock; released: AbortSignal; closing: AbortSignal },
+  machine: { pace: Pace; clock: TimerClock; closing: AbortSignal },
 ): Promise<void> {
   const connection = connectCvm({ baseUrl, domain, cvmId: cvm_id, token, closing: machine.closing });
   try {
     await simulateCvm({ cvmId: cvm_id, runId: run_id, connection, ...machine });
   } catch (error) {
     if (machine.closing.aborted) return;
-    if (error instanceof RefusedError && error.status === 404) return; // the computation is gone
     process.stderr.write(`Simulated CVM ${cvm_id}: ${String(error)}\n`);
   }
 }

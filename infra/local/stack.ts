@@ -14,6 +14,7 @@ import { type Endpoints, local, setEnvironment } from './local-environment.ts';
 import { type InvokeFunction, type LoadHandler, localFunctions } from './local-functions.ts';
 import { withHealthOfEngine } from './local-health.ts';
 import { localPages } from './local-pages.ts';
+import { startKms } from './kms/kms.ts';
 import { startS3 } from './s3/s3.ts';
 import { startSimulatedCvms } from './simulated-cvms.ts';
 import { startStepFunctions } from './step-functions/step-functions.ts';
@@ -84,7 +85,8 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
   const kept = options.dataDirectory === undefined ? {} : { dataDirectory: options.dataDirectory };
   const times = { ...localTimes, ...options.times };
   const clock = options.clock ?? systemTimerClock;
-  const invoke = localFunctions({ clock, ...(options.load ? { load: options.load } : {}) });
+  const draining = new AbortController();
+  const invoke = localFunctions({ clock, draining: draining.signal, ...(options.load ? { load: options.load } : {}) });
   const background = startBackground(invoke, clock);
 
   const started = async <Part extends { stop: () => Promise<void> }>(part: Promise<Part>): Promise<Part> => {
@@ -112,13 +114,19 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
       }),
     ),
     started(startIssuer({ claim: local.membershipClaim, ...kept })),
+    started(startKms(kept)),
   ] as const;
   await Promise.allSettled(parts); // if one fails, the others are stopped after they have started
-  const [dynamoDb, s3, stepFunctions, issuer] = await Promise.all(parts);
+  const [dynamoDb, s3, stepFunctions, issuer, kms] = await Promise.all(parts);
   onStop(background.stop);
   await createTable(dynamoDb.endpoint, local.tableName);
 
-  const endpoints = { dynamoDb: dynamoDb.endpoint, s3: s3.endpoint, stepFunctions: stepFunctions.endpoint };
+  const endpoints = {
+    dynamoDb: dynamoDb.endpoint,
+    s3: s3.endpoint,
+    stepFunctions: stepFunctions.endpoint,
+    kms: kms.place,
+  };
   setEnvironment((await options.intercept?.(endpoints)) ?? endpoints, times, options.logLevel ?? 'SILENT');
   if (options.dataDirectory !== undefined) {
     await endInterruptedRuns(invoke);
@@ -151,6 +159,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
     });
     onStop(cvms.stop);
   }
+  onStop(async () => draining.abort()); // the first to be stopped: requests that are held get their answer
   return {
     baseUrl: `http://localhost:${gateway.port}`,
     endpoints,

@@ -5,7 +5,8 @@ const usage = `Usage: npm run --silent token -- --sub USER --groups DOMAIN:ROLE[
 Prints a bearer token for the service that runs on this machine. Set PORT to its port (default 3000).
 
   --sub         the identifier of the user, such as alice
-  --groups      the user's memberships, such as d1:viewer,d2:administrator
+  --groups      the user's memberships, such as d1:viewer,d2:administrator;
+                d1:cvm is for every CVM of the domain d1, d1:cvm:cvm-1 for the CVM cvm-1 alone
   --expires-in  the lifetime of the token: 90s, 30m, 12h (default) or 7d
 
 Roles: administrator creator editor runner viewer algo_provider dataset_provider result_consumer cvm`;

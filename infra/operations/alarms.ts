@@ -5,12 +5,12 @@ import { routes } from '../../shared/endpoints/endpoints.ts';
 import { tasks, type Task } from '../../shared/tasks/tasks.ts';
 import {
   apiFailureRate,
-  apiMetric,
   concurrentExecutions,
   endpointFailures,
   executionMetric,
   functionMetric,
   serviceMetric,
+  slowRequestRate,
   tableMetric,
   throttledFunctions,
   unansweredRequests,
@@ -108,8 +108,8 @@ export class Alarms extends Construct {
       runbook: 'functions-do-not-answer',
     });
     alarm('api-latency', {
-      metric: apiMetric(watched, 'Latency', Stats.percentile(99)),
-      threshold: 3000,
+      metric: slowRequestRate(watched, 3000),
+      threshold: 1,
       periods: 3,
       loses: 'One request in a hundred takes longer than 3 seconds.',
       runbook: 'the-api-is-slow',

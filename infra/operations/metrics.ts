@@ -1,6 +1,7 @@
 import { MathExpression, Metric, Stats, type IMetric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { MetricName } from '../../shared/metrics.ts';
-import type { RouteName } from '../../shared/endpoints/endpoints.ts';
+import { routes, type RouteName } from '../../shared/endpoints/endpoints.ts';
+import type { Route } from '../../shared/http/route.ts';
 import type { FunctionName } from '../bundles/function-names.ts';
 import { metricsNamespace } from '../metrics-namespace.ts';
 import { schedules } from '../schedules.ts';
@@ -19,8 +20,8 @@ export function functionMetric(
   { stage }: Watched,
   name: FunctionName,
   metricName: 'Errors' | 'Invocations' | 'Duration' | 'Throttles',
+  statistic: string = metricName === 'Duration' ? Stats.percentile(99) : Stats.SUM,
 ): Metric {
-  const statistic = metricName === 'Duration' ? Stats.percentile(99) : Stats.SUM;
   return new Metric({
     namespace: 'AWS/Lambda',
     metricName,
@@ -74,6 +75,29 @@ export function apiFailureRate(watched: Watched): IMetric {
 /** The number of requests that an endpoint's function answered 500 or 503. */
 export function endpointFailures(watched: Watched, name: RouteName): Metric {
   return serviceMetric(watched, 'RequestsFailed', Stats.SUM, { endpoint: name });
+}
+
+/**
+ * The percentage of requests that take longer than this. Functions that hold requests do not count: their share is taken from
+ * their own metrics, because the API has none for each route.
+ */
+export function slowRequestRate(watched: Watched, milliseconds: number): IMetric {
+  const slower = `TC(${milliseconds}:)`;
+  const waiting = [...new Set(routes.filter((route: Route) => route.waits).map(({ name }) => name))];
+  const withoutWaits = (all: string, name: string) => [all, ...waiting.map((_, index) => `FILL(${name}${index}, 0)`)].join(' - ');
+  const ofWaiting = (id: string, metricOf: (name: RouteName) => Metric) =>
+    Object.fromEntries(waiting.map((name, index) => [`${id}${index}`, metricOf(name)]));
+  return new MathExpression({
+    expression: `100 * (${withoutWaits('FILL(slow, 0)', 'slow')}) / (${withoutWaits('requests', 'requests')})`,
+    usingMetrics: {
+      slow: apiMetric(watched, 'Latency', slower),
+      requests: apiMetric(watched, 'Count'),
+      ...ofWaiting('slow', (name) => functionMetric(watched, name, 'Duration', slower)),
+      ...ofWaiting('requests', (name) => functionMetric(watched, name, 'Invocations')),
+    },
+    label: `slower than ${milliseconds / 1000} s in percent`,
+    period,
+  });
 }
 
 /** The number of 5xx responses that no function wrote: it did not start, timed out, crashed or was throttled. */

@@ -20,8 +20,11 @@ export interface EndpointsProps {
   codeOf: CodeOf;
 }
 
-/** Less than the 30 seconds after which API Gateway times out. */
+/** Less than the 30 seconds after which API Gateway times out. More than a wait and the 5 seconds of work before and after it. */
 const timeout = Duration.seconds(29);
+
+/** A wait is paid by the memory. */
+const memoryOfWaitsInMegabytes = 256;
 
 /** The routes of the API and their functions, created from the route table. */
 export class Endpoints extends Construct {
@@ -56,6 +59,7 @@ export class Endpoints extends Construct {
       timeout,
       reservedConcurrency: reservedFor(route, stage),
       uses: route.uses,
+      ...(route.waits ? { memoryInMegabytes: memoryOfWaitsInMegabytes } : {}),
     });
     return new HttpLambdaIntegration(route.name, lambda);
   }

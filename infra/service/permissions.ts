@@ -8,10 +8,13 @@ export interface Resources {
   contentUrl: string;
   contentArn: string;
   stateMachineArn: string;
+  signingKeyArn: string;
+  publishedKeyArns: readonly string[];
 }
 
 /** Returns statements that allow exactly the actions in `uses`. */
-export function permissionsFor(uses: Uses, { tableArn, contentArn, stateMachineArn }: Resources): PolicyStatement[] {
+export function permissionsFor(uses: Uses, resources: Resources): PolicyStatement[] {
+  const { tableArn, contentArn, stateMachineArn, signingKeyArn, publishedKeyArns } = resources;
   const actions = uses.stateMachine ?? [];
   return [
     ...allow('dynamodb', uses.table, tableArn),
@@ -27,10 +30,12 @@ export function permissionsFor(uses: Uses, { tableArn, contentArn, stateMachineA
       actions.filter((action) => action === 'DescribeExecution'),
       `${stateMachineArn.replace(':stateMachine:', ':execution:')}:*`,
     ),
+    ...allow('kms', uses.signingKey, signingKeyArn),
+    ...allow('kms', uses.publishedKeys, ...publishedKeyArns),
   ];
 }
 
-function allow(service: string, actions: readonly string[] | undefined, resource: string): PolicyStatement[] {
+function allow(service: string, actions: readonly string[] | undefined, ...resources: string[]): PolicyStatement[] {
   if (!actions || actions.length === 0) return [];
-  return [new PolicyStatement({ actions: actions.map((action) => `${service}:${action}`), resources: [resource] })];
+  return [new PolicyStatement({ actions: actions.map((action) => `${service}:${action}`), resources })];
 }

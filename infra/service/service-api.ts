@@ -113,6 +113,7 @@ function corsOf({ corsOrigins }: Stage): CorsPreflightOptions {
       'ratelimit',
       'ratelimit-policy',
       'idempotent-replayed',
+      'manifest-digest',
     ],
     maxAge: Duration.hours(1),
   };

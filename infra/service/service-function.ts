@@ -32,6 +32,8 @@ export interface ServiceFunctionProps {
   codeOf: CodeOf;
   uses: Uses;
   timeout: Duration;
+  /** Default: 512. */
+  memoryInMegabytes?: number;
   /** Executions that only this function can use, and the most that it can have. Default: it shares those of the account. */
   reservedConcurrency?: number | undefined;
   /** Whether a schedule calls the function. A call that fails or comes too early is dropped, because the next one does its work. */
@@ -40,7 +42,7 @@ export interface ServiceFunctionProps {
   deadLetterQueue?: IQueue;
 }
 
-const memoryInMegabytes = 512;
+const usualMemoryInMegabytes = 512;
 
 /** How Lambda treats calls that nobody waits for: it drops them instead of repeating them. */
 const onlyNow = { retryAttempts: 0, maxEventAge: Duration.seconds(60) };
@@ -54,7 +56,7 @@ export class ServiceFunction extends Construct {
 
   constructor(scope: Construct, name: FunctionName, props: ServiceFunctionProps) {
     super(scope, name.replace('/', '-'));
-    const { stage, deadLetterQueue, reservedConcurrency, isScheduled } = props;
+    const { stage, deadLetterQueue, reservedConcurrency, isScheduled, memoryInMegabytes = usualMemoryInMegabytes } = props;
     const functionName = nameIn(stage, name);
     const log = new LogGroup(this, 'Log', {
       logGroupName: `/aws/lambda/${functionName}`,
@@ -100,11 +102,15 @@ function environmentOf(name: FunctionName, { stage, issuer, resources }: Service
     TABLE_NAME: resources.tableName,
     BUCKET_URL: resources.contentUrl,
     STATE_MACHINE_ARN: resources.stateMachineArn,
+    SIGNING_KEY_ARN: resources.signingKeyArn,
+    PUBLISHED_KEY_ARNS: resources.publishedKeyArns.join(','),
     MEMBERSHIP_CLAIM: issuer.membershipClaim,
     DOMAIN_CHANGES_PER_SECOND: String(stage.domainLimit?.changesPerSecond ?? ''),
     DOMAIN_BURST: String(stage.domainLimit?.burst ?? ''),
     ACCEPT_TIMEOUT_SECONDS: String(stage.runTimes.acceptInSeconds),
     STOP_TIMEOUT_SECONDS: String(stage.runTimes.stopInSeconds),
+    WAITS_PER_STAGE: String(stage.waits.perStage),
+    WAITS_PER_DOMAIN: String(stage.waits.perDomain),
   };
   return Object.fromEntries(variablesOf(name).map((variable) => [variable, values[variable]]));
 }

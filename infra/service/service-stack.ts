@@ -4,7 +4,7 @@ import { StageStack } from '../stage-stack.ts';
 import type { Stage } from '../stages.ts';
 import type { StateStack } from '../state/state-stack.ts';
 import { Endpoints } from './endpoints.ts';
-import { tooManyReserved } from './reserved-concurrency.ts';
+import { faultsOfReservations } from './reserved-concurrency.ts';
 import { RunLifecycle, stateMachineName } from './run-lifecycle.ts';
 import { ServiceApi } from './service-api.ts';
 import type { CodeOf } from './service-function.ts';
@@ -49,8 +49,7 @@ export class ServiceStack extends StageStack {
   }
 
   private checkReservations(stage: Stage): void {
-    const problem = tooManyReserved(stage);
-    if (problem) Annotations.of(this).addError(problem);
+    for (const fault of faultsOfReservations(stage)) Annotations.of(this).addError(fault);
     if (stage.reservedConcurrency !== 'none') return;
     Annotations.of(this).addWarningV2(
       'computations:nothing-reserved',

@@ -4,6 +4,7 @@ import { StageStack } from '../stage-stack.ts';
 import type { Resources } from '../service/permissions.ts';
 import { nameIn, type Issuer, type Stage } from '../stages.ts';
 import { ContentBucket } from './content-bucket.ts';
+import { EvidenceKeys } from './evidence-keys.ts';
 import { ServiceTable } from './service-table.ts';
 import { issuerOfPool, Users } from './users.ts';
 
@@ -11,8 +12,8 @@ type TableResources = Pick<Resources, 'tableName' | 'tableArn'>;
 type ContentResources = Pick<Resources, 'contentUrl' | 'contentArn'> & { bucketName: string };
 
 /**
- * The state that must survive deployments: the table, the content of the assets, and the users if the stage has its own. What
- * exists already is referred to by name, so that the other stacks need nothing of this one for it.
+ * The state that must survive deployments: the table, the content of the assets, the keys that sign evidence, and the users if the
+ * stage has its own. What exists already is referred to by name, so that the other stacks need nothing of this one for it.
  */
 export class StateStack extends StageStack {
   readonly resources: Omit<Resources, 'stateMachineArn'>;
@@ -20,12 +21,13 @@ export class StateStack extends StageStack {
   readonly issuer: Issuer;
 
   constructor(scope: Construct, id: string, { stage }: { stage: Stage }) {
-    super(scope, id, stage, 'Computation management: table, content, users');
+    super(scope, id, stage, 'Computation management: table, content, keys, users');
     const table = this.tableOf(stage);
     const { bucketName, ...content } = this.contentOf(stage);
+    const { signingKeyArn, publishedKeyArns } = new EvidenceKeys(this, 'EvidenceKeys', stage);
     this.issuer = this.issuerOf(stage);
     this.contentBucketName = bucketName;
-    this.resources = { ...table, ...content };
+    this.resources = { ...table, ...content, signingKeyArn, publishedKeyArns };
     new CfnOutput(this, 'TableName', { value: table.tableName });
     new CfnOutput(this, 'TableArn', { value: table.tableArn });
     new CfnOutput(this, 'ContentBucketName', { value: bucketName });

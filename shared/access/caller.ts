@@ -18,30 +18,49 @@ const longestUserIdInBytes = 255;
 const reserved = new Set(['', 'system', 'agent', 'computation-runner']);
 
 /**
- * Reads the caller from the claims of a verified token. A membership is a string `<domainID>:<role>`. Memberships of other
- * domains and unknown roles are ignored.
+ * Reads the caller from the claims of a verified token. A membership is a string `<domainID>:<role>`, or
+ * `<domainID>:cvm:<cvmID>`, which allows what the role `cvm` does on that CVM alone. Memberships of other domains and unknown roles
+ * are ignored.
+ * @param cvmId the CVM in the path of the request
  * @throws ServiceError `unauthenticated` without a `sub` or for an ID token, `forbidden` without any role in the domain
  */
-export function callerOf(claims: Claims, membershipClaim: string, domain: string): Caller {
+export function callerOf(claims: Claims, membershipClaim: string, domain: string, cvmId?: string): Caller {
   // Cognito's ID tokens pass the authorizer too: they have the same issuer, audience and groups.
   if (claims['token_use'] !== undefined && claims['token_use'] !== 'access') {
     throw new ServiceError('unauthenticated', 'The token is not an access token. Send the access token of the sign-in.');
   }
   const id = claims['sub'];
-  if (typeof id !== 'string' || reserved.has(id) || Buffer.byteLength(id) > longestUserIdInBytes) {
+  if (typeof id !== 'string' || reserved.has(id) || !id.isWellFormed() || Buffer.byteLength(id) > longestUserIdInBytes) {
     throw new ServiceError(
       'unauthenticated',
-      `The token names no user. Its claim \`sub\` must have 1 to ${longestUserIdInBytes} bytes and must not be a reserved word.`,
+      `The token names no user. Its claim \`sub\` must have 1 to ${longestUserIdInBytes} bytes of UTF-8 and must not be a reserved word.`,
     );
   }
   const held = new Set<Role>();
+  const actions = new Set<AccessAction>();
   for (const membership of memberships(claims[membershipClaim])) {
-    const colon = membership.lastIndexOf(':');
-    const role = membership.slice(colon + 1);
-    if (colon > 0 && membership.slice(0, colon) === domain && isRole(role)) held.add(role);
+    const { domain: ofDomain, role, boundTo } = parseMembership(membership) ?? {};
+    if (ofDomain !== domain || role === undefined) continue;
+    held.add(role);
+    if (boundTo === undefined || boundTo === cvmId) for (const action of roles[role]) actions.add(action);
   }
   if (held.size === 0) throw new ServiceError('forbidden', `The token has no role in the domain ${domain}.`);
-  return { id, roles: held, actions: new Set([...held].flatMap((role) => roles[role])) };
+  return { id, roles: held, actions };
+}
+
+interface Membership {
+  domain: string;
+  role: Role;
+  /** The CVM that the role `cvm` is bound to. Undefined: every CVM of the domain. */
+  boundTo?: string;
+}
+
+/** The first two colons divide: an identifier of a CVM may contain more. @returns undefined if it is malformed */
+export function parseMembership(text: string): Membership | undefined {
+  const [, domain = '', role = '', boundTo] = /^([^:]+):([^:]+)(?::(.+))?$/s.exec(text) ?? [];
+  if (!isRole(role)) return undefined;
+  if (boundTo === undefined) return { domain, role };
+  return role === 'cvm' ? { domain, role, boundTo } : undefined;
 }
 
 /** API Gateway passes an array claim on as one string, `[a b c]`, joined by single spaces. */
@@ -53,7 +72,10 @@ function memberships(claim: unknown): string[] {
 }
 
 /** The relation of a caller to a resource that may allow a request whatever the caller's roles. */
-export type Relation = 'owner' | 'creator';
+export type Relation = 'owner' | 'creator' | 'consumer';
+
+/** The users who have each relation to a resource: one, or several. */
+export type Relations = Partial<Record<Relation, string | readonly string[]>>;
 
 /** What an endpoint requires: one of the actions, or one of the relations to the resource. */
 export interface Access {
@@ -71,11 +93,23 @@ export interface Permitted {
 const permitted = Object.freeze({}) as Permitted;
 
 /** @throws ServiceError `forbidden` if the caller has none of the actions and none of the relations */
-export function permit(caller: Caller, access: Access, relations: Partial<Record<Relation, string>> = {}): Permitted {
+export function permit(caller: Caller, access: Access, relations: Relations = {}): Permitted {
   const isAllowed =
-    access.anyOf.some((action) => caller.actions.has(action)) || access.or?.some((relation) => relations[relation] === caller.id);
+    access.anyOf.some((action) => caller.actions.has(action)) ||
+    access.or?.some((relation) => hasRelation(caller, relation, relations));
   if (isAllowed) return permitted;
-  throw forbidden(caller, [...access.anyOf, ...(access.or ?? []).map((relation) => `being its ${relation}`)]);
+  throw forbidden(caller, [...access.anyOf, ...(access.or ?? []).map((relation) => `being ${relationNames[relation]}`)]);
+}
+
+function hasRelation({ id }: Caller, relation: Relation, relations: Relations): boolean {
+  const users = relations[relation] ?? [];
+  return typeof users === 'string' ? users === id : users.includes(id);
+}
+
+/** Returns the relations of the caller among these. */
+export function relationsOf(caller: Caller, relations: Relations): Partial<Record<Relation, string>> {
+  const held = (Object.keys(relations) as Relation[]).filter((relation) => hasRelation(caller, relation, relations));
+  return Object.fromEntries(held.map((relation) => [relation, caller.id]));
 }
 
 /**
@@ -86,7 +120,16 @@ export function requireAction(caller: Caller, action: AccessAction): void {
   if (!caller.actions.has(action)) throw forbidden(caller, [action]);
 }
 
+const relationNames: Record<Relation, string> = {
+  owner: 'its owner',
+  creator: 'the creator of an asset',
+  consumer: 'a result consumer',
+};
+
 function forbidden(caller: Caller, alternatives: string[]): ServiceError {
+  if (alternatives.includes('operate_cvm') && caller.roles.has('cvm')) {
+    return new ServiceError('forbidden', 'The token is bound to other CVMs of this domain.');
+  }
   const held = [...caller.roles].sort().join(', ');
   return new ServiceError('forbidden', `Requires ${alternatives.join(' or ')}. Your roles in this domain: ${held}.`);
 }

@@ -13,6 +13,16 @@ const contentAccess = v.pipe(
   v.description('Who gets the content: `creator`, only the creator of the asset; `domain`, every member who may view.'),
 );
 
+/** What using the asset takes (docs/contract.md, section 9). */
+export const assetUses = ['open', 'approval'] as const;
+export type AssetUse = (typeof assetUses)[number];
+const use = v.pipe(
+  v.picklist(assetUses),
+  v.description(
+    'What a run takes that uses the asset: `open`, nothing; `approval`, that its creator approves the manifest of the run.',
+  ),
+);
+
 /** Content up to this size is sent and returned inline (docs/contract.md, section 7). */
 export const inlineLimitInBytes = 4 * 1024 * 1024;
 
@@ -64,6 +74,7 @@ const inputEntries = {
   ),
   user_key: v.optional(userKey, ''),
   content_access: v.optional(contentAccess, 'creator'),
+  use: v.optional(use, 'open'),
   checksum: v.optional(
     v.pipe(
       checksum,
@@ -81,8 +92,8 @@ export const assetInput = v.pipe(strictObject({ asset: strictObject(inputEntries
 export type AssetInput = v.InferOutput<typeof assetInput>['asset'];
 
 /**
- * The body of endpoint 18: a full replacement. Without `asset`, `checksum`, `user_key` or `content_access`, these stay the same,
- * because only the creator may change them.
+ * The body of endpoint 18: a full replacement. Without `asset`, `checksum`, `user_key`, `content_access` or `use`, these stay the
+ * same, because only the creator may change them.
  */
 export const assetReplacement = v.pipe(
   strictObject({
@@ -90,6 +101,7 @@ export const assetReplacement = v.pipe(
       ...inputEntries,
       user_key: v.optional(userKey),
       content_access: v.optional(contentAccess),
+      use: v.optional(use),
       checksum: v.optional(v.nullable(checksum)),
       id: returned,
       state: returned,
@@ -117,6 +129,7 @@ const rowEntries = {
   size: v.pipe(v.number(), v.integer(), v.description('The size of the content in bytes. 0 while the asset is pending.')),
   checksum: v.pipe(v.nullable(v.string()), v.description('The SHA3-256 in hex. The agent verifies it. null until it is known.')),
   content_access: contentAccess,
+  use,
   created_by: v.string(),
   created_at: timestamp,
   updated_at: timestamp,
@@ -165,8 +178,9 @@ export type Asset = v.InferOutput<typeof assetSchema>;
 
 export const storedAsset = v.object({
   ...rowEntries,
-  /** Earlier versions stored none: such content is its creator's. */
+  /** Earlier versions stored neither: such content is its creator's, and its use is open. */
   content_access: v.optional(contentAccess, 'creator'),
+  use: v.optional(use, 'open'),
   user_key: v.string(),
   /** The content's key in storage; null while it is pending. */
   content_key: v.nullable(v.string()),

@@ -1,18 +1,19 @@
 import { notFound } from '../errors.ts';
 import { indexedLists, memberChange } from '../lists/indexed-list.ts';
 import { recordChange } from '../lists/record-change.ts';
-import { keyToWrite } from '../table/keys.ts';
+import { keyToWrite, userKeys } from '../table/keys.ts';
 import { schemaVersion } from '../table/schema-version.ts';
 import { setAttributes } from '../table/set-attributes.ts';
 import { StaleReadError, type Action, type Transaction } from '../table/transaction.ts';
 import type { AssetType, StoredAsset } from './asset.ts';
 import { assetKey, assetNumber } from './read-asset.ts';
 
-/** Adds a new asset: its row and list entry. */
+/** Adds a new asset: its row, its list entry, and an open task of its creator if its content has to arrive. */
 export function addAsset(transaction: Transaction, domain: string, asset: StoredAsset): void {
   const Item = { ...keyToWrite(assetKey(domain, asset.id)), ...schemaVersion('asset'), ...asset };
   transaction.add({ put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } });
   recordMember(transaction, domain, asset, { now: asset.asset_type });
+  if (asset.state === 'pending') transaction.add({ put: { Item: { ...pendingKey(domain, asset) } } });
 }
 
 /**
@@ -40,6 +41,7 @@ export function changeAsset(
   if (asset.asset_type !== next.asset_type) {
     recordMember(transaction, domain, next, { before: asset.asset_type, now: next.asset_type });
   }
+  if (asset.state === 'pending' && next.state === 'ready') transaction.add({ delete: { Key: pendingKey(domain, asset) } });
   return next;
 }
 
@@ -48,6 +50,11 @@ export function removeAsset(transaction: Transaction, domain: string, asset: Sto
   const Key = keyToWrite(assetKey(domain, asset.id));
   transaction.add({ delete: { Key, ...unchanged(asset) }, otherwise: new StaleReadError() });
   recordMember(transaction, domain, { ...asset, version: asset.version + 1 }, { before: asset.asset_type });
+  if (asset.state === 'pending') transaction.add({ delete: { Key: pendingKey(domain, asset) } });
+}
+
+function pendingKey(domain: string, { id, created_by }: StoredAsset) {
+  return userKeys.pending(domain, created_by, assetNumber(id));
 }
 
 /** Checks that an asset still exists, whatever has changed of it. Fails with ServiceError `not_found`. */

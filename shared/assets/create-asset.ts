@@ -26,7 +26,7 @@ interface NewAsset extends AssetInput {
  * @throws ServiceError `invalid_request`, `too_large`
  */
 export async function createAsset(table: Table, store: ContentStore, given: NewAsset): Promise<Kept<StoredAsset & Asset>> {
-  const { domain, asset: encoded, file_name, description, asset_type, mime_type, content_access, createdBy, now } = given;
+  const { domain, asset: encoded, file_name, description, asset_type, mime_type, content_access, use, createdBy, now } = given;
   const content = encoded === undefined ? undefined : decodeContent(encoded);
   if (content) matchChecksum(content, given.checksum);
   const user_key = readOptionalKey(given.user_key, '/asset/user_key');
@@ -43,6 +43,7 @@ export async function createAsset(table: Table, store: ContentStore, given: NewA
     mime_type,
     user_key,
     content_access,
+    use,
     created_by: createdBy,
     created_at: now,
     updated_at: now,

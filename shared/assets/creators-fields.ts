@@ -2,7 +2,7 @@ import { ServiceError } from '../errors.ts';
 import type { StoredAsset } from './asset.ts';
 
 /** The fields of an asset that only its creator may change. `asset` is the content. */
-type CreatorsField = 'content_access' | 'user_key' | 'checksum' | 'asset';
+type CreatorsField = 'content_access' | 'use' | 'user_key' | 'checksum' | 'asset';
 
 /**
  * Refuses a change by someone else of what belongs to the creator of an asset.

@@ -11,7 +11,8 @@ const certificate = v.pipe(
 const certificateField = (what: string) =>
   v.optional(v.pipe(certificate, v.description(`${what}, as PEM text or as a path inside the CVM. Up to 16 KiB.`)), '');
 
-const entries = {
+/** The fields that every reader sees. */
+export const agentConfigEntries = {
   log_level: v.optional(
     v.pipe(
       v.picklist(['', 'debug', 'info', 'warn', 'error']),
@@ -25,7 +26,7 @@ const entries = {
   attested_tls: v.optional(v.pipe(v.boolean(), v.description('Whether the agent uses attested TLS. Default `false`.')), false),
 };
 
-const inputEntries = { ...entries, server_key: certificateField('The private key of the certificate') };
+const inputEntries = { ...agentConfigEntries, server_key: certificateField('The private key of the certificate') };
 
 /** The configuration of the agent inside the CVM. All fields are optional. */
 export const agentConfigInput = v.pipe(strictObject(inputEntries), v.title('NewAgentConfig'));
@@ -36,7 +37,7 @@ export const agentConfigForCvm = v.pipe(v.object(inputEntries), v.title('AgentCo
 /** The configuration as users get it. */
 export const agentConfigOutput = v.pipe(
   v.object({
-    ...entries,
+    ...agentConfigEntries,
     server_key: v.optional(
       v.pipe(certificate, v.description('The private key of the certificate. Only callers who may edit the computation get it.')),
     ),

@@ -5,7 +5,7 @@ import { dayOf } from '../lists/days.ts';
 import { groupOfOwner, indexedLists, memberChange, stateOf } from '../lists/indexed-list.ts';
 import type { MemberChange } from '../lists/log.ts';
 import { recordChange } from '../lists/record-change.ts';
-import { journalKeys, keyToWrite, type Key } from '../table/keys.ts';
+import { journalKeys, keyToWrite, userKeys, type Key } from '../table/keys.ts';
 import { schemaVersion } from '../table/schema-version.ts';
 import { setAttributes } from '../table/set-attributes.ts';
 import { readSettled } from '../table/read-settled.ts';
@@ -73,6 +73,7 @@ export async function addComputation(
 ): Promise<void> {
   const Item = { ...keyToWrite(computationKey(domain, row.id)), ...schemaVersion('computation'), ...row };
   transaction.add({ put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } });
+  transaction.add({ put: { Item: { ...userKeys.owner(domain, row.owner, computationNumber(row.id)) } } });
   const change = memberOf({ domain, row }, { now: row.status });
   await recordEntry(table, transaction, { domain, row, head: parseHead(undefined) }, [change], entry);
 }
@@ -129,6 +130,7 @@ export async function replaceFields(
 ): Promise<StoredComputation> {
   const next = changeRow(transaction, computation, { ...fields, updated_at: now });
   if (next.owner !== computation.row.owner) {
+    moveOwner(transaction, computation, next.owner);
     const groupBefore = groupOfOwner(computation.row.owner);
     const change = memberOf({ ...computation, row: next }, { before: next.status, now: next.status, groupBefore });
     recordMembers(transaction, computation.domain, next, [change]);
@@ -136,6 +138,15 @@ export async function replaceFields(
   const { actions } = await appendEvents(table, next.id, computation.head, events, now);
   transaction.add(...actions);
   return next;
+}
+
+/** Moves the computation from the tasks of its owner to those of another user. */
+function moveOwner(transaction: Transaction, { domain, row }: ComputationToChange, owner: string): void {
+  const number = computationNumber(row.id);
+  transaction.add(
+    { delete: { Key: userKeys.owner(domain, row.owner, number) } },
+    { put: { Item: { ...userKeys.owner(domain, owner, number) } } },
+  );
 }
 
 /**

@@ -9,6 +9,29 @@ import { runSchema } from './run.ts';
 export const computationStatuses = ['created', 'running', 'stopping', 'completed', 'failed', 'cancelled'] as const;
 export type ComputationStatus = (typeof computationStatuses)[number];
 
+/** Whose approval a run needs, from the least to the most (docs/contract.md, section 9). */
+export const approvalLevels = ['none', 'all', 'all_signed'] as const;
+export type ApprovalLevel = (typeof approvalLevels)[number];
+
+const approval = v.pipe(
+  v.picklist(approvalLevels),
+  v.description(
+    'Whose approval a run needs, beside the creators of assets whose `use` is `approval`: `none`, nobody; `all`, the creators of ' +
+      'all assets and all result consumers; `all_signed`, the same, each with a signature. It can only be raised.',
+  ),
+);
+
+const mostConsumers = 40;
+const consumers = v.pipe(
+  v.array(text(1, 255)),
+  v.maxLength(mostConsumers, `Expected up to ${mostConsumers} users.`),
+  v.transform((users) => [...new Set(users)]),
+  v.description(
+    `The only result consumers beside the owner, up to ${mostConsumers} users (\`sub\`). Empty: every user who has the role ` +
+      '`result_consumer` when uploading a key.',
+  ),
+);
+
 /** The fields of the row that users set. Without `owner`, because its default depends on the caller. */
 const givenFields = {
   name: v.pipe(text(1, 200), v.description('The name. 1 to 200 characters.'), v.examples(['Average income by region'])),
@@ -24,6 +47,8 @@ const inputEntries = {
     ),
   ),
   agent_config: v.optional(agentConfigInput, {}),
+  approval: v.optional(approval, 'none'),
+  consumers: v.optional(consumers, []),
 };
 
 /** The body of endpoint 1. */
@@ -32,7 +57,10 @@ export const computationInput = v.pipe(strictObject(inputEntries), v.title('NewC
 /** A field that the service returns. A PUT accepts and ignores it, so that clients can send back what they read. */
 const returned = v.optional(v.pipe(v.unknown(), v.description('Ignored. The service sets this field.')));
 
-/** The body of endpoint 4: a full replacement. If `owner` is omitted, the owner stays the same. */
+/**
+ * The body of endpoint 4: a full replacement. Without `owner`, `approval` or `consumers`, these stay the same: a client that does
+ * not know them must neither lower what a run takes nor let more users have its results.
+ */
 export const computationReplacement = v.pipe(
   strictObject({
     ...inputEntries,
@@ -42,6 +70,8 @@ export const computationReplacement = v.pipe(
         v.description("The owner, a user's `sub`. If omitted, stays the same. Only administrators can set another user."),
       ),
     ),
+    approval: v.optional(approval),
+    consumers: v.optional(consumers),
     id: returned,
     status: returned,
     created_at: returned,
@@ -74,17 +104,22 @@ export const storedComputation = v.object({
   /** Incremented by every change of links or keys, so that a run starts with the inputs that were checked. */
   inputs_version: v.number(),
   dataset_count: v.number(),
+  /** Earlier versions stored none. */
+  approval: v.optional(v.picklist(approvalLevels), 'none'),
 });
 export type StoredComputation = v.InferOutput<typeof storedComputation>;
 
 const givenSchema = v.object(givenFields);
 
 /** The fields of the row that users set when they create or replace a computation. */
-export type ComputationFields = v.InferOutput<typeof givenSchema> & Pick<StoredComputation, 'owner'>;
+export type ComputationFields = v.InferOutput<typeof givenSchema> & Pick<StoredComputation, 'owner' | 'approval'>;
 
 /** Picks these fields from the body of endpoint 1 or 4. */
-export function fieldsOf(body: v.InferOutput<typeof givenSchema>, owner: string): ComputationFields {
-  return { ...v.parse(givenSchema, body), owner };
+export function fieldsOf(
+  body: v.InferOutput<typeof givenSchema>,
+  { owner, approval }: Pick<StoredComputation, 'owner' | 'approval'>,
+): ComputationFields {
+  return { ...v.parse(givenSchema, body), owner, approval };
 }
 
 const linkedAsset = v.pipe(
@@ -101,6 +136,8 @@ export const computationSchema = v.pipe(
   v.object({
     ...rowEntries,
     agent_config: agentConfigOutput,
+    approval,
+    consumers: v.pipe(v.array(v.string()), v.description('The only result consumers beside the owner. Empty: not limited.')),
     assets: v.pipe(
       v.array(linkedAsset),
       v.description('The linked assets: the algorithm, then the datasets in the order in which they were linked.'),

@@ -7,11 +7,13 @@ import { Transaction } from '../table/transaction.ts';
 import { isDefaultAgentConfig, type AgentConfig } from './agent-config.ts';
 import { addComputation } from './change-computation.ts';
 import type { Computation, ComputationFields } from './computation.ts';
+import { replaceConsumers } from './replace-consumers.ts';
 
 interface NewComputation {
   domain: string;
   fields: ComputationFields;
   agent_config: AgentConfig;
+  consumers: string[];
   by: string;
   /** RFC 3339, UTC, milliseconds. */
   now: string;
@@ -19,7 +21,7 @@ interface NewComputation {
 
 /** Creates a computation. Two round trips: one for its number, one for the transaction that writes everything. */
 export async function createComputation(table: Table, given: NewComputation): Promise<Kept<Computation>> {
-  const { domain, fields, agent_config, by, now } = given;
+  const { domain, fields, agent_config, consumers, by, now } = given;
   const id = numberedId(await nextNumber(table, lists.computations(domain)));
   const row = {
     id,
@@ -36,5 +38,6 @@ export async function createComputation(table: Table, given: NewComputation): Pr
   const details = { name: fields.name, owner: fields.owner };
   await addComputation(table, transaction, { domain, row }, { originator: by, details, now });
   if (!isDefaultAgentConfig(agent_config)) transaction.add({ put: { Item: { ...computationKeys.config(id), agent_config } } });
-  return await commitChange(table, transaction, { ...row, agent_config, assets: [] });
+  replaceConsumers(transaction, { domain, id }, { before: [], after: consumers });
+  return await commitChange(table, transaction, { ...row, agent_config, consumers, assets: [] });
 }

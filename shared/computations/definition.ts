@@ -13,9 +13,13 @@ const linkSchema = v.object({
 });
 export type Link = v.InferOutput<typeof linkSchema>;
 
+const consumersSchema = v.object({ consumers: v.array(v.string()) });
+
 /** The parts of a computation that are stored outside its row. */
 export interface Definition {
   agent_config: AgentConfig;
+  /** The only result consumers beside the owner. Empty: not limited. */
+  consumers: string[];
   algorithm: Link | undefined;
   /** In the order in which they were linked. */
   datasets: Link[];
@@ -25,8 +29,10 @@ export interface Definition {
 export function parseDefinition(items: Item[]): Definition {
   const links = items.filter((item) => 'asset_id' in item).map((item) => parseStored(linkSchema, item, 'link'));
   const config = items.find((item) => 'agent_config' in item);
+  const named = items.find((item) => 'consumers' in item);
   return {
     agent_config: parseAgentConfig(config?.['agent_config']),
+    consumers: named ? parseStored(consumersSchema, named, 'list of consumers').consumers : [],
     algorithm: links.find((link) => link.asset_type === 'algorithm'),
     datasets: links.filter((link) => link.asset_type === 'dataset').sort((a, b) => a.linked_as - b.linked_as),
   };

@@ -12,10 +12,11 @@ export function mayReadServerKey({ owner }: StoredComputation, caller: Caller): 
 
 /** Builds the computation that the caller may see. */
 export function describeComputation(row: StoredComputation, definition: Definition, caller: Caller): Computation {
-  const { agent_config, algorithm, datasets } = definition;
+  const { agent_config, consumers, algorithm, datasets } = definition;
   return {
     ...row,
     agent_config: mayReadServerKey(row, caller) ? agent_config : withoutServerKey(agent_config),
+    consumers,
     assets: [...(algorithm ? [algorithm] : []), ...datasets].map(({ asset_id, file_name, asset_type }) => ({
       id: asset_id,
       file_name,

@@ -1,12 +1,8 @@
-import type { Event } from '../events/event.ts';
-import type { Facet } from '../events/segment.ts';
-import { readEvents } from '../events/read-events.ts';
-import { parseTimeBound } from '../events/time-bound.ts';
+import type { EventPage } from '../events/matching-events.ts';
+import { readEvents, type Paging } from '../events/read-events.ts';
 import { getItem, type Table } from '../table/table.ts';
+import { parseEventQuery, type EventQuery } from './event-query.ts';
 import { computationKey, parseComputation } from './find-computation.ts';
-
-/** A page of events. `from` and `to` are RFC 3339 or Unix seconds, both inclusive. */
-export type EventQuery = { limit: number; offset: number } & { [filter in Facet | 'from' | 'to']?: string | undefined };
 
 /**
  * Lists the events of a computation that match every filter, newest first.
@@ -16,17 +12,11 @@ export async function listEvents(
   table: Table,
   domain: string,
   id: string,
-  { limit, offset, from, to, ...facets }: EventQuery,
-): Promise<{ events: Event[]; total: number }> {
-  const filter = {
-    ...facets,
-    from: from === undefined ? undefined : parseTimeBound(from, 'from'),
-    to: to === undefined ? undefined : parseTimeBound(to, 'to'),
-  };
-  const [row, page] = await Promise.all([
-    getItem(table, computationKey(domain, id)),
-    readEvents(table, id, filter, { limit, offset }),
-  ]);
+  query: EventQuery,
+  paging: Paging,
+): Promise<EventPage> {
+  const filter = parseEventQuery(query);
+  const [row, page] = await Promise.all([getItem(table, computationKey(domain, id)), readEvents(table, id, filter, paging)]);
   parseComputation(row, id);
   return page;
 }

@@ -22,6 +22,10 @@ export const runSchema = v.pipe(
     ended_at: v.pipe(v.nullable(timestamp), v.description('The end of the run. null while the run is active.')),
     started_by: v.pipe(v.string(), v.description('The user who started the run.')),
     reason: v.pipe(v.nullable(v.string()), v.description('The reason for the end of the run. null while the run is active.')),
+    manifest_digest: v.optional(
+      v.pipe(v.nullable(v.string()), v.description('The digest of the manifest. null for runs of earlier versions.')),
+      null,
+    ),
   }),
   v.title('Run'),
 );

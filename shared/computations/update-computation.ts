@@ -8,10 +8,12 @@ import { changedConfigFields, type AgentConfig } from './agent-config.ts';
 import { readToChange, replaceFields } from './change-computation.ts';
 import type { ComputationFields, StoredComputation } from './computation.ts';
 import { readDefinition, type Definition } from './definition.ts';
+import { isSameList, replaceConsumers } from './replace-consumers.ts';
 
 interface Replacement {
   fields: ComputationFields;
   agent_config: AgentConfig;
+  consumers: string[];
   permitted: Permitted;
 }
 
@@ -39,15 +41,18 @@ export async function updateComputation(table: Table, { domain, id, by, now, dec
   return await withFreshReads(table, async (table) => {
     const computation = await readToChange(table, domain, id);
     const definition = await readDefinition(table, id); // read after the row, so that the row's version guards it
-    const { fields, agent_config, permitted } = decide(computation.row, definition);
+    const { fields, agent_config, consumers, permitted } = decide(computation.row, definition);
     const changedConfig = changedConfigFields(definition.agent_config, agent_config);
+    const changedConsumers = isSameList(definition.consumers, consumers) ? [] : ['consumers'];
+    const changedParts = [...changedConfig.map((name) => `agent_config.${name}`), ...changedConsumers];
     const transaction = new Transaction();
-    const [first, ...others] = changeEvents(computation.row, fields, changedConfig, by);
+    const [first, ...others] = changeEvents(computation.row, fields, changedParts, by);
     if (!first) return await commitChange(table, transaction, { row: computation.row, definition, permitted });
 
     const row = await replaceFields(table, transaction, computation, fields, { events: [first, ...others], now });
     if (changedConfig.length > 0) transaction.add({ put: { Item: { ...computationKeys.config(id), agent_config } } });
-    return await commitChange(table, transaction, { row, definition: { ...definition, agent_config }, permitted });
+    replaceConsumers(transaction, { domain, id }, { before: definition.consumers, after: consumers });
+    return await commitChange(table, transaction, { row, definition: { ...definition, agent_config, consumers }, permitted });
   });
 }
 
@@ -55,14 +60,11 @@ export async function updateComputation(table: Table, { domain, id, by, now, dec
 function changeEvents(
   current: StoredComputation,
   { owner, ...fields }: ComputationFields,
-  changedConfig: string[],
+  changedParts: string[],
   by: string,
 ): NewEvent[] {
   const names = Object.keys(fields) as (keyof typeof fields)[];
-  const changed = [
-    ...names.filter((name) => current[name] !== fields[name]),
-    ...changedConfig.map((name) => `agent_config.${name}`),
-  ];
+  const changed = [...names.filter((name) => current[name] !== fields[name]), ...changedParts];
   const events: NewEvent[] = [];
   const event = { status: 'success', originator: by, lifecycle: false } as const;
   if (changed.length > 0) events.push({ ...event, event_type: 'updated', details: { fields: changed } });

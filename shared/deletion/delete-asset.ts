@@ -4,15 +4,14 @@ import { removeAsset } from '../assets/change-asset.ts';
 import { closeAsset, reopenAsset } from '../assets/closing-assets.ts';
 import { readAssetToChange } from '../assets/read-asset.ts';
 import { changeInputs } from '../computations/change-computation.ts';
-import type { StoredComputation } from '../computations/computation.ts';
-import { computationKey, findComputation } from '../computations/find-computation.ts';
 import { isActive } from '../computations/run.ts';
 import { conflict, preconditionFailed, type ServiceError } from '../errors.ts';
+import { readLinkedIds, readRows } from '../links/linked-computations.ts';
 import { readClaimsOfDomain } from '../runs/claim.ts';
 import { readRun } from '../runs/read-run.ts';
 import { commitChange, refuseRepeat, withoutAnswer, type Kept } from '../table/commit-change.ts';
-import { assetKeys, listKeys, lists, purgeKeys } from '../table/keys.ts';
-import { getItems, queryPartition, queryPrefix, type Table } from '../table/table.ts';
+import { assetKeys, purgeKeys } from '../table/keys.ts';
+import { queryPartition, type Table } from '../table/table.ts';
 import { transact, Transaction, withFreshReads } from '../table/transaction.ts';
 import { beginPurge } from './begin-purge.ts';
 import { purgeAssetLinks, type AssetPurge } from './purge-asset.ts';
@@ -58,10 +57,10 @@ async function deleteUnlessLinkedWidely(table: Table, request: DeleteRequest): P
   return await withFreshReads(table, async (table) => {
     const asset = await readAssetToChange(table, domain, id);
     const permitted = permit(asset);
-    const linked = await readLinks(table, id, { limit: linksPerTransaction + 1 });
+    const linked = await readLinkedIds(table, id, { limit: linksPerTransaction + 1 });
     if (linked.length > linksPerTransaction) return undefined;
     await refuseWhileUsed(table, domain, id);
-    const computations = await readComputations(table, domain, linked);
+    const computations = await readRows(table, domain, linked);
     for (const { status, run } of computations) if (isActive(status)) throw inUse(run?.id);
     if (isNamed && !isNamed(asset)) throw preconditionFailed();
     const { transaction, purge } = removal(asset, request);
@@ -114,25 +113,10 @@ function removal(asset: StoredAsset, { domain, by, now }: DeleteRequest): { tran
   return { transaction, purge };
 }
 
-/** Returns the identifiers of the linked computations. */
-async function readLinks(table: Table, assetId: string, { limit }: { limit?: number } = {}): Promise<string[]> {
-  const options = { limit, attributes: ['id'] };
-  const links = await queryPrefix(table, lists.linkedComputations(assetId).pk, listKeys.prefixes.row, options);
-  return links.map((link) => String(link['id']));
-}
-
-async function readComputations(table: Table, domain: string, ids: string[]): Promise<StoredComputation[]> {
-  const items = await getItems(
-    table,
-    ids.map((id) => computationKey(domain, id)),
-  );
-  return ids.flatMap((id, index) => findComputation(items[index], id) ?? []);
-}
-
 /** @throws ServiceError `conflict` if a linked computation has an active run */
 async function refuseWhileLinkedOnesRun(table: Table, domain: string, assetId: string): Promise<void> {
   const claims = await readClaimsOfDomain(table, domain);
-  const linked = new Set(claims.length > 0 ? await readLinks(table, assetId) : []);
+  const linked = new Set(claims.length > 0 ? await readLinkedIds(table, assetId) : []);
   const [claim] = claims.filter(({ computation_id }) => linked.has(computation_id));
   if (claim) throw inUse(claim.run_id);
 }

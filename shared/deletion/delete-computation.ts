@@ -9,7 +9,7 @@ import { purgeKeys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { beginPurge } from './begin-purge.ts';
-import { purgeListings } from './purge-computation.ts';
+import { purgeListings, type ComputationPurge } from './purge-computation.ts';
 
 interface DeleteRequest {
   domain: string;
@@ -36,7 +36,7 @@ export async function deleteComputation(table: Table, request: DeleteRequest): P
     if (isNamed && !isNamed(computation.row, await readDefinition(table, id))) throw preconditionFailed();
     const transaction = new Transaction();
     removeComputation(transaction, computation);
-    const purge = { domain, id, deleted_as: computation.row.version + 1 };
+    const purge: ComputationPurge = { domain, id, deleted_as: computation.row.version + 1, owner: computation.row.owner };
     transaction.add({ put: { Item: { ...purgeKeys.purge('computation', id), ...purge } } });
     return await commitChange(table, transaction, permitted);
   });

@@ -10,7 +10,9 @@ const commandId = '3f1d0c2b-7a1e-4b52-9a76-0d9f1e2c3b4a';
 export const userKey = 'MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=';
 const checksum = '4e64fd1cbf1d6e7ab9a2d9b35b8e0a5c3f1f4b9e0f4c6d3a1b2c3d4e5f60718a';
 const hash = [...Buffer.from(checksum, 'hex')];
+export const manifestDigest = '8a1e5d7fbb0f0c2b6f7ad2b4ce4a7f0f3e0c9f6a0b51c8d21f7d3f4b6a5c9e10';
 const content = 'c3BlY2llcyxpc2xhbmQK';
+const keyId = 'y1mDWXSP0kLwpJdu0ZyYjhFZ0TFXv4LiWjXQy7uVvSY';
 
 export const computationBody = {
   name: 'Body mass by species',
@@ -39,6 +41,7 @@ export const run = {
   ended_at: later,
   started_by: 'alice',
   reason: 'The CVM finished the run.',
+  manifest_digest: manifestDigest,
 };
 
 export const stoppingRun = { ...run, status: 'stopping', ended_at: null, reason: null };
@@ -46,6 +49,8 @@ export const stoppingRun = { ...run, status: 'stopping', ended_at: null, reason:
 export const computation = {
   ...computationRow,
   agent_config: agentConfig,
+  approval: 'none',
+  consumers: [],
   assets: [{ id: assetId, file_name: 'penguins.csv', asset_type: 'dataset' }],
   run,
 };
@@ -61,6 +66,7 @@ export const assetBody = {
     asset: content,
     user_key: userKey,
     content_access: 'creator',
+    use: 'approval',
   },
 };
 
@@ -74,6 +80,7 @@ export const assetRow = {
   size: 15_241,
   checksum,
   content_access: 'creator',
+  use: 'approval',
   created_by: 'bob',
   created_at: at,
   updated_at: at,
@@ -92,6 +99,36 @@ export const manifest = {
   result_consumers: [{ user_key: userKey }],
 };
 
+export const approvalBody = {
+  digest: manifestDigest,
+  cvm_ids: ['sim-1'],
+  expires_at: '2025-08-17T08:00:00.000Z',
+  signature: 'pZwrfJ6nWYkoGP0h0S4e2BlQy4q4XkZqYqfP3m7oJpSg6qk5Vt6m1m8E5o1FQ0fQ6kq0i3dGvT2y9Qb0tN5VCg==',
+};
+
+export const approval = {
+  user: 'bob',
+  digest: manifestDigest,
+  cvm_ids: ['sim-1'],
+  expires_at: '2025-08-17T08:00:00.000Z',
+  signed: true,
+  stale: false,
+  approved_at: at,
+};
+
+export const todo = {
+  approvals: [
+    {
+      computation_id: computationId,
+      name: 'Body mass by species',
+      because: ['penguins.csv'],
+      manifest_digest: manifestDigest,
+    },
+  ],
+  keys: [{ computation_id: computationId, name: 'Body mass by species' }],
+  content: [{ asset_id: assetId, file_name: 'penguins.csv' }],
+};
+
 export const event = {
   id: eventId,
   event_type: 'completed',
@@ -101,6 +138,47 @@ export const event = {
   run_id: runId,
   cvm_id: 'sim-1',
   details: 'eyJyZWFzb24iOiJUaGUgQ1ZNIGZpbmlzaGVkIHRoZSBydW4uIn0=',
+  previous_hash: '9a3f51d8c2e04b7f6d1a85c39e72b4f08c5d6e1f2a3b4c5d6e7f8091a2b3c4d5',
+  hash: '1c7e5a9d3b8f2064e1d5c9b7a3f80e6d4c2b1a09f8e7d6c5b4a3928170f6e5d4',
+};
+
+const startedEvent = {
+  ...event,
+  id: '2f6b0c1e-93b7-4e0d-8a52-7d1c0e9b4a36',
+  event_type: 'started',
+  originator: 'alice',
+  timestamp: at,
+  details: 'e30=',
+};
+
+export const publicJwk = {
+  kty: 'EC',
+  crv: 'P-256',
+  x: 'MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4',
+  y: '4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM',
+  use: 'sig',
+  alg: 'ES256',
+  kid: keyId,
+};
+
+export const evidence = {
+  statement: {
+    type: 'computation-evidence:v1',
+    domain: 'd1',
+    computation: computationId,
+    run,
+    manifest,
+    manifest_digest: checksum,
+    agent_config: agentConfig,
+    assets: [{ id: assetId, creator: 'bob', use: 'open', checksum }],
+    approvals: [],
+    events: { started: startedEvent, last: event },
+    attestation_hash: null,
+    service_version: '1.0.0',
+    issued_at: later,
+  },
+  signature: 'DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q',
+  key_id: keyId,
 };
 
 export const command = {
@@ -114,6 +192,39 @@ export const command = {
   expires_at: later,
 };
 
+const certificate = `-----BEGIN CERTIFICATE-----
+MIIBiTCCAS+gAwIBAgIUAm3EGivODw0vRLsUWh4bYFN4BmEwCgYIKoZIzj0EAwIw
+EDEOMAwGA1UEAwwFY3ZtLTEwIBcNMjYxMTIyMDIzOTQ5WhgPMjEyNjEwMjkwMjM5
+NDlaMBAxDjAMBgNVBAMMBWN2bS0xMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE
+RkxMFmeKMa9jh+EjVDFuaAOr/8rBeFV18z8ahIecg/W1hUOCS00LT5LiM/8szZaU
+KCycveaQxdzRJXg7OZwbeKNlMGMwHQYDVR0OBBYEFLy4L88VpP0Zb5egorkQYB5F
+9xD5MB8GA1UdIwQYMBaAFLy4L88VpP0Zb5egorkQYB5F9xD5MA8GA1UdEwEB/wQF
+MAMBAf8wEAYDVR0RBAkwB4IFY3ZtLTEwCgYIKoZIzj0EAwIDSAAwRQIhAOcnPeSh
+UQbDbNa2ynx8zeedFjFxvq9qRKZN+hSOPh+pAiAatqzHjhlEVkh9ajV2K5kxabeA
+4Q2RuAFEV/f3EurBjg==
+-----END CERTIFICATE-----
+`;
+
+export const cvmBody = { description: 'Rack 4', certificate };
+
+export const cvm = {
+  id: 'cvm-1',
+  description: 'Rack 4',
+  certificate_fingerprint: '2c176ed581aeb5df73c4502444fa761f5f750f1dffd9edaee4583db788052f7c',
+  created_at: at,
+  updated_at: at,
+  presence: { state: 'connected', last_seen_at: later, agent_state: 'ReceivingManifest', fit: 'ready' },
+};
+
+export const heldRun = {
+  id: runId,
+  computation_id: computationId,
+  status: 'running',
+  run_command_id: commandId,
+  accepted_at: null,
+  stop_command_id: null,
+};
+
 export const reports = [
   { id: 'r-1', run_id: runId, type: 'accepted', command_id: commandId },
   {
@@ -125,5 +236,7 @@ export const reports = [
     originator: 'agent',
     occurred_at: later,
   },
-  { id: 'r-3', run_id: runId, type: 'heartbeat' },
+  { run_id: runId, type: 'heartbeat', agent_state: 'Running', fit: 'busy' },
 ];
+
+export const reportResults = ['r-1', 'r-2', null].map((id) => ({ id, outcome: 'recorded', run_status: 'running' }));

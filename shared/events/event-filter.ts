@@ -8,7 +8,7 @@ export function filtersFacets(filter: EventFilter): boolean {
   return facets.some((facet) => filter[facet] !== undefined);
 }
 
-export function matches(filter: EventFilter, event: Omit<Event, 'details'>): boolean {
+export function matches(filter: EventFilter, event: Pick<Event, Facet | 'timestamp'>): boolean {
   return (
     facets.every((facet) => filter[facet] === undefined || filter[facet] === event[facet]) &&
     (filter.from === undefined || event.timestamp >= filter.from) &&

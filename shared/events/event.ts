@@ -6,7 +6,15 @@ export const lifecycleEvents = ['created', 'started', 'stop_requested', 'complet
 export type LifecycleEvent = (typeof lifecycleEvents)[number];
 
 /** The service's events about changes that are not part of the lifecycle. */
-export const administrativeEvents = ['updated', 'owner_changed', 'asset_linked', 'asset_unlinked', 'key_uploaded'] as const;
+export const administrativeEvents = [
+  'updated',
+  'owner_changed',
+  'asset_linked',
+  'asset_unlinked',
+  'key_uploaded',
+  'approved',
+  'approval_withdrawn',
+] as const;
 export type AdministrativeEvent = (typeof administrativeEvents)[number];
 
 /** The parts of a CVM that report events. A report cannot name the service or a user as originator. */
@@ -19,6 +27,8 @@ const ownEvents = new Set<string>([...lifecycleEvents, ...administrativeEvents])
 export function isOwnEvent(eventType: string): boolean {
   return ownEvents.has(eventType);
 }
+
+const hashInHex = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'Expected 64 hex digits.'));
 
 const inCode = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ');
 
@@ -65,6 +75,25 @@ export const eventSchema = v.pipe(
       v.string(),
       v.description("`success` or `failure`. Events of an agent have the agent's own status."),
       v.examples(['success']),
+    ),
+    previous_hash: v.optional(
+      v.pipe(
+        v.string(),
+        v.regex(/^([0-9a-f]{64})?$/, 'Expected 64 hex digits, or none.'),
+        v.description(
+          'The `hash` of the event before it in the journal. Empty at the first event that has one. Events that earlier versions recorded have none.',
+        ),
+        v.examples(['']),
+      ),
+    ),
+    hash: v.optional(
+      v.pipe(
+        hashInHex,
+        v.description(
+          'The SHA-256, hex, of the canonical JSON (RFC 8785) of the event without `hash`. Events that earlier versions recorded have none.',
+        ),
+        v.examples(['b7e3b1f1ad8f0b0e0a8c4b7a4f0f2f5d6a9c1e3d5b7f9a1c3e5d7b9f1a3c5e7d']),
+      ),
     ),
   }),
   v.title('Event'),

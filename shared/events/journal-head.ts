@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { journalKeys } from '../table/keys.ts';
 import { getItem, type Item, type Table } from '../table/table.ts';
 import { StaleReadError, type Action } from '../table/transaction.ts';
-import { parseStored } from '../table/parse-stored.ts';
+import { parseStored, storedBytes } from '../table/parse-stored.ts';
 import { schemaVersion } from '../table/schema-version.ts';
 import { noMarks, segmentMarksSchema } from './segment-marks.ts';
 
@@ -13,6 +13,11 @@ const journalHeadSchema = v.object({
   count,
   /** Timestamp of the last event; empty if there is none. */
   last_at: v.string(),
+  /**
+   * The hash of event `count`. Absent if there is none, or if an earlier version of the service appended that event: it replaces
+   * the head without this attribute, so the chain begins again with the next event (docs/adr/0012-evidence.md).
+   */
+  last_hash: v.optional(storedBytes),
   /** Index segments cover exactly the events 1 to `sealed`. */
   sealed: count,
   /** Timestamp of event `sealed`; empty if there is none. */

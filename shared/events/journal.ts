@@ -6,9 +6,10 @@ import { replaceHead, type JournalHead } from './journal-head.ts';
 import { readNumberRange } from './read-numbers.ts';
 import { segmentItem } from './segment.ts';
 import { markSegment } from './segment-marks.ts';
-import { publicEvent, storedEvent, storedSizeInBytes, type StoredEvent } from './stored-event.ts';
+import { chainedEvent, publicEvent, storedEvent, storedSizeInBytes, type StoredEvent } from './stored-event.ts';
 
-const eventsPerAppend = 50;
+/** The most events of one append. */
+export const eventsPerAppend = 50;
 const eventsPerSegment = 256;
 const bytesPerSegment = 128 * 1024;
 
@@ -20,8 +21,8 @@ export interface Append {
 
 /**
  * Returns the actions that append 1 to 50 events to a journal, at most 53 of the 100 that a transaction may have. `head` is the
- * head that was read. Event numbers continue without a gap. The events' timestamp is `now`, or the last event's if that is
- * later. Texts that events are filtered by must not exceed 255 bytes, so that an index segment stays far below 400 KB.
+ * head that was read. Event numbers continue without a gap, and each event has the hash of the one before it. The events'
+ * timestamp is `now`, or the last event's if that is later. Texts that events are filtered by must not exceed 255 bytes, so that an index segment stays far below 400 KB.
  *
  * If another append came first, the transaction fails with StaleReadError, which withFreshReads handles. The head of a deleted
  * journal looks empty, so the transaction must also assert that the computation exists.
@@ -37,13 +38,17 @@ export async function appendEvents(
     throw new TypeError(`An append takes 1 to ${eventsPerAppend} events, not ${events.length}.`);
   }
   const timestamp = now > head.last_at ? now : head.last_at;
-  const stored = events.map((event, index) => storedEvent(event, head.count + index + 1, timestamp));
+  const stored = chain(
+    events.map((event, index) => storedEvent(event, head.count + index + 1, timestamp)),
+    head.last_hash,
+  );
   const latest = stored.findLast((_event, index) => events[index]?.lifecycle);
   const seal = isSealDue(head) ? await sealTail(table, computationId, head) : { actions: [], head };
   const next: JournalHead = {
     ...seal.head,
     count: head.count + stored.length,
     last_at: timestamp,
+    last_hash: stored.at(-1)?.hash,
     unsealed_bytes: stored.reduce((bytes, event) => bytes + storedSizeInBytes(event), seal.head.unsealed_bytes),
   };
   return {
@@ -56,6 +61,16 @@ export async function appendEvents(
     events: stored.map(publicEvent),
     head: next,
   };
+}
+
+/** @param last the hash that the first of the events refers to */
+function chain(events: StoredEvent[], last: Uint8Array | undefined): StoredEvent[] {
+  let previous = last;
+  return events.map((event) => {
+    const chained = chainedEvent(event, previous);
+    previous = chained.hash;
+    return chained;
+  });
 }
 
 /** Returns whether the next append also writes an index segment for the events that no segment covers yet. */

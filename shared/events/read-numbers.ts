@@ -1,6 +1,6 @@
 import { notFound } from '../errors.ts';
 import { journalKeys } from '../table/keys.ts';
-import { getItems, queryBetween, type Table } from '../table/table.ts';
+import { deadlineOf, getItems, queryBetween, type Table } from '../table/table.ts';
 import { StaleReadError } from '../table/transaction.ts';
 import { readHead } from './journal-head.ts';
 import { parseStoredEvent, type StoredEvent } from './stored-event.ts';
@@ -56,4 +56,25 @@ export async function gapOrDeleted(table: Table, computationId: string): Promise
   const head = await readHead(table, computationId);
   if (head.count === 0) throw notFound('computation');
   throw new JournalGapError(`The stored journal of computation ${computationId} has a gap.`);
+}
+
+/** Attempts while an append is only partly visible. Their pauses take far longer in total than a transaction. */
+const maxAttempts = 8;
+
+/**
+ * Reads again after each JournalGapError.
+ * @param read gets the number of the attempt, from 1
+ * @throws Error if the journal still has a gap in the last attempt, so that it is damaged
+ */
+export async function withoutGaps<Result>(table: Table, read: (attempt: number) => Promise<Result>): Promise<Result> {
+  const deadline = deadlineOf(table);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await read(attempt);
+    } catch (error) {
+      if (!(error instanceof JournalGapError)) throw error;
+      if (attempt === maxAttempts) throw new Error(error.message, { cause: error });
+      await deadline.pause(attempt, error);
+    }
+  }
 }

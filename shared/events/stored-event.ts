@@ -1,6 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import type { Event, NewEvent } from './event.ts';
+import { numberedId } from '../identifiers.ts';
+import { hashOfEvent } from './event-hash.ts';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
 
 const storedEventSchema = v.object({
@@ -13,16 +14,20 @@ const storedEventSchema = v.object({
   originator: v.string(),
   cvm_id: v.string(),
   status: v.string(),
+  /** 32 bytes. Events of earlier versions have none. */
+  hash: v.optional(storedBytes),
+  /** The `hash` of the event before. Absent at the first event of a chain. */
+  previous_hash: v.optional(storedBytes),
 });
 
-/** An event as it is stored, with its number in the journal and its details as bytes. */
+/** An event as it is stored, with its number in the journal, and with its details and hashes as bytes. */
 export type StoredEvent = v.InferOutput<typeof storedEventSchema>;
 
 export function storedEvent(event: NewEvent, number: number, timestamp: string): StoredEvent {
   const { details } = event;
   return {
     number,
-    id: randomUUID(),
+    id: numberedId(number),
     event_type: event.event_type,
     details: details instanceof Uint8Array ? details : Buffer.from(JSON.stringify(details)),
     run_id: event.run_id ?? '',
@@ -31,6 +36,15 @@ export function storedEvent(event: NewEvent, number: number, timestamp: string):
     cvm_id: event.cvm_id ?? '',
     status: event.status,
   };
+}
+
+/**
+ * Chains an event to the event before it.
+ * @param previous the hash of the event before; undefined at the first event of a chain
+ */
+export function chainedEvent(event: StoredEvent, previous: Uint8Array | undefined): StoredEvent & { hash: Uint8Array } {
+  const hash = hashOfEvent({ ...publicEvent(event), previous_hash: hexOf(previous) });
+  return { ...event, ...(previous ? { previous_hash: previous } : {}), hash: Buffer.from(hash, 'hex') };
 }
 
 /** @throws Error if the item is not an event */
@@ -43,11 +57,18 @@ export function parseEvent(item: unknown): Event {
   return publicEvent(parseStoredEvent(item));
 }
 
-export function publicEvent({ number: _number, details, ...rest }: StoredEvent): Event {
-  return { ...rest, details: Buffer.from(details).toString('base64') };
+export function publicEvent({ number: _number, details, hash, previous_hash, ...rest }: StoredEvent): Event {
+  const event = { ...rest, details: Buffer.from(details).toString('base64') };
+  return hash ? { ...event, previous_hash: hexOf(previous_hash), hash: hexOf(hash) } : event;
 }
 
-const overheadInBytes = 200;
+/** Returns hex digits, none without bytes. */
+function hexOf(bytes: Uint8Array | undefined): string {
+  return bytes ? Buffer.from(bytes).toString('hex') : '';
+}
+
+/** The names of the attributes, and those of a fixed size. */
+const overheadInBytes = 280;
 
 /** Returns the approximate size of the event's item, in bytes. */
 export function storedSizeInBytes(event: StoredEvent): number {

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { Permitted, Relation } from '../access/caller.ts';
+import { relationsOf, type Permitted, type Relations } from '../access/caller.ts';
 import { ServiceError, type ErrorCode } from '../errors.ts';
 import { log } from '../logger.ts';
 import { AnswerKeptError, type Kept } from '../table/commit-change.ts';
@@ -70,8 +70,8 @@ async function carryOut<R extends Route, C extends Contract, T extends object>(
   { change, reply }: Change<R, C, T>,
   request: ChangeRequest<R, C>,
 ): Promise<Answer> {
-  const { body, ...rest }: Answer = reply(await change(request), request);
-  return { body, headers: headersOf(rest) };
+  const { body, isNew = false, ...rest }: Answer = reply(await change(request), request);
+  return { body, isNew, headers: headersOf(rest) };
 }
 
 function headersOf({ etag, headers = {} }: Answer): Record<string, string> {
@@ -88,15 +88,16 @@ async function carryOutOnce<R extends Route, C extends Contract, T extends objec
   const { table } = request;
   const keyed = keyedRequest(route, request, key);
   let relations: KeptAnswer['relations'] | undefined;
-  const permit = (given: Partial<Record<Relation, string>>): Permitted => {
+  const permit = (given: Relations): Permitted => {
     const permitted = request.permit(given);
-    relations = given;
+    relations = relationsOf(request.caller, given);
     return permitted;
   };
   const keep = (result: object) => {
-    const { body, remember = {}, ...rest }: KeepableReply = work.reply(result as T, request);
+    const { body, isNew, remember = {}, ...rest }: KeepableReply = work.reply(result as T, request);
     const shown = contract.response && v.parse(contract.response, body);
-    return keepAnswer(keyed, { headers: headersOf(rest), body: shown, remembered: remember, relations: relations ?? {} });
+    const headers = headersOf(rest);
+    return keepAnswer(keyed, { headers, body: shown, isNew, remembered: remember, relations: relations ?? {} });
   };
   const answerKeeper = { keep, refuseRepeat: () => refuseKept(table, keyed) };
   try {
@@ -127,12 +128,13 @@ function keyedRequest<R extends Route, C extends Contract>(
 async function answerAgain<R extends Route, C extends Contract, T extends object>(
   { repeat }: Change<R, C, T>,
   request: ChangeRequest<R, C>,
-  { headers, body, remembered }: KeptAnswer,
+  { headers, body, isNew = false, remembered }: KeptAnswer,
 ): Promise<Answer> {
   log('INFO', 'The request was answered before. The answer is given again.');
   const kept = body as Parsed<C['response']>;
   return {
     body: repeat ? await repeat(kept, remembered, request) : kept,
+    isNew,
     headers: { ...headers, [replayedHeader]: 'true' },
     isKept: true,
   };

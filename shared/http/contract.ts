@@ -9,6 +9,8 @@ export interface Contract {
   /** The largest body in bytes. Default 256 KiB. */
   bodyLimit?: number;
   status: 200 | 201 | 204;
+  /** The status of a PUT that creates its resource. The replies say whether they did. */
+  statusIfNew?: 201;
   /** Omit for a response without content. */
   response?: v.GenericSchema;
   /** Set if the response has an ETag. */
@@ -17,6 +19,8 @@ export interface Contract {
   condition?: ConditionalHeader;
   /** Descriptions of the response headers that only this endpoint has. */
   headers?: Record<string, string>;
+  /** The same for headers that not every success has. */
+  optionalHeaders?: Record<string, string>;
   /** Errors beyond those that every endpoint can return. */
   errors?: readonly ErrorCode[];
   description?: string;

@@ -3,7 +3,7 @@ import eventNormalizer from '@middy/http-event-normalizer';
 import jsonBodyParser from '@middy/http-json-body-parser';
 import type { APIGatewayProxyEventV2WithJWTAuthorizer, Context } from 'aws-lambda';
 import * as v from 'valibot';
-import { callerOf, permit, type Access, type Caller, type Permitted, type Relation } from '../access/caller.ts';
+import { callerOf, permit, type Access, type Caller, type Permitted, type Relation, type Relations } from '../access/caller.ts';
 import { timestampOf } from '../clock.ts';
 import { maxRetryTimeInMilliseconds, type DeadlineSource } from '../deadline.ts';
 import { environment } from '../environment.ts';
@@ -34,15 +34,17 @@ export interface EndpointRequest<R extends Route, C extends Contract> {
   body: Parsed<C['body']>;
   caller: Caller;
   /** For endpoints open to an owner or creator. @throws ServiceError `forbidden` if neither role nor relation allows the request */
-  permit: (relations: Partial<Record<Relation, string>>) => Permitted;
+  permit: (relations: Relations) => Permitted;
   /** The If-Match header, if the contract has this condition and the request has the header. */
   ifMatch: Names | undefined;
   /** The same for If-None-Match. */
   ifNoneMatch: Names | undefined;
   /** The time of the request by the service's clock: RFC 3339, UTC, milliseconds. */
   now: string;
-  /** The request's deadline, which all its retries share; for openTable. */
+  /** The request's deadline, which all its retries share; for openTable. If the route waits, each operation has its own. */
   deadline: DeadlineSource;
+  /** For `waitOf`. */
+  invocation: Invocation;
   received: Received;
 }
 
@@ -57,13 +59,16 @@ type Content<C extends Contract> = [C] extends [{ response: infer S extends v.Ge
   : { body?: never; notModified?: never };
 
 /**
- * What the work returns: a body exactly if the contract has a response, its ETag exactly if the contract has one, and the proof
- * of `permit` if the endpoint is open to an owner or creator, since nothing else has checked the caller's access then.
+ * What the work returns: a body exactly if the contract has a response, its ETag exactly if the contract has one, whether it
+ * created the resource if that has a status of its own, and the proof of `permit` if the endpoint is open to an owner or creator, since nothing else has checked the caller's access then.
  */
 export type Reply<R extends Route, C extends Contract> = Content<C> &
   ([C] extends [{ etag: true }] ? { etag: string } : { etag?: never }) &
+  ([C] extends [{ statusIfNew: 201 }] ? { isNew: boolean } : { isNew?: never }) &
   ([R] extends [{ access: { or: readonly Relation[] } }] ? { permitted: Permitted } : { permitted?: never }) & {
     headers?: Record<string, string>;
+    /** The body is one that was kept, checked when it was made. Later fields of the contract may be missing in it. */
+    isKept?: true;
   };
 
 type HttpEvent = APIGatewayProxyEventV2WithJWTAuthorizer;
@@ -82,6 +87,8 @@ export interface Answer {
   body?: unknown;
   notModified?: true;
   etag?: string;
+  /** Answered with the contract's `statusIfNew`. */
+  isNew?: boolean;
   headers?: Record<string, string>;
   /** The body was checked when it was kept. The contract may have changed since. */
   isKept?: boolean;
@@ -127,7 +134,8 @@ export function anyEndpoint<const R extends Route, const C extends Contract>(
     .handler(async (event: AcceptedEvent, context: Invocation) => {
       const { domainID: _, ...query } = event.queryStringParameters ?? {};
       const caller = event.caller ?? nobody;
-      const deadline = deadlineOfInvocation(context, maxRetryTimeInMilliseconds);
+      const newDeadline = () => deadlineOfInvocation(context, maxRetryTimeInMilliseconds);
+      const deadline = newDeadline();
       const reply = await work({
         path: { ...event.pathParameters } as Record<ParameterNames<R['path']>, string>,
         query: parseInput(contract.query ?? noQuery, query, 'query') as Parsed<C['query']>,
@@ -137,7 +145,8 @@ export function anyEndpoint<const R extends Route, const C extends Contract>(
         ifNoneMatch: conditionOf(contract, 'if-none-match', event),
         permit: (relations) => permit(caller, access ?? { anyOf: [] }, relations),
         now: timestampOf(clockOf(context)),
-        deadline: () => deadline,
+        deadline: route.waits ? newDeadline : () => deadline,
+        invocation: context,
         received: event.received ?? receivedOf(event),
       });
       return success(contract, reply, event.requestContext.requestId);
@@ -168,8 +177,8 @@ const nobody: Caller = { id: '', roles: new Set(), actions: new Set() };
 
 /** Reads the caller, and checks the access where it depends on the caller's roles alone. */
 function identify(access: Access, event: AcceptedEvent): void {
-  const { domainID } = parseInput(pathSchema, event.pathParameters, 'path');
-  const caller = callerOf(event.requestContext.authorizer.jwt.claims, environment().MEMBERSHIP_CLAIM, domainID);
+  const { domainID, cvmID } = parseInput(pathSchema, event.pathParameters, 'path');
+  const caller = callerOf(event.requestContext.authorizer.jwt.claims, environment().MEMBERSHIP_CLAIM, domainID, cvmID);
   if (!access.or) permit(caller, access);
   const repeated = event.queryStringParameters?.['domainID'];
   if (repeated !== undefined && repeated !== domainID)
@@ -212,9 +221,10 @@ function success(contract: Contract, reply: Answer, requestId: string): HttpResp
   const etag = reply.etag === undefined ? {} : { etag: reply.etag };
   const headers = { 'x-request-id': requestId, 'cache-control': 'no-store', ...etag, ...reply.headers };
   if (reply.notModified) return { statusCode: 304, headers, body: '' };
-  if (!contract.response) return { statusCode: contract.status, headers, body: '' };
+  const statusCode = (reply.isNew && contract.statusIfNew) || contract.status;
+  if (!contract.response) return { statusCode, headers, body: '' };
   const body = reply.isKept ? reply.body : v.parse(contract.response, reply.body);
-  return { statusCode: contract.status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
+  return { statusCode, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
 }
 
 function failure(name: string, thrown: unknown, event: AcceptedEvent): HttpResponse {

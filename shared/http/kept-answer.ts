@@ -15,9 +15,11 @@ export interface KeptAnswer {
   headers: Record<string, string>;
   /** Undefined if the answer has none. Without the properties in `neverKept`. */
   body?: unknown;
+  /** Whether the request created the resource, if that has a status of its own. */
+  isNew?: boolean | undefined;
   /** For making anew what is never kept; see `Change.remember`. */
   remembered: Record<string, string>;
-  /** The relations that the access was checked with. They count once the resource is gone. */
+  /** The relations of the caller that the access was checked with. They count once the resource is gone. */
   relations: Partial<Record<Relation, string>>;
 }
 

@@ -1,5 +1,13 @@
 import * as v from 'valibot';
 
+const offset = v.pipe(
+  v.string(),
+  v.regex(/^(?:0|[1-9][0-9]{0,14})$/, 'Expected a whole number from 0 to 999999999999999.'),
+  v.description('The number of rows to skip. Default 0.'),
+  v.metadata({ minimum: 0, maximum: 999_999_999_999_999, default: 0 }),
+  v.transform(Number),
+);
+
 /** The query parameters `limit` and `offset` of every list. They arrive as text. */
 export const paging = {
   limit: v.optional(
@@ -12,17 +20,11 @@ export const paging = {
     ),
     '10',
   ),
-  offset: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^(?:0|[1-9][0-9]{0,14})$/, 'Expected a whole number from 0 to 999999999999999.'),
-      v.description('The number of rows to skip. Default 0.'),
-      v.metadata({ minimum: 0, maximum: 999_999_999_999_999, default: 0 }),
-      v.transform(Number),
-    ),
-    '0',
-  ),
+  offset: v.optional(offset, '0'),
 };
+
+/** `offset` for a list that must tell whether the client sent it. Undefined means 0. */
+export const offsetIfSent = v.optional(offset);
 
 /** `limit`, `offset` and the exact `total` in every page of a list. */
 export const pageEnvelope = {

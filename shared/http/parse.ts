@@ -19,6 +19,25 @@ export function parseInput<S extends v.GenericSchema>(schema: S, input: unknown,
   });
 }
 
+/**
+ * Returns a schema for the entries of a batch. Each is parsed by itself, so that an invalid one does not refuse the others. The
+ * OpenAPI document has the entry's own schema.
+ * @param whenInvalid what stands for an invalid entry; `detail` says what was expected where in the entry, never the input
+ */
+/*#__NO_SIDE_EFFECTS__*/
+export function entry<S extends v.GenericSchema, Invalid>(
+  schema: S,
+  whenInvalid: (given: unknown, detail: string) => Invalid,
+): v.GenericSchema<v.InferInput<S>, v.InferOutput<S> | Invalid> {
+  const run: v.GenericSchema<v.InferInput<S>, v.InferOutput<S> | Invalid>['~run'] = ({ value }) => {
+    const result = v.safeParse(schema, value);
+    if (result.success) return { typed: true, value: result.output };
+    const { pointer, detail } = violationOf(result.issues[0], '');
+    return { typed: true, value: whenInvalid(value, pointer === '' ? detail : `${pointer}: ${detail}`) };
+  };
+  return { ...schema, '~run': run };
+}
+
 function violationOf(issue: v.BaseIssue<unknown>, place: '' | 'query' | 'path'): Violation {
   const pointer = place + (issue.path ?? []).map((item) => `/${escaped(cut(String(item.key)))}`).join('');
   return { pointer, detail: detailOf(issue, place) };

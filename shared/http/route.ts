@@ -5,13 +5,18 @@ import type { Uses } from '../uses.ts';
 export interface Route {
   /** File below functions/ and below shared/endpoints/, test, construct id and log dimension. */
   name: string;
-  /** The number in the contract, 1 to 26. Public endpoints have none. */
+  /** The number in the contract, 1 to 26. Public endpoints and endpoints that were added later have none. */
   endpoint?: number;
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;
   summary: string;
   /** False if a POST, PUT or DELETE takes no Idempotency-Key: it changes nothing, or recognizes repeats by itself. */
   takesKey?: false;
+  /**
+   * True if requests may be held by the parameter `wait`. The function then has a concurrency of its own, as little memory as serves,
+   * and the caps of waits in its environment.
+   */
+  waits?: true;
   /** Omit for a public endpoint, which takes no token. */
   access?: Access;
   uses: Uses;

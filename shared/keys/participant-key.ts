@@ -1,9 +1,9 @@
 import type { NewEvent } from '../events/event.ts';
 import * as v from 'valibot';
 import { changeInputsWithEvent, keysToChange, parseToChange } from '../computations/change-computation.ts';
-import { computationKey, parseComputation } from '../computations/find-computation.ts';
+import { computationKey, computationNumber, parseComputation } from '../computations/find-computation.ts';
 import { commitChange, type Kept } from '../table/commit-change.ts';
-import { computationKeys } from '../table/keys.ts';
+import { computationKeys, userKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { getItems, type Item, type Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
@@ -52,6 +52,8 @@ export async function uploadKey(
     };
     await changeInputsWithEvent(table, transaction, computation, { addedDatasets: 0, event, now: key.uploaded_at });
     transaction.add({ put: { Item: { ...itemKey, ...key } } });
+    const place = userKeys.key(domain, key.user_id, computationNumber(computationId));
+    if (!before) transaction.add({ put: { Item: { ...place } } });
     return await commitChange(table, transaction, { uploaded: true });
   });
 }

@@ -2,11 +2,13 @@ import type { NewEvent } from '../events/event.ts';
 import type { Permitted } from '../access/caller.ts';
 import type { StoredAsset } from '../assets/asset.ts';
 import { changeAsset } from '../assets/change-asset.ts';
-import { assetKey, parseAsset } from '../assets/read-asset.ts';
+import { assetKey, assetNumber, parseAsset } from '../assets/read-asset.ts';
 import { changeInputsWithEvent, keysToChange, parseToChange } from '../computations/change-computation.ts';
 import type { StoredComputation } from '../computations/computation.ts';
+import { computationNumber } from '../computations/find-computation.ts';
 import { conflict, ServiceError } from '../errors.ts';
 import { commitChange, type Kept } from '../table/commit-change.ts';
+import { userKeys } from '../table/keys.ts';
 import { getItem, getItems, type Table } from '../table/table.ts';
 import { StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
 import { linkKey } from './link-keys.ts';
@@ -47,15 +49,18 @@ export async function linkAsset(table: Table, request: LinkRequest): Promise<Kep
     const addedDatasets = asset.asset_type === 'dataset' ? 1 : 0;
     if (addedDatasets > 0) refuseBeyondLimit(computation.row);
 
-    const { file_name, asset_type } = asset;
+    const { file_name, asset_type, created_by } = asset;
     const details = { asset_id: assetId, file_name, asset_type };
     const event: NewEvent = { event_type: 'asset_linked', status: 'success', originator: by, details, lifecycle: false };
     const linked_as = await changeInputsWithEvent(table, transaction, computation, { addedDatasets, event, now });
     changeAsset(transaction, domain, asset, {});
-    transaction.add({
-      put: { Item: { ...key, ...details, linked_as }, ConditionExpression: 'attribute_not_exists(pk)' },
-      otherwise: new StaleReadError(),
-    });
+    transaction.add(
+      {
+        put: { Item: { ...key, ...details, linked_as, created_by }, ConditionExpression: 'attribute_not_exists(pk)' },
+        otherwise: new StaleReadError(),
+      },
+      { put: { Item: { ...userKeys.asset(domain, created_by, computationNumber(computationId), assetNumber(assetId)) } } },
+    );
     addToLinked(transaction, assetId, { id: computationId, version: computation.row.version + 1 });
     return await commitChange(table, transaction, permitted);
   });

@@ -11,8 +11,13 @@ import { linkKey } from './link-keys.ts';
 /** One transaction changes the name or type in all linked computations, with three actions for each. */
 const maxLinksToRename = 30;
 
+/** Returns whether the links of the asset change with it. */
+export function isRenamed(from: StoredAsset, to: StoredAsset): boolean {
+  return from.file_name !== to.file_name || from.asset_type !== to.asset_type;
+}
+
 /**
- * Moves the links of an asset to its new name and type. Does nothing if both stay the same.
+ * Moves the links of an asset to its new name and type.
  * @throws ServiceError `conflict` if the asset has more than 30 links, or if a computation already has an algorithm or a dataset
  * with this file name; `too_large` if a computation has too many datasets
  */
@@ -22,7 +27,6 @@ export async function renameLinks(
   domain: string,
   { from, to }: { from: StoredAsset; to: StoredAsset },
 ): Promise<void> {
-  if (from.file_name === to.file_name && from.asset_type === to.asset_type) return;
   const ids = await linkedComputationIds(table, from.id);
   const keys = [...ids.map((id) => computationKey(domain, id)), ...ids.map((id) => linkKey(id, from))];
   const items = await getItems(table, keys);
@@ -48,7 +52,7 @@ export async function refuseTakenPlaces(
   change: { from: StoredAsset; to: StoredAsset },
 ): Promise<void> {
   const { from, to } = change;
-  if (from.file_name === to.file_name && from.asset_type === to.asset_type) return;
+  if (!isRenamed(from, to)) return;
   await renameLinks(table, new Transaction(), domain, change);
   const ids = await linkedComputationIds(table, from.id);
   const keys = [...ids.map((id) => computationKey(domain, id)), ...ids.map((id) => linkKey(id, to))];

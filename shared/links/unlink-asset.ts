@@ -2,7 +2,7 @@ import type { NewEvent } from '../events/event.ts';
 import type { Permitted } from '../access/caller.ts';
 import type { StoredAsset } from '../assets/asset.ts';
 import { changeAsset } from '../assets/change-asset.ts';
-import { assetKey, findAsset, parseAsset } from '../assets/read-asset.ts';
+import { assetKey, assetNumber, findAsset, parseAsset } from '../assets/read-asset.ts';
 import {
   changeInputsWithEvent,
   keysToChange,
@@ -12,7 +12,7 @@ import {
 import { computationNumber, findComputation } from '../computations/find-computation.ts';
 import { isActive } from '../computations/run.ts';
 import { commitChange, type Kept } from '../table/commit-change.ts';
-import { assetKeys, runKeys } from '../table/keys.ts';
+import { assetKeys, runKeys, userKeys } from '../table/keys.ts';
 import { getItem, getItems, type Table } from '../table/table.ts';
 import { StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
 import type { LinkRequest } from './link-asset.ts';
@@ -85,6 +85,11 @@ async function removeLink(
   });
   const removed = { computation: computationNumber(computationId), version: computation.row.version + 1 };
   removeFromLinked(transaction, asset_id, removed, new StaleReadError());
+  const creator = existing['created_by']; // links of earlier versions lack it
+  if (typeof creator === 'string') {
+    const Key = userKeys.asset(computation.domain, creator, computationNumber(computationId), assetNumber(asset_id));
+    transaction.add({ delete: { Key } });
+  }
   if (isActive(status) && run) keepForRun(transaction, asset_id, run);
   return true;
 }

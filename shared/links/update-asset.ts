@@ -12,7 +12,8 @@ import { preconditionFailed } from '../errors.ts';
 import { commitChange, refuseRepeat, type Kept } from '../table/commit-change.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
-import { refuseTakenPlaces, renameLinks } from './rename-links.ts';
+import { changeInputsLater, changeInputsOfLinked, completeChangeOfLinked } from './linked-computations.ts';
+import { isRenamed, refuseTakenPlaces, renameLinks } from './rename-links.ts';
 
 interface UpdateRequest {
   domain: string;
@@ -34,19 +35,22 @@ interface UpdatedAsset {
 }
 
 /**
- * Replaces an asset. Only its creator may change its content, checksum, key and access to the content, and gets an upload while
- * the content has not arrived. New content gets a new key, so that callers who are reading the old content are not disturbed. A
- * content check removes the old content later.
+ * Replaces an asset. Only its creator may change its content, checksum, key, use and access to the content, and gets an upload
+ * while the content has not arrived. New content gets a new key, so that callers who are reading the old content are not
+ * disturbed. A content check removes the old content later. A change that a run depends on changes the inputs of all linked
+ * computations before this returns.
  * @throws ServiceError `not_found`; `forbidden`; `invalid_request`; `too_large`; `conflict` as in renameLinks;
  * `precondition_failed`, after all of these
  */
 export async function updateAsset(table: Table, store: ContentStore, request: UpdateRequest): Promise<Kept<UpdatedAsset>> {
   const { domain, id, given, by, now, permit, isNamed } = request;
   let written: WrittenContent | undefined;
-  return await withFreshReads(table, async (table) => {
+  let later: string[] | undefined;
+  const updated = await withFreshReads(table, async (table) => {
     const current = await readAssetToChange(table, domain, id);
     const permitted = permit(current);
     const content_access = given.content_access ?? current.content_access;
+    const use = given.use ?? current.use;
     const user_key = given.user_key === undefined ? current.user_key : readOptionalKey(given.user_key, '/asset/user_key');
     const content = given.asset === undefined ? undefined : decodeContent(given.asset);
     const checksum = given.checksum ?? content?.checksum ?? current.checksum;
@@ -54,6 +58,7 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
     const newContent = isTheSame ? undefined : content;
     requireCreatorToChange(by, current, {
       content_access: content_access !== current.content_access,
+      use: use !== current.use,
       user_key: user_key !== current.user_key,
       checksum: (given.checksum ?? current.checksum) !== current.checksum,
       asset: newContent !== undefined,
@@ -75,15 +80,25 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
       mime_type,
       user_key,
       content_access,
+      use,
       updated_at: now,
       ...(replacement?.fields ?? { checksum }),
     });
     if (replacement) transaction.add(dropContentCheck(replacement.check));
     if (replacement && current.content_key) transaction.add(putContentCheck(current.content_key, now));
     if (next.upload_key && by === next.created_by) transaction.add(putContentCheck(next.upload_key, now));
-    await renameLinks(table, transaction, domain, { from: current, to: next });
+    if (isRenamed(current, next)) await renameLinks(table, transaction, domain, { from: current, to: next });
+    else if (isOtherInput(current, next)) later = await changeInputsOfLinked(table, transaction, domain, id);
     const uploadKey = by === next.created_by ? next.upload_key : null;
     const upload = uploadKey === null ? {} : { upload: await presignUpload(store, uploadKey, now) };
     return await commitChange(table, transaction, { asset: { ...next, ...upload }, permitted });
   });
+  if (later) await changeInputsLater(table, domain, later);
+  else if (given.use === 'approval') await completeChangeOfLinked(table, domain, id); // the request may repeat one that died
+  return updated;
+}
+
+/** Returns whether a run that started with the asset as it was before would start with something else, or without a word. */
+function isOtherInput(before: StoredAsset, after: StoredAsset): boolean {
+  return before.checksum !== after.checksum || before.user_key !== after.user_key || before.use !== after.use;
 }

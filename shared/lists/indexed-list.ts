@@ -59,6 +59,12 @@ export const indexedLists = {
     tree: 'l',
     states: { all: 1 },
   }),
+  cvms: (domain: string): IndexedList => ({
+    rows: lists.cvms(domain),
+    index: { scope: lists.cvms(domain).pk, logShards: 1, trees: { v: undefined } },
+    tree: 'v',
+    states: { all: 1 },
+  }),
 };
 
 /** Returns the group of a user's computations: 72 bits of a hash, since user identifiers have any length. */

@@ -3,9 +3,10 @@ import type { StoredAsset } from '../assets/asset.ts';
 import type { AgentConfig } from '../computations/agent-config.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import type { ParticipantKey } from '../keys/participant-key.ts';
+import type { StoredApproval } from './approval.ts';
 import { manifestSchema, type Manifest, type MissingItems } from './manifest.ts';
 
-/** Everything that a manifest is built from. */
+/** Everything that a manifest is built from, and the approvals. */
 export interface Inputs {
   computation: StoredComputation;
   agent_config: AgentConfig;
@@ -14,6 +15,9 @@ export interface Inputs {
   datasets: StoredAsset[];
   /** The keys that participants uploaded to the computation. */
   keys: ParticipantKey[];
+  /** The users whom the computation names as its only result consumers beside the owner. Empty: not limited. */
+  consumers: string[];
+  approvals: StoredApproval[];
 }
 
 /** Together with the agent's configuration, it fits into one DynamoDB item and one gRPC message of the agent. */
@@ -21,8 +25,7 @@ const manifestLimitInBytes = 256 * 1024;
 
 /**
  * Builds the manifest, or returns what is missing. A provider's key is that of the asset, otherwise the key that the asset's
- * creator uploaded to the computation. Consumers are the owner and all result consumers who uploaded a key to the computation
- * (docs/contract.md, section 5).
+ * creator uploaded to the computation. Missing approvals do not matter (docs/contract.md, sections 5 and 9).
  */
 export function buildManifest(
   inputs: Inputs,
@@ -30,7 +33,7 @@ export function buildManifest(
   const { computation, agent_config, algorithm, datasets, keys } = inputs;
   const keyOf = new Map(keys.map((key) => [key.user_id, key.user_key]));
   const providerKey = (asset: StoredAsset) => asset.user_key || (keyOf.get(asset.created_by) ?? '');
-  const assets = [...(algorithm ? [algorithm] : []), ...datasets];
+  const assets = assetsOf(inputs);
 
   const missing: MissingItems = {
     keys: unique([
@@ -42,21 +45,32 @@ export function buildManifest(
   };
   if (!algorithm || missing.keys.length + missing.hashes.length + missing.info.length > 0) return { missing };
 
-  const consumers = keys
-    .filter((key) => key.user_id === computation.owner || key.is_consumer)
-    .sort(ownerFirst(computation.owner));
   const manifest = v.parse(manifestSchema, {
     id: computation.id,
     name: computation.name,
     description: computation.description,
     datasets: datasets.map((asset) => ({ hash: hashOf(asset), user_key: providerKey(asset), filename: asset.file_name })),
     algorithm: { hash: hashOf(algorithm), user_key: providerKey(algorithm) },
-    result_consumers: consumers.map(({ user_key }) => ({ user_key })),
+    result_consumers: resultConsumers(inputs).map(({ user_key }) => ({ user_key })),
   });
   const size = Buffer.byteLength(JSON.stringify(manifest));
   if (size <= manifestLimitInBytes) return { manifest };
   const tooLarge = `The manifest would have ${size} bytes, at most ${manifestLimitInBytes} fit: use fewer result consumers or shorter keys`;
   return { missing: { ...missing, info: [tooLarge] } };
+}
+
+/** Returns all assets, the algorithm first. */
+export function assetsOf({ algorithm, datasets }: Inputs): StoredAsset[] {
+  return [...(algorithm ? [algorithm] : []), ...datasets];
+}
+
+/**
+ * Returns the keys of the result consumers, the owner's first: those of the owner and of the users whom the computation names, or
+ * if it names none, of all who had the role result_consumer when they uploaded their key.
+ */
+export function resultConsumers({ computation, consumers, keys }: Inputs): ParticipantKey[] {
+  const isNamed = (key: ParticipantKey) => (consumers.length > 0 ? consumers.includes(key.user_id) : key.is_consumer);
+  return keys.filter((key) => key.user_id === computation.owner || isNamed(key)).sort(ownerFirst(computation.owner));
 }
 
 function configurationGaps(config: AgentConfig): string[] {

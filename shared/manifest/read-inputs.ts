@@ -3,12 +3,13 @@ import { parseDefinition } from '../computations/definition.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import { parseParticipantKey } from '../keys/participant-key.ts';
 import { computationKeys } from '../table/keys.ts';
-import { getItems, queryPartition, type Table } from '../table/table.ts';
+import { getItems, queryPartition, type Item, type Table } from '../table/table.ts';
+import { parseApproval } from './approval.ts';
 import type { Inputs } from './build-manifest.ts';
 
 /**
- * Reads what the manifest of a computation is built from, in two round trips: its links and keys, then the assets. A deleted
- * asset counts as not linked.
+ * Reads what the manifest of a computation is built from, and the approvals, in two round trips: its links, keys and approvals,
+ * then the assets. A deleted asset counts as not linked.
  * @param computation the row, read before. Any later change of the inputs changes its `inputs_version`.
  * @param closing assets that are about to be deleted. They count as deleted.
  */
@@ -18,21 +19,44 @@ export async function readInputs(
   computation: StoredComputation,
   closing: ReadonlySet<string> = new Set(),
 ): Promise<Inputs> {
-  const items = await queryPartition(table, computationKeys.partition(computation.id));
-  const isKey = (sk: unknown) => String(sk).startsWith(computationKeys.prefixes.key);
-  const { agent_config, algorithm, datasets } = parseDefinition(items.filter((item) => !isKey(item['sk'])));
-  const linked = [...(algorithm ? [algorithm] : []), ...datasets].map((link) => link.asset_id);
-  const ids = linked.filter((id) => !closing.has(id));
-  const found = await getItems(
-    table,
-    ids.map((assetId) => assetKey(domain, assetId)),
-  );
-  const assets = ids.flatMap((assetId, index) => findAsset(found[index], assetId) ?? []);
+  const parts = await readParts(table, computation.id);
+  const assetIds = parts.assetIds.filter((assetId) => !closing.has(assetId));
+  const keys = assetIds.map((assetId) => assetKey(domain, assetId));
+  return inputsOf(computation, { ...parts, assetIds }, await getItems(table, keys));
+}
+
+/** What is stored of a computation beside its row, except what its runs have. */
+export interface Parts extends Pick<Inputs, 'agent_config' | 'consumers' | 'keys' | 'approvals'> {
+  /** The linked assets: the algorithm, then the datasets in the order in which they were linked. */
+  assetIds: string[];
+}
+
+/** Reads the parts of a computation. One round trip for each MB of them. */
+export async function readParts(table: Table, computationId: string): Promise<Parts> {
+  const { key, approval, part } = computationKeys.prefixes;
+  const items = await queryPartition(table, computationKeys.partition(computationId));
+  const startingWith = (prefix: string) => items.filter((item) => String(item['sk']).startsWith(prefix));
+  const { agent_config, consumers, algorithm, datasets } = parseDefinition(startingWith(part));
+  return {
+    agent_config,
+    consumers,
+    assetIds: [...(algorithm ? [algorithm] : []), ...datasets].map((link) => link.asset_id),
+    keys: startingWith(key).map(parseParticipantKey),
+    approvals: startingWith(approval).map(parseApproval),
+  };
+}
+
+/** Puts together what was read. @param assetItems the rows of `assetIds`, in their order */
+export function inputsOf(computation: StoredComputation, parts: Parts, assetItems: (Item | undefined)[]): Inputs {
+  const { assetIds, agent_config, consumers, keys, approvals } = parts;
+  const assets = assetIds.flatMap((assetId, index) => findAsset(assetItems[index], assetId) ?? []);
   return {
     computation,
     agent_config,
+    consumers,
     algorithm: assets.find((asset) => asset.asset_type === 'algorithm'),
     datasets: assets.filter((asset) => asset.asset_type === 'dataset'),
-    keys: items.filter((item) => isKey(item['sk'])).map(parseParticipantKey),
+    keys,
+    approvals,
   };
 }

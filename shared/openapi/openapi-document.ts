@@ -102,6 +102,7 @@ function operation({ route, contract, examples }: Endpoint, components: Componen
       : {}),
     responses: {
       [contract.status]: success(route, contract, examples.response, components),
+      ...(contract.statusIfNew ? { [contract.statusIfNew]: success(route, contract, examples.response, components) } : {}),
       ...notModified(contract),
       ...failures(route, contract),
     },
@@ -156,12 +157,20 @@ function success(route: Route, contract: Contract, example: unknown, components:
     description: contract.response ? 'Success.' : 'Success. The response has no body.',
     headers: {
       ...responseHeaders({ ...etagHeader(contract), ...contract.headers }),
+      ...optionalHeaders(contract),
       ...(takesKey(route) ? replayedHeaderObject : {}),
     },
     ...(contract.response
       ? { content: { 'application/json': { schema: components.add(contract.response, 'output'), example } } }
       : {}),
   };
+}
+
+function optionalHeaders({ optionalHeaders = {} }: Contract) {
+  const headers = Object.entries(optionalHeaders);
+  return Object.fromEntries(
+    headers.map(([name, description]) => [name, { description, required: false, schema: { type: 'string' } }]),
+  );
 }
 
 /** The 304 of an endpoint that evaluates If-None-Match. */

@@ -22,6 +22,7 @@ export const problemSchema = v.pipe(
     errors: v.optional(v.pipe(v.array(violation), v.description('The places in the request that are invalid (400).'))),
     reason: v.optional(v.pipe(v.string(), v.description('The kind of conflict (409).'))),
     run_id: v.optional(v.pipe(v.string(), v.description('The run that is in the way (409).'))),
+    manifest_digest: v.optional(v.pipe(v.string(), v.description('The present digest of the manifest (409 `stale_digest`).'))),
     missing_items: v.optional(missingItemsSchema),
   }),
   v.title('Problem'),

@@ -53,6 +53,19 @@ export async function changeRun(
   await enterStatus(table, transaction, computation, { run: after, runChange }, entry);
 }
 
+/** Keeps the hash of the CVM's attestation with the run, as attribute `attestation_hash` of its row. The first one stays. */
+export function keepAttestation(transaction: Transaction, domain: string, runId: string, hash: string): void {
+  transaction.add({
+    update: {
+      Key: placeOf(domain, runId).key,
+      UpdateExpression: 'SET attestation_hash = if_not_exists(attestation_hash, :hash)',
+      ConditionExpression: 'id = :id',
+      ExpressionAttributeValues: { ':id': runId, ':hash': hash },
+    },
+    otherwise: new StaleReadError(),
+  });
+}
+
 /** Returns the change of a run in the list of runs. */
 function memberOf(domain: string, run: Run, change: { before?: Run['status']; now?: Run['status'] }): MemberChange {
   const group = groupOfComputation(computationNumber(run.computation_id));

@@ -65,6 +65,11 @@ export function parseClaimOf(run: RunReference, items: (Item | undefined)[]): Re
   return claim;
 }
 
+/** Parses what was read again at a claim's key. Returns undefined if the CVM was freed since. */
+export function parseClaimAgain({ key, run_id }: ReadClaim, item: Item | undefined): ReadClaim | undefined {
+  return item?.['run_id'] === run_id ? { ...parseStoredClaim(item), key } : undefined;
+}
+
 function claimsAt(cvm: CvmPlace, items: (Item | undefined)[]): ReadClaim[] {
   return claimKeys(cvm).flatMap((key, index) => (items[index] ? [{ ...parseStoredClaim(items[index]), key }] : []));
 }
@@ -130,6 +135,14 @@ export function removeClaim(transaction: Transaction, claim: ReadClaim): void {
 /** Makes the transaction fail with StaleReadError if the run is over. */
 export function assertClaimed(transaction: Transaction, claim: ReadClaim): void {
   transaction.add({ check: stillClaimed(claim), otherwise: new StaleReadError() });
+}
+
+/** Makes the transaction fail with StaleReadError if a run holds the CVM. */
+export function assertUnclaimed(transaction: Transaction, cvm: CvmPlace): void {
+  for (const key of claimKeys(cvm)) {
+    const check = { Key: keyToWrite(key), ConditionExpression: 'attribute_not_exists(pk)' };
+    transaction.add({ check, otherwise: new StaleReadError() });
+  }
 }
 
 interface ClaimCondition {

@@ -3,7 +3,8 @@ import type { Run } from '../computations/run.ts';
 import type { Claim, ClaimChange } from './claim.ts';
 import type { Command } from './command.ts';
 import { outcomeOfReport } from './outcome-of-report.ts';
-import type { Report } from './report.ts';
+import type { Word } from './presence.ts';
+import type { InvalidReport, Report } from './report.ts';
 
 /** Returns the change that the reports make to the claim. Any event of the agent counts as acceptance of the run. */
 export function claimChangeOf(reports: Report[], claim: Claim, now: string): ClaimChange | undefined {
@@ -37,8 +38,34 @@ export function answeredCommands(reports: Report[], claim: Claim): Command['type
 export function eventsOf(reports: Report[], run: Run, isActive: boolean): NewEvent[] {
   return reports.flatMap((report) => {
     if (report.type !== 'event') return [];
-    const { event_type, status, originator, occurred_at } = report;
-    const details = report.details ? Buffer.from(report.details, 'base64') : occurred_at ? { occurred_at } : {};
+    const { event_type, status, originator } = report;
+    const details = report.details ? Buffer.from(report.details, 'base64') : detailsOf(report);
     return [{ event_type, status, originator, run_id: run.id, cvm_id: run.cvm_id, details, lifecycle: isActive }];
   });
+}
+
+/** The details of an event that came without any. */
+function detailsOf({ occurred_at, reason }: Report & { type: 'event' }): Record<string, string> {
+  return { ...(occurred_at ? { occurred_at } : {}), ...(reason ? { reason } : {}) };
+}
+
+/** Returns the hash of the CVM's attestation in the report that accepts the run. */
+export function attestationOf(reports: Report[], claim: Claim): string | undefined {
+  for (const report of reports) {
+    if (report.type === 'accepted' && report.command_id === claim.run_command_id && report.attestation_hash) {
+      return report.attestation_hash;
+    }
+  }
+  return undefined;
+}
+
+/** Returns what the CVM says about itself in its heartbeats. The last word on each counts. */
+export function wordOf(reports: (Report | InvalidReport)[]): Word {
+  const word: Word = {};
+  for (const report of reports) {
+    if (report.type !== 'heartbeat') continue;
+    word.agent_state = report.agent_state ?? word.agent_state;
+    word.fit = report.fit ?? word.fit;
+  }
+  return word;
 }

@@ -1,12 +1,13 @@
 import { keysToChange, parseToChange } from '../computations/change-computation.ts';
 import { isActive, type Run } from '../computations/run.ts';
 import { emitMetric } from '../metrics.ts';
-import { runKeys } from '../table/keys.ts';
+import { cvmKeys, runKeys } from '../table/keys.ts';
 import { getItems, type Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { changeRun } from './change-run.ts';
 import { claimKeys, parseClaimOf, removeClaim, type Ending, type ReadClaim } from './claim.ts';
 import { removeCommand } from './change-commands.ts';
+import { noteSpent } from './note-word.ts';
 import { findRun, runKey } from './read-run.ts';
 import type { RunReference } from './run-reference.ts';
 import { removeKeyFromSnapshot, removeServerKey } from './snapshot.ts';
@@ -19,12 +20,12 @@ import { removeKeyFromSnapshot, removeServerKey } from './snapshot.ts';
  * @returns the ended run; undefined if it was deleted with its computation
  */
 export async function endRun(table: Table, reference: RunReference, otherwise: Ending, now: string): Promise<Run | undefined> {
-  const { domain, computation_id, run_id } = reference;
+  const { domain, computation_id, run_id, cvm_id } = reference;
   const rowKey = runKey(domain, run_id);
   if (!rowKey) return undefined;
   return await withFreshReads(table, async (table) => {
-    const keys = [rowKey, ...keysToChange(domain, computation_id), ...claimKeys(reference)];
-    const [runItem, row, head, ...claimItems] = await getItems(table, keys);
+    const keys = [rowKey, ...keysToChange(domain, computation_id), cvmKeys.cvm(domain, cvm_id), ...claimKeys(reference)];
+    const [runItem, row, head, registered, ...claimItems] = await getItems(table, keys);
     const run = findRun(runItem, run_id);
     const claim = parseClaimOf(reference, claimItems);
     if (!run || !isActive(run.status)) {
@@ -39,6 +40,7 @@ export async function endRun(table: Table, reference: RunReference, otherwise: E
     const transaction = new Transaction();
     await changeRun(table, transaction, computation, { before: run, after: ended }, { originator: 'system', details, now });
     if (claim) removeClaim(transaction, claim);
+    noteSpent(transaction, reference, { item: registered, acceptedAt: claim?.accepted_at, now });
     if (claim?.has_server_key !== false) removeServerKey(transaction, reference);
     if (claim?.has_server_key === undefined) removeKeyFromSnapshot(transaction, runKeys.snapshot(computation_id, run_id));
     removeCommand(transaction, reference, 'run');

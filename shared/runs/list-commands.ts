@@ -1,18 +1,119 @@
-import { parseStored } from '../table/parse-stored.ts';
+import * as v from 'valibot';
+import { runStatuses } from '../computations/run.ts';
+import { identifier } from '../identifier-schemas.ts';
 import { cvmKeys } from '../table/keys.ts';
-import { getItems, queryPartition, type Table } from '../table/table.ts';
-import { type Command, commandSchema } from './command.ts';
+import { parseStored } from '../table/parse-stored.ts';
+import { readSettled } from '../table/read-settled.ts';
+import { getItems, glanceAtItem, type Table } from '../table/table.ts';
+import { StaleReadError, withFreshReads } from '../table/transaction.ts';
+import { timestamp } from '../timestamp.ts';
+import { claimKeys, parseClaim, parseClaimAgain, type ReadClaim } from './claim.ts';
+import { commandSchema, type Command } from './command.ts';
+import { noteWord } from './note-word.ts';
+import { findRun, runKey } from './read-run.ts';
 import { parseSnapshot, snapshotKeys } from './snapshot.ts';
 
-/** Lists the commands for a CVM that have not expired, oldest first. Two round trips; only one if there are none. */
-export async function listCommands(table: Table, domain: string, cvmId: string, now: string): Promise<Command[]> {
-  const items = await queryPartition(table, cvmKeys.commands(domain, cvmId));
-  const commands = items
-    .map((item) => parseStored(commandSchema, item, 'command'))
+/** The run that holds a CVM, as endpoint 25 returns it. */
+export const heldRunSchema = v.pipe(
+  v.object({
+    id: identifier,
+    computation_id: identifier,
+    status: v.picklist(runStatuses),
+    run_command_id: v.pipe(v.string(), v.uuid(), v.description('The command that starts the run.')),
+    accepted_at: v.pipe(v.nullable(timestamp), v.description('When the CVM accepted the run. null if it has not yet.')),
+    stop_command_id: v.pipe(
+      v.nullable(v.pipe(v.string(), v.uuid())),
+      v.description('The command that stops the run. null until a stop is requested.'),
+    ),
+  }),
+  v.title('HeldRun'),
+);
+type HeldRun = v.InferOutput<typeof heldRunSchema>;
+
+/** What a CVM has to do. */
+export interface Work {
+  /** The commands that have not expired, oldest first. */
+  commands: Command[];
+  /** The run that holds the CVM. */
+  run: HeldRun | null;
+}
+
+const nothingToDo: Work = { commands: [], run: null };
+
+/**
+ * Reads the commands for a CVM and the run that holds it, all as of one moment. Notes that the CVM was heard. One round trip if
+ * no run holds the CVM, else two; one more if a registered CVM was not heard for 30 seconds.
+ */
+export async function listCommands(table: Table, domain: string, cvmId: string, now: string): Promise<Work> {
+  const cvm = { domain, cvm_id: cvmId };
+  return await withFreshReads(table, async (table) => {
+    const [registered, ...claimItems] = await getItems(table, [cvmKeys.cvm(domain, cvmId), ...claimKeys(cvm)]);
+    const claim = parseClaim(cvm, claimItems);
+    const [work] = await Promise.all([
+      claim ? readWork(table, claim, now) : nothingToDo,
+      noteWord(table, { domain, cvmId, now }, registered),
+    ]);
+    return work;
+  });
+}
+
+/** What one look at a CVM's claim tells. */
+interface Glance {
+  /** Whether a run holds the CVM. */
+  isHeld: boolean;
+  hasCommand: boolean;
+}
+
+/** Looks whether there may be a command for a CVM. Reads one item, for as long as it waits. */
+export async function glanceAtCvm(table: Table, domain: string, cvmId: string): Promise<Glance> {
+  const claim = parseClaim({ domain, cvm_id: cvmId }, [await glanceAtItem(table, cvmKeys.claim(domain, cvmId))]);
+  return { isHeld: claim !== undefined, hasCommand: claim !== undefined && commandTypesOf(claim).length > 0 };
+}
+
+/** @throws StaleReadError if the claim has changed so that other items are needed */
+async function readWork(table: Table, claim: ReadClaim, now: string): Promise<Work> {
+  const { domain, cvm_id, run_id } = claim;
+  const rowKey = runKey(domain, run_id);
+  if (!rowKey) throw new Error('The run of a stored claim has an identifier that this service cannot have issued.');
+  const types = commandTypesOf(claim);
+  const commandKeys = types.map((type) => cvmKeys.command(domain, cvm_id, run_id, type));
+  const keys = [claim.key, rowKey, ...commandKeys, ...(types.includes('run') ? snapshotKeys(claim) : [])];
+  const [claimItem, runItem, ...others] = await readSettled(table, keys);
+  const current = parseClaimAgain(claim, claimItem);
+  if (!current || commandTypesOf(current).join() !== types.join()) throw new StaleReadError();
+  const run = findRun(runItem, run_id);
+  if (!run) return nothingToDo; // deleted by an earlier version, which left the claim to the sweep
+  const commands = others
+    .slice(0, types.length)
+    .flatMap((item) => (item ? [parseStored(commandSchema, item, 'command')] : []))
     .filter((command) => command.expires_at > now)
-    .sort((a, b) => a.issued_at.localeCompare(b.issued_at));
-  const snapshots = await getItems(table, commands.flatMap(snapshotKeys));
-  return commands.map((command, index) =>
-    command.type === 'run' ? { ...command, ...parseSnapshot(snapshots.slice(2 * index, 2 * index + 2)) } : command,
-  );
+    .sort((a, b) => a.issued_at.localeCompare(b.issued_at))
+    .map((command) => {
+      if (command.type === 'stop') return command;
+      const { manifest, agent_config } = parseSnapshot(others.slice(types.length));
+      return { ...command, manifest, agent_config };
+    });
+  return { commands, run: heldRun(current, run.status) };
+}
+
+/** The commands that may exist. */
+function commandTypesOf({ offer_token, accepted_at, stop_token }: ReadClaim): Command['type'][] {
+  const types: Command['type'][] = [];
+  if (offer_token !== undefined && accepted_at === undefined) types.push('run');
+  if (stop_token !== undefined) types.push('stop');
+  return types;
+}
+
+function heldRun(
+  { run_id, computation_id, run_command_id, accepted_at, stop_command_id }: ReadClaim,
+  status: HeldRun['status'],
+): HeldRun {
+  return {
+    id: run_id,
+    computation_id,
+    status,
+    run_command_id,
+    accepted_at: accepted_at ?? null,
+    stop_command_id: status === 'stopping' ? stop_command_id : null,
+  };
 }

@@ -8,7 +8,7 @@ import type { Report } from './report.ts';
 export function outcomeOfReport(report: Report, claim: Claim): Ending | undefined {
   switch (report.type) {
     case 'event':
-      return outcomeOfEvent(`${report.event_type}/${report.status}`, claim);
+      return because(report.reason, outcomeOfEvent(`${report.event_type}/${report.status}`, claim));
     case 'rejected':
       if (report.command_id === claim.run_command_id)
         return { status: 'failed', reason: withReason('The CVM rejected the run', report.reason) };
@@ -22,6 +22,11 @@ export function outcomeOfReport(report: Report, claim: Claim): Ending | undefine
     case 'heartbeat':
       return undefined;
   }
+}
+
+/** The CVM's own reason says more than the service's. */
+function because(reason: string | undefined, ending: Ending | undefined): Ending | undefined {
+  return ending && reason ? { ...ending, reason } : ending;
 }
 
 function outcomeOfEvent(event: string, claim: Claim): Ending | undefined {

@@ -1,17 +1,20 @@
 import * as v from 'valibot';
 import { isOwnEvent, reporters } from '../events/event.ts';
-import { strictObject } from '../strict-object.ts';
 import { text } from '../text.ts';
+import { fits } from './presence.ts';
 
+const id = text(1, 128);
+const runId = v.string('Expected a run identifier.');
 const base = {
   id: v.pipe(
-    text(1, 128),
+    id,
     v.description('An identifier that the reporter chooses. A second report with it on the same run is counted and ignored.'),
   ),
-  run_id: v.pipe(v.string('Expected a run identifier.'), v.description('The run that the report is about.')),
+  run_id: v.pipe(runId, v.description('The run that the report is about.')),
 };
 const commandId = v.pipe(v.string(), v.description('The command that this report answers.'));
-const reason = v.optional(v.pipe(text(0, 1000), v.description('Why, in a sentence. Up to 1,000 characters.')), '');
+const sentence = text(0, 1000);
+const reason = v.optional(v.pipe(sentence, v.description('Why, in a sentence. Up to 1,000 characters.')), '');
 const word = text(1, 60);
 
 const agentsEvent = v.pipe(
@@ -27,7 +30,20 @@ export const reportSchema = v.pipe(
   v.variant(
     'type',
     [
-      v.strictObject({ ...base, type: v.literal('accepted'), command_id: commandId, reason }),
+      v.strictObject({
+        ...base,
+        type: v.literal('accepted'),
+        command_id: commandId,
+        reason,
+        attestation_hash: v.optional(
+          v.pipe(
+            v.string(),
+            v.regex(/^[0-9a-fA-F]{64}$/, 'Expected a hash in hex, 64 digits.'),
+            v.toLowerCase(),
+            v.description('The hash of the attestation of the CVM, in hex. It is kept with the run that the report accepts.'),
+          ),
+        ),
+      }),
       v.strictObject({ ...base, type: v.literal('rejected'), command_id: commandId, reason }),
       v.strictObject({
         ...base,
@@ -49,6 +65,14 @@ export const reportSchema = v.pipe(
           ),
           'agent',
         ),
+        reason: v.optional(
+          v.pipe(
+            sentence,
+            v.description(
+              'Why, in a sentence. Up to 1,000 characters. It becomes the reason of the run if the event ends the run.',
+            ),
+          ),
+        ),
         occurred_at: v.optional(
           v.pipe(
             v.string(),
@@ -59,7 +83,17 @@ export const reportSchema = v.pipe(
           ),
         ),
       }),
-      v.strictObject({ ...base, type: v.literal('heartbeat') }),
+      v.strictObject({
+        type: v.literal('heartbeat'),
+        id: v.optional(v.pipe(id, v.description('Returned in the results. A heartbeat is never a duplicate.'))),
+        run_id: v.optional(v.pipe(runId, v.description('The run that the CVM works on. It is not silent then.'))),
+        agent_state: v.optional(
+          v.pipe(word, v.description('The state of the agent, in its own words.'), v.examples(['Running'])),
+        ),
+        fit: v.optional(
+          v.pipe(v.picklist(fits), v.description('Whether the agent can take a run. `spent`: it must be restarted first.')),
+        ),
+      }),
     ],
     'Expected type accepted, rejected, event or heartbeat.',
   ),
@@ -67,16 +101,19 @@ export const reportSchema = v.pipe(
 );
 export type Report = v.InferOutput<typeof reportSchema>;
 
-const reportsPerBatch = 50;
+/** A report that is recorded once. Heartbeats are not. */
+export type LastingReport = Exclude<Report, { type: 'heartbeat' }>;
 
-/** The body of endpoint 26. */
-export const reportBatch = v.pipe(
-  strictObject({
-    reports: v.pipe(
-      v.array(reportSchema),
-      v.minLength(1, 'Expected 1 to 50 reports.'),
-      v.maxLength(reportsPerBatch, 'Expected 1 to 50 reports.'),
-    ),
-  }),
-  v.title('ReportBatch'),
-);
+/** A report that is not one: the other reports of its batch count. */
+export interface InvalidReport {
+  type: 'invalid';
+  id: string | null;
+  /** What was expected where. */
+  detail: string;
+}
+
+/** @param given an entry of a batch that does not fit the schema */
+export function invalidReport(given: unknown, detail: string): InvalidReport {
+  const { id } = (typeof given === 'object' && given !== null ? given : {}) as { id?: unknown };
+  return { type: 'invalid', id: typeof id === 'string' ? id : null, detail };
+}

@@ -1,19 +1,11 @@
-import * as v from 'valibot';
-import { agentConfigInput, withoutServerKey, type AgentConfig } from '../computations/agent-config.ts';
-import { manifestSchema, type Manifest } from '../manifest/manifest.ts';
+import { withoutServerKey } from '../computations/agent-config.ts';
+import { runSnapshot, type NewSnapshot, type RunSnapshot } from '../manifest/run-snapshot.ts';
 import { runKeys, type Key } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { schemaVersion } from '../table/schema-version.ts';
-import type { Item } from '../table/table.ts';
+import { getItem, type Item, type Table } from '../table/table.ts';
 import type { Transaction } from '../table/transaction.ts';
 import type { RunReference } from './run-reference.ts';
-
-/** What a run was started with. Later changes of its computation do not affect it. */
-const snapshotSchema = v.object({
-  manifest: manifestSchema,
-  agent_config: v.object(agentConfigInput.entries),
-});
-export type Snapshot = v.InferOutput<typeof snapshotSchema>;
 
 type OfRun = Pick<RunReference, 'computation_id' | 'run_id'>;
 
@@ -21,15 +13,14 @@ type OfRun = Pick<RunReference, 'computation_id' | 'run_id'>;
 export function addSnapshot(
   transaction: Transaction,
   { computation_id, run_id }: OfRun,
-  snapshot: { manifest: Manifest; agent_config: AgentConfig },
+  { agent_config, ...rest }: NewSnapshot,
 ): void {
-  const { manifest, agent_config } = snapshot;
   const { server_key } = agent_config;
   const Item = {
     ...runKeys.snapshot(computation_id, run_id),
     ...schemaVersion('snapshot of a run'),
     run_id,
-    manifest,
+    ...rest,
     agent_config: withoutServerKey(agent_config),
   };
   transaction.add({ put: { Item } });
@@ -66,9 +57,15 @@ export function snapshotKeys({ computation_id, run_id }: OfRun): [Key, Key] {
 }
 
 /** Parses the snapshot and its private key from the items read at snapshotKeys. @throws Error if they are invalid */
-export function parseSnapshot([snapshot, serverKey]: (Item | undefined)[]): Snapshot {
+export function parseSnapshot([snapshot, serverKey]: (Item | undefined)[]): RunSnapshot {
   const agent_config = { ...(snapshot?.['agent_config'] as object | undefined), ...pickServerKey(serverKey) };
-  return parseStored(snapshotSchema, { ...snapshot, agent_config }, 'snapshot of a run');
+  return parseStored(runSnapshot, { ...snapshot, agent_config }, 'snapshot of a run');
+}
+
+/** Returns the creators of the assets that a run uses. None for runs of earlier versions. */
+export async function readCreators(table: Table, { computation_id, run_id }: OfRun): Promise<string[]> {
+  const item = await getItem(table, runKeys.snapshot(computation_id, run_id));
+  return item ? (parseSnapshot([item]).assets ?? []).map(({ creator }) => creator) : [];
 }
 
 function pickServerKey(item: Item | undefined) {

@@ -1,25 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import type { Permitted } from '../access/caller.ts';
 import { assertNoneBeganToClose, closingKey, parseClosingAssets } from '../assets/closing-assets.ts';
-import { keysToChange, parseToChange } from '../computations/change-computation.ts';
+import { isIncomplete, readinessOf } from '../approvals/readiness.ts';
+import { keysToChange, parseToChange, type ComputationToChange } from '../computations/change-computation.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import { computationKey, findComputation } from '../computations/find-computation.ts';
 import { isActive, type Run } from '../computations/run.ts';
 import { conflict, ServiceError } from '../errors.ts';
 import { numberedId } from '../identifiers.ts';
-import { buildManifest } from '../manifest/build-manifest.ts';
 import { readInputs } from '../manifest/read-inputs.ts';
 import { emitMetric } from '../metrics.ts';
 import { commitChange, type Kept } from '../table/commit-change.ts';
-import { lists } from '../table/keys.ts';
+import { cvmKeys, lists } from '../table/keys.ts';
 import { nextNumber } from '../lists/next-number.ts';
 import { readSettled } from '../table/read-settled.ts';
-import { getItem, getItems, type Table } from '../table/table.ts';
+import { deadlineOf, getItem, getItems, type Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { addRun } from './change-run.ts';
 import { addClaim, claimKeys, parseClaim } from './claim.ts';
 import { endRun } from './end-run.ts';
 import { startExecution, type Executions } from './executions.ts';
+import { parsePresence, whyNotReady } from './presence.ts';
 import type { RunReference } from './run-reference.ts';
 import { addSnapshot } from './snapshot.ts';
 
@@ -44,8 +45,8 @@ interface RunRequest {
  * Starts a run. One transaction writes the run, the claim of the CVM, the snapshot, the status and the `started` event. Then the
  * execution starts. If the process dies in between, the sweep ends the run, because its claim has no execution, unless a repeat
  * of the request completes the start before.
- * @throws ServiceError `not_found`; `conflict` if the computation or the CVM has an active run; `incomplete` with what is
- * missing; `unavailable`
+ * @throws ServiceError `not_found`; `conflict` if the computation or the CVM has an active run, or if a registered CVM is
+ * disconnected or spent; `incomplete` with what is missing, approvals included; `unavailable`
  */
 export async function startRun(table: Table, executions: Executions, request: RunRequest): Promise<Kept<Started>> {
   const started = await withFreshReads(table, (table) => claimCvm(table, request));
@@ -87,17 +88,21 @@ async function claimCvm(table: Table, request: RunRequest): Promise<Kept<Started
   const computation = parseToChange(domain, computationId, items);
   const closing = parseClosingAssets(keyOfClosing, closingItem, now);
   const permitted = permit(computation.row);
-  const [inputs, claimItems] = await Promise.all([
+  const [inputs, [registered, ...claimItems]] = await Promise.all([
     readInputs(table, domain, computation.row, closing.ids),
-    getItems(table, claimKeys(cvm)),
+    getItems(table, [cvmKeys.cvm(domain, cvmId), ...claimKeys(cvm)]),
   ]);
   if (isActive(computation.row.status)) {
     throw conflict('run_active', 'A run of this computation is active.', computation.row.run?.id);
   }
   const taken = parseClaim(cvm, claimItems);
   if (taken) throw conflict('cvm_busy', `The CVM ${cvmId} is taken by another run.`, taken.run_id);
-  const { manifest, missing } = buildManifest(inputs);
-  if (missing) throw new ServiceError('incomplete', 'The computation is not ready to run.', { missing_items: missing });
+  const notReady = registered && whyNotReady(cvmId, parsePresence(registered), now);
+  if (notReady !== undefined) throw conflict('cvm_not_ready', notReady);
+  const at = timeOfStart(table, now, computation);
+  const { snapshot, missing } = readinessOf(inputs, { at, cvmId });
+  if (!snapshot || isIncomplete(missing))
+    throw new ServiceError('incomplete', 'The computation is not ready to run.', { missing_items: missing });
 
   const reference: RunReference = {
     domain,
@@ -114,11 +119,12 @@ async function claimCvm(table: Table, request: RunRequest): Promise<Kept<Started
     ended_at: null,
     started_by: by,
     reason: null,
+    manifest_digest: snapshot.manifest_digest,
   };
   const transaction = new Transaction();
   assertNoneBeganToClose(transaction, closing);
   await addRun(table, transaction, computation, run, { originator: by, details: {}, now });
-  addSnapshot(transaction, reference, { manifest, agent_config: inputs.agent_config });
+  addSnapshot(transaction, reference, snapshot);
   addClaim(transaction, {
     ...reference,
     claimed_at: now,
@@ -127,4 +133,10 @@ async function claimCvm(table: Table, request: RunRequest): Promise<Kept<Started
     has_server_key: inputs.agent_config.server_key !== '',
   });
   return await commitChange(table, transaction, { runId: reference.run_id, reference, permitted });
+}
+
+/** Returns the time by which approvals must not have expired: the present, or that of the `started` event if that is later. */
+function timeOfStart(table: Table, now: string, { head }: ComputationToChange): string {
+  const present = new Date(Date.parse(now) + deadlineOf(table).elapsed).toISOString();
+  return present > head.last_at ? present : head.last_at;
 }

@@ -1,15 +1,16 @@
-import type { Permitted } from '../access/caller.ts';
+import type { Permitted, Relations } from '../access/caller.ts';
 import { readToChange } from '../computations/change-computation.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import { computationKey, findComputation } from '../computations/find-computation.ts';
 import type { Run } from '../computations/run.ts';
-import { conflict } from '../errors.ts';
+import { conflict, ServiceError } from '../errors.ts';
 import { commitChange, type Kept } from '../table/commit-change.ts';
 import { getItem, type Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { changeRun } from './change-run.ts';
 import { startExecution, type Executions } from './executions.ts';
 import type { RunReference } from './run-reference.ts';
+import { readCreators } from './snapshot.ts';
 
 interface Stopping {
   run: Run;
@@ -22,8 +23,8 @@ interface StopRequest {
   by: string;
   /** RFC 3339, UTC, milliseconds. */
   now: string;
-  /** Called with the computation before anything about it is revealed. Throws to refuse the request. */
-  permit: (computation: StoredComputation) => Permitted;
+  /** Called with the computation's parties before anything about it is revealed. Throws to refuse the request. */
+  permit: (parties: Relations) => Permitted;
 }
 
 /**
@@ -54,7 +55,7 @@ function referenceTo(domain: string, { id, computation_id, cvm_id }: Run): RunRe
 
 async function requestStop(table: Table, { domain, computationId, by, now, permit }: StopRequest): Promise<Kept<Stopping>> {
   const computation = await readToChange(table, domain, computationId);
-  const permitted = permit(computation.row);
+  const permitted = await permitStop(table, computation.row, permit);
   const { status, run } = computation.row;
   const transaction = new Transaction();
   if (status === 'stopping' && run) return await commitChange(table, transaction, { run, permitted });
@@ -64,4 +65,18 @@ async function requestStop(table: Table, { domain, computationId, by, now, permi
   const entry = { originator: by, details: {}, now };
   await changeRun(table, transaction, computation, { before: run, after: stopping }, entry);
   return await commitChange(table, transaction, { run: stopping, permitted });
+}
+
+/**
+ * Permits those who may stop any run of the computation, else the creators of the assets that the latest run uses, who are read
+ * only then. An asset may have been unlinked or changed since the run started.
+ */
+async function permitStop(table: Table, { owner, run }: StoredComputation, permit: StopRequest['permit']): Promise<Permitted> {
+  try {
+    return permit({ owner });
+  } catch (error) {
+    if (!(error instanceof ServiceError && error.code === 'forbidden') || !run) throw error;
+    const { id: run_id, computation_id } = run;
+    return permit({ owner, creator: await readCreators(table, { computation_id, run_id }) });
+  }
 }

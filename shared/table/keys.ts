@@ -82,6 +82,8 @@ export const lists = {
   }),
   runs: (domain: string): OwnedList => ({ pk: `runs#${domain}`, isOwned: true, facets: oneFacet }),
   linkedComputations: (assetId: string) => ({ pk: `linked#${assetId}`, isOwned: false as const, facets: oneFacet }),
+  /** Its rows only name the CVM. The CVM itself is at `cvmKeys.cvm`. */
+  cvms: (domain: string) => ({ pk: `cvms#${domain}`, isOwned: false as const, facets: oneFacet }),
 };
 
 function keyOfRow(list: List & { isOwned: false }, number: number): Key;
@@ -111,11 +113,45 @@ export const computationKeys = {
     pk: computationKeys.partition(computationId),
     sk: `part#dataset#${createHash('sha256').update(fileName).digest('base64url')}`,
   }),
+  /** Not in the item of the configuration, which earlier versions replace. */
+  consumers: (computationId: string): Key => ({ pk: computationKeys.partition(computationId), sk: 'part#consumers' }),
   userKey: (computationId: string, userId: string): Key => ({
     pk: computationKeys.partition(computationId),
     sk: `key#${userId}`,
   }),
-  prefixes: { part: 'part#', dataset: 'part#dataset#', key: 'key#' },
+  approval: (computationId: string, userId: string): Key => ({
+    pk: computationKeys.partition(computationId),
+    sk: `approval#${userId}`,
+  }),
+  prefixes: { part: 'part#', dataset: 'part#dataset#', key: 'key#', approval: 'approval#' },
+};
+
+/**
+ * What a user's list of open tasks is read from. The items mirror others: each is written and deleted in the same transaction as
+ * the item that it mirrors, except that purges delete it.
+ *   in#<computation>#owner            the user owns the computation
+ *   in#<computation>#consumer         the computation names the user as a consumer
+ *   in#<computation>#key              the user uploaded a key to it
+ *   in#<computation>#asset#<asset>    an asset of the user is linked to it
+ *   pending#<asset>                   the content of an asset of the user has not arrived
+ * Computations and assets are their numbers.
+ */
+export const userKeys = {
+  partition: (domain: string, userId: string) => `user#${domain}#${userId}`,
+  owner: (domain: string, userId: string, computation: number): Key => userKeys.in(domain, userId, computation, 'owner'),
+  consumer: (domain: string, userId: string, computation: number): Key => userKeys.in(domain, userId, computation, 'consumer'),
+  key: (domain: string, userId: string, computation: number): Key => userKeys.in(domain, userId, computation, 'key'),
+  asset: (domain: string, userId: string, computation: number, asset: number): Key =>
+    userKeys.in(domain, userId, computation, `asset#${padded(asset, 15)}`),
+  in: (domain: string, userId: string, computation: number, as: string): Key => ({
+    pk: userKeys.partition(domain, userId),
+    sk: `in#${padded(computation, 15)}#${as}`,
+  }),
+  pending: (domain: string, userId: string, asset: number): Key => ({
+    pk: userKeys.partition(domain, userId),
+    sk: `pending#${padded(asset, 15)}`,
+  }),
+  prefixes: { in: 'in#', pending: 'pending#' },
 };
 
 /** A computation's journal: its head, the latest lifecycle event, the events by number, the index segments. */
@@ -136,8 +172,8 @@ export const journalKeys = {
 };
 
 /**
- * What is stored for the runs of a computation: the snapshot of each run and markers of recorded reports. The agent's private
- * key is a separate item, because it is deleted when the run ends.
+ * What is stored for the runs of a computation: the snapshot and the evidence of each run, and markers of recorded reports. The
+ * agent's private key is a separate item, because it is deleted when the run ends.
  */
 export const runKeys = {
   partition: (computationId: string) => `runs-of#${computationId}`,
@@ -147,6 +183,7 @@ export const runKeys = {
     pk: runKeys.partition(computationId),
     sk: `report#${runId}#${reportId}`,
   }),
+  evidence: (computationId: string, runId: string): Key => ({ pk: runKeys.partition(computationId), sk: `evidence#${runId}` }),
   /** The purge uses it to find `assetKeys.use`. */
   use: (computationId: string, runId: string, assetId: string): Key => ({
     pk: runKeys.partition(computationId),
@@ -171,8 +208,9 @@ function shardOf(place: string, by: string): string {
   return `${place}#${byte % shardCount}`;
 }
 
-/** The claim of a CVM's active run, and the commands for the CVM. The sweep lists the claims of all domains. */
+/** A registered CVM; the claim of a CVM's active run, and the commands for the CVM. The sweep lists the claims of all domains. */
 export const cvmKeys = {
+  cvm: (domain: string, cvmId: string): Key => ({ pk: `cvm#${domain}#${cvmId}`, sk: 'cvm' }),
   claimShards: shardsOf('claims'),
   claim: (domain: string, cvmId: string): RowKey => rowKey(shardOf('claims', `${domain}#${cvmId}`), `${domain}#${cvmId}`),
   /** The beginning of the sort keys of a domain's claims. */
@@ -210,6 +248,11 @@ export const contentCheckKeys = {
     { pk: shard, sk: '0' },
     { pk: shard, sk: `${now}#` },
   ],
+};
+
+/** The waits of an endpoint that are in progress: an item for each slot that is taken (shared/waits/wait-slot.ts). */
+export const waitKeys = {
+  slot: (endpoint: string, slot: number): Key => ({ pk: `waits#${endpoint}`, sk: `slot#${padded(slot, 4)}` }),
 };
 
 /** The progress of each migration, by its name. */

@@ -8,9 +8,11 @@ const schemaVersions = {
   run: 1,
   asset: 1,
   claim: 1,
+  'registered CVM': 1,
   'snapshot of a run': 1,
   'journal head': 1,
   'kept answer': 1,
+  evidence: 1,
 } as const;
 
 /** Returns the attribute to write with a whole item of this kind. Updates of single attributes do not change the version. */

@@ -95,8 +95,20 @@ async function writeIf(table: Table, send: (until: { abortSignal: AbortSignal })
 }
 
 /** Reads an item, strongly consistent. One read unit per 4 KB. */
-export async function getItem(table: Table, key: Key): Promise<Item | undefined> {
-  const command = new GetCommand({ TableName: table.name, Key: key, ConsistentRead: true });
+export function getItem(table: Table, key: Key): Promise<Item | undefined> {
+  return get(table, key, true);
+}
+
+/**
+ * Reads an item as it is now, or as it was a moment ago. Half a read unit per 4 KB. Only for polling: the next read may even return
+ * an older state.
+ */
+export function glanceAtItem(table: Table, key: Key): Promise<Item | undefined> {
+  return get(table, key, false);
+}
+
+async function get(table: Table, Key: Key, ConsistentRead: boolean): Promise<Item | undefined> {
+  const command = new GetCommand({ TableName: table.name, Key, ConsistentRead });
   const { Item: item } = await table.document.send(command, until(deadlineOf(table)));
   return item;
 }

@@ -99,7 +99,7 @@ export const tasks = [
   {
     name: 'maintenance/receive-upload',
     trigger: 'upload',
-    uses: { table: ['GetItem', 'UpdateItem'], content: ['GetObject', 'DeleteObject'], bucket: ['ListBucket'] },
+    uses: { table: ['GetItem', 'UpdateItem', 'DeleteItem'], content: ['GetObject', 'DeleteObject'], bucket: ['ListBucket'] },
     timeoutInSeconds: 900,
     loses: 'Uploaded assets stay pending, so computations cannot be run.',
   },

@@ -4,6 +4,7 @@ import { startGateway } from '../../infra/local/gateway/gateway.ts';
 import { startIssuer, type LocalIssuer } from '../../infra/local/issuer.ts';
 import { startStack, type Stack } from '../../infra/local/stack.ts';
 import { systemClock } from '../../shared/clock.ts';
+import type { Relation } from '../../shared/access/caller.ts';
 import { roles, type Role } from '../../shared/access/roles.ts';
 import { endpoints, routes } from '../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../shared/http/route.ts';
@@ -44,14 +45,17 @@ const tokenFor = ({ sub, roles: held }: Someone) => issuer.mintToken({ sub, grou
 
 async function send(route: Route, authorization: string | undefined, path: Record<string, string>, body?: unknown) {
   const address = route.path.replace(/\{(\w+)\}/g, (_, name: string) => path[name] ?? '');
-  const response = await fetch(`${gateway.endpoint}${address}${route.name === 'runs/start-run' ? '?cvm=cvm-1' : ''}`, {
-    method: route.method,
-    headers: {
-      ...(authorization === undefined ? {} : { authorization }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+  const response = await fetch(
+    `${gateway.endpoint}${address}${route.name === 'runs/start-run' ? `?cvm=${path['id'] ?? ''}` : ''}`,
+    {
+      method: route.method,
+      headers: {
+        ...(authorization === undefined ? {} : { authorization }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
+  );
   const text = await response.text();
   return {
     status: response.status,
@@ -65,41 +69,62 @@ const bodies = new Map<string, unknown>(
   endpoints.flatMap(({ route, examples }) => ('request' in examples ? [[route.name, examples.request]] : [])),
 );
 
+/** The users who have each relation to the resources of a call. */
+type Parties = Record<Relation, string>;
+
+const administrator = (sub: string): Someone => ({ sub, roles: ['administrator'] });
+
+/** Calls a route by name as a step of a test. */
+async function done(name: string, someone: Someone, path: Record<string, string>, body = bodies.get(name)) {
+  const row = rows.find((other) => other.name === name && other.method !== 'GET');
+  if (!row) throw new Error(`There is no ${name}.`);
+  const answer = await send(row, `Bearer ${await tokenFor(someone)}`, { domainID: 'd1', ...path }, body);
+  if (answer.status >= 300) throw new Error(`${name} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+  return String(answer.body['id']);
+}
+
+/** Lets the creator and the consumer take part in a computation. Starts a run of it if the route stops one. */
+async function addParties(route: Route, id: string, { owner, creator, consumer }: Parties): Promise<void> {
+  const { asset } = bodies.get('assets/create-asset') as { asset: object };
+  const algorithm = { asset: { ...asset, asset_type: 'algorithm', use: 'open' } };
+  const assetId = await done('assets/create-asset', administrator(creator), {}, algorithm);
+  await done('assets/link-asset', administrator(owner), { id: assetId, computationID: id });
+  await done('keys/upload-key', { sub: consumer, roles: ['result_consumer'] }, { id });
+  if (route.name !== 'runs/stop-run') return;
+  await done('keys/upload-key', administrator(owner), { id });
+  await done('runs/start-run', administrator(owner), { id });
+}
+
 /** Creates the resources in the route's path for one call: a computation of `owner`, an asset of `creator`. */
-async function resources(route: Route, owner: string, creator: string): Promise<Record<string, string>> {
-  const make = async (path: string, sub: string, body: unknown) => {
-    const row = rows.find((other) => other.method === 'POST' && other.path === path);
-    if (!row) throw new Error(`There is no POST ${path}.`);
-    const token = await tokenFor({ sub, roles: ['administrator'] });
-    return String((await send(row, `Bearer ${token}`, { domainID: 'd1' }, body)).body['id']);
-  };
+async function resources(route: Route, parties: Parties): Promise<Record<string, string>> {
+  const { owner, creator } = parties;
   const isAsset = route.path.startsWith('/{domainID}/assets/');
   const names = (parameter: string) => route.path.includes(`{${parameter}}`);
-  const computation = () => make('/{domainID}/computations', owner, bodies.get('computations/create-computation'));
+  const computation = async () => {
+    const id = await done('computations/create-computation', administrator(owner), {});
+    const isForParties = route.access?.or?.some((relation) => relation !== 'owner') ?? false;
+    const hasParties = creator !== stranger || parties.consumer !== stranger;
+    if (!isAsset && (isForParties || hasParties)) await addParties(route, id, parties);
+    return id;
+  };
   return {
     domainID: 'd1',
     cvmID: 'cvm-1',
     ...(names('computationID') ? { computationID: await computation() } : {}),
-    ...(names('id')
-      ? { id: isAsset ? await make('/{domainID}/assets', creator, bodies.get('assets/create-asset')) : await computation() }
-      : {}),
+    ...(names('id') ? { id: isAsset ? await done('assets/create-asset', administrator(creator), {}) : await computation() } : {}),
   };
 }
 
 /** Returns whether the caller has access. Checks that the answer is 403 if not, and never 401, 500 or 503. */
-async function isAllowed(
-  route: Route,
-  someone: Someone,
-  { owner, creator }: { owner: string; creator: string },
-): Promise<boolean> {
-  const path = await resources(route, owner, creator);
+async function isAllowed(route: Route, someone: Someone, parties: Parties): Promise<boolean> {
+  const path = await resources(route, parties);
   const { status, body } = await send(route, `Bearer ${await tokenFor(someone)}`, path, bodies.get(route.name));
   expect([401, 500, 503]).not.toContain(status);
   if (status === 403) expect(body).toMatchObject({ code: 'forbidden', status: 403 });
   return status !== 403;
 }
 
-const ownedByOthers = { owner: stranger, creator: stranger };
+const ownedByOthers: Parties = { owner: stranger, creator: stranger, consumer: stranger };
 
 describe('the roles and the access of each route', () => {
   it('match the tables copied from docs/contract.md', () => {
@@ -139,22 +164,27 @@ describe.each(guarded)('$method $path', (route) => {
     }
   });
 
-  it('allows an owner or creator if that relation is enough, and only with a role in the domain', async () => {
+  it('allows an owner, creator or consumer if that relation is enough, and only with a role in the domain', async () => {
     const sub = 'related';
     const isAsset = route.path.startsWith('/{domainID}/assets/');
-    const relations = { owner: !isAsset || route.path.includes('{computationID}'), creator: isAsset };
-    for (const relation of ['owner', 'creator'] as const) {
+    const isOfComputation = route.path.startsWith('/{domainID}/computations/{id}');
+    const relations = {
+      owner: !isAsset || route.path.includes('{computationID}'),
+      creator: isAsset || isOfComputation,
+      consumer: isOfComputation,
+    };
+    for (const relation of ['owner', 'creator', 'consumer'] as const) {
       const expected = mayCall(endpoint, ['viewer'], relations[relation] ? [relation] : []);
       expect([relation, await isAllowed(route, { sub, roles: ['viewer'] }, { ...ownedByOthers, [relation]: sub })]).toEqual([
         relation,
         expected,
       ]);
-      expect(await isAllowed(route, { sub, roles: [] }, { owner: sub, creator: sub })).toBe(false);
+      expect(await isAllowed(route, { sub, roles: [] }, { owner: sub, creator: sub, consumer: sub })).toBe(false);
     }
   });
 
   it('answers 403 to members of other domains and to malformed memberships', async () => {
-    const path = await resources(route, stranger, stranger);
+    const path = await resources(route, ownedByOthers);
     const groups = [
       ['d2:administrator', 'd2:cvm'],
       ['d1', 'administrator', 'cvm', ':administrator'],
@@ -194,6 +224,43 @@ describe.each(guarded)('$method $path', (route) => {
       expect([what, status, body]).toEqual([what, 401, { message: 'Unauthorized' }]);
       expect(headers.get('www-authenticate')).toMatch(/^Bearer/);
     }
+  });
+});
+
+describe('a token that is bound to a CVM', () => {
+  const ofCvm = guarded.filter((route) => route.access?.anyOf[0] === 'operate_cvm');
+  const statusOf = async (route: Route, groups: string[], cvmID: string) => {
+    const token = await issuer.mintToken({ sub: 'machine', groups });
+    const { status, body } = await send(route, `Bearer ${token}`, { domainID: 'd1', cvmID }, bodies.get(route.name));
+    if (status === 403) expect(body).toMatchObject({ code: 'forbidden' });
+    return status;
+  };
+
+  it.each(ofCvm)('is accepted for that CVM and refused for others with 403: $method $path', async (route) => {
+    expect(ofCvm).toHaveLength(2);
+    expect(await statusOf(route, ['d1:cvm:cvm-1'], 'cvm-1')).toBe(200);
+    for (const other of ['cvm-2', 'cvm', 'cvm-1:', 'CVM-1', 'cvm-11']) {
+      expect([other, await statusOf(route, ['d1:cvm:cvm-1'], other)]).toEqual([other, 403]);
+    }
+  });
+
+  it.each(ofCvm)('reaches a CVM whose identifier contains colons: $method $path', async (route) => {
+    expect(await statusOf(route, ['d1:cvm:rack:4:cvm'], 'rack:4:cvm')).toBe(200);
+    for (const other of ['rack', 'rack:4', 'cvm', '4:cvm']) expect(await statusOf(route, ['d1:cvm:rack:4:cvm'], other)).toBe(403);
+  });
+
+  it.each(ofCvm)('adds up with other memberships: $method $path', async (route) => {
+    const both = ['d1:cvm:cvm-1', 'd1:viewer', 'd1:cvm:cvm-2'];
+    expect(await Promise.all(['cvm-1', 'cvm-2', 'cvm-3'].map((cvm) => statusOf(route, both, cvm)))).toEqual([200, 200, 403]);
+    expect(await statusOf(route, ['d1:cvm:cvm-1', 'd1:cvm'], 'cvm-3')).toBe(200);
+    expect(await statusOf(route, ['d2:cvm:cvm-1'], 'cvm-1')).toBe(403);
+    expect(await statusOf(route, ['d1:cvm:cvm-1', 'd2:cvm'], 'cvm-2')).toBe(403);
+  });
+
+  it.each(guarded.filter((route) => !ofCvm.includes(route)))('is refused with 403: $method $path', async (route) => {
+    const path = await resources(route, ownedByOthers);
+    const token = await issuer.mintToken({ sub: 'machine', groups: ['d1:cvm:cvm-1'] });
+    expect((await send(route, `Bearer ${token}`, path, bodies.get(route.name))).status).toBe(403);
   });
 });
 

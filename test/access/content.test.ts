@@ -134,6 +134,7 @@ describe('content that is its creator’s', () => {
       const computation = await readyComputation(bySomeone);
       await bySomeone('POST', `/d1/assets/${String(asset)}/${computation}`);
       expect((await bySomeone('POST', `/d1/computations/${computation}/run?cvm=${computation}`)).status).toBe(200);
+      expect((await bySomeone('PUT', `/d1/cvms/${computation}`, { description: '' })).status).toBe(201);
       const ids: Record<string, string> = {
         domainID: 'd1',
         cvmID: computation,

@@ -1,3 +1,4 @@
+import type { Relation } from '../../shared/access/caller.ts';
 import type { Role } from '../../shared/access/roles.ts';
 
 /** The roles and their actions in docs/contract.md, section 2, copied by hand to check the tables of the code. */
@@ -15,7 +16,7 @@ export const actionsOf: Record<Role, string> = {
 
 /** An endpoint of the contract. */
 export interface SpecifiedEndpoint {
-  /** 1 to 26; 0 for a public endpoint. */
+  /** 1 to 26; 0 for an endpoint without a number. */
   number: number;
   method: string;
   path: string;
@@ -37,8 +38,8 @@ export const specified: readonly SpecifiedEndpoint[] = [
   { number: 10, method: 'POST', path: '/{domainID}/computations/{id}/key', needs: 'view' },
   { number: 11, method: 'GET', path: '/{domainID}/computations/{id}/key', needs: 'view' },
   { number: 12, method: 'POST', path: '/{domainID}/computations/{id}/dryrun', needs: 'view' },
-  { number: 13, method: 'GET', path: '/{domainID}/computations/{id}/stop', needs: 'run or owner' },
-  { number: 13, method: 'POST', path: '/{domainID}/computations/{id}/stop', needs: 'run or owner' },
+  { number: 13, method: 'GET', path: '/{domainID}/computations/{id}/stop', needs: 'run or owner or creator' },
+  { number: 13, method: 'POST', path: '/{domainID}/computations/{id}/stop', needs: 'run or owner or creator' },
   { number: 14, method: 'GET', path: '/{domainID}/computations/{id}/manifest', needs: 'view' },
   { number: 15, method: 'POST', path: '/{domainID}/assets', needs: 'provide_algorithm or provide_dataset' },
   { number: 16, method: 'GET', path: '/{domainID}/assets', needs: 'view' },
@@ -52,8 +53,18 @@ export const specified: readonly SpecifiedEndpoint[] = [
   { number: 24, method: 'GET', path: '/{domainID}/computations/{id}/status', needs: 'view' },
   { number: 25, method: 'GET', path: '/{domainID}/cvms/{cvmID}/commands', needs: 'operate_cvm' },
   { number: 26, method: 'POST', path: '/{domainID}/cvms/{cvmID}/reports', needs: 'operate_cvm' },
+  { number: 0, method: 'GET', path: '/{domainID}/computations/{id}/evidence', needs: 'view' },
+  { number: 0, method: 'POST', path: '/{domainID}/computations/{id}/approvals', needs: 'owner or creator or consumer' },
+  { number: 0, method: 'GET', path: '/{domainID}/computations/{id}/approvals', needs: 'view' },
+  { number: 0, method: 'DELETE', path: '/{domainID}/computations/{id}/approvals', needs: 'view' },
+  { number: 0, method: 'GET', path: '/{domainID}/todo', needs: 'view' },
+  { number: 0, method: 'GET', path: '/{domainID}/cvms', needs: 'view' },
+  { number: 0, method: 'GET', path: '/{domainID}/cvms/{cvmID}', needs: 'view' },
+  { number: 0, method: 'PUT', path: '/{domainID}/cvms/{cvmID}', needs: 'administer' },
+  { number: 0, method: 'DELETE', path: '/{domainID}/cvms/{cvmID}', needs: 'administer' },
   { number: 0, method: 'GET', path: '/health', needs: '' },
   { number: 0, method: 'GET', path: '/openapi.json', needs: '' },
+  { number: 0, method: 'GET', path: '/.well-known/jwks.json', needs: '' },
 ];
 
 export const nameOf = ({ method, path }: { method: string; path: string }) => `${method} ${path}`;
@@ -64,7 +75,7 @@ export function needsOf(endpoint: string): string {
 }
 
 /** Returns whether a caller with these roles and these relations to the resource may call the endpoint. */
-export function mayCall(endpoint: string, roles: Role[], relations: ('owner' | 'creator')[]): boolean {
+export function mayCall(endpoint: string, roles: Role[], relations: Relation[]): boolean {
   if (roles.length === 0) return false;
   const has = new Set<string>([...roles.flatMap((role) => actionsOf[role].split(' ')), ...relations]);
   return needsOf(endpoint)

@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startStack, type Stack } from '../../infra/local/stack.ts';
 import { keyedNames } from '../support/keyed-requests.ts';
+import { callAs } from '../infra/local/ready-computation.ts';
 import { stepsOf, type Steps } from '../support/keyed-steps.ts';
+import { untilTestEnds } from '../support/patience.ts';
+import { publicKey } from '../support/session.ts';
 
 let stack: Stack;
 let bob: Steps;
@@ -25,7 +28,10 @@ async function as(sub: string, ...roles: string[]): Promise<Steps> {
 
 const newKey = () => ({ 'idempotency-key': randomUUID() });
 
-describe.each(keyedNames)('a repeat of %s', (name) => {
+/** Only parties of a computation may approve, whatever their roles. */
+const byRole = keyedNames.filter((name) => name !== 'approvals/approve');
+
+describe.each(byRole)('a repeat of %s', (name) => {
   it('answers 403 to a caller who has lost the role, with and without another one, and the first answer if it is back', async () => {
     const [request, key] = [await bob.prepare(name), newKey()];
     const alice = await as('alice', 'administrator');
@@ -37,13 +43,55 @@ describe.each(keyedNames)('a repeat of %s', (name) => {
     }
     expect((await alice.send(name, request, key)).headers.get('idempotent-replayed')).toBe('true');
   });
+});
 
+describe.each(keyedNames)('a repeat of %s', (name) => {
   it('by another user or in another domain with the same key is a request of its own', async () => {
     const [request, key] = [await bob.prepare(name), newKey()];
     const alice = await as('alice', 'administrator');
     await alice.send(name, request, key);
     const others = [bob, stepsOf(stack.baseUrl, 'd2', await stack.token('alice', ['d2:administrator']))];
     for (const other of others) expect((await other.send(name, request, key)).headers.has('idempotent-replayed')).toBe(false);
+  });
+});
+
+describe('a repeat of an approval', () => {
+  it('answers 403 to a caller who has lost every role or is no party any more, and the first answer otherwise', async () => {
+    const [carol, key] = [await as('carol', 'creator'), newKey()];
+    const request = await carol.prepare('approvals/approve');
+    const viewer = await as('carol', 'viewer');
+    expect((await viewer.send('approvals/approve', request, key)).status).toBe(201);
+    expect((await (await as('carol')).send('approvals/approve', request, key)).status).toBe(403);
+    const again = await viewer.send('approvals/approve', request, key);
+    expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([201, 'true']);
+
+    const path = request.path ?? {};
+    const { body: computation } = await bob.get(`/d1/computations/${String(path['id'])}`);
+    const [algorithm] = computation['assets'] as { id: string }[];
+    await bob.send('assets/unlink-asset', { path: { id: algorithm?.id ?? '', computationID: String(path['id']) } });
+    await bob.send('computations/update-computation', { path, body: { name: 'By bob', owner: 'bob' } });
+    expect((await viewer.send('approvals/approve', request, key)).status).toBe(403);
+  });
+});
+
+describe('a repeat of a stop by the creator of an asset', () => {
+  it('gets the first answer again after the run has ended', async () => {
+    const [carol, key] = [await as('carol', 'creator'), newKey()];
+    const { path: { id = '' } = {} } = await bob.prepare('computations/update-computation');
+    const asset = { file_name: 'a.py', asset_type: 'algorithm', asset: btoa('print(1)') };
+    const { body: algorithm } = await carol.send('assets/create-asset', { body: { asset } });
+    await bob.send('assets/link-asset', { path: { id: String(algorithm['id']), computationID: id } });
+    for (const each of [bob, carol]) await each.send('keys/upload-key', { path: { id }, body: { key: publicKey() } });
+    const { status, body: run } = await bob.send('runs/start-run', { path: { id }, query: { cvm: id } });
+    expect(status).toBe(200);
+    expect((await carol.send('runs/stop-run', { path: { id } }, key)).status).toBe(200);
+    const cvm = callAs(stack.baseUrl, await stack.token('cvm', ['d1:cvm']));
+    const report = { id: 'end', run_id: run, type: 'event', event_type: 'Stopped', status: 'Stopped' };
+    await cvm('POST', `/d1/cvms/${id}/reports`, { reports: [report] });
+    const statusNow = async () => (await bob.get(`/d1/computations/${id}?peek=true`)).body['status'];
+    await vi.waitFor(async () => expect(await statusNow()).toBe('cancelled'), untilTestEnds);
+    const again = await carol.send('runs/stop-run', { path: { id } }, key);
+    expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
   });
 });
 

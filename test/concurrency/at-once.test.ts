@@ -53,8 +53,9 @@ async function changeAtOnce(domain: Domain, count: number, fault: Fault): Promis
   const create = (index: number) =>
     createComputation(table, {
       domain: name,
-      fields: { name: `computation ${index}`, description: '', owner: 'alice' },
+      fields: { name: `computation ${index}`, description: '', owner: 'alice', approval: 'none' },
       agent_config: defaultAgentConfig,
+      consumers: [],
       by: 'alice',
       now: now(),
     });
@@ -74,7 +75,7 @@ async function changeAtOnce(domain: Domain, count: number, fault: Fault): Promis
       reports: [{ id: reportId(), run_id, type: 'event', event_type: 'Complete', status: 'Completed', originator: 'agent' }],
       now: now(),
     });
-  expect(await Promise.all(starts.map(complete))).toEqual(times(count / 2, () => ({ accepted: 1, duplicates: 0 })));
+  expect(await Promise.all(starts.map(complete))).toMatchObject(times(count / 2, () => ({ accepted: 1, duplicates: 0 })));
   await vi.waitFor(async () => expect(await domain.totalOf('running')).toBe(0), untilTestEnds);
   const faults = tableProxy.faults();
   tableProxy.inject(undefined);

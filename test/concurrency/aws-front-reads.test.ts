@@ -159,7 +159,7 @@ describe('while a transaction is partly visible', () => {
       await untilConflict();
       const [{ runId }] = await finish(Promise.all([starting, linking]));
       const { dataset_count } = await readComputation(table, domain, id);
-      const manifest = await readManifest(table, domain, id, runId);
+      const { manifest } = await readManifest(table, domain, id, runId);
       expect([dataset_count, manifest.datasets.length]).toEqual([1, 1]);
       return;
     }
@@ -176,8 +176,9 @@ describe('while a transaction is partly visible', () => {
           id,
           by: 'alice',
           now: clockOfTests,
-          decide: ({ description, owner }) => ({
-            fields: { name, description, owner },
+          decide: ({ description, owner, approval }) => ({
+            fields: { name, description, owner, approval },
+            consumers: [],
             agent_config: { ...defaultAgentConfig, log_level },
             permitted: allowed(),
           }),

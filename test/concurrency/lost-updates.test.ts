@@ -60,9 +60,10 @@ function replaceComputation(table: Table, id: string, log_level: 'debug' | 'info
     now: clockOfTests,
     decide: (row, definition) => {
       if (!names(...etagsFor(alice, row, definition))) throw preconditionFailed();
-      const { name, description, owner } = row;
+      const { name, description, owner, approval } = row;
       return {
-        fields: { name, description, owner },
+        fields: { name, description, owner, approval },
+        consumers: [],
         agent_config: { ...defaultAgentConfig, log_level },
         permitted: allowed(),
       };
@@ -242,6 +243,7 @@ describe('a replacement of an asset with If-Match', () => {
       file_name: 'iris.csv',
       asset_type: 'dataset',
       content_access: 'creator',
+      use: 'open',
       createdBy: 'alice',
       now: clockOfTests,
     });

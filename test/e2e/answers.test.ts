@@ -18,7 +18,12 @@ const things = {
   used: '',
   algorithm: '',
   cvm: newCvm(),
+  registered: newCvm(),
+  heldCvm: newCvm(),
+  oldCvm: newCvm(),
   run: '',
+  over: '',
+  endedRun: '',
   oldComputation: '',
   oldAsset: '',
 };
@@ -34,6 +39,12 @@ beforeAll(async () => {
   things.algorithm = (await session.createAsset({ asset_type: 'algorithm' })).id;
   await session.link(things.used, things.running);
   things.run = await session.startRun(things.running, things.cvm);
+  things.over = await session.readyComputation();
+  const cvmOfEnded = newCvm();
+  things.endedRun = await session.startRun(things.over, cvmOfEnded);
+  await session.endRun(cvmOfEnded);
+  await session.startRun(await session.readyComputation(), things.heldCvm);
+  for (const cvm of [things.registered, things.heldCvm, things.oldCvm]) await session.registerCvm(cvm);
 });
 
 type Sent = Omit<CallRequest<'assets/link-asset'>, 'path'> & { path?: Record<string, string> };
@@ -49,6 +60,7 @@ const stale = { headers: { 'if-match': '"of-an-earlier-state"' } };
 const asset = (fields: Record<string, unknown>) => ({ asset: { file_name: 'x.csv', asset_type: 'dataset', ...fields } });
 const computation = { name: 'N' };
 const key = { key: 'MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=' };
+const anotherDigest = '0'.repeat(64);
 const heartbeat = (run_id: string) => ({ reports: [{ id: randomUUID(), run_id, type: 'heartbeat' }] });
 
 /** The requests with a bad body that every route with a body has. */
@@ -68,10 +80,19 @@ async function oneDatasetTooMany(): Promise<Sent> {
   for (let count = 1; count <= 100; count++) await session.link((await session.createAsset()).id, computationID);
   return { path: { id: things.asset, computationID } };
 }
+async function evidenceOfActiveRun(): Promise<Sent> {
+  const id = await session.readyComputation();
+  return { path: { id }, query: { run: await session.startRun(id, newCvm()) } };
+}
 const noLink = () => ({ path: { id: things.asset, computationID: absent } });
 const cvm =
   (sent: Sent = {}) =>
   () => ({ path: { cvmID: things.cvm }, as: 'cvm' as const, ...sent });
+
+const registered =
+  (cvmID: string | (() => string), sent: Sent = {}) =>
+  () => ({ path: { cvmID: typeof cvmID === 'string' ? cvmID : cvmID() }, ...sent });
+const registration = { description: 'Rack 4' };
 
 /** For every route, a request for each answer of its contract: the success, and each error except 401, 403, 429 and 5xx. */
 const answers: Record<RouteName, Answers> = {
@@ -115,6 +136,12 @@ const answers: Record<RouteName, Answers> = {
   'runs/dry-run': { 200: of('ready'), 400: of('ready', unknown), 404: path(absent) },
   'runs/stop-run': { 400: of('running', unknown), 404: path(absent), 409: of('computation'), 200: of('running') },
   'runs/get-manifest': { 200: of('ready'), 400: of('ready', unknown), 404: path(absent), 422: of('computation') },
+  'runs/get-evidence': {
+    200: () => ({ path: { id: things.over }, query: { run: things.endedRun } }),
+    400: of('over'),
+    404: of('over', { query: { run: absent } }),
+    409: evidenceOfActiveRun,
+  },
   'assets/create-asset': {
     ...badBodies(() => ({ body: asset({}) })),
     201: () => ({ body: asset({}) }),
@@ -155,11 +182,41 @@ const answers: Record<RouteName, Answers> = {
   'cvms/list-commands': { 200: cvm(), 400: cvm(unknown) },
   'cvms/report': {
     ...badBodies(cvm({ body: heartbeat(absent) })),
-    404: cvm({ body: heartbeat(absent) }),
     200: () => cvm({ body: heartbeat(things.run) })(),
+  },
+  'approvals/approve': {
+    ...badBodies(of('ready', { body: { digest: anotherDigest } })),
+    201: async () => ({ path: { id: things.running }, body: { digest: await session.digestOf(things.running) } }),
+    404: () => ({ path: { id: absent }, body: { digest: anotherDigest } }),
+    409: of('ready', { body: { digest: anotherDigest } }),
+    422: of('computation', { body: { digest: anotherDigest } }),
+  },
+  'approvals/list-approvals': { 200: of('ready'), 400: of('ready', unknown), 404: path(absent) },
+  'approvals/withdraw-approval': { 204: of('ready'), 400: of('ready', unknown), 404: path(absent) },
+  'todo/get-todo': { 200: () => ({}), 400: () => unknown },
+  'cvms/list-cvms': { 200: () => ({}), 400: () => ({ query: { limit: 0 } }) },
+  'cvms/get-cvm': {
+    200: registered(things.registered),
+    304: registered(things.registered, known),
+    400: registered(things.registered, unknown),
+    404: registered('nobody-registered-this'),
+  },
+  'cvms/register-cvm': {
+    ...badBodies(registered(things.registered, { body: registration })),
+    412: registered(things.registered, { body: registration, ...stale }),
+    201: registered(newCvm, { body: registration }),
+    200: registered(things.registered, { body: registration }),
+  },
+  'cvms/delete-cvm': {
+    400: registered(things.registered, unknown),
+    404: registered('nobody-registered-this'),
+    409: registered(things.heldCvm),
+    412: registered(things.registered, stale),
+    204: registered(things.oldCvm),
   },
   'service/health': { 200: () => ({ as: null }), 400: () => ({ as: null, ...unknown }) },
   'service/openapi': { 200: () => ({ as: null }), 400: () => ({ as: null, ...unknown }) },
+  'service/jwks': { 200: () => ({ as: null }), 400: () => ({ as: null, ...unknown }) },
 };
 
 /** Answers that no request can provoke. */

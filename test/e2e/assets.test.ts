@@ -44,6 +44,7 @@ describe('create an asset', () => {
       size: 4,
       checksum: sha3('a,b\n'),
       content_access: 'creator',
+      use: 'open',
       created_by: session.target.idOf('administrator'),
       created_at: expect.any(String),
       updated_at: expect.any(String),

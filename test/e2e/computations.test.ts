@@ -35,6 +35,8 @@ describe('create a computation', () => {
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       updated_at: expect.any(String),
       agent_config: fullConfig,
+      approval: 'none',
+      consumers: [],
       assets: [],
       run: null,
     });
@@ -180,7 +182,7 @@ describe('list the computations', () => {
 describe('read a computation', () => {
   it('answers with the row only when peek is true', async () => {
     const { id, ...created } = await session.createComputation({ agent_config: fullConfig });
-    const { agent_config: _config, assets: _assets, run: _run, ...row } = created;
+    const { agent_config: _config, approval: _approval, consumers: _consumers, assets: _assets, run: _run, ...row } = created;
     expect(await session.done(get, { path: { id }, query: { peek: true } })).toEqual({ id, ...row });
     const whole = await session.done(get, { path: { id }, query: { peek: false } });
     expect(whole).toEqual({ id, ...created });

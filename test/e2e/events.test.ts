@@ -1,4 +1,5 @@
-import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createHash, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import canonicalize from 'canonicalize';
 import { describe, expect, it } from 'vitest';
 import { opensshKeys } from '../shared/keys/openssh-keys.ts';
 import { base64, itAs, newCvm, publicKey, useSession } from '../support/session.ts';
@@ -46,6 +47,29 @@ describe('the events of a computation', () => {
       { fields: ['name'] },
       { fingerprint: expect.stringMatching(/^SHA256:/) },
     ]);
+  });
+
+  it('are chained by their hashes, whichever way they are read', async () => {
+    const id = await session.readyComputation();
+    const cvm = newCvm();
+    const run_id = await session.startRun(id, cvm);
+    await session.endRun(cvm);
+    const read = (query: Record<string, string | number>) => session.done(list, { path: { id }, query });
+    const events = (await read({ limit: 100 })).events.reverse();
+    for (const [index, { hash, ...event }] of events.entries()) {
+      expect(hash).toBe(
+        createHash('sha256')
+          .update(canonicalize(event) ?? '')
+          .digest('hex'),
+      );
+      expect(event.previous_hash).toBe(events[index - 1]?.hash ?? '');
+    }
+    const known = new Map(events.map((event) => [event.id, event]));
+    for (const query of [{ run_id }, { limit: 1, offset: 2 }, { from: events[1]?.timestamp ?? '' }, { originator: 'system' }]) {
+      const { events: some } = await read(query);
+      expect(some).toEqual(some.map((event) => known.get(event.id)));
+    }
+    expect(await session.done(getStatus, { path: { id } })).toEqual(events.at(-1));
   });
 
   it('include none for a request that changes nothing', async () => {

@@ -143,6 +143,7 @@ describe('read runs', () => {
       started_at: expect.any(String),
       ended_at: null,
       reason: null,
+      manifest_digest: await session.digestOf(id),
     });
     await session.endRun(first);
     const latest = await session.startRun(id, second);
@@ -304,7 +305,7 @@ describe('the commands of a CVM', () => {
     const agent_config = { log_level: 'info', server_key: 'a key', cert_file: 'a cert' };
     const id = await session.readyComputation({ agent_config });
     const cvm = newCvm();
-    expect(await session.done('cvms/list-commands', { path: { cvmID: cvm }, as: 'cvm' })).toEqual({ commands: [] });
+    expect(await session.done('cvms/list-commands', { path: { cvmID: cvm }, as: 'cvm' })).toMatchObject({ commands: [] });
     const run_id = await session.startRun(id, cvm);
     const command = await session.commandFor(cvm, 'run');
     expect(command).toEqual({
@@ -320,7 +321,7 @@ describe('the commands of a CVM', () => {
     expect(command.expires_at > command.issued_at).toBe(true);
     expect(await session.commandFor(cvm, 'run')).toEqual(command);
     await session.report(cvm, { run_id, type: 'accepted', command_id: command.id });
-    expect(await session.done('cvms/list-commands', { path: { cvmID: cvm }, as: 'cvm' })).toEqual({ commands: [] });
+    expect(await session.done('cvms/list-commands', { path: { cvmID: cvm }, as: 'cvm' })).toMatchObject({ commands: [] });
     await session.report(cvm, { run_id, ...complete });
     await session.untilStatus(id, 'completed');
   });
@@ -340,14 +341,14 @@ describe('the reports of a CVM', () => {
     const { id: command_id } = await session.commandFor(cvm, 'run');
     const running = { id: 'r-2', run_id, type: 'event', event_type: 'Running', status: 'InProgress', details: base64('{"a":1}') };
     const accepted = { id: 'r-1', run_id, type: 'accepted', command_id };
-    expect(await session.report(cvm, accepted, running)).toEqual({ accepted: 2, duplicates: 0 });
-    expect(await session.report(cvm, accepted, running)).toEqual({ accepted: 0, duplicates: 2 });
+    expect(await session.report(cvm, accepted, running)).toMatchObject({ accepted: 2, duplicates: 0 });
+    expect(await session.report(cvm, accepted, running)).toMatchObject({ accepted: 0, duplicates: 2 });
     const heartbeats = [{ id: 'r-3', run_id, type: 'heartbeat' }, { id: 'r-3', run_id, type: 'heartbeat' }, running];
-    expect(await session.report(cvm, ...heartbeats)).toEqual({ accepted: 1, duplicates: 2 });
+    expect(await session.report(cvm, ...heartbeats)).toMatchObject({ accepted: 2, duplicates: 1 });
     const ended = { ...complete, id: 'r-4', run_id };
-    expect(await session.report(cvm, ended)).toEqual({ accepted: 1, duplicates: 0 });
+    expect(await session.report(cvm, ended)).toMatchObject({ accepted: 1, duplicates: 0 });
     await session.untilStatus(id, 'completed');
-    expect(await session.report(cvm, ended)).toEqual({ accepted: 0, duplicates: 1 });
+    expect(await session.report(cvm, ended)).toMatchObject({ accepted: 0, duplicates: 1 });
     const { events } = await session.done('events/list-events', { path: { id }, query: { run_id } });
     expect(events.map((event) => event.event_type)).toEqual(['completed', 'Complete', 'Running', 'started']);
     expect(events[2]).toMatchObject({ originator: 'agent', cvm_id: cvm, details: base64('{"a":1}') });
@@ -359,7 +360,7 @@ describe('the reports of a CVM', () => {
     const run_id = await session.startRun(id, cvm);
     await session.endRun(cvm);
     const late = { run_id, type: 'event', event_type: 'Running', status: 'Failed' };
-    expect(await session.report(cvm, late)).toEqual({ accepted: 1, duplicates: 0 });
+    expect(await session.report(cvm, late)).toMatchObject({ accepted: 1, duplicates: 0 });
     expect((await session.done(getRun, { path: { id } })).status).toBe('completed');
     const { events } = await session.done('events/list-events', { path: { id }, query: { event_type: 'Running' } });
     expect(events).toHaveLength(1);
@@ -375,40 +376,48 @@ describe('the reports of a CVM', () => {
     expect((await session.done(getRun, { path: { id } })).reason).toContain('No memory.');
   });
 
-  it('are all refused with 404 when one is about a run of another CVM', async () => {
+  it('have no effect when they are about a run of another CVM, and the others of the batch count', async () => {
     const id = await session.readyComputation();
     const cvm = newCvm();
     const run_id = await session.startRun(id, cvm);
-    const other = newCvm();
-    const send = (cvmID: string, ...ids: string[]) =>
-      session.refused(report, {
-        path: { cvmID },
-        body: { reports: ids.map((run) => ({ id: randomUUID(), run_id: run, ...complete })) },
-        as: 'cvm',
-      });
-    const foreign = await send(other, run_id);
-    expect(foreign).toMatchObject({ status: 404, code: 'not_found', errors: [{ pointer: '/reports/0/run_id' }] });
+    const send = async (cvmID: string, ...ids: string[]) => {
+      const reports = ids.map((run) => ({ run_id: run, type: 'event', event_type: 'Running', status: 'InProgress' }));
+      return (await session.report(cvmID, ...reports)).results.map(({ outcome, run_status }) => [outcome, run_status]);
+    };
+    expect(await send(newCvm(), run_id)).toEqual([['unknown_run', null]]);
     const ofTheSameRow = `${run_id.slice(0, 13)}${absent.slice(13)}`;
     for (const none of [absent, ofTheSameRow]) {
-      expect(await send(cvm, run_id, none)).toMatchObject({ status: 404, errors: [{ pointer: '/reports/1/run_id' }] });
+      expect(await send(cvm, none, run_id)).toEqual([
+        ['unknown_run', null],
+        ['recorded', 'running'],
+      ]);
     }
-    expect((await session.done(getRun, { path: { id } })).status).toBe('running');
-    await session.endRun(cvm);
+    await session.report(cvm, { run_id, ...complete });
+    await session.untilStatus(id, 'completed');
+    const { events } = await session.done('events/list-events', { path: { id }, query: { event_type: 'Running' } });
+    expect(events.map((event) => event.cvm_id)).toEqual([cvm, cvm]);
   });
 
   it.each([
-    ['none', [], '/reports'],
-    ['51', Array.from({ length: 51 }, (_, id) => ({ id: String(id), run_id: absent, type: 'heartbeat' })), '/reports'],
-    ['an unknown type', [{ id: '1', run_id: absent, type: 'shout' }], '/reports/0/type'],
-    ['no identifier', [{ run_id: absent, type: 'heartbeat' }], '/reports/0/id'],
-    ['the originator system', [{ id: '1', run_id: absent, ...complete, originator: 'system' }], '/reports/0/originator'],
-    ['the originator alice', [{ id: '1', run_id: absent, ...complete, originator: 'alice' }], '/reports/0/originator'],
-    ['an end of the service', [{ id: '1', run_id: absent, ...complete, event_type: 'cancelled' }], '/reports/0/event_type'],
-    ['a user’s event', [{ id: '1', run_id: absent, ...complete, event_type: 'key_uploaded' }], '/reports/0/event_type'],
-    ['details that are no base64', [{ id: '1', run_id: absent, ...complete, details: '%' }], '/reports/0/details'],
-    ['an unknown field', [{ id: '1', run_id: absent, type: 'heartbeat', x: 1 }], '/reports/0/x'],
-  ])('are refused with 400 when they are: %s', async (_what, reports, pointer) => {
+    ['none', []],
+    ['51', Array.from({ length: 51 }, (_, id) => ({ id: String(id), run_id: absent, type: 'heartbeat' }))],
+  ])('are refused with 400 when they are: %s', async (_what, reports) => {
     const { status, errors } = await session.refused(report, { path: { cvmID: newCvm() }, body: { reports }, as: 'cvm' });
-    expect([status, errors?.[0]?.pointer]).toEqual([400, pointer]);
+    expect([status, errors?.[0]?.pointer]).toEqual([400, '/reports']);
+  });
+
+  it.each([
+    ['an unknown type', { id: '1', run_id: absent, type: 'shout' }, '/type'],
+    ['no identifier', { run_id: absent, ...complete }, '/id'],
+    ['the originator system', { id: '1', run_id: absent, ...complete, originator: 'system' }, '/originator'],
+    ['the originator alice', { id: '1', run_id: absent, ...complete, originator: 'alice' }, '/originator'],
+    ['an end of the service', { id: '1', run_id: absent, ...complete, event_type: 'cancelled' }, '/event_type'],
+    ['a user’s event', { id: '1', run_id: absent, ...complete, event_type: 'key_uploaded' }, '/event_type'],
+    ['details that are no base64', { id: '1', run_id: absent, ...complete, details: '%' }, '/details'],
+    ['an unknown field', { id: '1', run_id: absent, type: 'heartbeat', x: 1 }, '/x'],
+  ])('are invalid with: %s', async (_what, entry, pointer) => {
+    const { results } = await session.done(report, { path: { cvmID: newCvm() }, body: { reports: [entry] }, as: 'cvm' });
+    const id = 'id' in entry ? entry.id : null;
+    expect(results).toEqual([{ id, outcome: 'invalid', run_status: null, detail: expect.stringContaining(`${pointer}: `) }]);
   });
 });

@@ -17,6 +17,7 @@ import { normalized, viewOf } from '../support/domain-view.ts';
 import { moreCases } from './more-cases.ts';
 import { attempt, disturbCalls, faultKinds, type FaultAt } from '../support/faulty-calls.ts';
 import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
+import { skippingClock } from '../support/skipping-clock.ts';
 
 /** A call of a function, made anew in a new world for each fault. */
 export interface Subject {
@@ -77,7 +78,7 @@ interface Course {
 /** Calls a function without a limit of calls at once, because those whose process died never end. */
 const invoke: InvokeFunction = async (name, event) => {
   const handler = await importHandler(name);
-  return await handler(structuredClone(event), { awsRequestId: randomUUID() } as never);
+  return await handler(structuredClone(event), { awsRequestId: randomUUID(), clock: skippingClock() } as never);
 };
 
 export async function openSweep(): Promise<Sweep> {

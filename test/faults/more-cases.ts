@@ -1,7 +1,8 @@
-import { aDataset, anAcceptedRun, aStoppingRun, type BenchWorld } from '../../bench/bench-world.ts';
+import { aDataset, anAcceptedRun, aRegisteredCvm, aStoppingRun, type BenchWorld } from '../../bench/bench-world.ts';
 import type { EndpointRequest } from '../../bench/endpoint-cases.ts';
 import { linkAsset } from '../../shared/links/link-asset.ts';
-import { aComputation, anAsset, byAlice, publicKey } from '../support/builders-store.ts';
+import { anApproval } from '../support/approvals.ts';
+import { aComputation, anAsset, aReadyComputation, byAlice, publicKey } from '../support/builders-store.ts';
 import type { KeyedName } from '../support/keyed-requests.ts';
 
 /** Requests beside those of the cost page: those that change nothing, and a change of several computations. */
@@ -13,6 +14,35 @@ export const moreCases: [KeyedName, string, (world: BenchWorld) => Promise<Endpo
   ],
   ['runs/stop-run', 'stopping already', async (world) => ({ path: { id: (await aStoppingRun(world)).id } })],
   ['keys/upload-key', 'the same key', async ({ known }) => ({ path: { id: known.id }, body: { key: publicKey } })],
+  [
+    'approvals/approve',
+    'the same again',
+    async ({ stores, domain }) => {
+      const { id } = await aReadyComputation(stores, domain);
+      const digest = await anApproval(stores, domain, id, 'alice');
+      return { path: { id }, body: { digest } };
+    },
+  ],
+  ['approvals/withdraw-approval', 'none given', ({ known }) => Promise.resolve({ path: { id: known.id } })],
+  [
+    'assets/update-asset',
+    'its use takes approval, linked to one',
+    async ({ stores, domain }) => {
+      const { algorithm } = await aReadyComputation(stores, domain);
+      return {
+        path: { id: algorithm },
+        body: { asset: { file_name: 'algorithm.py', asset_type: 'algorithm', use: 'approval' } },
+      };
+    },
+  ],
+  [
+    'computations/update-computation',
+    'it names consumers',
+    async ({ stores, domain }) => ({
+      path: { id: await aComputation(stores.table, domain) },
+      body: { name: 'Iris', consumers: ['bob', 'carol'], approval: 'all' },
+    }),
+  ],
   ['assets/link-asset', 'linked already', async ({ known }) => ({ path: { id: known.algorithm, computationID: known.id } })],
   [
     'assets/unlink-asset',
@@ -28,6 +58,14 @@ export const moreCases: [KeyedName, string, (world: BenchWorld) => Promise<Endpo
       const { id, algorithm } = await anAcceptedRun(world);
       return { path: { id: algorithm, computationID: id } };
     },
+  ],
+  [
+    'cvms/register-cvm',
+    'nothing changes',
+    async ({ stores, domain }) => ({
+      path: { cvmID: await aRegisteredCvm(stores.table, domain) },
+      body: { description: 'Rack 4' },
+    }),
   ],
   [
     'assets/update-asset',

@@ -38,4 +38,14 @@ describe('the environment of a function', () => {
       `The environment variable STOP_TIMEOUT_SECONDS is ${JSON.stringify(value)}; expected a whole number of seconds.`,
     );
   });
+
+  it.each(['0', '200'])('accepts a cap of waits of %s', (value) => {
+    vi.stubEnv('WAITS_PER_STAGE', value);
+    expect(environment().WAITS_PER_STAGE).toBe(Number(value));
+  });
+
+  it.each(['-1', '1.5', '10000', 'many', ''])('throws an error for a cap of waits of %j', (value) => {
+    vi.stubEnv('WAITS_PER_DOMAIN', value);
+    expect(() => environment().WAITS_PER_DOMAIN).toThrow('expected a whole number from 0 to 9999.');
+  });
 });

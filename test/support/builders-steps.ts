@@ -64,8 +64,9 @@ const onComputation = {
         id,
         by: 'alice',
         now: byAlice.now,
-        decide: ({ owner }) => ({
-          fields: { name, description: '', owner },
+        decide: ({ owner, approval }) => ({
+          fields: { name, description: '', owner, approval },
+          consumers: [],
           agent_config: defaultAgentConfig,
           permitted: allowed(),
         }),
@@ -182,6 +183,7 @@ const creating = {
       ...fields,
       ...asset,
       content_access: 'creator' as const,
+      use: 'open' as const,
       asset: btoa('print(1)'),
       createdBy: 'alice',
       now: byAlice.now,

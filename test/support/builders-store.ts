@@ -5,6 +5,7 @@ import { S3RequestPresigner } from '@aws-sdk/s3-request-presigner';
 import { Sha256 } from '@smithy/core/checksum';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
 import type { Endpoints } from '../../infra/local/local-environment.ts';
+import { startKms } from '../../infra/local/kms/kms.ts';
 import { startS3 } from '../../infra/local/s3/s3.ts';
 import { permit, type Permitted } from '../../shared/access/caller.ts';
 import type { AssetType } from '../../shared/assets/asset.ts';
@@ -47,16 +48,22 @@ export async function startStores(options: { latencyInMilliseconds?: number } = 
   const s3 = await startS3({ bucket: 'content', notifiedPrefix: 'content/upload/', onObjectCreated: () => undefined });
   const presigner = new S3RequestPresigner({ region: 'local', credentials: localCredentials, sha256: Sha256 });
   const stepFunctions = await startIdleStepFunctions();
+  const kms = await startKms({});
   return {
     table: embedded.table,
     mortal: { name: embedded.table.name, document, deadline: patientDeadline },
     proxy,
     content: { url: `${s3.endpoint}/content`, presigner },
     executions: stepFunctions.executions,
-    endpoints: { dynamoDb: proxy.endpoint, s3: s3.endpoint, stepFunctions: stepFunctions.endpoint },
+    endpoints: {
+      dynamoDb: proxy.endpoint,
+      s3: s3.endpoint,
+      stepFunctions: stepFunctions.endpoint,
+      kms: kms.place,
+    },
     stop: async () => {
       document.destroy();
-      await Promise.all([stepFunctions.stop(), s3.stop(), proxy.stop()]);
+      await Promise.all([stepFunctions.stop(), kms.stop(), s3.stop(), proxy.stop()]);
       await embedded.stop();
     },
   };
@@ -75,8 +82,8 @@ export function allowed(): Permitted {
 }
 
 export async function aComputation(table: Table, domain: string, name = 'Iris'): Promise<string> {
-  const fields = { name, description: '', owner: 'alice' };
-  const given = { domain, fields, agent_config: defaultAgentConfig, by: 'alice', now: clockOfTests };
+  const fields = { name, description: '', owner: 'alice', approval: 'none' as const };
+  const given = { domain, fields, agent_config: defaultAgentConfig, consumers: [], by: 'alice', now: clockOfTests };
   return (await createComputation(table, given)).id;
 }
 
@@ -88,7 +95,14 @@ export async function anAsset(
     asset_type: 'algorithm',
   },
 ): Promise<string> {
-  const fields = { description: '', mime_type: '', user_key: '', content_access: 'creator' as const, asset: btoa('print(1)') };
+  const fields = {
+    description: '',
+    mime_type: '',
+    user_key: '',
+    content_access: 'creator' as const,
+    use: 'open' as const,
+    asset: btoa('print(1)'),
+  };
   return (await createAsset(table, content, { domain, ...fields, ...asset, createdBy: 'alice', now: clockOfTests })).id;
 }
 

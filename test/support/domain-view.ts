@@ -22,10 +22,11 @@ export async function viewOf(stores: Stores, invoke: InvokeFunction, domain: str
     const { body } = await read(name, path, { limit: '100' });
     return body[rows] as Page[];
   };
-  const [computations, assets, runs] = [
+  const [computations, assets, runs, cvms] = [
     await pageOf('computations/list-computations', 'computations'),
     await pageOf('assets/list-assets', 'assets'),
     await pageOf('runs/list-runs', 'runs'),
+    await pageOf('cvms/list-cvms', 'cvms'),
   ];
   const ofComputations = computations.map(({ id }) =>
     Promise.all([
@@ -34,6 +35,7 @@ export async function viewOf(stores: Stores, invoke: InvokeFunction, domain: str
       read('events/get-status', { id }),
       read('keys/check-key', { id }),
       read('runs/dry-run', { id }),
+      read('approvals/list-approvals', { id }),
     ]),
   );
   const ofAssets = assets.map(({ id }) =>
@@ -50,6 +52,8 @@ export async function viewOf(stores: Stores, invoke: InvokeFunction, domain: str
     computations,
     assets,
     runs,
+    todo: await read('todo/get-todo'),
+    cvms,
     statistics: await read('statistics/get-statistics', {}, { days: '366' }),
     ofComputations: await Promise.all(ofComputations),
     ofAssets: await Promise.all(ofAssets),
@@ -58,12 +62,15 @@ export async function viewOf(stores: Stores, invoke: InvokeFunction, domain: str
   };
 }
 
-/** Counts the items by kind, except those of a list's index, whose number depends on the numbers of its members. */
+/**
+ * Counts the items by kind, except those of a list's index, whose number depends on the numbers of its members, and slots of waits,
+ * which become free by themselves.
+ */
 function kindsOf(items: Record<string, unknown>[]): Record<string, number> {
   const kinds: Record<string, number> = {};
   for (const { pk, sk } of items) {
     const kind = [pk, sk].map((part) => String(part).split('#')[0]).join(' ');
-    if (!/ (?:counter|leaf|mid)$/.test(kind)) kinds[kindOf(kind)] = (kinds[kindOf(kind)] ?? 0) + 1;
+    if (!/ (?:counter|leaf|mid|slot)$/.test(kind)) kinds[kindOf(kind)] = (kinds[kindOf(kind)] ?? 0) + 1;
   }
   return Object.fromEntries(Object.entries(kinds).sort());
 }
@@ -76,10 +83,19 @@ function kindOf(kind: string): string {
 const identifiers = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|cvm-\d+-of-bench/g;
 const times = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
 
-/** A replacer for JSON.stringify: links hold times and signatures, and the details of events hold identifiers in base64. */
+const ofIdentifiers = new Set(['hash', 'previous_hash', 'digest', 'manifest_digest', 'signature']);
+
+/**
+ * A replacer for JSON.stringify: links hold times and signatures, digests and hashes depend on identifiers, and the details of
+ * events hold both in base64.
+ */
 function comparable(name: string, value: unknown): unknown {
   if (name === 'url') return 'a link';
-  return name === 'details' && typeof value === 'string' ? Buffer.from(value, 'base64').toString() : value;
+  if (ofIdentifiers.has(name) && typeof value === 'string' && value !== '') return `a ${name}`;
+  if (name !== 'details' || typeof value !== 'string') return value;
+  return Buffer.from(value, 'base64')
+    .toString()
+    .replace(/"digest":"[0-9a-f]{64}"/, '"digest":"a digest"');
 }
 
 /**

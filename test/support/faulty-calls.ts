@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { openSigningKeys } from '../../shared/evidence/signing-key.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { Deadline } from '../../shared/deadline.ts';
@@ -56,7 +57,11 @@ async function disturbed<T>(name: string, address: string, call: () => Promise<T
 
 /** Puts itself before every call that functions make to AWS from now on. The functions' environment must be set. */
 export function disturbCalls(): void {
-  const clients = [openTable(() => new Deadline()).document, openExecutions(() => new Deadline()).client];
+  const clients = [
+    openTable(() => new Deadline()).document,
+    openExecutions(() => new Deadline()).client,
+    openSigningKeys(() => new Deadline()).client,
+  ];
   for (const { middlewareStack } of clients) {
     const stack = middlewareStack as unknown as {
       add: (

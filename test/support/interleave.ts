@@ -4,13 +4,17 @@ import type { Item, Table } from '../../shared/table/table.ts';
 
 const name = 'interleave';
 
-/** The next transaction through the table waits until `act` is done. */
-export function beforeTheNextTransaction(table: Table, act: () => Promise<unknown>): void {
+/** The next transaction through the table, a writing one by default, waits until `act` is done. */
+export function beforeTheNextTransaction(
+  table: Table,
+  act: () => Promise<unknown>,
+  kind: 'TransactWrite' | 'TransactGet' = 'TransactWrite',
+): void {
   const { middlewareStack } = table.document;
   middlewareStack.add(
     (next, { commandName }) =>
       async (sent) => {
-        if (String(commandName).startsWith('TransactWrite') && middlewareStack.remove(name)) await act();
+        if (String(commandName).startsWith(kind) && middlewareStack.remove(name)) await act();
         return await next(sent);
       },
     { name, step: 'initialize' },
@@ -62,6 +66,20 @@ export function asReadBefore(table: Table, key: Key, act: () => Promise<unknown>
       output.Responses = { [table.name]: [...others, ...(before?.[table.name] ?? []).filter(isKey)] };
       return answer;
     },
+    { name, step: 'initialize' },
+  );
+}
+
+/** The next call of this kind through the table waits until `act` is done. */
+export function beforeCall(table: Table, call: Read | 'Update', act: () => Promise<unknown>): void {
+  const { middlewareStack } = table.document;
+  middlewareStack.add(
+    (next, { commandName }) =>
+      async (sent) => {
+        const isIt = new RegExp(`^${call}(Item)?Command$`).test(String(commandName));
+        if (isIt && middlewareStack.remove(name)) await act();
+        return await next(sent);
+      },
     { name, step: 'initialize' },
   );
 }

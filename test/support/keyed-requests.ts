@@ -15,10 +15,14 @@ export interface KeyedRequest {
   body?: unknown;
   computation?: string;
   asset?: string;
+  cvm?: string;
 }
 
 export type Prepare = (
-  session: Pick<Session, 'createComputation' | 'createAsset' | 'link' | 'readyComputation' | 'startRun'>,
+  session: Pick<
+    Session,
+    'createComputation' | 'createAsset' | 'link' | 'readyComputation' | 'startRun' | 'digestOf' | 'approve' | 'registerCvm'
+  >,
 ) => Promise<KeyedRequest>;
 
 const agent_config = { cert_file: 'certificate', server_key: 'the private key' };
@@ -65,6 +69,24 @@ export const keyedRequests: Record<KeyedName, Prepare> = {
     const [asset, computation] = [(await createAsset()).id, (await createComputation()).id];
     await link(asset, computation);
     return { path: { id: asset, computationID: computation }, computation, asset };
+  },
+  'approvals/approve': async ({ readyComputation, digestOf }) => {
+    const id = await readyComputation();
+    return { path: { id }, body: { digest: await digestOf(id), cvm_ids: ['cvm-1'] }, computation: id };
+  },
+  'approvals/withdraw-approval': async ({ readyComputation, approve }) => {
+    const id = await readyComputation();
+    await approve(id);
+    return { path: { id }, computation: id };
+  },
+  'cvms/register-cvm': async () => {
+    const cvm = newCvm();
+    return { path: { cvmID: cvm }, body: { description: 'registered' }, cvm };
+  },
+  'cvms/delete-cvm': async ({ registerCvm }) => {
+    const cvm = newCvm();
+    await registerCvm(cvm);
+    return { path: { cvmID: cvm }, cvm };
   },
 };
 

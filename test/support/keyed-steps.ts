@@ -50,12 +50,18 @@ export function stepsOf(baseUrl: string, domain: string, token: string): Steps {
   return {
     send,
     get: (path) => fetched('GET', path, undefined, {}),
-    prepare: (name) => keyedRequests[name](preparing(send)),
+    prepare: (name) =>
+      keyedRequests[name](
+        preparing(send, async (id) => {
+          const { headers } = await fetched('GET', `/${domain}/computations/${id}/manifest`, undefined, {});
+          return headers.get('manifest-digest') ?? '';
+        }),
+      ),
   };
 }
 
 /** The steps of a session that keyedRequests takes. */
-function preparing(send: Steps['send']): Parameters<Prepare>[0] {
+function preparing(send: Steps['send'], digestOf: (id: string) => Promise<string>): Parameters<Prepare>[0] {
   const done = async (name: KeyedName, request: KeyedRequest) => {
     const { status, body } = await send(name, request);
     if (status >= 300) throw new Error(`${name} answered ${status}: ${JSON.stringify(body)}`);
@@ -81,6 +87,10 @@ function preparing(send: Steps['send']): Parameters<Prepare>[0] {
       await done('keys/upload-key', { path: { id }, body: { key: publicKey() } });
       return id;
     },
+    digestOf,
+    approve: async (id) => done('approvals/approve', { path: { id }, body: { digest: await digestOf(id) } }),
     startRun: (id, cvm) => done('runs/start-run', { path: { id }, query: { cvm } }),
+    registerCvm: (cvmID, fields = {}) =>
+      done('cvms/register-cvm', { path: { cvmID }, body: { description: 'Prepared', ...fields } }),
   };
 }

@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { computationStatuses } from '../../shared/computations/computation.ts';
 import { parseHead } from '../../shared/events/journal-head.ts';
-import { parseStoredEvent } from '../../shared/events/stored-event.ts';
+import { chainedEvent, parseStoredEvent, publicEvent, type StoredEvent } from '../../shared/events/stored-event.ts';
 import { numberOf } from '../../shared/identifiers.ts';
 import { isActive } from '../../shared/computations/run.ts';
 import { indexedLists } from '../../shared/lists/indexed-list.ts';
@@ -9,7 +10,7 @@ import { countDays, dayOfKey, parseDay } from '../../shared/lists/days.ts';
 import { parseHead as parseListHead } from '../../shared/lists/head.ts';
 import { parseEntry } from '../../shared/lists/log.ts';
 import { unfoldedEntries } from '../../shared/lists/unfolded.ts';
-import { cvmKeys, indexKeys, listKeys } from '../../shared/table/keys.ts';
+import { cvmKeys, indexKeys, listKeys, lists, userKeys, type Key } from '../../shared/table/keys.ts';
 import { inLists } from './list-inconsistencies.ts';
 import type { Item, Table } from '../../shared/table/table.ts';
 
@@ -35,7 +36,9 @@ export function inconsistencies(items: Item[]): string[] {
     ...[...partitions].flatMap(([pk, members]) => inJournal(pk, members)),
     ...amongLinks(partitions),
     ...amongRuns(partitions),
+    ...amongCvms(partitions),
     ...inStatistics(partitions),
+    ...amongMirrors(partitions),
   ];
 }
 
@@ -53,8 +56,18 @@ function inJournal(pk: string, items: Item[]): string[] {
     ...events.flatMap((event, index) =>
       event.timestamp < (events[index - 1]?.timestamp ?? '') ? [`${pk} goes back in time at ${event.number}`] : [],
     ),
+    ...events.flatMap((event, index) =>
+      isChained(event, events[index - 1]) ? [] : [`${pk} has another hash than its content at ${event.number}`],
+    ),
+    ...(events.length === 0 || Buffer.from(head.last_hash ?? []).equals(events.at(-1)?.hash ?? Buffer.alloc(0))
+      ? []
+      : [`${pk}'s head has another hash than its last event`]),
     ...(latest && events.some(({ id }) => id === latest['id']) ? [] : [`${pk}'s latest event is not in the journal`]),
   ];
+}
+
+function isChained(event: StoredEvent, before: StoredEvent | undefined): boolean {
+  return isDeepStrictEqual(publicEvent(event), publicEvent(chainedEvent(event, before?.hash)));
 }
 
 const rowsOf = (partitions: Partitions, kind: string) =>
@@ -96,6 +109,19 @@ function amongLinks(partitions: Partitions): string[] {
   ];
 }
 
+/** Every registered CVM is in the list of its domain, once. */
+function amongCvms(partitions: Partitions): string[] {
+  const listed = rowsOf(partitions, 'cvms').map(({ domain, row }) => `${domain}#${String(row['id'])} ${String(row['sk'])}`);
+  const registered = [...partitions].flatMap(([pk, items]) =>
+    pk.startsWith('cvm#')
+      ? items.map((item) => `${pk.slice('cvm#'.length)} ${listKeys.row(lists.cvms(''), Number(item['listed_as'])).sk}`)
+      : [],
+  );
+  return [...new Set([...listed, ...registered])]
+    .filter((cvm) => !listed.includes(cvm) || !registered.includes(cvm))
+    .map((cvm) => `the CVM ${cvm} is either not registered or not listed`);
+}
+
 /** An active run has a computation and a claim of its CVM. A run that has ended has no claim and no commands. */
 function amongRuns(partitions: Partitions): string[] {
   const runs = rowsOf(partitions, 'runs').map(({ row }) => row);
@@ -121,6 +147,42 @@ function amongRuns(partitions: Partitions): string[] {
       const isThere = partitions.get(`runs-of#${String(run['computation_id'])}`)?.some((item) => item['sk'] === `snapshot#${id}`);
       return isThere && numberOf(id) !== undefined ? [] : [`run ${id} has no snapshot`];
     }),
+  ];
+}
+
+/** What a user takes part in is mirrored at userKeys, item by item. Mirrors of a deleted computation are left to its purge. */
+function amongMirrors(partitions: Partitions): string[] {
+  const numberOfRow = (row: Item) => numberOf(String(row['id'])) ?? 0;
+  const domains = new Map(rowsOf(partitions, 'computations').map(({ domain, row }) => [String(row['id']), domain]));
+  const ofParts = [...domains].flatMap(([id, domain]) => {
+    const number = numberOf(id) ?? 0;
+    return (partitions.get(`computation#${id}`) ?? []).flatMap(({ sk, created_by, asset_id, consumers, user_id }): Key[] => {
+      const asset = numberOf(String(asset_id)) ?? 0;
+      if (asset_id !== undefined) return [userKeys.asset(domain, String(created_by), number, asset)];
+      if (Array.isArray(consumers)) return consumers.map((user) => userKeys.consumer(domain, String(user), number));
+      return String(sk).startsWith('key#') ? [userKeys.key(domain, String(user_id), number)] : [];
+    });
+  });
+  const owners = rowsOf(partitions, 'computations').map(({ domain, row }) =>
+    userKeys.owner(domain, String(row['owner']), numberOfRow(row)),
+  );
+  const pending = rowsOf(partitions, 'assets')
+    .filter(({ row }) => row['state'] === 'pending')
+    .map(({ domain, row }) => userKeys.pending(domain, String(row['created_by']), numberOfRow(row)));
+  const live = new Set([...domains].map(([id, domain]) => `${domain} ${numberOf(id) ?? 0}`));
+  const stored = [...partitions].flatMap(([pk, items]) => {
+    const [kind, domain = ''] = pk.split('#');
+    const isLive = ({ sk }: Item) => {
+      const [as, number] = String(sk).split('#');
+      return as === 'pending' || live.has(`${domain} ${Number(number)}`);
+    };
+    return kind === 'user' ? items.filter(isLive).map((item) => `${pk} ${String(item['sk'])}`) : [];
+  });
+  const meant = [...ofParts, ...owners, ...pending].map(({ pk, sk }) => `${pk} ${sk}`);
+  const [is, should] = [new Set(stored), new Set(meant)];
+  return [
+    ...[...is].filter((each) => !should.has(each)).map((each) => `${each} mirrors nothing`),
+    ...[...should].filter((each) => !is.has(each)).map((each) => `${each} is missing`),
   ];
 }
 

@@ -14,6 +14,7 @@ const listOf: Record<string, (id: string) => IndexedList> = {
   assets: indexedLists.assets,
   runs: indexedLists.runs,
   linked: indexedLists.linkedComputations,
+  cvms: indexedLists.cvms,
 };
 
 /** Compares the index of every list with its rows. */

@@ -1,11 +1,13 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, type TestFunction, vi } from 'vitest';
+import { canonicalDigest } from '../../shared/canonical-json.ts';
 import { openClient, type BodyOf, type Client } from './client.ts';
 import { untilTestEnds } from './patience.ts';
 import { isDeployed, isKnown, openTarget, type Person, type Target } from './target.ts';
 
 type Computation = BodyOf<'computations/create-computation'>;
 type Asset = BodyOf<'assets/create-asset'>;
+type Cvm = BodyOf<'cvms/register-cvm'>;
 
 /** Steps that many tests share: calls of the service by route, resources to work on, and the part of the CVM. */
 export interface Session extends Client {
@@ -15,8 +17,14 @@ export interface Session extends Client {
   link: (assetId: string, computationId: string) => Promise<void>;
   /** Creates a computation of the administrator that is ready to run. Returns its identifier. */
   readyComputation: (fields?: Record<string, unknown>) => Promise<string>;
+  /** Returns the digest of a computation's manifest as it is now. */
+  digestOf: (computationId: string) => Promise<string>;
+  /** Approves the manifest of a computation as it is now. */
+  approve: (computationId: string, as?: Person) => Promise<BodyOf<'approvals/approve'>>;
   /** Runs a ready computation. Returns the run's identifier. */
   startRun: (computationId: string, cvm: string) => Promise<string>;
+  /** Registers a CVM. It is removed after the tests of the file. */
+  registerCvm: (cvm: string, fields?: Record<string, unknown>) => Promise<Cvm>;
   /** Waits for a CVM's command of this type and returns it. */
   commandFor: (cvm: string, type: 'run' | 'stop') => Promise<Command>;
   report: (cvm: string, ...reports: Record<string, unknown>[]) => Promise<BodyOf<'cvms/report'>>;
@@ -60,17 +68,19 @@ export function useSession(): Session {
 
 async function openSession(): Promise<{ session: Session; leave: () => Promise<void> }> {
   const target = await openTarget();
-  const made = { computations: new Set<string>(), assets: new Set<string>() };
+  const made = { computations: new Set<string>(), assets: new Set<string>(), cvms: new Set<string>() };
   const client = await openClient(target, (name, { status, body }) => {
     if (status !== 201) return;
     const { id } = body as { id: string };
     if (name === 'computations/create-computation') made.computations.add(id);
     if (name === 'assets/create-asset') made.assets.add(id);
+    if (name === 'cvms/register-cvm') made.cvms.add(id);
   });
   const session = withSharedSteps(target, client);
   const leave = async () => {
     for (const id of made.computations) await deleteComputation(session, id);
     for (const id of made.assets) await session.call('assets/delete-asset', { path: { id } });
+    for (const cvmID of made.cvms) await session.call('cvms/delete-cvm', { path: { cvmID } });
     if (!isDeployed) await expectEmpty(session);
     await target.stop();
   };
@@ -103,6 +113,7 @@ function withSharedSteps(target: Target, client: Client): Session {
   const link = async (id: string, computationID: string) => {
     await done('assets/link-asset', { path: { id, computationID } });
   };
+  const digestOf = async (id: string) => canonicalDigest(await done('runs/get-manifest', { path: { id } }));
   return {
     ...client,
     target,
@@ -118,7 +129,12 @@ function withSharedSteps(target: Target, client: Client): Session {
       await done('keys/upload-key', { path: { id }, body: { key } });
       return id;
     },
+    digestOf,
+    approve: async (id, as = 'administrator') =>
+      done('approvals/approve', { path: { id }, body: { digest: await digestOf(id) }, as }),
     startRun: (id, cvm) => done('runs/start-run', { path: { id }, query: { cvm } }),
+    registerCvm: (cvmID, fields = {}) =>
+      done('cvms/register-cvm', { path: { cvmID }, body: { description: 'End to end', ...fields } }),
     endRun: async (cvm, event = { event_type: 'Complete', status: 'Completed' }) => {
       const { id: command_id, run_id, computation_id } = await commandFor(cvm, 'run');
       await report(cvm, { run_id, type: 'accepted', command_id }, { run_id, type: 'event', ...event });
@@ -154,14 +170,16 @@ async function deleteComputation(session: Session, id: string): Promise<void> {
 }
 
 async function expectEmpty({ done }: Client): Promise<void> {
-  const [computations, assets, runs] = await Promise.all([
+  const [computations, assets, runs, cvms] = await Promise.all([
     done('computations/list-computations', {}),
     done('assets/list-assets', {}),
     done('runs/list-runs', {}),
+    done('cvms/list-cvms', {}),
   ]);
-  expect({ computations: computations.total, assets: assets.total, runs: runs.total }).toEqual({
+  expect({ computations: computations.total, assets: assets.total, runs: runs.total, cvms: cvms.total }).toEqual({
     computations: 0,
     assets: 0,
     runs: 0,
+    cvms: 0,
   });
 }

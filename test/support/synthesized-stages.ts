@@ -41,6 +41,7 @@ export const fullStage: Stage = {
     { topicArn: 'arn:aws:sns:eu-central-1:111122223333:on-call' },
     { webhook: { url: 'https://pages.example.com/alarms', header: 'authorization', secretName: 'pages' } },
   ],
+  evidenceKeys: ['key-1', 'key-2'],
 };
 
 /** The stages of the table, and one that uses every option of a stage. */

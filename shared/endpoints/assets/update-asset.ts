@@ -26,8 +26,8 @@ export const contract = {
   condition: 'if-match',
   errors: ['not_found', 'conflict', 'unsupported_media_type', 'too_large'],
   description:
-    'Replaces all fields. A field that you omit is reset to its default, except `asset`, `checksum`, `user_key` and ' +
-    '`content_access`, which stay the same and which only the creator of the asset may change. A new ' +
+    'Replaces all fields. A field that you omit is reset to its default, except `asset`, `checksum`, `user_key`, ' +
+    '`content_access` and `use`, which stay the same and which only the creator of the asset may change. A new ' +
     '`file_name` or `asset_type` applies to all linked computations at once. Returns 409 if more than 30 are linked.',
 } as const satisfies Contract;
 

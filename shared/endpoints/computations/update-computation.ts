@@ -22,7 +22,9 @@ export const contract = {
   etag: true,
   condition: 'if-match',
   errors: ['not_found', 'unsupported_media_type', 'too_large'],
-  description: 'Replaces all fields. A field that you omit is reset to its default, except `owner`, which stays the same.',
+  description:
+    'Replaces all fields. A field that you omit is reset to its default, except `owner`, `approval` and `consumers`, which stay the ' +
+    'same.',
 } as const satisfies Contract;
 
 export const examples = { request: computationBody, response: computation } satisfies Examples<typeof contract>;

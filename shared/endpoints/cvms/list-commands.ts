@@ -1,25 +1,36 @@
 import * as v from 'valibot';
 import type { Contract, Examples } from '../../http/contract.ts';
 import type { Route } from '../../http/route.ts';
+import { waitParameter } from '../../http/wait-parameter.ts';
 import { commandSchema } from '../../runs/command.ts';
-import { command } from '../samples.ts';
+import { heldRunSchema } from '../../runs/list-commands.ts';
+import { waiting } from '../../uses.ts';
+import { command, heldRun } from '../samples.ts';
 
 export const route = {
   name: 'cvms/list-commands',
   endpoint: 25,
   method: 'GET',
   path: '/{domainID}/cvms/{cvmID}/commands',
-  summary: 'List the open commands of a CVM, oldest first',
+  summary: 'List the open commands of a CVM, oldest first, and the run that holds it',
   access: { anyOf: ['operate_cvm'] },
-  uses: { table: ['BatchGetItem', 'Query'] },
+  uses: { table: ['GetItem', 'BatchGetItem', 'UpdateItem', ...waiting] },
+  waits: true,
   loses: 'CVMs get no commands, so new runs are not accepted and fail.',
 } as const satisfies Route;
 
 export const contract = {
+  query: v.strictObject({ wait: waitParameter }),
   status: 200,
-  response: v.pipe(v.object({ commands: v.array(commandSchema) }), v.title('CommandList')),
+  response: v.pipe(
+    v.object({
+      commands: v.array(commandSchema),
+      run: v.pipe(v.nullable(heldRunSchema), v.description('The active run that holds the CVM. null if none does.')),
+    }),
+    v.title('CommandList'),
+  ),
   description:
-    'Returns a command until the CVM accepts or rejects it, or until it expires. Commands of type `run` have `manifest` and `agent_config`.',
+    'Returns a command until the CVM accepts or rejects it, or until it expires. With `wait`, the response is held until there is a command. Commands of type `run` have `manifest` and `agent_config`.',
 } as const satisfies Contract;
 
-export const examples = { response: { commands: [command] } } satisfies Examples<typeof contract>;
+export const examples = { response: { commands: [command], run: heldRun } } satisfies Examples<typeof contract>;

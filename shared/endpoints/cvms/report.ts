@@ -1,8 +1,11 @@
 import * as v from 'valibot';
 import type { Contract, Examples } from '../../http/contract.ts';
+import { entry } from '../../http/parse.ts';
 import type { Route } from '../../http/route.ts';
-import { reportBatch } from '../../runs/report.ts';
-import { reports } from '../samples.ts';
+import { invalidReport, reportSchema } from '../../runs/report.ts';
+import { reportSummarySchema } from '../../runs/report-summary.ts';
+import { strictObject } from '../../strict-object.ts';
+import { reportResults, reports } from '../samples.ts';
 
 export const route = {
   name: 'cvms/report',
@@ -20,23 +23,31 @@ export const route = {
   loses: 'CVMs cannot report, so active runs look silent and fail.',
 } as const satisfies Route;
 
+const reportsPerBatch = 50;
+
+const reportBatch = v.pipe(
+  strictObject({
+    reports: v.pipe(
+      v.array(entry(reportSchema, invalidReport)),
+      v.minLength(1, 'Expected 1 to 50 reports.'),
+      v.maxLength(reportsPerBatch, 'Expected 1 to 50 reports.'),
+    ),
+  }),
+  v.title('ReportBatch'),
+);
+
 export const contract = {
   body: reportBatch,
   status: 200,
-  response: v.pipe(
-    v.object({
-      accepted: v.pipe(v.number(), v.integer(), v.description('The number of reports recorded.')),
-      duplicates: v.pipe(v.number(), v.integer(), v.description('The number of reports ignored because they were sent before.')),
-    }),
-    v.title('ReportSummary'),
-  ),
-  errors: ['not_found', 'unsupported_media_type', 'too_large'],
+  response: reportSummarySchema,
+  errors: ['unsupported_media_type', 'too_large'],
   description:
     'Sends up to 50 reports. An event `ConsumingResults/Ready` or `Complete/Completed` completes the run. `Failed/Failed` or a ' +
-    'rejection fails it. `Stopped/Stopped` ends a stop. Any report shows that the CVM is alive.',
+    'rejection fails it. `Stopped/Stopped` ends a stop. Any report shows that the CVM is alive. Each report has a result, and an ' +
+    'invalid one does not affect the others.',
 } as const satisfies Contract;
 
 export const examples = {
   request: { reports },
-  response: { accepted: 3, duplicates: 0 },
+  response: { accepted: 3, duplicates: 0, results: reportResults },
 } satisfies Examples<typeof contract>;

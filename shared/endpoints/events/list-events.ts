@@ -1,9 +1,10 @@
 import * as v from 'valibot';
 import { eventSchema } from '../../events/event.ts';
 import type { Contract, Examples } from '../../http/contract.ts';
-import { pageEnvelope, paging } from '../../http/paging.ts';
+import { offsetIfSent, pageEnvelope, paging } from '../../http/paging.ts';
 import type { Route } from '../../http/route.ts';
-import { reads } from '../../uses.ts';
+import { waitParameter } from '../../http/wait-parameter.ts';
+import { waiting } from '../../uses.ts';
 import { event } from '../samples.ts';
 
 export const route = {
@@ -11,17 +12,31 @@ export const route = {
   endpoint: 23,
   method: 'GET',
   path: '/{domainID}/computations/{id}/events',
-  summary: 'List the events of a computation, newest first',
+  summary: 'List or watch the events of a computation',
   access: { anyOf: ['view'] },
-  uses: { table: reads },
+  uses: { table: ['GetItem', 'BatchGetItem', ...waiting] },
+  waits: true,
   loses: 'Users cannot see the events of a computation.',
 } as const satisfies Route;
+
+const eventId = /^(?:[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})?$/;
 
 const filter = (description: string) => v.optional(v.pipe(v.string(), v.description(description)));
 
 export const contract = {
   query: v.strictObject({
-    ...paging,
+    limit: paging.limit,
+    offset: offsetIfSent,
+    after: v.optional(
+      v.pipe(
+        v.string(),
+        v.regex(eventId, 'Expected the identifier of an event, or nothing.'),
+        v.description(
+          'Return only events recorded after the event with this identifier, oldest first. Empty: begin at the first event. Not together with `offset`.',
+        ),
+      ),
+    ),
+    wait: waitParameter,
     from: filter('Return only events recorded at or after this time: RFC 3339 or Unix seconds.'),
     to: filter('Return only events recorded at or before this time: RFC 3339 or Unix seconds.'),
     status: filter('Return only events with this status.'),
@@ -33,6 +48,9 @@ export const contract = {
   status: 200,
   response: v.pipe(v.object({ events: v.array(eventSchema), ...pageEnvelope }), v.title('EventPage')),
   errors: ['not_found'],
+  description:
+    'Newest first, or with `after` oldest first. To watch a computation, ask with `after=` and `wait=20`, then again with the identifier ' +
+    'of the last event of each answer. `total` counts all events that the filters match, whatever `after` is. `wait` requires `after`.',
 } as const satisfies Contract;
 
 export const examples = { response: { events: [event], limit: 10, offset: 0, total: 1 } } satisfies Examples<typeof contract>;

@@ -19,8 +19,13 @@ export const route = {
 export const contract = {
   status: 200,
   response: v.pipe(v.object({ missing_items: missingItemsSchema }), v.title('DryRun')),
+  optionalHeaders: {
+    'manifest-digest': 'The digest of the manifest, if there is one: the SHA3-256, hex, of its canonical JSON.',
+  },
   errors: ['not_found'],
-  description: 'If all three lists are empty, the computation is ready to run.',
+  description:
+    'If all three lists are empty, the computation is ready to run. Missing approvals are in `info`. An approval that is limited ' +
+    'to CVMs counts here; whether it covers the CVM is checked when a run starts.',
 } as const satisfies Contract;
 
 export const examples = {

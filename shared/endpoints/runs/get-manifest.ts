@@ -27,8 +27,11 @@ export const contract = {
   }),
   status: 200,
   response: manifestSchema,
+  headers: { 'manifest-digest': 'The digest of the manifest: the SHA3-256, hex, of its canonical JSON (RFC 8785).' },
   errors: ['not_found', 'incomplete'],
-  description: 'If the computation is not ready to run, returns 422 with the missing items.',
+  description:
+    'If something of the manifest is missing, returns 422 with the missing items. Missing approvals do not matter: the manifest is ' +
+    'what the parties approve.',
 } as const satisfies Contract;
 
 export const examples = { response: manifest } satisfies Examples<typeof contract>;

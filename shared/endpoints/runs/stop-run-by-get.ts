@@ -10,7 +10,7 @@ export const route = {
   method: 'GET',
   path: '/{domainID}/computations/{id}/stop',
   summary: 'Stop a run (use POST instead)',
-  access: { anyOf: ['run'], or: ['owner'] },
+  access: { anyOf: ['run'], or: ['owner', 'creator'] },
   uses: { table: changesLists, stateMachine: ['StartExecution'] },
   loses: 'Users cannot stop runs.',
 } as const satisfies Route;

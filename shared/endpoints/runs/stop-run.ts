@@ -10,7 +10,7 @@ export const route = {
   method: 'POST',
   path: '/{domainID}/computations/{id}/stop',
   summary: 'Stop a run',
-  access: { anyOf: ['run'], or: ['owner'] },
+  access: { anyOf: ['run'], or: ['owner', 'creator'] },
   uses: { table: changesLists, stateMachine: ['StartExecution'] },
   loses: 'Users cannot stop runs.',
 } as const satisfies Route;
@@ -21,7 +21,8 @@ export const contract = {
   errors: ['not_found', 'conflict'],
   description:
     'Stops the active run of the computation. Repeating the request while the run is stopping returns the same response. ' +
-    'If the CVM does not confirm the stop in time, the run ends as `cancelled`.',
+    'If the CVM does not confirm the stop in time, the run ends as `cancelled`. The creator of an asset that the run uses may stop ' +
+    'it too.',
 } as const satisfies Contract;
 
 export const examples = { response: stoppingRun } satisfies Examples<typeof contract>;

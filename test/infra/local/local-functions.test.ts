@@ -22,6 +22,7 @@ describe('localFunctions', () => {
   it.each([
     ['a function that changes the table', 'assets/link-asset', 2],
     ['a function that only reads', 'assets/get-asset', 16],
+    ['a function that holds requests, and notes that a CVM was heard', 'cvms/list-commands', 216],
   ])('limits the concurrent invocations of %s, and starts the others in order', async (_kind, name, limit) => {
     const held = heldFunction();
     const invoke = localFunctions({ load: () => Promise.resolve(held.handler) });

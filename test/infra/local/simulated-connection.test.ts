@@ -23,7 +23,10 @@ beforeEach(async () => {
       seen.push({ url: request.url ?? '', authorization: request.headers.authorization ?? '', body });
       const status = answers.shift() ?? 200;
       if (status === 0) response.destroy();
-      else response.writeHead(status).end(JSON.stringify(request.method === 'GET' ? { commands: [] } : {}));
+      else
+        response
+          .writeHead(status)
+          .end(JSON.stringify(request.method === 'GET' ? { commands: [], run: null } : { results: [{ run_status: 'running' }] }));
     });
   });
   service = await listen(server, 0);
@@ -45,7 +48,7 @@ const heartbeat = { type: 'heartbeat', run_id: 'r1' } as const;
 describe('connectCvm', () => {
   it('repeats a report with the same identifier while the service is unavailable or the connection breaks', async () => {
     answers = [503, 0, 429];
-    await connect().report(heartbeat, heartbeat);
+    expect(await connect().report(heartbeat, heartbeat)).toBe('running');
     expect(seen).toHaveLength(4);
     expect(new Set(seen.map(({ body }) => body)).size).toBe(1);
     const { reports } = JSON.parse(seen[0]?.body ?? '') as { reports: { id: string }[] };
@@ -54,7 +57,7 @@ describe('connectCvm', () => {
 
   it('requests commands with a token, and requests a new token when that one has expired', async () => {
     answers = [401];
-    expect(await connect().commands()).toEqual([]);
+    expect(await connect().work()).toEqual({ commands: [], run: null });
     expect(seen.map(({ authorization }) => authorization)).toEqual(['Bearer d1-1', 'Bearer d1-2']);
     expect(seen[0]?.url).toBe('/d1/cvms/sim-1/commands');
   });

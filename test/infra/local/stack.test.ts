@@ -33,7 +33,7 @@ describe('startStack', () => {
       { id: '2', run_id, type: 'heartbeat' },
       { id: '3', run_id, type: 'event', event_type: 'Complete', status: 'Completed' },
     ];
-    expect(await call('POST', '/d1/cvms/cvm-1/reports', { reports })).toEqual({
+    expect(await call('POST', '/d1/cvms/cvm-1/reports', { reports })).toMatchObject({
       status: 200,
       body: { accepted: 3, duplicates: 0 },
     });
@@ -140,8 +140,22 @@ describe('POST /local/token', () => {
   it('answers 400 with what is wrong with a request', async () => {
     expect(await ask({ sub: '', groups: ['d1:king'] })).toEqual({
       status: 400,
-      body: { message: 'sub: Expected a user identifier. groups.0: Expected <domainID>:<role>, such as d1:viewer.' },
+      body: {
+        message:
+          'sub: Expected a user identifier. ' +
+          'groups.0: Expected <domainID>:<role>, such as d1:viewer, or <domainID>:cvm:<cvmID>, such as d1:cvm:cvm-1.',
+      },
     });
+    for (const group of ['d1:cvm:', 'd1:viewer:cvm-1', 'd1:cvm:a/b', `d1:cvm:${'x'.repeat(65)}`, 'd 1:cvm:a', ':cvm:a']) {
+      expect([group, (await ask({ sub: 'cvm', groups: [group] })).status]).toEqual([group, 400]);
+    }
+  });
+
+  it('gives a token that is bound to a CVM', async () => {
+    const { body } = await ask({ sub: 'cvm', groups: ['d9:cvm:rack:4'] });
+    const call = callAs(stack.baseUrl, String(body['access_token']));
+    expect((await call('GET', '/d9/cvms/rack:4/commands')).status).toBe(200);
+    expect((await call('GET', '/d9/cvms/rack:5/commands')).status).toBe(403);
   });
 
   it('gives no token to a page of another site', async () => {

@@ -4,6 +4,7 @@ import { functionNames } from '../../../infra/bundles/function-names.ts';
 import { schedules } from '../../../infra/schedules.ts';
 import { nameIn, targetsOf, webhooksOf } from '../../../infra/stages.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
+import type { Route } from '../../../shared/http/route.ts';
 import { tasks } from '../../../shared/tasks/tasks.ts';
 import { errorsOf, flat, fullStage, synthesize } from '../../support/synthesized-stages.ts';
 
@@ -18,7 +19,7 @@ interface AlarmProperties extends Partial<Metric> {
   AlarmDescription: string;
   AlarmActions: unknown[];
   OKActions: unknown[];
-  Metrics?: { MetricStat?: { Metric: Metric } }[];
+  Metrics?: { Expression?: string; MetricStat?: { Metric: Metric } }[];
   TreatMissingData: string;
   Threshold: number;
 }
@@ -125,6 +126,24 @@ describe.each(synthesize())('the operations stack of $stage.name', ({ stage, sta
     const [all, ...excluded] = metricsOf(named('throttled-functions'));
     expect(all?.Dimensions ?? []).toEqual([]);
     expect(excluded.map((metric) => dimension(metric, 'FunctionName'))).toEqual(schedules.map(({ name }) => nameIn(stage, name)));
+  });
+
+  it('has an alarm for slow requests in which endpoints that wait do not count', () => {
+    const metrics = metricsOf(named('api-latency'));
+    const waiting = routes.filter((route: Route) => route.waits).map(({ name }) => nameIn(stage, name));
+    const ofFunctions = metrics.flatMap((metric) => {
+      const name = dimension(metric, 'FunctionName');
+      return typeof name === 'string' ? [`${metric.MetricName} ${name}`] : [];
+    });
+    expect(waiting).toHaveLength(2);
+    expect(ofFunctions.sort()).toEqual(
+      ['Duration', 'Invocations'].flatMap((metric) => waiting.map((name) => `${metric} ${name}`)).sort(),
+    );
+    expect(metrics.filter((metric) => dimension(metric, 'Resource') !== undefined)).toEqual([]);
+    expect(named('api-latency')?.Metrics?.map(({ Expression }) => Expression)).toContain(
+      '100 * (FILL(slow, 0) - FILL(slow0, 0) - FILL(slow1, 0)) / (requests - FILL(requests0, 0) - FILL(requests1, 0))',
+    );
+    expect(metrics.length).toBeLessThanOrEqual(10); // the most that an alarm takes
   });
 
   it('has an alarm for a sweep that stops running', () => {

@@ -18,11 +18,11 @@ interface FunctionProperties {
   Architectures: string[];
   MemorySize: number;
   Timeout: number;
+  ReservedConcurrentExecutions?: number;
   TracingConfig: { Mode: string };
   LoggingConfig: { LogFormat: string; LogGroup: unknown; ApplicationLogLevel: string };
   Environment: { Variables: Record<string, unknown> };
   DeadLetterConfig?: { TargetArn: unknown };
-  ReservedConcurrentExecutions?: number;
 }
 
 interface Statement {
@@ -75,6 +75,9 @@ function referenced(reference: unknown): string {
   const { Ref, 'Fn::GetAtt': attribute } = reference as { Ref?: string; 'Fn::GetAtt'?: string[] };
   return Ref ?? attribute?.[0] ?? '';
 }
+
+const maxWaitInSeconds = 20;
+const waits = (name: FunctionName) => routes.some((route: Route) => route.name === name && route.waits);
 
 const listed = (actions: string | string[]) => [actions].flat();
 
@@ -178,16 +181,17 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
     expect(deployed?.DependsOn).toEqual(expect.arrayContaining(Object.keys(service.ofType('AWS::ApiGatewayV2::Route'))));
   });
 
-  it('gives reports, lifecycle steps and scheduled tasks executions of their own', () => {
+  it('gives reports, functions that wait, lifecycle steps and scheduled tasks executions of their own', () => {
     const reserved = functionNames
       .map((name) => [name, functionOf(synthesized, name).ReservedConcurrentExecutions] as const)
       .filter(([, count]) => count !== undefined);
     const { reservedConcurrency: wanted } = stage;
-    const expected: [string, number][] =
+    const expected: [string, number | undefined][] =
       wanted === 'none'
         ? []
         : [
             ['cvms/report', wanted.reports],
+            ...functionNames.filter(waits).map((name): [string, number | undefined] => [name, stage.waits.concurrency]),
             ...[...lifecycleSteps, 'execution-ended'].map((step): [string, number] => [
               `lifecycle/${step}`,
               wanted.lifecycleSteps,
@@ -247,8 +251,18 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
         TracingConfig: { Mode: 'Active' },
         LoggingConfig: { LogFormat: 'JSON', ApplicationLogLevel: stage.logLevel },
       });
-      expect(properties.MemorySize).toBeGreaterThanOrEqual(512);
+      expect(properties.MemorySize).toBe(waits(name) ? 256 : 512);
       expect(properties.Timeout).toBeLessThanOrEqual(routes.some((route) => route.name === name) ? 29 : 900);
+    });
+
+    it('has a concurrency of its own if it waits: more than the waits that it may hold', () => {
+      const { perStage, perDomain, concurrency } = stage.waits;
+      const caps = { WAITS_PER_STAGE: String(perStage), WAITS_PER_DOMAIN: String(perDomain) };
+      expect(properties.ReservedConcurrentExecutions).toBe(waits(name) ? concurrency : undefined);
+      if (!waits(name)) return;
+      expect(properties.Environment.Variables).toMatchObject(caps);
+      expect(concurrency).toBeGreaterThan(perStage);
+      expect(properties.Timeout).toBeGreaterThan(maxWaitInSeconds + 5);
     });
 
     it('is granted exactly the actions that it declares', () => {
@@ -257,9 +271,11 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
         [...(uses.content ?? []), ...(uses.bucket ?? [])].map((action) => `s3:${action}`).sort(),
       );
       expect(actionsOn('states').sort()).toEqual((uses.stateMachine ?? []).map((action) => `states:${action}`).sort());
+      const ofKeys = [...(uses.signingKey ?? []), ...(uses.publishedKeys ?? [])];
+      expect(actionsOn('kms').sort()).toEqual(ofKeys.map((action) => `kms:${action}`).sort());
       const others = statements
         .flatMap(({ Action }) => listed(Action))
-        .filter((action) => !/^(dynamodb|s3|states):/.test(action));
+        .filter((action) => !/^(dynamodb|s3|states|kms):/.test(action));
       expect(others.sort()).toEqual([
         ...['logs:CreateLogStream', 'logs:PutLogEvents'],
         ...(properties.DeadLetterConfig ? ['sqs:SendMessage'] : []),
@@ -274,6 +290,13 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
         if (/^s3:(Get|Put|Delete)Object$/.test(action ?? '')) expect(flat(Resource)).toMatch(/\/content\/\*$/);
         if (action?.startsWith('states:')) expect(flat(Resource)).toContain(nameIn(stage, 'run-lifecycle'));
       }
+    });
+
+    it('is granted signatures only if it makes evidence, and only by the newest key', () => {
+      const signs = statements.filter(({ Action }) => listed(Action).includes('kms:Sign'));
+      expect(signs).toHaveLength(name === 'runs/get-evidence' ? 1 : 0);
+      const newest = stage.evidenceKeys.at(-1)?.replace('-', '') ?? '';
+      for (const { Resource } of signs) expect(flat(Resource)).toMatch(new RegExp(`EvidenceKeys${newest}`));
     });
 
     it('has exactly the environment variables that it declares, each with a value', () => {
@@ -391,7 +414,21 @@ describe('a stage that reserves more executions than its account has', () => {
     ]);
   });
 
+  it('counts what functions that wait reserve', () => {
+    const waits = { ...fullStage.waits, concurrency: 400 };
+    expect(errorsOf({ ...fullStage, waits })).toEqual([expect.stringContaining('but its account has 1000.')]);
+  });
+
   it('passes if it reserves none', () => {
     expect(errorsOf({ ...fullStage, accountConcurrency: 10, reservedConcurrency: 'none' })).toEqual([]);
+  });
+});
+
+describe('a stage that reserves no more executions for waits than it may hold', () => {
+  it('fails at synth, unless waits share the executions of the account', () => {
+    const { perStage, perDomain } = fullStage.waits;
+    const errors = errorsOf({ ...fullStage, waits: { perStage, perDomain, concurrency: perStage } });
+    expect(errors).toEqual([expect.stringContaining('Make waits.concurrency of the stage in infra/stages.ts more than')]);
+    expect(errorsOf({ ...fullStage, waits: { perStage, perDomain } })).toEqual([]);
   });
 });

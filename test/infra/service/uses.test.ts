@@ -2,6 +2,7 @@ import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { functionNames, type FunctionName } from '../../../infra/bundles/function-names.ts';
 import { startStack, type Stack } from '../../../infra/local/stack.ts';
+import { canonicalDigest } from '../../../shared/canonical-json.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
 import { changesLists, type Uses } from '../../../shared/uses.ts';
 import { tasks } from '../../../shared/tasks/tasks.ts';
@@ -17,6 +18,7 @@ const onlyInRaces: Partial<Record<FunctionName, string[]>> = {
   'lifecycle/await-cvm': ['states:SendTaskSuccess', 'states:SendTaskFailure'],
   'lifecycle/deliver-stop': ['states:SendTaskSuccess', 'states:SendTaskFailure'],
   'lifecycle/sweep-runs': ['states:SendTaskSuccess'],
+  'runs/get-evidence': ['kms:GetPublicKey'], // here all functions share a process, which reads a public key once
   'maintenance/purge': ['dynamodb:BatchGetItem', 'dynamodb:PutItem'],
   'maintenance/receive-upload': ['s3:DeleteObject'],
   'maintenance/collect-content': ['dynamodb:UpdateItem', 's3:GetObject'],
@@ -114,6 +116,7 @@ async function liveThroughIt(): Promise<void> {
 
   await repeatCreates();
   await changeInputs(id, grow);
+  await approve(id, grow);
   await grow();
   await grow();
   await withoutExecution(id, 'cvm-2', grow, new Error('Step Functions is down.'));
@@ -131,8 +134,20 @@ async function liveThroughIt(): Promise<void> {
     await stack.invoke('lifecycle/execution-ended', { detail });
   });
   await stopRuns(id, grow);
+  await registerCvms();
   await read(id);
   await remove(id);
+}
+
+/** Enough changes of the list for a fold by each function that changes it. */
+async function registerCvms(): Promise<void> {
+  const cvms = Array.from({ length: 40 }, (_, index) => `/d1/cvms/registered-${index}`);
+  for (const cvm of cvms) await done('PUT', cvm, { description: '' });
+  await done('GET', '/d1/cvms?offset=1&limit=100');
+  await done('GET', cvms[0] ?? '');
+  await done('PUT', cvms[0] ?? '', { description: 'changed' });
+  await done('GET', `${cvms[0] ?? ''}/commands`);
+  for (const cvm of cvms) await call('DELETE', cvm);
 }
 
 async function repeatCreates(): Promise<void> {
@@ -157,6 +172,15 @@ async function changeInputs(id: string, grow: () => Promise<void>): Promise<void
   await done('POST', `/d1/assets/${dataset}/${id}`);
   await grow();
   await done('DELETE', `/d1/assets/${dataset}`);
+}
+
+async function approve(id: string, grow: () => Promise<void>): Promise<void> {
+  await grow();
+  await done('POST', `${path(id)}/approvals`, { digest: canonicalDigest(await done('GET', `${path(id)}/manifest`)) });
+  await done('GET', `${path(id)}/approvals`);
+  await done('GET', '/d1/todo');
+  await grow();
+  await done('DELETE', `${path(id)}/approvals`);
 }
 
 async function stopRuns(id: string, grow: () => Promise<void>): Promise<void> {
@@ -204,11 +228,20 @@ async function read(id: string): Promise<void> {
     `/run?run=${run}`,
   ];
   const routesToRead = [
-    ...['/health', '/openapi.json', '/d1/computations/statistics', `/d1/assets/${dataset}`, `/d1/assets/${dataset}/computations`],
+    ...[
+      '/health',
+      '/openapi.json',
+      '/.well-known/jwks.json',
+      '/d1/computations/statistics',
+      `/d1/assets/${dataset}`,
+      `/d1/assets/${dataset}/computations`,
+    ],
     ...[...pages, ...ofComputation.map((rest) => path(id) + rest)],
   ];
   for (const route of routesToRead) await done('GET', route);
+  await done('GET', `${path(id)}/evidence?run=${run}`);
   await readByOthers();
+  await waitForNothing(id);
   await done('POST', `${path(third)}/dryrun`);
 
   const { upload } = await done('POST', '/d1/assets', asset({ asset: undefined }));
@@ -216,6 +249,15 @@ async function read(id: string): Promise<void> {
   await fetch(url, { method, headers, body: 'a,b' });
   await called('maintenance/receive-upload', 'dynamodb:UpdateItem');
   await done('DELETE', `/d1/assets/${dataset}`);
+}
+
+async function waitForNothing(id: string): Promise<void> {
+  const { events } = await done('GET', `${path(id)}/events?limit=1`);
+  const [last] = events as { id: string }[];
+  await Promise.all([
+    done('GET', `${path(id)}/events?after=${last?.id ?? ''}&wait=1`),
+    done('GET', '/d1/cvms/cvm-of-nobody/commands?wait=1'),
+  ]);
 }
 
 /** Two reads: the first one creates the record of reads. */
@@ -262,11 +304,12 @@ afterAll(async () => {
 describe('the declared uses of a function', () => {
   const usesOf = new Map<FunctionName, Uses>([...routes, ...tasks].map(({ name, uses }) => [name, uses]));
   const allowed = (name: FunctionName) => {
-    const { table = [], content = [], stateMachine = [] } = usesOf.get(name) ?? {};
+    const { table = [], content = [], stateMachine = [], signingKey = [], publishedKeys = [] } = usesOf.get(name) ?? {};
     return [
       ...table.map(ofTable),
       ...content.map((action) => `s3:${action}`),
       ...stateMachine.map((action) => `states:${action}`),
+      ...[...signingKey, ...publishedKeys].map((action) => `kms:${action}`),
     ];
   };
 

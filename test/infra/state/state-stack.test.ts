@@ -86,6 +86,13 @@ describe.each(synthesize())('the state stack of $stage.name', ({ stage, stacks: 
     expect(CorsRules?.flatMap(({ AllowedOrigins }) => AllowedOrigins) ?? []).toEqual(stage.corsOrigins);
   });
 
+  it('has a key on P-256 for each name of the stage, which signs and cannot be exported', () => {
+    const keys = Object.values(state.ofType<Record<string, unknown>>('AWS::KMS::Key'));
+    expect(keys).toHaveLength(stage.evidenceKeys.length);
+    for (const key of keys) expect(key).toMatchObject({ KeySpec: 'ECC_NIST_P256', KeyUsage: 'SIGN_VERIFY' });
+    expect(new Set(policiesOf('AWS::KMS::Key'))).toEqual(new Set([deletion]));
+  });
+
   it('has a user pool only if the stage names no issuer', () => {
     const pools = Object.values(state.ofType<Record<string, unknown>>('AWS::Cognito::UserPool'));
     expect(pools).toHaveLength(stage.issuer ? 0 : 1);

@@ -47,6 +47,13 @@ describe('callerOf', () => {
     expect(callerOf({ ...claims, token_use: 'access' }, 'memberships', 'd1').id).toBe('alice');
   });
 
+  it('throws unauthenticated for a user identifier with a lone surrogate, which an event could not name', () => {
+    for (const sub of ['\ud800', 'alice\udfff']) {
+      const reading = () => callerOf({ sub, groups: '[d1:viewer]' }, 'groups', 'd1');
+      expect(reading).toThrow(expect.objectContaining({ code: 'unauthenticated' }));
+    }
+  });
+
   it('gives a caller the actions of all its roles', () => {
     const { id, actions } = callerOf({ sub: 'alice', groups: ['d1:editor', 'd1:runner'] }, 'groups', 'd1');
     expect([id, [...actions].sort()]).toEqual(['alice', ['edit', 'run', 'view']]);
@@ -82,6 +89,41 @@ describe('callerOf', () => {
     expect(() => callerOf({ sub, groups: '[d1:viewer]' }, 'groups', 'd1')).toThrow(
       expect.objectContaining({ code: 'unauthenticated' }),
     );
+  });
+});
+
+describe('a membership that is bound to a CVM', () => {
+  const actionsOn = (cvmId: string | undefined, ...groups: string[]) => [
+    ...callerOf({ sub: 'a', groups }, 'groups', 'd1', cvmId).actions,
+  ];
+
+  it('allows operate_cvm on that CVM alone', () => {
+    expect(actionsOn('cvm-1', 'd1:cvm:cvm-1')).toEqual(['operate_cvm']);
+    for (const other of ['cvm-2', 'cvm', 'CVM-1', 'cvm-1:', ':cvm-1', '', undefined]) {
+      expect([other, actionsOn(other, 'd1:cvm:cvm-1')]).toEqual([other, []]);
+    }
+  });
+
+  it('is divided by its first two colons', () => {
+    expect(actionsOn('a:b:c', 'd1:cvm:a:b:c')).toEqual(['operate_cvm']);
+    expect(actionsOn('c', 'd1:cvm:a:b:c')).toEqual([]);
+    expect(actionsOn('a', 'd1:cvm:a:b:c')).toEqual([]);
+  });
+
+  it('adds up with others', () => {
+    expect(actionsOn('b', 'd1:cvm:a', 'd1:cvm:b')).toEqual(['operate_cvm']);
+    expect(actionsOn('c', 'd1:cvm:a', 'd1:cvm')).toEqual(['operate_cvm']);
+    expect(actionsOn('c', 'd1:cvm:a', 'd2:cvm', 'd1:viewer')).toEqual(['view']);
+  });
+
+  it.each(['d1:cvm:', 'd1::cvm', ':cvm:a', 'd1:viewer:a', 'd1:administrator:cvm'])('is not %j, which gives nothing', (group) => {
+    expect(() => rolesIn([group])).toThrow(expect.objectContaining({ code: 'forbidden' }));
+  });
+
+  it('refuses other CVMs with a message of its own', () => {
+    const caller = callerOf({ sub: 'a', groups: ['d1:cvm:a'] }, 'groups', 'd1', 'b');
+    expect(() => permit(caller, { anyOf: ['operate_cvm'] })).toThrow('The token is bound to other CVMs of this domain.');
+    expect(() => permit(caller, { anyOf: ['view'] })).toThrow('Requires view. Your roles in this domain: cvm.');
   });
 });
 

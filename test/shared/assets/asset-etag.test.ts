@@ -14,6 +14,7 @@ const asset: StoredAsset = {
   size: 4,
   checksum: 'a'.repeat(64),
   content_access: 'creator',
+  use: 'open',
   created_by: 'alice',
   created_at: now,
   updated_at: now,

@@ -18,6 +18,7 @@ const row = {
   size: 3,
   checksum: hash,
   content_access: 'domain',
+  use: 'approval',
   created_by: 'alice',
   created_at: now,
   updated_at: now,
@@ -31,6 +32,7 @@ describe('assetInput', () => {
       mime_type: '',
       user_key: '',
       content_access: 'creator',
+      use: 'open',
     });
   });
 
@@ -41,6 +43,7 @@ describe('assetInput', () => {
       asset: 'YSxi',
       user_key: 'key',
       content_access: 'domain',
+      use: 'approval',
       checksum: hash,
     };
     expect(v.parse(assetInput, { asset: { ...given, ...fields } }).asset).toEqual({
@@ -86,6 +89,8 @@ describe('assetInput', () => {
     { content_access: 'nobody' },
     { content_access: '' },
     { content_access: null },
+    { use: 'never' },
+    { use: null },
     { user_key: 'x'.repeat(16 * 1024 + 1) },
     { state: 'ready' },
   ])('refuses %j', (fields) => {
@@ -130,8 +135,12 @@ describe('storedAsset', () => {
     expect(v.parse(storedAsset, stored)).toEqual(stored);
   });
 
-  it('is open to its creator only if it was stored before assets had `content_access`', () => {
-    const { content_access: _, ...old } = { ...row, user_key: '', content_key: 'a', content_checksum: 'b', upload_key: null };
-    expect(v.parse(storedAsset, { ...old, version: 1 })).toMatchObject({ content_access: 'creator' });
+  it('is open to its creator only, and to any use, if it was stored before assets had `content_access` and `use`', () => {
+    const {
+      content_access: _access,
+      use: _use,
+      ...old
+    } = { ...row, user_key: '', content_key: 'a', content_checksum: 'b', upload_key: null };
+    expect(v.parse(storedAsset, { ...old, version: 1 })).toMatchObject({ content_access: 'creator', use: 'open' });
   });
 });

@@ -30,7 +30,12 @@ async function aPendingAsset(): Promise<string> {
   return (await createAsset(stores.table, stores.content, { domain, ...fields })).id;
 }
 
-const domainOpen = { file_name: 'iris.csv', asset_type: 'dataset' as const, content_access: 'domain' as const };
+const domainOpen = {
+  file_name: 'iris.csv',
+  asset_type: 'dataset' as const,
+  content_access: 'domain' as const,
+  use: 'open' as const,
+};
 type Request = Parameters<typeof describeAsset>[2];
 const describeFor = (id: string, by: string, isKnown?: Request['isKnown'], table = stores.table) =>
   describeAsset(table, stores.content, { domain, id, by, now: byAlice.now, isKnown });

@@ -22,6 +22,7 @@ const row: StoredComputation = {
   version: 3,
   inputs_version: 2,
   dataset_count: 0,
+  approval: 'none',
 };
 const run: Run = {
   id,
@@ -32,9 +33,10 @@ const run: Run = {
   ended_at: null,
   started_by: 'alice',
   reason: null,
+  manifest_digest: null,
 };
 const dataset = { asset_id: id, file_name: 'a.csv', asset_type: 'dataset' as const, linked_as: 2 };
-const definition: Definition = { agent_config: defaultAgentConfig, algorithm: undefined, datasets: [dataset] };
+const definition: Definition = { agent_config: defaultAgentConfig, consumers: [], algorithm: undefined, datasets: [dataset] };
 const withConfig = (config: Partial<Definition['agent_config']>): Definition => ({
   ...definition,
   agent_config: { ...defaultAgentConfig, ...config },

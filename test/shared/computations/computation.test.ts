@@ -19,6 +19,7 @@ const run = {
   ended_at: null,
   started_by: 'alice',
   reason: null,
+  manifest_digest: 'ab'.repeat(32),
 };
 const row = { id, name: 'Iris', description: 'Irises', owner: 'alice', status: 'running', created_at: now, updated_at: now };
 const assets = [
@@ -34,6 +35,8 @@ describe('computationInput', () => {
       name: 'Iris',
       description: '',
       agent_config: defaultAgentConfig,
+      approval: 'none',
+      consumers: [],
     });
   });
 
@@ -43,6 +46,9 @@ describe('computationInput', () => {
     { description: 'x'.repeat(4000) },
     { owner: 'x' },
     { owner: 'x'.repeat(255) },
+    { approval: 'all' },
+    { approval: 'all_signed' },
+    { consumers: Array.from({ length: 40 }, (_, index) => `user-${index}`) },
   ])('takes %j', (fields) => {
     expect(isTaken(fields)).toBe(true);
   });
@@ -53,6 +59,11 @@ describe('computationInput', () => {
     { description: 'x'.repeat(4001) },
     { owner: '' },
     { owner: 'x'.repeat(256) },
+    { approval: 'some' },
+    { approval: null },
+    { consumers: Array.from({ length: 41 }, (_, index) => `user-${index}`) },
+    { consumers: [''] },
+    { consumers: 'bob' },
     { id },
   ])('refuses %j', (fields) => {
     expect(isTaken(fields)).toBe(false);
@@ -65,6 +76,19 @@ describe('computationReplacement', () => {
     expect(v.safeParse(computationReplacement, returned).success).toBe(true);
   });
 
+  it('leaves out what stays the same if it is left out', () => {
+    expect(v.parse(computationReplacement, { name: 'Iris' })).toEqual({
+      name: 'Iris',
+      description: '',
+      agent_config: defaultAgentConfig,
+    });
+  });
+
+  it('names each consumer once, in the given order', () => {
+    const { consumers } = v.parse(computationReplacement, { name: 'Iris', consumers: ['dave', 'bob', 'dave'] });
+    expect(consumers).toEqual(['dave', 'bob']);
+  });
+
   it('takes owners of 1 to 255 characters', () => {
     const owners = ['', 'x', 'x'.repeat(255), 'x'.repeat(256)];
     const taken = owners.map((owner) => v.safeParse(computationReplacement, { name: 'Iris', owner }).success);
@@ -74,14 +98,20 @@ describe('computationReplacement', () => {
 
 describe('computationSchema', () => {
   it('returns every field of a computation, its assets and its run, and no other', () => {
-    const computation = { ...row, agent_config: defaultAgentConfig, assets, run };
+    const computation = { ...row, agent_config: defaultAgentConfig, approval: 'all', consumers: ['bob'], assets, run };
     expect(v.parse(computationSchema, { ...computation, version: 1 })).toEqual(computation);
   });
 });
 
 describe('storedComputation', () => {
   it('keeps every field that is stored', () => {
-    const stored = { ...row, run, version: 1, inputs_version: 2, dataset_count: 3 };
+    const stored = { ...row, run, version: 1, inputs_version: 2, dataset_count: 3, approval: 'all' };
     expect(v.parse(storedComputation, stored)).toEqual(stored);
+  });
+
+  it('takes no approval, and has no digest of its run, if an earlier version stored it', () => {
+    const { manifest_digest: _, ...oldRun } = run;
+    const stored = { ...row, run: oldRun, version: 1, inputs_version: 2, dataset_count: 3 };
+    expect(v.parse(storedComputation, stored)).toMatchObject({ approval: 'none', run: { manifest_digest: null } });
   });
 });

@@ -20,8 +20,9 @@ const daysRead = async (days: number) => (await readStatistics(embedded.table, '
 describe('readStatistics', () => {
   it('answers the given number of UTC days, today included, across the end of a month', async () => {
     for (const day of ['02-26', '02-27', '02-28', '03-01', '03-02', '03-03']) {
-      const fields = { name: 'Iris', description: '', owner: 'alice' };
-      const given = { domain: 'd1', fields, agent_config: defaultAgentConfig, by: 'alice', now: `2025-${day}T12:00:00.000Z` };
+      const fields = { name: 'Iris', description: '', owner: 'alice', approval: 'none' as const };
+      const now = `2025-${day}T12:00:00.000Z`;
+      const given = { domain: 'd1', fields, agent_config: defaultAgentConfig, consumers: [], by: 'alice', now };
       await createComputation(embedded.table, given);
     }
     expect(await daysRead(1)).toEqual(['2025-03-02']);

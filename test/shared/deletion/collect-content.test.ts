@@ -33,6 +33,7 @@ const create = (asset: string | undefined, table = stores.table) =>
     domain,
     ...fields,
     content_access: 'creator',
+    use: 'open',
     asset,
     createdBy: 'alice',
     now: clockOfTests,

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { matches, type EventFilter } from '../../../shared/events/event-filter.ts';
 import type { Event } from '../../../shared/events/event.ts';
 import { readHead } from '../../../shared/events/journal-head.ts';
+import { readEventsAfter, type Continuation, type EventsAfter } from '../../../shared/events/read-events-after.ts';
 import { readEvents, type Paging } from '../../../shared/events/read-events.ts';
 import { parseSegment } from '../../../shared/events/segment.ts';
 import { journalKeys } from '../../../shared/table/keys.ts';
@@ -26,6 +27,13 @@ const timestamp = (milliseconds: number) => new Date(start + milliseconds).toISO
 function expected(events: Event[], filter: EventFilter, { limit, offset }: Paging): { events: Event[]; total: number } {
   const matching = events.filter((event) => passes(event, filter)).reverse();
   return { events: matching.slice(offset, offset + limit), total: matching.length };
+}
+
+/** The same for the events after one of them, oldest first. */
+function expectedAfter(events: Event[], filter: EventFilter, { limit, after }: Continuation): EventsAfter {
+  const matching = events.filter((event) => passes(event, filter));
+  const following = events.slice(after).filter((event) => passes(event, filter));
+  return { events: following.slice(0, limit), total: matching.length, count: events.length };
 }
 
 function passes(event: Event, { from, to, ...wanted }: EventFilter): boolean {
@@ -73,10 +81,11 @@ const listing = fc.record({
   timesOnly: fc.boolean(),
   limit: fc.integer({ min: 1, max: 100 }),
   offset: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 400 })),
+  after: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 400 })),
 });
 
 describe('readEvents', () => {
-  it('returns the same pages and totals as a plain list for random journals and filters', async () => {
+  it('returns the same pages and totals as a plain list for random journals and filters, also after any event', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(batch, { maxLength: 14, size: 'max' }),
@@ -89,9 +98,16 @@ describe('readEvents', () => {
             clock += step;
             recorded.push(...(await appendToJournal(embedded.table, computation, events, timestamp(clock))));
           }
-          for (const { filter, timesOnly, ...paging } of listings) {
+          const head = await readHead(embedded.table, computation);
+          for (const { filter, timesOnly, limit, offset, after: any } of listings) {
             const asked = timesOnly ? { from: filter.from, to: filter.to } : filter;
+            const [paging, after] = [
+              { limit, offset },
+              { limit, after: Math.min(any, recorded.length) },
+            ];
             expect(await readEvents(embedded.table, computation, asked, paging)).toEqual(expected(recorded, asked, paging));
+            const following = await readEventsAfter(embedded.table, computation, asked, after, head);
+            expect(following).toEqual(expectedAfter(recorded, asked, after));
           }
         },
       ),

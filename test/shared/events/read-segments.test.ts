@@ -27,7 +27,7 @@ async function aJournal(): Promise<{ id: string; segments: Segment[] }> {
   return { id, segments: items.map(parseSegment) };
 }
 
-async function read(id: string, range: { from?: string; to?: string } = {}): Promise<Segment[]> {
+async function read(id: string, range: { from?: string | undefined; to?: string | undefined } = {}): Promise<Segment[]> {
   return await readSegments(embedded.table, id, await readHead(embedded.table, id), { from: range.from, to: range.to });
 }
 

@@ -59,6 +59,26 @@ function counter(before: () => void = () => undefined) {
 }
 
 describe('changeEndpoint', () => {
+  it('answers with the status of a new resource, and gives that again', async () => {
+    let count = 0;
+    const put = { ...thing, name: 'things/put', method: 'PUT' } as const satisfies Route;
+    const handler = changeEndpoint(put, { ...contract, statusIfNew: 201 } as const, {
+      change: async ({ table }) => {
+        const result = await commitChange(table, new Transaction(), { count: count + 1 });
+        count += 1;
+        return result;
+      },
+      reply: ({ count }) => ({ body: { count }, isNew: count === 1 }),
+    });
+    const answers = [await send(handler, 'new'), await send(handler, 'not new'), await send(handler, 'new'), await send(handler)];
+    expect(answers.map(({ statusCode, body }) => [statusCode, body['count']])).toEqual([
+      [201, 1],
+      [200, 2],
+      [201, 1],
+      [200, 3],
+    ]);
+  });
+
   it('makes the change once for requests with the same key, and each time without a key', async () => {
     const handler = counter();
     const answers = [await send(handler, 'k'), await send(handler, 'k'), await send(handler), await send(handler, 'l')];

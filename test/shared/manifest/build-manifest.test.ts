@@ -1,62 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { StoredAsset } from '../../../shared/assets/asset.ts';
 import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
-import type { ParticipantKey } from '../../../shared/keys/participant-key.ts';
-import { buildManifest, type Inputs } from '../../../shared/manifest/build-manifest.ts';
-import { clockOfTests } from '../../support/append-to-journal.ts';
-
-const id = '00000000-0001-8000-8000-000000000000';
-const key = (user: string) => btoa(`key of ${user}`);
-
-function anAsset(fields: Partial<StoredAsset> = {}): StoredAsset {
-  return {
-    id,
-    file_name: 'iris.csv',
-    description: '',
-    asset_type: 'dataset',
-    mime_type: '',
-    state: 'ready',
-    size: 1,
-    checksum: '07'.repeat(32),
-    content_access: 'creator',
-    created_by: 'bob',
-    created_at: clockOfTests,
-    updated_at: clockOfTests,
-    user_key: '',
-    content_key: 'content',
-    content_checksum: '07'.repeat(32),
-    upload_key: null,
-    version: 1,
-    ...fields,
-  };
-}
-
-function aKey(user_id: string, fields: Partial<ParticipantKey> = {}): ParticipantKey {
-  return { user_id, user_key: key(user_id), fingerprint: '', is_consumer: false, uploaded_at: clockOfTests, ...fields };
-}
-
-function inputs(fields: Partial<Inputs> = {}): Inputs {
-  return {
-    computation: {
-      id,
-      name: 'Iris',
-      description: '',
-      owner: 'alice',
-      status: 'created',
-      created_at: clockOfTests,
-      updated_at: clockOfTests,
-      run: null,
-      version: 1,
-      inputs_version: 1,
-      dataset_count: 1,
-    },
-    agent_config: defaultAgentConfig,
-    algorithm: anAsset({ file_name: 'algorithm.py', asset_type: 'algorithm' }),
-    datasets: [anAsset()],
-    keys: [aKey('alice'), aKey('bob')],
-    ...fields,
-  };
-}
+import { buildManifest } from '../../../shared/manifest/build-manifest.ts';
+import { aKeyOf, anAssetRow, id, inputs, key } from '../../support/manifest-inputs.ts';
 
 describe('buildManifest', () => {
   it('returns hashes as 32 integers, and the keys that providers uploaded to the computation', () => {
@@ -72,25 +17,25 @@ describe('buildManifest', () => {
   });
 
   it("uses an asset's own key before its creator's", () => {
-    const { manifest } = buildManifest(inputs({ datasets: [anAsset({ user_key: key('asset') })] }));
+    const { manifest } = buildManifest(inputs({ datasets: [anAssetRow({ user_key: key('asset') })] }));
     expect(manifest?.datasets[0]?.user_key).toBe(key('asset'));
   });
 
   it('lists the owner first among the consumers, then others with the role by the time of their key', () => {
     const later = '2025-07-18T08:00:00.000Z';
     const keys = [
-      aKey('dora', { is_consumer: true, uploaded_at: later }),
-      aKey('carl', { is_consumer: true }),
-      aKey('bob'),
-      aKey('alice'),
+      aKeyOf('dora', { is_consumer: true, uploaded_at: later }),
+      aKeyOf('carl', { is_consumer: true }),
+      aKeyOf('bob'),
+      aKeyOf('alice'),
     ];
     const { manifest } = buildManifest(inputs({ keys }));
     expect(manifest?.result_consumers.map(({ user_key }) => user_key)).toEqual([key('alice'), key('carl'), key('dora')]);
   });
 
   it('returns each missing key, file and fact once', () => {
-    const pending = anAsset({ state: 'pending', checksum: null, content_key: null });
-    const sample = anAsset({ file_name: 'sample.csv', state: 'pending' });
+    const pending = anAssetRow({ state: 'pending', checksum: null, content_key: null });
+    const sample = anAssetRow({ file_name: 'sample.csv', state: 'pending' });
     const agent_config = { ...defaultAgentConfig, server_key: 'key.pem' };
     const { missing, manifest } = buildManifest(
       inputs({ algorithm: undefined, datasets: [pending, sample], keys: [], agent_config }),
@@ -106,7 +51,7 @@ describe('buildManifest', () => {
   });
 
   it('returns what an algorithm lacks: its content, and the key of its creator', () => {
-    const algorithm = anAsset({ file_name: 'algorithm.py', asset_type: 'algorithm', created_by: 'carl', state: 'pending' });
+    const algorithm = anAssetRow({ file_name: 'algorithm.py', asset_type: 'algorithm', created_by: 'carl', state: 'pending' });
     const { missing } = buildManifest(inputs({ algorithm }));
     expect(missing).toEqual({ keys: ['carl'], hashes: ['algorithm.py'], info: [] });
   });
@@ -121,7 +66,7 @@ describe('buildManifest', () => {
   it('returns the size limit as missing info for a manifest that exceeds it', () => {
     const keys = [
       ...inputs().keys,
-      ...Array.from({ length: 200 }, (_, index) => aKey(`u${index}`, { is_consumer: true, user_key: btoa('k'.repeat(1500)) })),
+      ...Array.from({ length: 200 }, (_, index) => aKeyOf(`u${index}`, { is_consumer: true, user_key: btoa('k'.repeat(1500)) })),
     ];
     expect(buildManifest(inputs({ keys })).missing?.info).toEqual([expect.stringContaining('at most 262144 fit')]);
   });

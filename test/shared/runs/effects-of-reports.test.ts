@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Claim } from '../../../shared/runs/claim.ts';
-import { answeredCommands, claimChangeOf } from '../../../shared/runs/effects-of-reports.ts';
+import { answeredCommands, claimChangeOf, wordOf } from '../../../shared/runs/effects-of-reports.ts';
 import type { Report } from '../../../shared/runs/report.ts';
 
 const now = '2025-07-17T08:00:00.000Z';
@@ -24,6 +24,7 @@ const event = (event_type: string, status: string): Report => ({
   originator: 'agent',
 });
 const heartbeat: Report = { ...base, type: 'heartbeat' };
+const withReason = (reason: string): Report => ({ ...event('Failed', 'Failed'), reason }) as Report;
 
 describe('claimChangeOf', () => {
   it.each([
@@ -66,6 +67,33 @@ describe('claimChangeOf', () => {
   ])('tells whether a CVM stopped %s', (_what, stop_token, reason) => {
     const change = claimChangeOf([event('Stopped', 'Stopped')], { ...claim, ...(stop_token ? { stop_token } : {}) }, now);
     expect(change?.set.outcome).toEqual({ status: 'cancelled', reason, is_confirmed: true });
+  });
+});
+
+describe('the reason of an event that ends the run', () => {
+  it.each([
+    ['exit status 3', 'exit status 3'],
+    ['', 'The CVM failed.'],
+  ])('is the one that the CVM gives, %j, or the one of the service', (given, reason) => {
+    expect(claimChangeOf([withReason(given)], claim, now)?.set.outcome).toEqual({ status: 'failed', reason });
+  });
+
+  it('is ignored if the event ends nothing', () => {
+    const change = claimChangeOf([{ ...event('Running', 'Failed'), reason: 'x' } as Report], claim, now);
+    expect(change).toEqual({ set: { accepted_at: now }, unless: [] });
+  });
+});
+
+describe('wordOf', () => {
+  it('takes the last word on each subject from the heartbeats', () => {
+    const said: Report[] = [
+      { type: 'heartbeat', agent_state: 'Running', fit: 'busy' },
+      { type: 'heartbeat', fit: 'spent' },
+      { type: 'heartbeat', agent_state: 'Complete' },
+      { type: 'heartbeat' },
+    ];
+    expect(wordOf(said)).toEqual({ agent_state: 'Complete', fit: 'spent' });
+    expect(wordOf([event('Running', 'InProgress')])).toEqual({});
   });
 });
 

@@ -41,7 +41,7 @@ describe('endRun', () => {
   it('leaves neither a command for the CVM nor the server key in what is kept of the run', async () => {
     const { id } = await aReadyComputation(stores, domain);
     const agent_config = { ...defaultAgentConfig, cert_file: 'certificate', server_key: 'secret' };
-    const decide = (fields: ComputationFields) => ({ fields, agent_config, permitted: allowed() });
+    const decide = (fields: ComputationFields) => ({ fields, agent_config, consumers: [], permitted: allowed() });
     await updateComputation(stores.table, { domain, id, decide, ...byAlice });
     const run_id = await aRun(stores, domain, id, 'cvm-2');
     const run = { domain, computation_id: id, run_id, cvm_id: 'cvm-2' };

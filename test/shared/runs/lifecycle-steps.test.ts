@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listCommands } from '../../../shared/runs/list-commands.ts';
 import { recordReports } from '../../../shared/runs/record-reports.ts';
-import { readClaim } from '../../../shared/runs/claim.ts';
+import { changeClaim, readClaim } from '../../../shared/runs/claim.ts';
 import { deliverStop } from '../../../shared/runs/deliver-stop.ts';
 import { offerRun } from '../../../shared/runs/offer-run.ts';
 import { recordOutcome } from '../../../shared/runs/record-outcome.ts';
@@ -12,7 +12,7 @@ import { readRun } from '../../../shared/runs/read-run.ts';
 import { stopRun } from '../../../shared/runs/stop-run.ts';
 import { cvmKeys, keyToWrite } from '../../../shared/table/keys.ts';
 import { putItem, getItem } from '../../../shared/table/table.ts';
-import { transact } from '../../../shared/table/transaction.ts';
+import { transact, Transaction } from '../../../shared/table/transaction.ts';
 import { aReadyComputation, aRun, byAlice, endRunWith, startStores, type Stores } from '../../support/builders-store.ts';
 import { beforeTheNextTransaction } from '../../support/interleave.ts';
 import { startIdleStepFunctions } from '../../support/lifecycle-idle-step-functions.ts';
@@ -44,7 +44,7 @@ async function aStartedRun() {
 
 const offer = (run: Awaited<ReturnType<typeof aStartedRun>>, task_token: string) =>
   offerRun(stores.table, stores.executions, { run, task_token }, now(), 60);
-const commands = (cvmId: string) => listCommands(stores.table, domain, cvmId, now());
+const commands = async (cvmId: string) => (await listCommands(stores.table, domain, cvmId, now())).commands;
 const stop = (run: { computation_id: string }) =>
   stopRun(stores.table, stores.executions, { domain, computationId: run.computation_id, ...byAlice });
 
@@ -117,6 +117,10 @@ describe('listCommands', () => {
   it('returns two commands of one run', async () => {
     const run = await aStartedRun();
     await offer(run, 'token');
+    const claim = await readClaim(stores.table, run);
+    const transaction = new Transaction();
+    if (claim) changeClaim(transaction, claim, { set: { stop_token: 'token' } });
+    await transaction.commit(stores.table);
     const { manifest: _, agent_config: _config, ...command } = (await commands(run.cvm_id))[0] ?? {};
     await putItem(stores.table, { ...cvmKeys.command(domain, run.cvm_id, run.run_id, 'stop'), ...command, type: 'stop' });
     expect((await commands(run.cvm_id)).map(({ type }) => type).sort()).toEqual(['run', 'stop']);

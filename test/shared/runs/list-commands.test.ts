@@ -1,42 +1,116 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deliverStop } from '../../../shared/runs/deliver-stop.ts';
+import { readClaim } from '../../../shared/runs/claim.ts';
 import { listCommands } from '../../../shared/runs/list-commands.ts';
+import { offerRun } from '../../../shared/runs/offer-run.ts';
+import { recordReports } from '../../../shared/runs/record-reports.ts';
+import type { Report } from '../../../shared/runs/report.ts';
+import type { RunReference } from '../../../shared/runs/run-reference.ts';
+import { stopRun } from '../../../shared/runs/stop-run.ts';
 import { cvmKeys } from '../../../shared/table/keys.ts';
 import { putItem } from '../../../shared/table/table.ts';
-import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
+import { aReadyComputation, aRun, byAlice, endRunWith, startStores, type Stores } from '../../support/builders-store.ts';
+import { beforeTheNextTransaction } from '../../support/interleave.ts';
 
-let embedded: EmbeddedTable;
+let stores: Stores;
 beforeAll(async () => {
-  embedded = await startEmbeddedTable();
+  stores = await startStores();
 });
-afterAll(() => embedded.stop());
+afterAll(() => stores.stop());
 
-const [domain, cvm] = ['d1', 'cvm-1'];
-const command = {
-  type: 'stop',
-  computation_id: '00000000-0001-8c3a-9f0e-2b7d41c5e6a8',
-  issued_at: '2025-07-17T08:00:00.000Z',
-  expires_at: '2025-07-17T08:10:00.000Z',
-};
-const [first, second] = ['00000000-0001-8c3a-9f0e-2b7d41c5e6a8', '00000000-0002-8c3a-9f0e-2b7d41c5e6a8'];
+const domain = 'd1';
+const { now } = byAlice;
+const after = (milliseconds: number) => new Date(Date.parse(now) + milliseconds).toISOString();
+let cvms = 0;
 
-async function put(cvmId: string, runId: string, fields: Partial<typeof command> = {}): Promise<string> {
-  const id = crypto.randomUUID();
-  await putItem(embedded.table, { ...cvmKeys.command(domain, cvmId, runId, 'stop'), ...command, id, run_id: runId, ...fields });
-  return id;
+async function aStartedRun(): Promise<RunReference> {
+  const { id } = await aReadyComputation(stores, domain);
+  const cvm_id = `cvm-${++cvms}`;
+  return { domain, computation_id: id, run_id: await aRun(stores, domain, id, cvm_id), cvm_id };
 }
-const listed = async (cvmId: string, now: string) => (await listCommands(embedded.table, domain, cvmId, now)).map(({ id }) => id);
+const offer = (run: RunReference) => offerRun(stores.table, stores.executions, { run, task_token: 'offer' }, now, 60);
+const stop = async (run: RunReference) => {
+  await stopRun(stores.table, stores.executions, { domain, computationId: run.computation_id, ...byAlice });
+};
+const deliver = (run: RunReference) => deliverStop(stores.table, stores.executions, { run, task_token: 'stop' }, after(1), 60);
+const report = (run: RunReference, fields: Partial<Report>) => {
+  const reports = [{ id: crypto.randomUUID(), run_id: run.run_id, ...fields } as Report];
+  return recordReports(stores.table, stores.executions, { domain, cvmId: run.cvm_id, reports, now });
+};
+const accept = (run: RunReference) =>
+  report(run, { type: 'event', event_type: 'Running', status: 'InProgress', originator: 'agent' });
+const work = (run: RunReference, at = now) => listCommands(stores.table, domain, run.cvm_id, at);
+
+/** What is listed, with a word for each command. */
+async function told(run: RunReference, at = now) {
+  const { commands, run: held } = await work(run, at);
+  return {
+    commands: commands.map(({ type }) => type),
+    held: held && [held.status, held.accepted_at, held.stop_command_id !== null],
+  };
+}
 
 describe('listCommands', () => {
   it('lists a command up to the moment it expires, and no longer', async () => {
-    const id = await put(cvm, first);
-    expect(await listed(cvm, '2025-07-17T08:09:59.999Z')).toEqual([id]);
-    expect(await listed(cvm, '2025-07-17T08:10:00.000Z')).toEqual([]);
-    expect(await listed(cvm, '2025-07-17T08:10:00.001Z')).toEqual([]);
+    const run = await aStartedRun();
+    await offer(run);
+    expect((await told(run, after(59_999))).commands).toEqual(['run']);
+    expect((await told(run, after(60_000))).commands).toEqual([]);
+    expect((await told(run, after(60_001))).commands).toEqual([]);
   });
 
-  it('lists the command that was issued first before a later one, whatever order they are stored in', async () => {
-    const later = await put('cvm-2', first, { issued_at: '2025-07-17T08:00:02.000Z' });
-    const earlier = await put('cvm-2', second, { issued_at: '2025-07-17T08:00:01.000Z' });
-    expect(await listed('cvm-2', '2025-07-17T08:05:00.000Z')).toEqual([earlier, later]);
+  it('lists the command that was issued first before a later one', async () => {
+    const run = await aStartedRun();
+    await offer(run);
+    const [command] = (await work(run)).commands;
+    await stop(run);
+    await deliver(run);
+    const earlier = { ...command, type: 'run', issued_at: after(-1), manifest: undefined, agent_config: undefined };
+    await putItem(stores.table, { ...cvmKeys.command(domain, run.cvm_id, run.run_id, 'run'), ...earlier });
+    expect((await told(run)).commands).toEqual(['run', 'stop']);
+  });
+
+  it('tells which run holds the CVM, from its start to its end', async () => {
+    const run = await aStartedRun();
+    const claim = await readClaim(stores.table, run);
+    expect(await work(run)).toEqual({
+      commands: [],
+      run: {
+        id: run.run_id,
+        computation_id: run.computation_id,
+        status: 'running',
+        run_command_id: claim?.run_command_id,
+        accepted_at: null,
+        stop_command_id: null,
+      },
+    });
+    await offer(run);
+    expect((await work(run)).commands).toMatchObject([{ id: claim?.run_command_id, manifest: { id: run.computation_id } }]);
+    await accept(run);
+    expect(await told(run)).toEqual({ commands: [], held: ['running', now, false] });
+    await stop(run);
+    expect(await told(run)).toEqual({ commands: [], held: ['stopping', now, true] });
+    await deliver(run);
+    expect(await work(run)).toMatchObject({
+      commands: [{ id: claim?.stop_command_id }],
+      run: { stop_command_id: claim?.stop_command_id },
+    });
+    await endRunWith(stores, domain, run.run_id, ['Stopped', 'Stopped']);
+    expect(await work(run)).toEqual({ commands: [], run: null });
+  });
+
+  it.each<[string, (run: RunReference) => Promise<unknown>, Awaited<ReturnType<typeof told>>]>([
+    ['accepted', accept, { commands: [], held: ['running', now, false] }],
+    ['stopped', stop, { commands: ['run'], held: ['stopping', null, true] }],
+    ['ended', (run) => endRunWith(stores, domain, run.run_id), { commands: [], held: null }],
+  ])('lists what is true at one moment of a run that is %s while it reads', async (_what, act, expected) => {
+    const run = await aStartedRun();
+    await offer(run);
+    beforeTheNextTransaction(stores.mortal, () => act(run), 'TransactGet');
+    const { commands, run: held } = await listCommands(stores.mortal, domain, run.cvm_id, now);
+    expect({
+      commands: commands.map(({ type }) => type),
+      held: held && [held.status, held.accepted_at, held.stop_command_id !== null],
+    }).toEqual(expected);
   });
 });

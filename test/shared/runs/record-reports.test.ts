@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { recordReports } from '../../../shared/runs/record-reports.ts';
-import type { Report } from '../../../shared/runs/report.ts';
+import { readClaim } from '../../../shared/runs/claim.ts';
+import { readRun, runKey } from '../../../shared/runs/read-run.ts';
+import type { InvalidReport, Report } from '../../../shared/runs/report.ts';
 import { readEvents } from '../../../shared/events/read-events.ts';
 import { numberedId } from '../../../shared/identifiers.ts';
 import { cvmKeys } from '../../../shared/table/keys.ts';
+import { getItem } from '../../../shared/table/table.ts';
 import { aReadyComputation, aRun, byAlice, endRunWith, startStores, type Stores } from '../../support/builders-store.ts';
 import { asReadBefore } from '../../support/interleave.ts';
 import { inconsistencies, scan } from '../../support/lifecycle-inconsistencies.ts';
@@ -23,7 +26,7 @@ async function aStartedRun() {
   return { id, cvmId, run: await aRun(stores, domain, id, cvmId) };
 }
 
-const anEvent = (run_id: string, id: string): Report => ({
+const anEvent = (run_id: string, id: string): Report & { type: 'event' } => ({
   id,
   run_id,
   type: 'event',
@@ -31,7 +34,7 @@ const anEvent = (run_id: string, id: string): Report => ({
   status: 'InProgress',
   originator: 'agent',
 });
-const record = (cvmId: string, reports: Report[]) =>
+const record = (cvmId: string, reports: (Report | InvalidReport)[]) =>
   recordReports(stores.table, stores.executions, { domain, cvmId, reports, now: byAlice.now });
 const eventsOf = async (id: string) => (await readEvents(stores.table, id, {}, { limit: 100, offset: 0 })).events;
 
@@ -39,19 +42,101 @@ describe('recordReports', () => {
   it('records a full batch of 50 events in order, and counts its repetition as duplicates', async () => {
     const { id, cvmId, run } = await aStartedRun();
     const reports = Array.from({ length: 50 }, (_, index) => ({ ...anEvent(run, `r${index}`), event_type: `step ${index}` }));
-    expect(await record(cvmId, reports)).toEqual({ accepted: 50, duplicates: 0 });
-    expect(await record(cvmId, reports)).toEqual({ accepted: 0, duplicates: 50 });
+    expect(await record(cvmId, reports)).toMatchObject({ accepted: 50, duplicates: 0 });
+    expect(await record(cvmId, reports)).toMatchObject({ accepted: 0, duplicates: 50 });
     const types = (await eventsOf(id)).map((event) => event.event_type).filter((type) => type.startsWith('step'));
     expect(types.reverse()).toEqual(reports.map((report) => report.event_type));
   });
 
-  it('throws not_found and records nothing of a batch that names a run of another CVM or an unknown run', async () => {
+  it('records the other reports of a batch that names a run of another CVM or an unknown run', async () => {
     const [mine, other] = [await aStartedRun(), await aStartedRun()];
-    for (const stranger of [other.run, numberedId(4711), 'no run at all']) {
-      const attempt = record(mine.cvmId, [anEvent(mine.run, 'kept?'), anEvent(stranger, 'x')]);
-      await expect(attempt).rejects.toMatchObject({ code: 'not_found', extras: { errors: [{ pointer: '/reports/1/run_id' }] } });
+    for (const [index, stranger] of [other.run, numberedId(4711), 'no run at all'].entries()) {
+      const summary = await record(mine.cvmId, [anEvent(stranger, 'x'), anEvent(mine.run, `kept ${index}`)]);
+      expect(summary).toEqual({
+        accepted: 1,
+        duplicates: 0,
+        results: [
+          { id: 'x', outcome: 'unknown_run', run_status: null },
+          { id: `kept ${index}`, outcome: 'recorded', run_status: 'running' },
+        ],
+      });
     }
-    expect((await eventsOf(mine.id)).map((event) => event.event_type)).not.toContain('Running');
+    expect((await eventsOf(mine.id)).filter((event) => event.event_type === 'Running')).toHaveLength(3);
+    expect((await eventsOf(other.id)).map((event) => event.event_type)).not.toContain('Running');
+  });
+
+  it('says of each report what became of it, in the order of the batch', async () => {
+    const { cvmId, run } = await aStartedRun();
+    const heartbeat: Report = { type: 'heartbeat' };
+    const reports = [
+      anEvent('no run at all', 'a'),
+      { type: 'invalid', id: null, detail: 'Expected something.' } as const,
+      anEvent(run, 'b'),
+      heartbeat,
+      { ...heartbeat, id: 'c', run_id: run },
+      anEvent(run, 'b'),
+      { ...heartbeat, run_id: numberedId(4711) },
+    ];
+    expect((await record(cvmId, reports)).results).toEqual([
+      { id: 'a', outcome: 'unknown_run', run_status: null },
+      { id: null, outcome: 'invalid', run_status: null, detail: 'Expected something.' },
+      { id: 'b', outcome: 'recorded', run_status: 'running' },
+      { id: null, outcome: 'recorded', run_status: null },
+      { id: 'c', outcome: 'recorded', run_status: 'running' },
+      { id: 'b', outcome: 'duplicate', run_status: 'running' },
+      { id: null, outcome: 'unknown_run', run_status: null },
+    ]);
+  });
+
+  it('tells the status of a run that has ended, also to a heartbeat', async () => {
+    const { cvmId, run } = await aStartedRun();
+    await endRunWith(stores, domain, run, ['Failed', 'Failed']);
+    const { results } = await record(cvmId, [{ type: 'heartbeat', run_id: run }, anEvent(run, 'late')]);
+    expect(results.map(({ run_status }) => run_status)).toEqual(['failed', 'failed']);
+    const [alone] = (await record(cvmId, [{ type: 'heartbeat', run_id: run }])).results;
+    expect(alone).toMatchObject({ outcome: 'recorded', run_status: 'failed' });
+  });
+
+  it('stores nothing of a heartbeat, which is never a duplicate', async () => {
+    const { cvmId, run } = await aStartedRun();
+    const items = await scan(stores.table);
+    const heartbeat: Report = { type: 'heartbeat', id: 'same', run_id: run, agent_state: 'Running', fit: 'busy' };
+    for (let time = 1; time <= 2; time++) {
+      expect(await record(cvmId, [heartbeat, heartbeat])).toMatchObject({ accepted: 2, duplicates: 0 });
+    }
+    expect(await scan(stores.table)).toEqual(items);
+  });
+
+  it('keeps the hash of the attestation that accepts the run, and never another one', async () => {
+    const { cvmId, run } = await aStartedRun();
+    const reference = { domain, computation_id: '', run_id: run, cvm_id: cvmId };
+    const claim = await readClaim(stores.table, reference);
+    const accepted = (id: string, command_id: string, digit: string): Report => ({
+      id,
+      run_id: run,
+      type: 'accepted',
+      command_id,
+      reason: '',
+      attestation_hash: digit.repeat(64),
+    });
+    const hash = async () => (await getItem(stores.table, runKey(domain, run) ?? { pk: '', sk: '' }))?.['attestation_hash'];
+    await record(cvmId, [accepted('of another command', 'x', 'a')]);
+    expect(await hash()).toBeUndefined();
+    for (const digit of ['b', 'c']) await record(cvmId, [accepted(digit, claim?.run_command_id ?? '', digit)]);
+    expect(await hash()).toBe('b'.repeat(64));
+  });
+
+  it('takes the reason of the event that ends the run, and keeps it in the details of an event without details', async () => {
+    const { id, cvmId, run } = await aStartedRun();
+    const reason = 'exit status 3';
+    await record(cvmId, [
+      { ...anEvent(run, 'warning'), reason: 'low memory' },
+      { ...anEvent(run, 'end'), event_type: 'Failed', status: 'Failed', reason },
+    ]);
+    await endRunWith(stores, domain, run);
+    expect(await readRun(stores.table, domain, run)).toMatchObject({ status: 'failed', reason });
+    const warning = (await eventsOf(id)).find((event) => event.event_type === 'Running');
+    expect(JSON.parse(Buffer.from(warning?.details ?? '', 'base64').toString())).toEqual({ reason: 'low memory' });
   });
 
   it('records a report once when it arrives several times at the same time and twice in a batch', async () => {

@@ -1,24 +1,79 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { reportBatch } from '../../../shared/runs/report.ts';
+import { contract } from '../../../shared/endpoints/cvms/report.ts';
+import { reportSchema } from '../../../shared/runs/report.ts';
 
 const event = { id: 'r1', run_id: 'run', type: 'event', event_type: 'Running', status: 'InProgress' };
-const isTaken = (reports: unknown[]) => v.safeParse(reportBatch, { reports }).success;
+const heartbeat = { type: 'heartbeat' };
+const accepted = { id: 'r1', run_id: 'run', type: 'accepted', command_id: 'c' };
+const isValid = (report: unknown) => v.is(reportSchema, report);
 
-describe('reportBatch', () => {
+describe('reportSchema', () => {
   it('takes details of 32 KiB and refuses details of one base64 group more', () => {
     const withDetails = (bytes: number) => ({ ...event, details: Buffer.alloc(bytes).toString('base64') });
-    expect(isTaken([withDetails(32 * 1024)])).toBe(true);
-    expect(isTaken([withDetails(32 * 1024 + 3)])).toBe(false);
+    expect(isValid(withDetails(32 * 1024))).toBe(true);
+    expect(isValid(withDetails(32 * 1024 + 3))).toBe(false);
   });
 
-  it('takes identifiers of 1 to 128 characters', () => {
+  it.each([event, heartbeat])('takes identifiers of 1 to 128 characters with the type $type', (report) => {
     const ids = ['', 'x', 'x'.repeat(128), 'x'.repeat(129)];
-    expect(ids.map((id) => isTaken([{ ...event, id }]))).toEqual([false, true, true, false]);
+    expect(ids.map((id) => isValid({ ...report, id }))).toEqual([false, true, true, false]);
   });
 
-  it('takes 1 to 50 reports', () => {
+  it('takes an event with a reason of up to 1,000 characters', () => {
+    const reasons = ['', 'x'.repeat(1000), 'x'.repeat(1001)];
+    expect(reasons.map((reason) => isValid({ ...event, reason }))).toEqual([true, true, false]);
+  });
+
+  it('takes an acceptance with a hash of 64 hex digits, and puts it in lower case', () => {
+    const hashes = ['a'.repeat(63), 'a'.repeat(64), 'g'.repeat(64), 'a'.repeat(65)];
+    expect(hashes.map((attestation_hash) => isValid({ ...accepted, attestation_hash }))).toEqual([false, true, false, false]);
+    const upper = { ...accepted, attestation_hash: 'A'.repeat(64) };
+    expect(v.parse(reportSchema, upper)).toMatchObject({ attestation_hash: 'a'.repeat(64) });
+  });
+
+  it('takes a heartbeat without id and run_id, and with a known fitness and a state of up to 60 characters', () => {
+    expect(isValid(heartbeat)).toBe(true);
+    expect(isValid({ ...heartbeat, run_id: 'run', agent_state: 'x'.repeat(60), fit: 'spent' })).toBe(true);
+    for (const fields of [{ fit: 'tired' }, { agent_state: '' }, { agent_state: 'x'.repeat(61) }, { command_id: 'c' }]) {
+      expect(isValid({ ...heartbeat, ...fields })).toBe(false);
+    }
+  });
+});
+
+describe('the body of endpoint 26', () => {
+  const isTaken = (body: unknown) => v.is(contract.body, body);
+  const parsed = (...reports: unknown[]) => v.parse(contract.body, { reports }).reports;
+
+  it('has 1 to 50 reports, and nothing else', () => {
     const counts = [0, 1, 50, 51];
-    expect(counts.map((count) => isTaken(Array.from({ length: count }, () => event)))).toEqual([false, true, true, false]);
+    expect(counts.map((count) => isTaken({ reports: Array.from({ length: count }, () => event) }))).toEqual([
+      false,
+      true,
+      true,
+      false,
+    ]);
+    for (const body of [{}, [], { reports: {} }, { reports: 'x' }, { reports: [event], more: 1 }])
+      expect(isTaken(body)).toBe(false);
+  });
+
+  it('has an invalid report beside the others, with its identifier and what was expected', () => {
+    expect(parsed(event, { ...event, id: 'bad', status: undefined })).toEqual([
+      { ...event, originator: 'agent' },
+      { type: 'invalid', id: 'bad', detail: '/status: Required.' },
+    ]);
+  });
+
+  it('has no identifier for an invalid report that has none, or that is no object', () => {
+    const invalid = parsed({ ...event, id: 5 }, { type: 'event' }, null, 'x', 7, ['a'], { id: 'x', type: 'sigh' });
+    expect(invalid.map((report) => 'detail' in report && [report.id, report.detail])).toEqual([
+      [null, '/id: Expected text of 1 to 128 characters.'],
+      [null, expect.stringMatching(/Required/)],
+      [null, expect.any(String)],
+      [null, expect.any(String)],
+      [null, expect.any(String)],
+      [null, expect.any(String)],
+      ['x', '/type: Expected type accepted, rejected, event or heartbeat.'],
+    ]);
   });
 });

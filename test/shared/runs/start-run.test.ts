@@ -22,8 +22,8 @@ async function commandOfRun(computationId: string, cvm_id: string, act: () => Pr
   const run_id = await aRun({ table: stores.mortal, executions: stores.executions }, domain, computationId, cvm_id);
   const run = { domain, computation_id: computationId, run_id, cvm_id };
   await offerRun(stores.table, stores.executions, { run, task_token: 'token' }, byAlice.now, 60);
-  const [command] = await listCommands(stores.table, domain, cvm_id, byAlice.now);
-  return command;
+  const { commands } = await listCommands(stores.table, domain, cvm_id, byAlice.now);
+  return commands[0];
 }
 
 describe('startRun', () => {
@@ -44,9 +44,10 @@ describe('startRun', () => {
         id,
         by: byAlice.by,
         now: byAlice.now,
-        decide: ({ name, description, owner }) => ({
-          fields: { name, description, owner },
+        decide: ({ name, description, owner, approval }) => ({
+          fields: { name, description, owner, approval },
           agent_config,
+          consumers: [],
           permitted: allowed(),
         }),
       }),

@@ -43,7 +43,7 @@ const report = (run: RunReference, event_type: string, status: string) => {
 };
 const accept = (run: RunReference) => report(run, 'Running', 'InProgress');
 const fail = (run: RunReference) => report(run, 'Failed', 'Failed');
-const commandsFor = (run: RunReference) => listCommands(stores.table, domain, run.cvm_id, byAlice.now);
+const commandsFor = async (run: RunReference) => (await listCommands(stores.table, domain, run.cvm_id, byAlice.now)).commands;
 
 describe('offerRun', () => {
   it('completes its task and lays nothing out when an earlier offer is accepted after it has read the claim', async () => {

@@ -17,6 +17,7 @@ const fields = {
   mime_type: '',
   user_key: '',
   content_access: 'creator' as const,
+  use: 'open' as const,
 };
 
 let stores: Stores;

@@ -1,0 +1,16 @@
+import { approve } from '../../shared/approvals/approve.ts';
+import { contract, route } from '../../shared/endpoints/approvals/approve.ts';
+import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
+
+export const handler = changeEndpoint(route, contract, {
+  change: ({ path, body, caller, now, permit, table }) =>
+    approve(table, {
+      domain: path.domainID,
+      computationId: path.id,
+      given: body,
+      by: caller.id,
+      now,
+      permit,
+    }),
+  reply: ({ approval, permitted }) => ({ permitted, body: approval }),
+});

@@ -1,0 +1,14 @@
+import { withdrawApproval } from '../../shared/approvals/withdraw-approval.ts';
+import { contract, route } from '../../shared/endpoints/approvals/withdraw-approval.ts';
+import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
+
+export const handler = changeEndpoint(route, contract, {
+  change: ({ path, caller, now, table }) =>
+    withdrawApproval(table, {
+      domain: path.domainID,
+      computationId: path.id,
+      by: caller.id,
+      now,
+    }),
+  reply: () => ({}),
+});

@@ -1,0 +1,16 @@
+import { cvmEtag } from '../../shared/cvms/cvm-etag.ts';
+import { registerCvm } from '../../shared/cvms/register-cvm.ts';
+import { contract, route } from '../../shared/endpoints/cvms/register-cvm.ts';
+import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
+
+export const handler = changeEndpoint(route, contract, {
+  change: ({ path, body, now, ifMatch, table }) =>
+    registerCvm(table, {
+      domain: path.domainID,
+      cvmId: path.cvmID,
+      given: body,
+      now,
+      isNamed: ifMatch && ((cvm) => ifMatch(cvmEtag(cvm))),
+    }),
+  reply: ({ cvm, isNew }) => ({ body: cvm, etag: cvmEtag(cvm), isNew }),
+});

@@ -1,0 +1,27 @@
+import { Key, KeySpec, KeyUsage } from 'aws-cdk-lib/aws-kms';
+import { Construct } from 'constructs';
+import type { Stage } from '../stages.ts';
+
+/**
+ * The keys that sign evidence: one for each name of the stage, on P-256. KMS does not rotate such keys. A new name adds a key that
+ * signs from then on. The private keys never leave KMS.
+ */
+export class EvidenceKeys extends Construct {
+  readonly signingKeyArn: string;
+  readonly publishedKeyArns: readonly string[];
+
+  constructor(scope: Construct, id: string, { evidenceKeys, removalPolicy }: Stage) {
+    super(scope, id);
+    const arns = evidenceKeys.map((name) => {
+      const { keyArn } = new Key(this, name, {
+        keySpec: KeySpec.ECC_NIST_P256,
+        keyUsage: KeyUsage.SIGN_VERIFY,
+        description: `Signs the evidence of runs (${name})`,
+        removalPolicy,
+      });
+      return keyArn;
+    });
+    this.publishedKeyArns = arns;
+    this.signingKeyArn = arns.at(-1) ?? '';
+  }
+}

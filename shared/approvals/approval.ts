@@ -1,0 +1,82 @@
+import * as v from 'valibot';
+import { cvmId } from '../identifier-schemas.ts';
+import type { StoredApproval } from '../manifest/approval.ts';
+import { strictObject } from '../strict-object.ts';
+import { timestamp } from '../timestamp.ts';
+
+const digest = v.pipe(
+  v.string(),
+  v.regex(/^[0-9a-f]{64}$/, 'Expected a SHA3-256 in lower-case hex, 64 digits.'),
+  v.description('The digest of the manifest: the SHA3-256, hex, of its canonical JSON (RFC 8785).'),
+);
+
+const mostCvms = 100;
+const longestSignature = 4_096;
+
+/** The body of a request to approve. */
+export const approvalInput = v.pipe(
+  strictObject({
+    digest,
+    cvm_ids: v.optional(
+      v.nullable(
+        v.pipe(
+          v.array(cvmId),
+          v.maxLength(mostCvms, `Expected up to ${mostCvms} CVMs.`),
+          v.description('The CVMs that a run may use. Default: any.'),
+        ),
+      ),
+    ),
+    expires_at: v.optional(
+      v.nullable(
+        v.pipe(
+          timestamp,
+          v.check((text) => Number.isFinite(Date.parse(text)), 'Expected a time that exists.'),
+          v.description('The time before which a run must start. Default: any time.'),
+        ),
+      ),
+    ),
+    signature: v.optional(
+      v.nullable(
+        v.pipe(
+          v.string(),
+          v.base64('Expected base64.'),
+          v.maxLength(longestSignature, `Expected up to ${longestSignature} characters.`),
+          v.description(
+            'A signature, base64, by the key that you uploaded to the computation, of the text ' +
+              '`computation-approval:v1:<domainID>:<computationID>:<digest>`. If `cvm_ids` or `expires_at` is given, the text goes ' +
+              'on with `:` and the SHA3-256, hex, of the canonical JSON of an object with those that are given. Ed25519; ECDSA ' +
+              'with SHA-256, DER; RSA-PSS with SHA-256, MGF1 with SHA-256, and a salt of 32 bytes.',
+          ),
+        ),
+      ),
+    ),
+  }),
+  v.title('NewApproval'),
+);
+export type ApprovalInput = v.InferOutput<typeof approvalInput>;
+
+/** An approval as the API returns it. */
+export const approvalSchema = v.pipe(
+  v.object({
+    user: v.string(),
+    digest,
+    cvm_ids: v.pipe(v.nullable(v.array(cvmId)), v.description('The CVMs that a run may use. null: any.')),
+    expires_at: v.pipe(v.nullable(v.string()), v.description('The time before which a run must start. null: any time.')),
+    signed: v.pipe(v.boolean(), v.description('Whether the user signed the approval.')),
+    stale: v.pipe(
+      v.boolean(),
+      v.description(
+        'Whether the approval does not count any more: the manifest or the configuration has changed since, it has expired, or it ' +
+          'was signed with a key that the user has replaced.',
+      ),
+    ),
+    approved_at: timestamp,
+  }),
+  v.title('Approval'),
+);
+export type Approval = v.InferOutput<typeof approvalSchema>;
+
+export function describeApproval(stored: StoredApproval, stale: boolean): Approval {
+  const { user_id, digest, cvm_ids, expires_at, signature, approved_at } = stored;
+  return { user: user_id, digest, cvm_ids, expires_at, signed: signature !== null, stale, approved_at };
+}

@@ -1,0 +1,112 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Permitted, Relations } from '../access/caller.ts';
+import { changeInputsWithEvent, readToChange } from '../computations/change-computation.ts';
+import { invalid, ServiceError } from '../errors.ts';
+import type { StoredApproval } from '../manifest/approval.ts';
+import { assetsOf, resultConsumers, type Inputs } from '../manifest/build-manifest.ts';
+import { readInputs } from '../manifest/read-inputs.ts';
+import { commitChange, type Kept } from '../table/commit-change.ts';
+import { computationKeys } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import { Transaction, withFreshReads } from '../table/transaction.ts';
+import { describeApproval, type Approval, type ApprovalInput } from './approval.ts';
+import { approvalText, isSignatureOf, type Limits } from './approval-signature.ts';
+import { configDigest, isStale } from './counting-approvals.ts';
+import { digestOf } from './readiness.ts';
+
+interface ApproveRequest {
+  domain: string;
+  computationId: string;
+  given: ApprovalInput;
+  by: string;
+  /** RFC 3339, UTC, milliseconds. */
+  now: string;
+  /** Called with the parties of the computation. Throws to refuse the request. */
+  permit: (parties: Relations) => Permitted;
+}
+
+interface Approved {
+  approval: Approval;
+  permitted: Permitted;
+}
+
+/**
+ * Gives the caller's approval of the manifest, and replaces an earlier one. Writes nothing if the caller gave the same before. A
+ * run that starts at the same time is checked again. Four round trips.
+ * @throws ServiceError `not_found`; `forbidden`; `incomplete` while there is no manifest; `conflict` if the manifest is another
+ * one; `invalid_request` for a signature that is not the caller's
+ */
+export async function approve(table: Table, request: ApproveRequest): Promise<Kept<Approved>> {
+  const { domain, computationId, given, by, now, permit } = request;
+  return await withFreshReads(table, async (table) => {
+    const computation = await readToChange(table, domain, computationId);
+    const inputs = await readInputs(table, domain, computation.row);
+    const permitted = permit(partiesOf(inputs));
+    const { digest, missing } = digestOf(inputs);
+    if (missing) throw noManifest(missing);
+    if (given.digest !== digest) throw staleDigest(digest);
+    const approval: StoredApproval = {
+      user_id: by,
+      digest,
+      config_digest: configDigest(inputs.agent_config),
+      cvm_ids: given.cvm_ids ?? null,
+      expires_at: given.expires_at ?? null,
+      ...signatureOf(request, inputs),
+      approved_at: now,
+    };
+    const transaction = new Transaction();
+    const describe = (given: StoredApproval) => describeApproval(given, isStale(given, inputs, { digest, at: now }));
+    const before = inputs.approvals.find(({ user_id }) => user_id === by);
+    if (before && isDeepStrictEqual(before, { ...approval, approved_at: before.approved_at })) {
+      return await commitChange(table, transaction, { approval: describe(before), permitted });
+    }
+    const { cvm_ids, expires_at, signature } = approval;
+    const details = { digest, signed: signature !== null, ...limitsOf({ cvm_ids, expires_at }) };
+    const event = { event_type: 'approved', status: 'success', originator: by, details, lifecycle: false } as const;
+    await changeInputsWithEvent(table, transaction, computation, { addedDatasets: 0, event, now });
+    transaction.add({ put: { Item: { ...computationKeys.approval(computationId, by), ...approval } } });
+    return await commitChange(table, transaction, { approval: describe(approval), permitted });
+  });
+}
+
+function partiesOf(inputs: Inputs): Relations {
+  return {
+    owner: inputs.computation.owner,
+    creator: assetsOf(inputs).map(({ created_by }) => created_by),
+    consumer: resultConsumers(inputs).map(({ user_id }) => user_id),
+  };
+}
+
+function noManifest(missing_items: { keys: string[]; hashes: string[]; info: string[] }): ServiceError {
+  return new ServiceError('incomplete', 'The computation has no manifest yet, so there is nothing to approve.', {
+    missing_items,
+  });
+}
+
+function staleDigest(manifest_digest: string): ServiceError {
+  return new ServiceError('conflict', 'The manifest has another digest by now. Read the manifest again.', {
+    reason: 'stale_digest',
+    manifest_digest,
+  });
+}
+
+function limitsOf({ cvm_ids, expires_at }: Pick<ApprovalInput, 'cvm_ids' | 'expires_at'>): Limits {
+  return { ...(cvm_ids ? { cvm_ids } : {}), ...(expires_at ? { expires_at } : {}) };
+}
+
+/** Returns the signature and the key that it was verified with. @throws ServiceError `invalid_request` */
+function signatureOf(
+  { domain, computationId, given, by }: ApproveRequest,
+  { keys }: Inputs,
+): Pick<StoredApproval, 'signature' | 'key'> {
+  const { signature, digest } = given;
+  if (signature == null) return { signature: null, key: null };
+  const key = keys.find(({ user_id }) => user_id === by)?.user_key;
+  if (key === undefined)
+    throw invalid('/signature', 'You uploaded no key to this computation. Upload the key that you sign with.');
+  const text = approvalText({ domain, computationId, digest, limits: limitsOf(given) });
+  if (!isSignatureOf(text, key, signature)) {
+    throw invalid('/signature', `Expected a signature by the key that you uploaded, of the text ${text}`);
+  }
+  return { signature, key };
+}

@@ -1,0 +1,46 @@
+import { canonicalDigest } from '../canonical-json.ts';
+import type { AgentConfig } from '../computations/agent-config.ts';
+import type { StoredApproval } from '../manifest/approval.ts';
+import type { Inputs } from '../manifest/build-manifest.ts';
+import { neededApprovals, type NeededApproval } from './needed-approvals.ts';
+
+/** What an approval is compared with. */
+export interface Moment {
+  /** The digest of the manifest. Undefined while there is none. */
+  digest: string | undefined;
+  /** RFC 3339, UTC, milliseconds. */
+  at: string;
+  /** The CVM of the run. Undefined: the run may be on any. */
+  cvmId?: string | undefined;
+}
+
+/** Returns the digest of what an approval covers of the agent's configuration: all but its log level and its private key. */
+export function configDigest({ log_level: _level, server_key: _key, ...covered }: AgentConfig): string {
+  return canonicalDigest(covered);
+}
+
+/**
+ * Returns whether an approval does not count any more, for a run on any CVM: the manifest or the configuration is another one, it
+ * has expired, or it is signed and the user uploaded another key since.
+ */
+export function isStale(approval: StoredApproval, { agent_config, keys }: Inputs, { digest, at }: Moment): boolean {
+  const { user_id, expires_at, key } = approval;
+  if (approval.digest !== digest || approval.config_digest !== configDigest(agent_config)) return true;
+  if (expires_at !== null && Date.parse(expires_at) <= Date.parse(at)) return true;
+  return key !== null && keys.find((uploaded) => uploaded.user_id === user_id)?.user_key !== key;
+}
+
+/** Returns the approvals that count at this moment. */
+export function countingApprovals(inputs: Inputs, moment: Moment): StoredApproval[] {
+  const isFor = ({ cvm_ids }: StoredApproval) =>
+    moment.cvmId === undefined || cvm_ids === null || cvm_ids.length === 0 || cvm_ids.includes(moment.cvmId);
+  return inputs.approvals.filter((approval) => isFor(approval) && !isStale(approval, inputs, moment));
+}
+
+/** Returns the approvals that a run needs and that are missing at this moment. */
+export function missingApprovals(inputs: Inputs, moment: Moment): NeededApproval[] {
+  const isSignatureNeeded = inputs.computation.approval === 'all_signed';
+  const given = countingApprovals(inputs, moment).filter(({ signature }) => !isSignatureNeeded || signature !== null);
+  const users = new Set(given.map(({ user_id }) => user_id));
+  return neededApprovals(inputs).filter(({ user }) => !users.has(user));
+}

@@ -1,0 +1,26 @@
+import { readComputation } from '../computations/find-computation.ts';
+import { readInputs } from '../manifest/read-inputs.ts';
+import type { Table } from '../table/table.ts';
+import { describeApproval, type Approval } from './approval.ts';
+import { isStale } from './counting-approvals.ts';
+import { neededApprovals, type NeededApproval } from './needed-approvals.ts';
+import { digestOf } from './readiness.ts';
+
+/**
+ * Reads whose approval a run needs, and the approvals that were given, by user. Three round trips.
+ * @param at RFC 3339, UTC, milliseconds
+ * @throws ServiceError `not_found`
+ */
+export async function listApprovals(
+  table: Table,
+  domain: string,
+  id: string,
+  at: string,
+): Promise<{ needed: NeededApproval[]; approvals: Approval[] }> {
+  const inputs = await readInputs(table, domain, await readComputation(table, domain, id));
+  const { digest } = digestOf(inputs);
+  return {
+    needed: neededApprovals(inputs),
+    approvals: inputs.approvals.map((approval) => describeApproval(approval, isStale(approval, inputs, { digest, at }))),
+  };
+}

@@ -1,0 +1,60 @@
+import { canonicalDigest } from '../canonical-json.ts';
+import { withoutServerKey } from '../computations/agent-config.ts';
+import { assetsOf, buildManifest, type Inputs } from '../manifest/build-manifest.ts';
+import type { Manifest, MissingItems } from '../manifest/manifest.ts';
+import type { ApprovalOfRun, NewSnapshot } from '../manifest/run-snapshot.ts';
+import type { StoredApproval } from '../manifest/approval.ts';
+import { countingApprovals, missingApprovals, type Moment } from './counting-approvals.ts';
+import { sentencesOf } from './needed-approvals.ts';
+
+/** Below the 400 KB of a DynamoDB item. */
+const snapshotLimitInBytes = 380 * 1024;
+
+/** What a run would start with, and what is missing before it. */
+export interface Readiness {
+  /** Undefined while something of the manifest is missing. Missing approvals do not matter. */
+  snapshot: NewSnapshot | undefined;
+  /** Empty lists if the computation is ready to run. */
+  missing: MissingItems;
+}
+
+/** Returns the manifest's digest, or what is missing of the manifest. */
+export function digestOf(
+  inputs: Inputs,
+): { manifest: Manifest; digest: string; missing?: never } | { missing: MissingItems; manifest?: never; digest?: never } {
+  const { manifest, missing } = buildManifest(inputs);
+  return manifest ? { manifest, digest: canonicalDigest(manifest) } : { missing };
+}
+
+export function readinessOf(inputs: Inputs, { at, cvmId }: Omit<Moment, 'digest'>): Readiness {
+  const { manifest, digest, missing } = digestOf(inputs);
+  const info = sentencesOf(missingApprovals(inputs, { digest, at, cvmId }));
+  if (missing) return { snapshot: undefined, missing: { ...missing, info: [...missing.info, ...info] } };
+
+  const approvals = countingApprovals(inputs, { digest, at, cvmId });
+  const snapshot: NewSnapshot = {
+    manifest,
+    agent_config: inputs.agent_config,
+    manifest_digest: digest,
+    assets: assetsOf(inputs).map(({ id, created_by, use, checksum }) => ({
+      id,
+      creator: created_by,
+      use,
+      checksum: checksum ?? '',
+    })),
+    approvals: approvals.map(ofRun).sort((a, b) => (a.user < b.user ? -1 : 1)),
+  };
+  const kept = { ...snapshot, agent_config: withoutServerKey(inputs.agent_config) };
+  const size = Buffer.byteLength(JSON.stringify(kept));
+  const tooLarge = `The record of the run would have ${size} bytes, at most ${snapshotLimitInBytes} fit: use fewer parties or shorter keys`;
+  return { snapshot, missing: { keys: [], hashes: [], info: size <= snapshotLimitInBytes ? info : [...info, tooLarge] } };
+}
+
+function ofRun({ user_id, digest, cvm_ids, expires_at, signature, key, approved_at }: StoredApproval): ApprovalOfRun {
+  return { user: user_id, digest, cvm_ids, expires_at, signature, key, approved_at };
+}
+
+/** Returns whether something is missing before a run. */
+export function isIncomplete({ keys, hashes, info }: MissingItems): boolean {
+  return keys.length + hashes.length + info.length > 0;
+}

@@ -1,0 +1,47 @@
+import { invalid } from '../errors.ts';
+import { findPlace } from '../events/find-place.ts';
+import type { EventPage } from '../events/matching-events.ts';
+import { readEventsAfter, readNewEvents, type EventsAfter } from '../events/read-events-after.ts';
+import { getItem, type Table } from '../table/table.ts';
+import { waitFor } from '../waits/wait-for.ts';
+import type { Wait } from '../waits/wait.ts';
+import { parseEventQuery, type EventQuery } from './event-query.ts';
+import { computationKey, parseComputation } from './find-computation.ts';
+
+/** The first `limit` events after the event `after`. Empty: from the first event on. */
+export interface Watching {
+  after: string;
+  limit: number;
+}
+
+/**
+ * Lists the events of a computation that were recorded after an event and match every filter, oldest first. Waits until there is one.
+ * A client that continues after the last event of each answer gets every event once.
+ * @throws ServiceError `not_found`; `invalid_request` if `from` or `to` is invalid, or `after` is no event of the computation
+ */
+export async function watchEvents(
+  table: Table,
+  domain: string,
+  id: string,
+  query: EventQuery,
+  { after, limit }: Watching,
+  wait: Wait,
+): Promise<EventPage> {
+  const filter = parseEventQuery(query);
+  const [row, place] = await Promise.all([getItem(table, computationKey(domain, id)), findPlace(table, id, after)]);
+  parseComputation(row, id);
+  if (!place) throw invalid('query/after', expectedAfter);
+  const { events, total } = await waitFor<EventsAfter>(
+    table,
+    wait,
+    (before) =>
+      before
+        ? readNewEvents(table, id, filter, limit, before)
+        : readEventsAfter(table, id, filter, { limit, after: place.number }, place.head),
+    (seen) => seen.events.length > 0,
+  );
+  return { events, total };
+}
+
+const expectedAfter =
+  'Expected the identifier of an event of this computation, or nothing. Identifiers of version 4 are found among the newest 100 events.';

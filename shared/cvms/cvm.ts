@@ -1,0 +1,55 @@
+import * as v from 'valibot';
+import { cvmId } from '../identifier-schemas.ts';
+import { presenceSchema } from '../runs/presence.ts';
+import { strictObject } from '../strict-object.ts';
+import { text } from '../text.ts';
+import { timestamp } from '../timestamp.ts';
+
+const limitOfCertificate = 16 * 1024;
+const returned = v.optional(v.pipe(v.unknown(), v.description('Ignored. The service sets this field.')));
+
+/** The body of a registration. */
+export const cvmInput = v.pipe(
+  strictObject({
+    description: v.pipe(text(0, 4000), v.description('A description. Up to 4,000 characters.')),
+    certificate: v.optional(
+      v.pipe(
+        v.nullable(text(1, limitOfCertificate)),
+        v.description(
+          'The certificate that the CVM presents: one X.509 certificate in PEM, up to 16 KiB. If omitted, it stays the same. null removes it.',
+        ),
+      ),
+    ),
+    id: returned,
+    certificate_fingerprint: returned,
+    created_at: returned,
+    updated_at: returned,
+    presence: returned,
+  }),
+  v.title('CvmRegistration'),
+);
+export type CvmInput = v.InferOutput<typeof cvmInput>;
+
+const entries = {
+  id: cvmId,
+  description: v.string(),
+  certificate_fingerprint: v.pipe(
+    v.nullable(v.string()),
+    v.description('The SHA-256 of the certificate in DER, 64 hex digits. null if none is registered.'),
+  ),
+  created_at: timestamp,
+  updated_at: timestamp,
+};
+
+/** A registered CVM, as its endpoints return it. */
+export const cvmSchema = v.pipe(v.object({ ...entries, presence: presenceSchema }), v.title('Cvm'));
+export type Cvm = v.InferOutput<typeof cvmSchema>;
+
+export const storedCvm = v.object({
+  ...entries,
+  /** Its number in the list of the domain's CVMs. */
+  listed_as: v.number(),
+  /** Incremented by every change but those of its presence. */
+  version: v.number(),
+});
+export type StoredCvm = v.InferOutput<typeof storedCvm>;

@@ -1,0 +1,34 @@
+import { conflict, notFound, preconditionFailed } from '../errors.ts';
+import { assertUnclaimed } from '../runs/claim.ts';
+import { commitChange, type Kept } from '../table/commit-change.ts';
+import type { Table } from '../table/table.ts';
+import { Transaction, withFreshReads } from '../table/transaction.ts';
+import { removeCvm } from './change-cvm.ts';
+import type { Cvm } from './cvm.ts';
+import { describeCvm, readCvmAndClaim } from './read-cvm.ts';
+
+interface DeleteRequest {
+  domain: string;
+  cvmId: string;
+  /** RFC 3339, UTC, milliseconds. */
+  now: string;
+  /** Returns whether the request's If-Match names this state. Omit without the header. */
+  isNamed?: ((cvm: Cvm) => boolean) | undefined;
+}
+
+/**
+ * Removes a registered CVM and forgets its presence. Two round trips.
+ * @throws ServiceError `not_found`; `conflict` while a run holds it; `precondition_failed`
+ */
+export async function deleteCvm(table: Table, { domain, cvmId, now, isNamed }: DeleteRequest): Promise<Kept<object>> {
+  return await withFreshReads(table, async (table) => {
+    const { cvm, ...rest } = await readCvmAndClaim(table, { domain, cvmId });
+    if (!cvm) throw notFound('registered CVM');
+    if (rest.claim) throw conflict('cvm_busy', `A run holds the CVM ${cvmId}; wait for its end, or stop it.`, rest.claim.run_id);
+    if (isNamed && !isNamed(describeCvm(cvm, rest, now))) throw preconditionFailed();
+    const transaction = new Transaction();
+    removeCvm(transaction, domain, cvm);
+    assertUnclaimed(transaction, { domain, cvm_id: cvmId });
+    return await commitChange(table, transaction, {});
+  });
+}

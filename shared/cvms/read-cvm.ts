@@ -1,0 +1,52 @@
+import { notFound } from '../errors.ts';
+import { claimKeys, parseClaim, type ReadClaim } from '../runs/claim.ts';
+import { parsePresence, presenceOf, type StoredPresence } from '../runs/presence.ts';
+import { cvmKeys, type Key } from '../table/keys.ts';
+import { parseStored } from '../table/parse-stored.ts';
+import { getItems, type Item, type Table } from '../table/table.ts';
+import { storedCvm, type Cvm, type StoredCvm } from './cvm.ts';
+
+interface Place {
+  domain: string;
+  cvmId: string;
+}
+
+/** A CVM that was read, and the claim of the run that holds it. */
+export interface ReadCvm {
+  /** Undefined if it is not registered. */
+  cvm: StoredCvm | undefined;
+  presence: StoredPresence;
+  claim: ReadClaim | undefined;
+}
+
+/** Returns the keys of the items that parseCvm parses, in this order. */
+export function keysOfCvm({ domain, cvmId }: Place): [Key, Key, Key] {
+  const [claim, unsharded] = claimKeys({ domain, cvm_id: cvmId });
+  return [cvmKeys.cvm(domain, cvmId), claim, unsharded];
+}
+
+/** Parses the items read at keysOfCvm. */
+export function parseCvm({ domain, cvmId }: Place, [item, ...claimItems]: (Item | undefined)[]): ReadCvm {
+  return {
+    cvm: item && parseStored(storedCvm, item, 'registered CVM'),
+    presence: item ? parsePresence(item) : {},
+    claim: parseClaim({ domain, cvm_id: cvmId }, claimItems),
+  };
+}
+
+/** Returns a CVM as its endpoints return it. */
+export function describeCvm(cvm: StoredCvm, { presence, claim }: Pick<ReadCvm, 'presence' | 'claim'>, now: string): Cvm {
+  return { ...cvm, presence: presenceOf(presence, { isHeld: claim !== undefined, now }) };
+}
+
+/** Reads a CVM, whether it is registered or not, in one round trip. */
+export async function readCvmAndClaim(table: Table, place: Place): Promise<ReadCvm> {
+  return parseCvm(place, await getItems(table, keysOfCvm(place)));
+}
+
+/** Reads a registered CVM in one round trip. @throws ServiceError `not_found` */
+export async function readCvm(table: Table, place: Place, now: string): Promise<Cvm> {
+  const { cvm, ...rest } = await readCvmAndClaim(table, place);
+  if (!cvm) throw notFound('registered CVM');
+  return describeCvm(cvm, rest, now);
+}

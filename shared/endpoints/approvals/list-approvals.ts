@@ -1,0 +1,43 @@
+import * as v from 'valibot';
+import { approvalSchema } from '../../approvals/approval.ts';
+import type { Contract, Examples } from '../../http/contract.ts';
+import type { Route } from '../../http/route.ts';
+import { reads } from '../../uses.ts';
+import { approval } from '../samples.ts';
+
+export const route = {
+  name: 'approvals/list-approvals',
+  method: 'GET',
+  path: '/{domainID}/computations/{id}/approvals',
+  summary: 'List the approvals of a computation, and whose approval it needs',
+  access: { anyOf: ['view'] },
+  uses: { table: reads },
+  loses: 'Users cannot see whose approval is missing.',
+} as const satisfies Route;
+
+const neededApproval = v.pipe(
+  v.object({
+    user: v.string(),
+    because: v.pipe(
+      v.array(v.string()),
+      v.description("The file names of the user's assets that need the approval, and `result consumer`."),
+    ),
+  }),
+  v.title('NeededApproval'),
+);
+
+export const contract = {
+  status: 200,
+  response: v.pipe(
+    v.object({
+      needed: v.pipe(v.array(neededApproval), v.description('The users whose approval a run needs, given or not.')),
+      approvals: v.pipe(v.array(approvalSchema), v.description('The approvals that were given, by user.')),
+    }),
+    v.title('Approvals'),
+  ),
+  errors: ['not_found'],
+} as const satisfies Contract;
+
+export const examples = {
+  response: { needed: [{ user: 'bob', because: ['penguins.csv'] }], approvals: [approval] },
+} satisfies Examples<typeof contract>;

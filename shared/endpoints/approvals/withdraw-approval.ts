@@ -1,0 +1,20 @@
+import type { Contract, Examples } from '../../http/contract.ts';
+import type { Route } from '../../http/route.ts';
+
+export const route = {
+  name: 'approvals/withdraw-approval',
+  method: 'DELETE',
+  path: '/{domainID}/computations/{id}/approvals',
+  summary: 'Take your approval back',
+  access: { anyOf: ['view'] },
+  uses: { table: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'] },
+  loses: 'Users cannot take their approvals back.',
+} as const satisfies Route;
+
+export const contract = {
+  status: 204,
+  errors: ['not_found'],
+  description: 'Succeeds also if you gave none. Active runs go on.',
+} as const satisfies Contract;
+
+export const examples = {} satisfies Examples<typeof contract>;

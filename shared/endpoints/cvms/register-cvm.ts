@@ -1,0 +1,30 @@
+import { cvmInput, cvmSchema } from '../../cvms/cvm.ts';
+import type { Contract, Examples } from '../../http/contract.ts';
+import type { Route } from '../../http/route.ts';
+import { changesLists } from '../../uses.ts';
+import { cvm, cvmBody } from '../samples.ts';
+
+export const route = {
+  name: 'cvms/register-cvm',
+  method: 'PUT',
+  path: '/{domainID}/cvms/{cvmID}',
+  summary: 'Register a CVM, or change what is registered of it',
+  access: { anyOf: ['administer'] },
+  uses: { table: changesLists },
+  loses: 'Administrators cannot register CVMs.',
+} as const satisfies Route;
+
+export const contract = {
+  body: cvmInput,
+  status: 200,
+  statusIfNew: 201,
+  response: cvmSchema,
+  etag: true,
+  condition: 'if-match',
+  errors: ['unsupported_media_type', 'too_large'],
+  description:
+    'Runs start on a registered CVM only while it is connected and not spent. Keeps the SHA-256 fingerprint of the certificate. ' +
+    'Refuses private keys.',
+} as const satisfies Contract;
+
+export const examples = { request: cvmBody, response: cvm } satisfies Examples<typeof contract>;

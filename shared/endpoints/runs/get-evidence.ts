@@ -1,0 +1,31 @@
+import * as v from 'valibot';
+import { evidenceSchema } from '../../evidence/evidence.ts';
+import type { Contract, Examples } from '../../http/contract.ts';
+import type { Route } from '../../http/route.ts';
+import { identifier } from '../../identifier-schemas.ts';
+import { evidence } from '../samples.ts';
+
+export const route = {
+  name: 'runs/get-evidence',
+  method: 'GET',
+  path: '/{domainID}/computations/{id}/evidence',
+  summary: 'Get the evidence of a run',
+  access: { anyOf: ['view'] },
+  uses: {
+    table: ['GetItem', 'Query', 'PutItem', 'ConditionCheckItem'],
+    signingKey: ['GetPublicKey', 'Sign'],
+  },
+  loses: 'Parties cannot get the signed statement about a run.',
+} as const satisfies Route;
+
+export const contract = {
+  query: v.strictObject({ run: v.pipe(identifier, v.description('The identifier of a run of this computation.')) }),
+  status: 200,
+  response: evidenceSchema,
+  errors: ['not_found', 'conflict'],
+  description:
+    'A signed statement about an ended run. The first request after the end of the run makes it, and it stays the same from then on. ' +
+    'While the run is active, returns 409 with the reason `run_active`. The public keys are at `/.well-known/jwks.json`.',
+} as const satisfies Contract;
+
+export const examples = { response: evidence } satisfies Examples<typeof contract>;

@@ -1,0 +1,24 @@
+import * as v from 'valibot';
+import { publicJwkSchema } from '../../evidence/public-jwk.ts';
+import type { Contract, Examples } from '../../http/contract.ts';
+import type { Route } from '../../http/route.ts';
+import { publicJwk } from '../samples.ts';
+
+export const route = {
+  name: 'service/jwks',
+  method: 'GET',
+  path: '/.well-known/jwks.json',
+  summary: 'Get the public keys that verify evidence',
+  uses: { publishedKeys: ['GetPublicKey'] },
+  loses: 'Parties cannot get the keys that verify evidence.',
+} as const satisfies Route;
+
+export const contract = {
+  status: 200,
+  response: v.pipe(
+    v.object({ keys: v.pipe(v.array(publicJwkSchema), v.description('The key that signs now, and all that signed before.')) }),
+    v.title('PublicKeys'),
+  ),
+} as const satisfies Contract;
+
+export const examples = { response: { keys: [publicJwk] } } satisfies Examples<typeof contract>;

@@ -1,0 +1,25 @@
+import type { Contract, Examples } from '../../http/contract.ts';
+import type { Route } from '../../http/route.ts';
+import { todoSchema } from '../../todo/todo.ts';
+import { reads } from '../../uses.ts';
+import { todo } from '../samples.ts';
+
+export const route = {
+  name: 'todo/get-todo',
+  method: 'GET',
+  path: '/{domainID}/todo',
+  summary: 'List what waits for your approval, your key or your content',
+  access: { anyOf: ['view'] },
+  uses: { table: reads },
+  loses: 'Users cannot see what waits for them.',
+} as const satisfies Route;
+
+export const contract = {
+  status: 200,
+  response: todoSchema,
+  description:
+    'Each list has up to 100 entries, newest first. `approvals` and `keys` cover the 100 newest computations in which you take ' +
+    'part: as the owner, with an asset or a key, or as a consumer that the computation names.',
+} as const satisfies Contract;
+
+export const examples = { response: todo } satisfies Examples<typeof contract>;

@@ -1,0 +1,91 @@
+import type { Table } from '../table/table.ts';
+import { filtersFacets, matches, matchingNumbers, type EventFilter } from './event-filter.ts';
+import type { Event } from './event.ts';
+import type { JournalHead } from './journal-head.ts';
+import { readNumberRange, readNumbers, type NumberRange } from './read-numbers.ts';
+import { readSegments } from './read-segments.ts';
+import { publicEvent, type StoredEvent } from './stored-event.ts';
+import { numbersBetween } from './time-range.ts';
+
+export interface EventPage {
+  events: Event[];
+  /** The exact number of events that match the filter. */
+  total: number;
+}
+
+/**
+ * Selects a page of `total` matching events, counted from the oldest: the places from `start` on, without `end`.
+ * @param upTo returns how many of them have a number up to this one
+ */
+export type Selection = (total: number, upTo: (number: number) => number) => { start: number; end: number };
+
+/**
+ * Reads the events that the selection takes of those that match, oldest first, and the total of all that match. Page and total show
+ * the moment of `head`. Throws as readEvents does, and JournalGapError.
+ */
+export async function readMatching(
+  table: Table,
+  computationId: string,
+  head: JournalHead,
+  filter: EventFilter,
+  select: Selection,
+): Promise<EventPage> {
+  const { from, to } = filter;
+  if (from !== undefined && to !== undefined && from > to) return { events: [], total: 0 };
+  const bounds = { from, to: to !== undefined && to < head.last_at ? to : undefined };
+  return filtersFacets(filter)
+    ? matchingEvents(table, computationId, head, { ...filter, ...bounds }, select)
+    : eventsBetween(table, computationId, head, bounds, select);
+}
+
+async function eventsBetween(
+  table: Table,
+  computationId: string,
+  head: JournalHead,
+  bounds: Pick<EventFilter, 'from' | 'to'>,
+  select: Selection,
+): Promise<EventPage> {
+  const tail: { reading?: Promise<StoredEvent[]> } = {};
+  const readTailOnce = () => (tail.reading ??= readTail(table, computationId, head));
+  const range = await numbersBetween(table, computationId, head, bounds, readTailOnce);
+  const total = Math.max(0, range.to - range.from + 1);
+  const { start, end } = select(total, (number) => Math.min(total, Math.max(0, number - range.from + 1)));
+  const page = { from: range.from + start, to: range.from + end - 1 };
+  const isRead = tail.reading !== undefined && page.from > head.sealed;
+  const events = isRead ? within(await readTailOnce(), page) : await readNumberRange(table, computationId, page);
+  return { events: events.map(publicEvent), total };
+}
+
+async function matchingEvents(
+  table: Table,
+  computationId: string,
+  head: JournalHead,
+  filter: EventFilter,
+  select: Selection,
+): Promise<EventPage> {
+  const endsBeforeTail = filter.to !== undefined && filter.to < head.sealed_at;
+  const [segments, tail] = await Promise.all([
+    readSegments(table, computationId, head, filter),
+    endsBeforeTail ? [] : readTail(table, computationId, head),
+  ]);
+  const inSegments = segments.flatMap((segment) => matchingNumbers(filter, segment));
+  const inTail = tail.filter((event) => matches(filter, event));
+
+  const total = inSegments.length + inTail.length;
+  const upTo = (last: number) =>
+    inSegments.filter((number) => number <= last).length + inTail.filter(({ number }) => number <= last).length;
+  const { start, end } = select(total, upTo);
+  const events = [
+    ...(await readNumbers(table, computationId, inSegments.slice(start, end))),
+    ...inTail.slice(Math.max(0, start - inSegments.length), Math.max(0, end - inSegments.length)),
+  ];
+  return { events: events.map(publicEvent), total };
+}
+
+/** Reads the events that no index segment covers yet: at most 256 events or 128 KiB, plus one append. */
+function readTail(table: Table, computationId: string, head: JournalHead): Promise<StoredEvent[]> {
+  return readNumberRange(table, computationId, { from: head.sealed + 1, to: head.count });
+}
+
+const within = (events: StoredEvent[], { from, to }: NumberRange) =>
+  events.filter(({ number }) => number >= from && number <= to);

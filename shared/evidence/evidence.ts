@@ -1,0 +1,72 @@
+import * as v from 'valibot';
+import { agentConfigEntries } from '../computations/agent-config.ts';
+import { runSchema } from '../computations/run.ts';
+import { eventSchema } from '../events/event.ts';
+import { domainId, identifier } from '../identifier-schemas.ts';
+import { manifestSchema } from '../manifest/manifest.ts';
+import { runSnapshot } from '../manifest/run-snapshot.ts';
+import { timestamp } from '../timestamp.ts';
+
+const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'Expected 64 hex digits.'));
+
+/** What the service states about an ended run (docs/contract.md, section 10). */
+export const statementSchema = v.pipe(
+  v.object({
+    type: v.literal('computation-evidence:v1'),
+    domain: domainId,
+    computation: identifier,
+    run: runSchema,
+    manifest: manifestSchema,
+    manifest_digest: v.pipe(digest, v.description('The SHA3-256, hex, of the canonical JSON of `manifest`.')),
+    agent_config: v.pipe(
+      v.object(agentConfigEntries),
+      v.title('AgentConfigOfRun'),
+      v.description("The configuration that the run was started with, without the agent's private key."),
+    ),
+    assets: v.pipe(
+      v.nullable(runSnapshot.entries.assets.wrapped),
+      v.description(
+        'The algorithm, then the datasets in the order of the manifest. null if the run was started by an earlier version.',
+      ),
+    ),
+    approvals: v.pipe(
+      v.nullable(runSnapshot.entries.approvals.wrapped),
+      v.description('The approvals that counted when the run started. null if the run was started by an earlier version.'),
+    ),
+    events: v.pipe(
+      v.object({ started: eventSchema, last: eventSchema }),
+      v.description(
+        'The event that started the run and the event that ended it. Their hashes commit to the events between them.',
+      ),
+    ),
+    attestation_hash: v.pipe(
+      v.nullable(digest),
+      v.description('The SHA-256, hex, of the attestation token that the CVM reported. null if it reported none.'),
+    ),
+    service_version: v.pipe(v.string(), v.description('The version of the service that made the statement.')),
+    issued_at: timestamp,
+  }),
+  v.title('EvidenceStatement'),
+);
+export type Statement = v.InferOutput<typeof statementSchema>;
+
+/** A signed statement. */
+export const evidenceSchema = v.pipe(
+  v.object({
+    statement: statementSchema,
+    signature: v.pipe(
+      v.string(),
+      v.regex(/^[A-Za-z0-9_-]{86}$/, 'Expected 64 bytes in base64url.'),
+      v.description('ES256 over the canonical JSON (RFC 8785) of `statement`: r and s, base64url.'),
+    ),
+    key_id: v.pipe(v.string(), v.description('The `kid` of the key in `/.well-known/jwks.json`.')),
+  }),
+  v.title('Evidence'),
+);
+
+/** Evidence as it was made. Its statement may lack fields that later versions know. */
+export interface Evidence {
+  statement: unknown;
+  signature: string;
+  key_id: string;
+}

@@ -1,0 +1,39 @@
+import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
+import * as v from 'valibot';
+import { canonicalJson } from '../canonical-json.ts';
+
+/** 32 bytes in base64url. */
+const coordinate = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{43}$/, 'Expected 32 bytes in base64url.'));
+
+/** A public key that verifies evidence, as a JSON Web Key (RFC 7517) for ES256. */
+export const publicJwkSchema = v.pipe(
+  v.object({
+    kty: v.literal('EC'),
+    crv: v.literal('P-256'),
+    x: coordinate,
+    y: coordinate,
+    use: v.literal('sig'),
+    alg: v.literal('ES256'),
+    kid: v.pipe(v.string(), v.description('The thumbprint of the key (RFC 7638), as in the `key_id` of the evidence.')),
+  }),
+  v.title('PublicKey'),
+);
+export type PublicJwk = v.InferOutput<typeof publicJwkSchema>;
+
+/** @param spki DER SubjectPublicKeyInfo @throws Error if it is no key on P-256 */
+export function publicJwkOf(spki: Uint8Array): PublicJwk {
+  const { kty, crv, x, y } = createPublicKey({ key: Buffer.from(spki), format: 'der', type: 'spki' }).export({ format: 'jwk' });
+  return v.parse(publicJwkSchema, { kty, crv, x, y, use: 'sig', alg: 'ES256', kid: thumbprintOf({ crv, x, y }) });
+}
+
+/** Returns the thumbprint of a key on an elliptic curve: the SHA-256, base64url, of its required members (RFC 7638, section 3). */
+export function thumbprintOf({ crv, x, y }: { crv?: unknown; x?: unknown; y?: unknown }): string {
+  return createHash('sha256')
+    .update(canonicalJson({ crv, kty: 'EC', x, y }))
+    .digest('base64url');
+}
+
+/** @throws Error if the coordinates are not those of a point on the curve */
+export function keyObjectOf({ kty, crv, x, y }: Pick<PublicJwk, 'kty' | 'crv' | 'x' | 'y'>): KeyObject {
+  return createPublicKey({ key: { kty, crv, x, y }, format: 'jwk' });
+}

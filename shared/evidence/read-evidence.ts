@@ -1,0 +1,108 @@
+import * as v from 'valibot';
+import { canonicalDigest, canonicalJson } from '../canonical-json.ts';
+import { withoutServerKey } from '../computations/agent-config.ts';
+import { assertExists } from '../computations/change-computation.ts';
+import { computationKey, parseComputation } from '../computations/find-computation.ts';
+import { isActive, type Run } from '../computations/run.ts';
+import { conflict, notFound } from '../errors.ts';
+import type { Event } from '../events/event.ts';
+import { readEvents } from '../events/read-events.ts';
+import { runSnapshot } from '../manifest/run-snapshot.ts';
+import { findRun, runKey } from '../runs/read-run.ts';
+import { runKeys } from '../table/keys.ts';
+import { parseStored } from '../table/parse-stored.ts';
+import { readSettled } from '../table/read-settled.ts';
+import { getItem, type Item, type Table } from '../table/table.ts';
+import { Transaction, withFreshReads } from '../table/transaction.ts';
+import { statementSchema, type Evidence, type Statement } from './evidence.ts';
+import { sign, type SigningKeys } from './signing-key.ts';
+import { parseEvidence, putEvidence } from './stored-evidence.ts';
+
+interface EvidenceRequest {
+  domain: string;
+  computationId: string;
+  runId: string;
+  serviceVersion: string;
+  /** RFC 3339, UTC, milliseconds. */
+  now: string;
+}
+
+/**
+ * Reads the evidence of an ended run. The first request makes it: of several at once, the one that stores it first. Nobody sees
+ * a statement that is not stored, so a crash in between leaves nothing behind.
+ * @throws ServiceError `not_found`; `conflict` while the run is active; `unavailable`
+ */
+export async function readEvidence(table: Table, keys: SigningKeys, request: EvidenceRequest): Promise<Evidence> {
+  return await withFreshReads(table, (table) => readOrMake(table, keys, request));
+}
+
+async function readOrMake(table: Table, keys: SigningKeys, request: EvidenceRequest): Promise<Evidence> {
+  const { domain, computationId, runId } = request;
+  const rowKey = computationKey(domain, computationId);
+  const keyOfRun = runKey(domain, runId);
+  if (!keyOfRun) throw notFound('run of this computation');
+  // Settled, so that the events that were written with the run's end are visible.
+  const [[row, runItem], made] = await Promise.all([
+    readSettled(table, [rowKey, keyOfRun]),
+    getItem(table, runKeys.evidence(computationId, runId)),
+  ]);
+  parseComputation(row, computationId);
+  const run = findRun(runItem, runId);
+  if (run?.computation_id !== computationId) throw notFound('run of this computation');
+  if (isActive(run.status)) throw conflict('run_active', 'The run is active. Its evidence is made after its end.', runId);
+  if (made) return parseEvidence(made);
+
+  const statement = await makeStatement(table, request, run, attestationHashOf(runItem));
+  const text = canonicalJson(statement);
+  const signature = await sign(keys, text);
+  const transaction = new Transaction();
+  assertExists(transaction, domain, computationId);
+  transaction.add(putEvidence(request, { text, ...signature }));
+  await transaction.commit(table);
+  return { statement: JSON.parse(text) as unknown, ...signature };
+}
+
+const attested = v.object({ attestation_hash: v.optional(v.string()) });
+
+function attestationHashOf(runItem: Item | undefined): string | null {
+  return parseStored(attested, runItem, 'run').attestation_hash ?? null;
+}
+
+async function makeStatement(
+  table: Table,
+  { domain, computationId, runId, serviceVersion, now }: EvidenceRequest,
+  run: Run,
+  attestation_hash: string | null,
+): Promise<Statement> {
+  const [item, started, last] = await Promise.all([
+    getItem(table, runKeys.snapshot(computationId, runId)),
+    readEventOf(table, run, 'started', run.started_at),
+    readEventOf(table, run, run.status, run.ended_at ?? run.started_at),
+  ]);
+  if (!item) throw notFound('run of this computation'); // the computation has just been deleted
+  const snapshot = parseStored(runSnapshot, item, 'snapshot of a run');
+  return v.parse(statementSchema, {
+    type: 'computation-evidence:v1',
+    domain,
+    computation: computationId,
+    run,
+    manifest: snapshot.manifest,
+    manifest_digest: canonicalDigest(snapshot.manifest),
+    agent_config: withoutServerKey(snapshot.agent_config),
+    assets: snapshot.assets ?? null,
+    approvals: snapshot.approvals ?? null,
+    events: { started, last },
+    attestation_hash,
+    service_version: serviceVersion,
+    issued_at: now,
+  });
+}
+
+/** Reads an event of which each run has one. @param since not later than the event */
+async function readEventOf(table: Table, run: Run, event_type: string, since: string): Promise<Event> {
+  const filter = { run_id: run.id, event_type, from: since };
+  const { events } = await readEvents(table, run.computation_id, filter, { limit: 1, offset: 0 });
+  const [event] = events;
+  if (!event) throw new Error(`The stored journal of computation ${run.computation_id} lacks the event ${event_type} of a run.`);
+  return event;
+}

@@ -1,0 +1,51 @@
+import * as v from 'valibot';
+import { assetUses } from '../assets/asset.ts';
+import { agentConfigInput } from '../computations/agent-config.ts';
+import { manifestSchema } from './manifest.ts';
+
+/** An asset that a run uses, as it was when the run started. */
+const assetOfRun = v.object({
+  id: v.string(),
+  /** The user who created it. */
+  creator: v.string(),
+  use: v.picklist(assetUses),
+  /** SHA3-256, hex, as in the manifest. */
+  checksum: v.string(),
+});
+export type AssetOfRun = v.InferOutput<typeof assetOfRun>;
+
+/** An approval that counted when the run started. */
+const approvalOfRun = v.object({
+  user: v.string(),
+  /** The digest of the manifest that the user approved. */
+  digest: v.string(),
+  /** The CVMs that the approval is limited to. null: any. */
+  cvm_ids: v.nullable(v.array(v.string())),
+  /** null: never. */
+  expires_at: v.nullable(v.string()),
+  /** Base64. null if the user did not sign. */
+  signature: v.nullable(v.string()),
+  /** Base64 of the DER SubjectPublicKeyInfo that the signature was verified with. null if the user did not sign. */
+  key: v.nullable(v.string()),
+  approved_at: v.string(),
+});
+export type ApprovalOfRun = v.InferOutput<typeof approvalOfRun>;
+
+/**
+ * What a run was started with, without the agent's private key. Later changes of the computation do not affect it. Runs of
+ * earlier versions have the manifest and the configuration alone.
+ */
+export const runSnapshot = v.object({
+  manifest: manifestSchema,
+  agent_config: v.object(agentConfigInput.entries),
+  /** SHA3-256 of the manifest's canonical JSON, 64 hex digits. */
+  manifest_digest: v.optional(v.string()),
+  /** The algorithm, then the datasets in the order of the manifest. */
+  assets: v.optional(v.array(assetOfRun)),
+  /** Sorted by user. */
+  approvals: v.optional(v.array(approvalOfRun)),
+});
+export type RunSnapshot = v.InferOutput<typeof runSnapshot>;
+
+/** What this version keeps with a run. */
+export type NewSnapshot = { [name in keyof RunSnapshot]-?: Exclude<RunSnapshot[name], undefined> };

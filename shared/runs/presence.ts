@@ -1,0 +1,108 @@
+import * as v from 'valibot';
+import { parseStored } from '../table/parse-stored.ts';
+import type { Item } from '../table/table.ts';
+import { timestamp } from '../timestamp.ts';
+
+/** Whether the agent of a CVM can take a run. A spent one must be restarted first. */
+export const fits = ['ready', 'busy', 'spent', 'unknown'] as const;
+type Fit = (typeof fits)[number];
+
+/** The presence of a registered CVM, as its endpoints return it. */
+export const presenceSchema = v.pipe(
+  v.object({
+    state: v.pipe(
+      v.picklist(['connected', 'disconnected']),
+      v.description('`connected` if the CVM was heard within the last 60 seconds.'),
+    ),
+    last_seen_at: v.pipe(
+      v.nullable(timestamp),
+      v.description('The time of the last poll or report. It may lag by up to 60 seconds. null if the CVM was never heard.'),
+    ),
+    agent_state: v.pipe(
+      v.nullable(v.string()),
+      v.description('The state that the agent last reported. null if it reported none.'),
+    ),
+    fit: v.pipe(
+      v.picklist(fits),
+      v.description('Whether the agent can take a run. `spent`: it must be restarted first. `unknown`: it never said.'),
+    ),
+  }),
+  v.title('Presence'),
+);
+export type Presence = v.InferOutput<typeof presenceSchema>;
+
+/** What is stored of a CVM's presence, in the item of the registered CVM. */
+const storedPresence = v.object({
+  last_seen_at: v.optional(v.string()),
+  agent_state: v.optional(v.string()),
+  fit: v.optional(v.picklist(fits)),
+  /** When `fit` was reported. */
+  fit_at: v.optional(v.string()),
+});
+export type StoredPresence = v.InferOutput<typeof storedPresence>;
+
+/** Parses the presence in the item at `cvmKeys.cvm`. */
+export function parsePresence(item: Item): StoredPresence {
+  return parseStored(storedPresence, item, 'registered CVM');
+}
+
+const connectedForInMilliseconds = 60_000;
+
+/** A CVM that is heard every 30 seconds or more often is written at least every 60 seconds, so it never looks disconnected. */
+const writtenAfterInMilliseconds = 30_000;
+
+/** @param isHeld whether a run holds the CVM */
+export function presenceOf(stored: StoredPresence, { isHeld, now }: { isHeld: boolean; now: string }): Presence {
+  const { last_seen_at = null, agent_state = null, fit = 'unknown' } = stored;
+  const isConnected = last_seen_at !== null && millisecondsBetween(last_seen_at, now) <= connectedForInMilliseconds;
+  return {
+    state: isConnected ? 'connected' : 'disconnected',
+    last_seen_at,
+    agent_state,
+    fit: isHeld && fit !== 'spent' ? 'busy' : fit,
+  };
+}
+
+function millisecondsBetween(before: string, after: string): number {
+  return Date.parse(after) - Date.parse(before);
+}
+
+/** Returns why no run can start on a registered CVM that no run holds. Undefined if one can. */
+export function whyNotReady(cvmId: string, stored: StoredPresence, now: string): string | undefined {
+  const { state, last_seen_at, fit } = presenceOf(stored, { isHeld: false, now });
+  if (state === 'disconnected') {
+    const since = last_seen_at === null ? 'it was never heard' : `it was last heard at ${last_seen_at}`;
+    return `The CVM ${cvmId} is disconnected: ${since}.`;
+  }
+  return fit === 'spent' ? `The CVM ${cvmId} is spent: restart its agent before the next run.` : undefined;
+}
+
+/** What a CVM says about itself. */
+export interface Word {
+  agent_state?: string | undefined;
+  fit?: Fit | undefined;
+}
+
+/**
+ * Returns what to store when a registered CVM is heard. Undefined if nothing new was said and it was heard a moment ago, so that
+ * at most two writes a minute are made of a CVM that says nothing new.
+ */
+export function presenceToStore(stored: StoredPresence, { agent_state, fit }: Word, now: string): StoredPresence | undefined {
+  const saysNew = (agent_state !== undefined && agent_state !== stored.agent_state) || (fit !== undefined && fit !== stored.fit);
+  const isDue = stored.last_seen_at === undefined || millisecondsBetween(stored.last_seen_at, now) >= writtenAfterInMilliseconds;
+  if (!saysNew && !isDue) return undefined;
+  return {
+    last_seen_at: now,
+    ...(agent_state === undefined ? {} : { agent_state }),
+    ...(fit === undefined ? {} : { fit, fit_at: now }),
+  };
+}
+
+/**
+ * Returns whether the end of a run that the CVM had accepted leaves its agent spent: an agent takes one run, and then has to be
+ * restarted. One that reported `ready` after it took the run was restarted since. Of a CVM that never reports whether it is fit,
+ * or that cannot tell, the service knows nothing.
+ */
+export function isSpentBy({ fit, fit_at = '' }: StoredPresence, acceptedAt: string): boolean {
+  return fit === 'busy' || (fit === 'ready' && fit_at <= acceptedAt);
+}

@@ -1,0 +1,126 @@
+import { assertExists, keysToChange, parseToChange, recordEvents } from '../computations/change-computation.ts';
+import { findComputation } from '../computations/find-computation.ts';
+import type { Run } from '../computations/run.ts';
+import { emitMetric } from '../metrics.ts';
+import { runKeys, type Key } from '../table/keys.ts';
+import { getItems, type Item, type Table } from '../table/table.ts';
+import { StaleReadError, Transaction, type Action } from '../table/transaction.ts';
+import { removeCommand } from './change-commands.ts';
+import { keepAttestation } from './change-run.ts';
+import { assertClaimed, changeClaim, claimKeys, parseClaimOf, type Claim, type ClaimChange, type ReadClaim } from './claim.ts';
+import { answeredCommands, attestationOf, claimChangeOf, eventsOf } from './effects-of-reports.ts';
+import { findRun, runKey } from './read-run.ts';
+import type { LastingReport } from './report.ts';
+import type { Outcome } from './report-summary.ts';
+import type { RunReference } from './run-reference.ts';
+
+interface ReportsOfRun {
+  reference: RunReference;
+  /** Up to 40, so that their markers and events fit into a transaction. */
+  reports: LastingReport[];
+  now: string;
+}
+
+interface Recorded {
+  /** In the order of the reports. */
+  outcomes: Outcome['outcome'][];
+  /** The status of the run after the reports. null if it was deleted. */
+  status: Run['status'] | null;
+  /** The current claim. Undefined if the run is over. */
+  claim: Claim | undefined;
+}
+
+/**
+ * Records reports of one run in one transaction. Those with a marker, which were recorded before, are duplicates.
+ * @throws StaleReadError if what they depend on has changed since it was read
+ */
+export async function recordLastingReports(table: Table, { reference, reports, now }: ReportsOfRun): Promise<Recorded> {
+  const { domain, computation_id, run_id } = reference;
+  const markers = [...new Set(reports.map((report) => report.id))].map((id) => runKeys.report(computation_id, run_id, id));
+  const keys = [...keysToChange(domain, computation_id), ...progressKeys(reference)];
+  const items = await getItems(table, [...keys, ...markers]);
+  const [row, head, ...progressItems] = items.slice(0, keys.length);
+  const { run, claim } = parseProgress(reference, progressItems);
+  if (!run || !findComputation(row, computation_id)) {
+    return { outcomes: reports.map(() => 'unknown_run'), status: null, claim: undefined };
+  }
+  const areNew = withoutMarker(reports, reference, items.slice(keys.length));
+  const outcomes = areNew.map((isNew) => (isNew ? 'recorded' : 'duplicate'));
+  const newReports = reports.filter((_, index) => areNew[index]);
+  if (newReports.length === 0) return { outcomes, status: run.status, claim };
+
+  const transaction = new Transaction();
+  for (const report of newReports) transaction.add(marker(report, reference, now));
+  const events = eventsOf(newReports, run, claim !== undefined);
+  const computation = parseToChange(domain, computation_id, [row, head]);
+  if (events.length > 0) await recordEvents(table, transaction, computation, events, now);
+  else assertExists(transaction, domain, computation_id);
+  const change = claim && takeIntoClaim(transaction, reference, claim, { reports: newReports, now });
+  if (claim && !change && events.length > 0) assertClaimed(transaction, claim); // no event is recorded as the run's after the run's end
+  await transaction.commit(table);
+
+  emitMetrics(newReports, claim, change, now);
+  if (!change) return { outcomes, status: run.status, claim };
+  // Read again: before the execution could see this outcome, it may have stored another token in the claim.
+  const after = parseProgress(reference, await getItems(table, progressKeys(reference)));
+  return { outcomes, status: after.run?.status ?? null, claim: after.claim };
+}
+
+/** The run and its claim, which say how far it is. */
+function progressKeys(reference: RunReference): Key[] {
+  const rowKey = runKey(reference.domain, reference.run_id);
+  if (!rowKey) throw new Error('This service cannot have issued the identifier of a run that it has read.');
+  return [rowKey, ...claimKeys(reference)];
+}
+
+function parseProgress(
+  reference: RunReference,
+  [runItem, ...claimItems]: (Item | undefined)[],
+): { run: Run | undefined; claim: ReadClaim | undefined } {
+  return { run: findRun(runItem, reference.run_id), claim: parseClaimOf(reference, claimItems) };
+}
+
+/** Adds what the reports change of an active run. @returns the change of its claim, if there is one */
+function takeIntoClaim(
+  transaction: Transaction,
+  reference: RunReference,
+  claim: ReadClaim,
+  { reports, now }: Pick<ReportsOfRun, 'reports' | 'now'>,
+): ClaimChange | undefined {
+  const change = claimChangeOf(reports, claim, now);
+  if (change) changeClaim(transaction, claim, change);
+  for (const type of answeredCommands(reports, claim)) removeCommand(transaction, reference, type);
+  const hash = attestationOf(reports, claim);
+  if (hash !== undefined) keepAttestation(transaction, reference.domain, reference.run_id, hash);
+  return change;
+}
+
+/** Marks a report as recorded. Fails with StaleReadError if a report with this identifier was recorded since the last read. */
+function marker(report: LastingReport, { computation_id, run_id }: RunReference, seen_at: string): Action {
+  const Item = { ...runKeys.report(computation_id, run_id, report.id), seen_at };
+  return { put: { Item, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: new StaleReadError() };
+}
+
+/** Emits the time until the CVM accepted, and the age of the oldest event by the reporter's clock. */
+function emitMetrics(reports: LastingReport[], claim: Claim | undefined, change: ClaimChange | undefined, now: string): void {
+  if (claim && change?.set.accepted_at) emitMetric('TimeToAccept', Date.parse(now) - Date.parse(claim.claimed_at));
+  const lags = reports.flatMap((report) =>
+    report.type === 'event' && report.occurred_at ? [Date.parse(now) - Date.parse(report.occurred_at)] : [],
+  );
+  if (lags.length > 0) emitMetric('ReportLag', Math.max(0, ...lags));
+}
+
+/** Returns which reports have no marker. If several have the same identifier, only the first is new. */
+function withoutMarker(
+  reports: LastingReport[],
+  { computation_id, run_id }: RunReference,
+  markers: (Item | undefined)[],
+): boolean[] {
+  const seen = new Set(markers.map((item) => item?.['sk']));
+  return reports.map((report) => {
+    const { sk } = runKeys.report(computation_id, run_id, report.id);
+    const isNew = !seen.has(sk);
+    seen.add(sk);
+    return isNew;
+  });
+}

@@ -1,0 +1,57 @@
+import * as v from 'valibot';
+import { runStatuses, type Run } from '../computations/run.ts';
+import type { InvalidReport, Report } from './report.ts';
+
+const reportResult = v.pipe(
+  v.object({
+    id: v.pipe(v.nullable(v.string()), v.description('The identifier of the report. null if it has none.')),
+    outcome: v.pipe(
+      v.picklist(['recorded', 'duplicate', 'unknown_run', 'invalid']),
+      v.description('`unknown_run`: this CVM has no such run. Only `recorded` reports have an effect.'),
+    ),
+    run_status: v.pipe(
+      v.nullable(v.picklist(runStatuses)),
+      v.description(
+        'The status of the run after the report. It changes a moment after the report that ends the run. If it is `failed` or ' +
+          '`cancelled`, stop what you still do of the run. null if there is no run.',
+      ),
+    ),
+    detail: v.optional(v.pipe(v.string(), v.description('What was expected where, if the report is invalid.'))),
+  }),
+  v.title('ReportResult'),
+);
+type ReportResult = v.InferOutput<typeof reportResult>;
+
+/** The answer of endpoint 26. */
+export const reportSummarySchema = v.pipe(
+  v.object({
+    accepted: v.pipe(v.number(), v.integer(), v.description('The number of reports recorded.')),
+    duplicates: v.pipe(v.number(), v.integer(), v.description('The number of reports ignored because they were sent before.')),
+    results: v.pipe(v.array(reportResult), v.description('What became of each report, in their order.')),
+  }),
+  v.title('ReportSummary'),
+);
+export type ReportSummary = v.InferOutput<typeof reportSummarySchema>;
+
+/** What became of a report on a run of the CVM. */
+export interface Outcome {
+  outcome: 'recorded' | 'duplicate' | 'unknown_run';
+  run_status: Run['status'] | null;
+}
+
+/** @param outcomes those of reports on runs of the CVM, by their places in the batch */
+export function summaryOf(reports: (Report | InvalidReport)[], outcomes: ReadonlyMap<number, Outcome>): ReportSummary {
+  const results = reports.map((report, place) => resultOf(report, outcomes.get(place)));
+  const count = (outcome: ReportResult['outcome']) => results.filter((result) => result.outcome === outcome).length;
+  return { accepted: count('recorded'), duplicates: count('duplicate'), results };
+}
+
+function resultOf(report: Report | InvalidReport, outcome: Outcome | undefined): ReportResult {
+  if (report.type === 'invalid') {
+    const { id, detail } = report;
+    return { id, outcome: 'invalid', run_status: null, detail };
+  }
+  const isOfNoRun = report.type === 'heartbeat' && report.run_id === undefined;
+  const withoutRun: Outcome = { outcome: isOfNoRun ? 'recorded' : 'unknown_run', run_status: null };
+  return { id: report.id ?? null, ...(outcome ?? withoutRun) };
+}

@@ -1,0 +1,139 @@
+import { missingApprovals } from '../approvals/counting-approvals.ts';
+import { neededApprovals } from '../approvals/needed-approvals.ts';
+import { digestOf } from '../approvals/readiness.ts';
+import { storedAsset, type StoredAsset } from '../assets/asset.ts';
+import { assetKey } from '../assets/read-asset.ts';
+import { storedComputation, type StoredComputation } from '../computations/computation.ts';
+import { inputsOf, readParts } from '../manifest/read-inputs.ts';
+import type { Inputs } from '../manifest/build-manifest.ts';
+import { listKeys, lists, userKeys } from '../table/keys.ts';
+import { parseStored } from '../table/parse-stored.ts';
+import { getItems, queryPrefix, type Table } from '../table/table.ts';
+import { readParticipations, type Participation } from './participation.ts';
+import type { Todo } from './todo.ts';
+
+const computationsExamined = 100;
+const mostEntries = 100;
+
+/**
+ * Reads what waits for a user: approvals and keys for the 100 newest computations in which the user takes part, and content. Two
+ * round trips for those, and two more for the parts and assets of the computations that may need an approval or a key.
+ *
+ * Costs about 1 read unit for each of the 100 computations and for each 4 KB of the user's own assets in them; and for each that
+ * may need an approval or a key, 1 for each 4 KB of its parts and 1 for each of its assets. With 3 assets each, that is at most
+ * 600 read units; with 100 assets each, 15,000.
+ * @param at RFC 3339, UTC, milliseconds
+ */
+export async function readTodo(table: Table, domain: string, userId: string, at: string): Promise<Todo> {
+  const [participations, pending] = await Promise.all([
+    readParticipations(table, domain, userId, computationsExamined),
+    readPending(table, domain, userId),
+  ]);
+  const ownAssets = [...new Set([...pending, ...participations.flatMap(({ assets }) => assets)])];
+  const [rows, assets] = await Promise.all([readRows(table, domain, participations), readAssets(table, domain, ownAssets)]);
+  const candidates = participations.flatMap((participation, index) => {
+    const row = rows[index];
+    return row && mayWait(participation, row, assets) ? [row] : [];
+  });
+  const waiting = (await readAllInputs(table, domain, candidates)).map((inputs) => ({ inputs, ...waitsFor(inputs, userId, at) }));
+  const nameOf = ({ computation: { id, name } }: Inputs) => ({ computation_id: id, name });
+  return {
+    approvals: waiting.flatMap(({ inputs, approval }) => (approval ? [{ ...nameOf(inputs), ...approval }] : [])),
+    keys: waiting.flatMap(({ inputs, key }) => (key ? [nameOf(inputs)] : [])),
+    content: pending.flatMap((number) => {
+      const asset = assets.get(number);
+      return asset?.state === 'pending' ? [{ asset_id: asset.id, file_name: asset.file_name }] : [];
+    }),
+  };
+}
+
+/** Reads the numbers of the user's newest assets whose content has not arrived. */
+async function readPending(table: Table, domain: string, userId: string): Promise<number[]> {
+  const { pending: prefix } = userKeys.prefixes;
+  const options = { limit: mostEntries, newestFirst: true };
+  const items = await queryPrefix(table, userKeys.partition(domain, userId), prefix, options);
+  return items.map(({ sk }) => Number(String(sk).slice(prefix.length)));
+}
+
+/** Returns undefined for a computation that has been deleted. */
+async function readRows(
+  table: Table,
+  domain: string,
+  participations: Participation[],
+): Promise<(StoredComputation | undefined)[]> {
+  const list = lists.computations(domain);
+  const items = await getItems(
+    table,
+    participations.map(({ computation }) => listKeys.row(list, computation)),
+  );
+  return items.map((item) => item && parseStored(storedComputation, item, 'computation'));
+}
+
+/** Returns the assets by their numbers, except those that have been deleted. */
+async function readAssets(table: Table, domain: string, numbers: number[]): Promise<Map<number, StoredAsset>> {
+  const list = lists.assets(domain);
+  const items = await getItems(
+    table,
+    numbers.map((number) => listKeys.row(list, number)),
+  );
+  return new Map(
+    numbers.flatMap((number, index): [number, StoredAsset][] => {
+      const item = items[index];
+      return item ? [[number, parseStored(storedAsset, item, 'asset')]] : [];
+    }),
+  );
+}
+
+/** Returns whether the computation may need the user's approval or key, as far as its row and the user's own assets tell. */
+function mayWait(
+  { isNamed, hasKey, assets }: Participation,
+  { approval }: StoredComputation,
+  ownAssets: Map<number, StoredAsset>,
+): boolean {
+  const linked = assets.flatMap((number) => ownAssets.get(number) ?? []);
+  const mayNeedKey = !hasKey && (isNamed || linked.some(({ user_key }) => user_key === ''));
+  return mayNeedKey || approval !== 'none' || linked.some(({ use }) => use === 'approval');
+}
+
+/** Reads the inputs of many computations in two round trips: the parts of all, then the assets of all. */
+async function readAllInputs(table: Table, domain: string, computations: StoredComputation[]): Promise<Inputs[]> {
+  const parts = await Promise.all(computations.map(({ id }) => readParts(table, id)));
+  const ids = [...new Set(parts.flatMap(({ assetIds }) => assetIds))];
+  const items = await getItems(
+    table,
+    ids.map((id) => assetKey(domain, id)),
+  );
+  const rows = new Map(ids.map((id, index) => [id, items[index]]));
+  return computations.flatMap((computation, index): Inputs[] => {
+    const part = parts[index];
+    return part
+      ? [
+          inputsOf(
+            computation,
+            part,
+            part.assetIds.map((id) => rows.get(id)),
+          ),
+        ]
+      : [];
+  });
+}
+
+interface WaitsFor {
+  approval: Pick<Todo['approvals'][number], 'because' | 'manifest_digest'> | undefined;
+  key: boolean;
+}
+
+function waitsFor(inputs: Inputs, userId: string, at: string): WaitsFor {
+  const { digest, missing } = digestOf(inputs);
+  const word = missingApprovals(inputs, { digest, at }).find(({ user }) => user === userId);
+  return {
+    approval: word && digest !== undefined ? { because: word.because, manifest_digest: digest } : undefined,
+    key: !inputs.keys.some(({ user_id }) => user_id === userId) && needsKey(inputs, userId, missing?.keys ?? []),
+  };
+}
+
+/** Whether the manifest, the computation's list of consumers or a signature needs the user's key. */
+function needsKey(inputs: Inputs, userId: string, missingKeys: string[]): boolean {
+  if (missingKeys.includes(userId) || inputs.consumers.includes(userId)) return true;
+  return inputs.computation.approval === 'all_signed' && neededApprovals(inputs).some(({ user }) => user === userId);
+}

@@ -1,0 +1,30 @@
+import * as v from 'valibot';
+import { identifier } from '../identifier-schemas.ts';
+
+const ofComputation = { computation_id: identifier, name: v.pipe(v.string(), v.description('The name of the computation.')) };
+
+/** What waits for a user (docs/contract.md, section 9). */
+export const todoSchema = v.pipe(
+  v.object({
+    approvals: v.pipe(
+      v.array(
+        v.object({
+          ...ofComputation,
+          because: v.pipe(
+            v.array(v.string()),
+            v.description('The file names of your assets that need the approval, and `result consumer`.'),
+          ),
+          manifest_digest: v.pipe(v.string(), v.description('The digest of the manifest to approve.')),
+        }),
+      ),
+      v.description('Computations with a manifest that need your approval and do not have it.'),
+    ),
+    keys: v.pipe(v.array(v.object(ofComputation)), v.description('Computations that need your public key and do not have it.')),
+    content: v.pipe(
+      v.array(v.object({ asset_id: identifier, file_name: v.string() })),
+      v.description('Your assets whose content has not arrived.'),
+    ),
+  }),
+  v.title('Todo'),
+);
+export type Todo = v.InferOutput<typeof todoSchema>;

@@ -1,0 +1,61 @@
+import type { Table } from '../table/table.ts';
+import type { Wait } from './wait.ts';
+import { takeWaitSlot } from './wait-slot.ts';
+
+const secondInMilliseconds = 1_000;
+
+/**
+ * Looks at once, and then once a second, until what it sees is enough. Ends sooner when the client's time is up, before the
+ * function's time limit, when the service is about to stop, and at once if the caps of waits are reached. Every endpoint with
+ * `wait` uses it.
+ * @param look reads what the request asks for; gets what it returned before. It should cost one read unit
+ * @returns what was seen last
+ */
+export async function waitFor<Seen>(
+  table: Table,
+  wait: Wait,
+  look: (before?: Seen) => Promise<Seen>,
+  isEnough: (seen: Seen) => boolean,
+): Promise<Seen> {
+  const seen = await look();
+  if (isEnough(seen) || isOver(wait)) return seen;
+  const free = await takeWaitSlot(table, wait);
+  if (!free) return seen;
+  try {
+    return await keepLooking(wait, seen, look, isEnough);
+  } finally {
+    await free();
+  }
+}
+
+async function keepLooking<Seen>(
+  wait: Wait,
+  first: Seen,
+  look: (before?: Seen) => Promise<Seen>,
+  isEnough: (seen: Seen) => boolean,
+): Promise<Seen> {
+  let seen = first;
+  while (!isOver(wait)) {
+    await pause(wait);
+    if (wait.draining?.aborted) break;
+    seen = await look(seen);
+    if (isEnough(seen)) break;
+  }
+  return seen;
+}
+
+function isOver({ clock, endsAt, draining }: Wait): boolean {
+  return clock.now() >= endsAt || draining?.aborted === true;
+}
+
+/** Waits a second, or until the wait ends. */
+async function pause({ clock, endsAt, draining }: Wait): Promise<void> {
+  const drained = Promise.withResolvers<undefined>();
+  const wake = () => drained.resolve(undefined);
+  draining?.addEventListener('abort', wake, { once: true });
+  try {
+    await Promise.race([clock.wait(Math.min(secondInMilliseconds, endsAt - clock.now())), drained.promise]);
+  } finally {
+    draining?.removeEventListener('abort', wake);
+  }
+}

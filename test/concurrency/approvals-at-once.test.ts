@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AssetReplacement } from '../../shared/assets/asset.ts';
+import { withdrawApproval } from '../../shared/approvals/withdraw-approval.ts';
+import { canonicalDigest } from '../../shared/canonical-json.ts';
+import { systemClock } from '../../shared/clock.ts';
+import { defaultAgentConfig, type AgentConfig } from '../../shared/computations/agent-config.ts';
+import type { ComputationFields } from '../../shared/computations/computation.ts';
+import { updateComputation } from '../../shared/computations/update-computation.ts';
+import { deleteAsset } from '../../shared/deletion/delete-asset.ts';
+import { Deadline } from '../../shared/deadline.ts';
+import { ServiceError } from '../../shared/errors.ts';
+import { uploadKey } from '../../shared/keys/participant-key.ts';
+import { linkAsset } from '../../shared/links/link-asset.ts';
+import { readLinkedComputations } from '../../shared/links/linked-computations.ts';
+import { unlinkAsset } from '../../shared/links/unlink-asset.ts';
+import { updateAsset } from '../../shared/links/update-asset.ts';
+import { parseSnapshot, snapshotKeys } from '../../shared/runs/snapshot.ts';
+import { startRun } from '../../shared/runs/start-run.ts';
+import { getItems } from '../../shared/table/table.ts';
+import { aDatasetOfBob, anApproval, aSharedComputation, type SharedComputation } from '../support/approvals.ts';
+import { oneOf } from '../support/amounts.ts';
+import { aComputation, allowed, aRun, byAlice, startStores, type Stores } from '../support/builders-store.ts';
+import { untilTestEnds } from '../support/patience.ts';
+import { beforeCall, beforeTheNextTransaction } from '../support/interleave.ts';
+
+let stores: Stores;
+beforeAll(async () => {
+  stores = await startStores();
+});
+afterAll(() => stores.stop());
+
+const domain = 'd1';
+
+function replaceDataset(id: string, change: Partial<AssetReplacement>) {
+  const given = { file_name: 'iris.csv', asset_type: 'dataset' as const, description: '', mime_type: '', ...change };
+  return updateAsset(stores.table, stores.content, { domain, id, given, ...byAlice, by: 'bob' });
+}
+
+interface ComputationChange extends Partial<ComputationFields> {
+  consumers?: string[];
+  config?: Partial<AgentConfig>;
+}
+
+function replaceComputation(id: string, { consumers = [], config = {}, ...change }: ComputationChange, now = byAlice.now) {
+  return updateComputation(stores.table, {
+    domain,
+    id,
+    by: 'alice',
+    now,
+    decide: ({ name, description, owner, approval }) => ({
+      fields: { name, description, owner, approval, ...change },
+      agent_config: { ...defaultAgentConfig, ...config },
+      consumers,
+      permitted: allowed(),
+    }),
+  });
+}
+
+const anotherKey = 'MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=';
+
+function replaceKey(computationId: string, user_id: string, is_consumer = false) {
+  const key = { user_id, user_key: anotherKey, fingerprint: '', is_consumer, uploaded_at: byAlice.now };
+  return uploadKey(stores.table, domain, computationId, key);
+}
+
+/** Changes after which what bob approved is not what would run, or a run takes more. */
+const changes: [string, (computation: SharedComputation) => Promise<unknown>][] = [
+  [
+    'another dataset is linked',
+    async ({ id }) =>
+      linkAsset(stores.table, {
+        domain,
+        assetId: await aDatasetOfBob(stores, domain, 'more.csv', 'open'),
+        computationId: id,
+        ...byAlice,
+      }),
+  ],
+  [
+    'the algorithm is unlinked',
+    ({ id, algorithm }) => unlinkAsset(stores.table, { domain, assetId: algorithm, computationId: id, ...byAlice }),
+  ],
+  ['the algorithm is deleted', ({ algorithm }) => deleteAsset(stores.table, { domain, id: algorithm, ...byAlice })],
+  ['the dataset is renamed', ({ dataset }) => replaceDataset(dataset, { file_name: 'renamed.csv' })],
+  ['the content of the dataset is replaced', ({ dataset }) => replaceDataset(dataset, { asset: btoa('other') })],
+  ['the key of the dataset is set', ({ dataset }) => replaceDataset(dataset, { user_key: anotherKey })],
+  ['the key of a provider is replaced', ({ id }) => replaceKey(id, 'bob')],
+  ['the key of the owner is replaced', ({ id }) => replaceKey(id, 'alice')],
+  ['a result consumer uploads a key', ({ id }) => replaceKey(id, 'carol', true)],
+  ['the computation is renamed', ({ id }) => replaceComputation(id, { name: 'Renamed' })],
+  ['the owner changes', ({ id }) => replaceComputation(id, { owner: 'bob' })],
+  ['the configuration changes', ({ id }) => replaceComputation(id, { config: { attested_tls: true } })],
+  ['the approval of all is demanded', ({ id }) => replaceComputation(id, { approval: 'all' })],
+  [
+    'the approval is withdrawn',
+    ({ id }) => withdrawApproval(stores.table, { domain, computationId: id, by: 'bob', now: byAlice.now }),
+  ],
+];
+
+let cvms = 0;
+
+/** Starts a run while `act` happens at a point. Returns what is kept with it, or the code of the refusal. */
+async function startWhile(id: string, happens: (act: () => Promise<unknown>) => void, act: () => Promise<unknown>) {
+  happens(act);
+  try {
+    const run_id = await aRun({ table: stores.mortal, executions: stores.executions }, domain, id, `cvm-at-once-${++cvms}`);
+    return parseSnapshot(await getItems(stores.table, snapshotKeys({ computation_id: id, run_id })));
+  } catch (error) {
+    if (error instanceof ServiceError) return error.code;
+    throw error;
+  }
+}
+
+type Point = [string, (act: () => Promise<unknown>) => void];
+
+/** Points in the start of a run. */
+const points: [Point, ...Point[]] = [
+  ['after its row was read', (act) => beforeCall(stores.mortal, 'Query', act)],
+  ['before it reads a batch', (act) => beforeCall(stores.mortal, 'BatchGet', act)],
+  ['after its number was assigned', (act) => beforeCall(stores.mortal, 'Update', act)],
+  ['just before its transaction', (act) => beforeTheNextTransaction(stores.mortal, act)],
+];
+
+describe('a run that starts while', () => {
+  it.each(changes)('%s is refused, at any point of its start', async (_what, change) => {
+    for (const [point, happens] of oneOf(points)) {
+      const computation = await aSharedComputation(stores, domain);
+      await anApproval(stores, domain, computation.id);
+      expect([point, await startWhile(computation.id, happens, () => change(computation))]).toEqual([point, 'incomplete']);
+    }
+  });
+
+  it('the use of an asset comes to take approval is refused, at any point of its start', async () => {
+    for (const [point, happens] of oneOf(points)) {
+      const { id, dataset } = await aSharedComputation(stores, domain, 'open');
+      expect([point, await startWhile(id, happens, () => replaceDataset(dataset, { use: 'approval' }))]).toEqual([
+        point,
+        'incomplete',
+      ]);
+    }
+  });
+
+  it('the approval is given anew starts with what was approved', async () => {
+    for (const [point, happens] of oneOf(points)) {
+      const { id } = await aSharedComputation(stores, domain);
+      const digest = await anApproval(stores, domain, id);
+      const cvm_ids = [`cvm-at-once-${cvms + 1}`, 'another'];
+      const started = await startWhile(id, happens, () => anApproval(stores, domain, id, 'bob', { cvm_ids }));
+      if (typeof started === 'string') throw new Error(`${point}: ${started}`);
+      expect([point, canonicalDigest(started.manifest), started.manifest_digest]).toEqual([point, digest, digest]);
+      expect(started.approvals).toMatchObject([{ user: 'bob', digest, cvm_ids }]);
+    }
+  });
+
+  it('its approval expires is refused', async () => {
+    const { id } = await aSharedComputation(stores, domain);
+    await anApproval(stores, domain, id, 'bob', { expires_at: '2025-07-17T08:00:02.000Z' });
+    let moved = 0;
+    const clock = { ...systemClock, now: () => systemClock.now() + moved };
+    const deadline = () => new Deadline(untilTestEnds.timeout, clock);
+    beforeCall(stores.mortal, 'Query', async () => {
+      moved = 3_000;
+    });
+    const { executions } = stores;
+    const request = { domain, computationId: id, cvmId: 'cvm-late', ...byAlice };
+    await expect(startRun({ ...stores.mortal, deadline }, executions, request)).rejects.toMatchObject({ code: 'incomplete' });
+    await expect(startRun(stores.table, executions, { ...request, cvmId: 'cvm-in-time' })).resolves.toHaveProperty('runId');
+  });
+
+  it('its `started` event is recorded after the approval has expired is refused', async () => {
+    const { id } = await aSharedComputation(stores, domain);
+    await replaceComputation(id, { name: 'By a clock that is fast' }, '2025-07-17T08:00:02.000Z');
+    await anApproval(stores, domain, id, 'bob', { expires_at: '2025-07-17T08:00:01.000Z' });
+    await expect(aRun(stores, domain, id, 'cvm-fast')).rejects.toMatchObject({ code: 'incomplete' });
+  });
+
+  it('only the log level changes starts', async () => {
+    const { id } = await aSharedComputation(stores, domain);
+    const digest = await anApproval(stores, domain, id);
+    const act = () => replaceComputation(id, { config: { log_level: 'debug' } });
+    expect(await startWhile(id, (act) => beforeTheNextTransaction(stores.mortal, act), act)).toMatchObject({
+      manifest_digest: digest,
+      agent_config: { log_level: 'debug' },
+    });
+  });
+});
+
+describe('a change of the use of an asset', () => {
+  it('changes the inputs of all computations that it is linked to, also of more than one transaction takes', async () => {
+    const asset = await aDatasetOfBob(stores, domain, 'iris.csv', 'open');
+    const ids: string[] = [];
+    for (let count = 0; count < 83; count++) {
+      const id = await aComputation(stores.table, domain);
+      await linkAsset(stores.table, { domain, assetId: asset, computationId: id, ...byAlice });
+      ids.push(id);
+    }
+    const versions = async () =>
+      (await readLinkedComputations(stores.table, domain, asset)).map(({ inputs_version }) => inputs_version);
+    const before = await versions();
+    expect(before).toHaveLength(83);
+    await replaceDataset(asset, { use: 'approval' });
+    const after = await versions();
+    expect(after).toEqual(before.map((version) => version + 1));
+    await replaceDataset(asset, { description: 'Flowers' });
+    expect(await versions()).toEqual(after);
+    await replaceDataset(asset, { use: 'approval' }); // perhaps a repeat of a request that died
+    for (const [index, version] of (await versions()).entries()) expect(version).toBeGreaterThan(after[index] ?? 0);
+  });
+});

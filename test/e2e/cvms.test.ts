@@ -1,0 +1,277 @@
+import { describe, expect, it } from 'vitest';
+import { cvm as sample, cvmBody } from '../../shared/endpoints/samples.ts';
+import { itAs, newCvm, useSession } from '../support/session.ts';
+
+const session = useSession();
+const read = (cvmID: string) => session.done('cvms/get-cvm', { path: { cvmID } });
+const poll = (cvmID: string) => session.done('cvms/list-commands', { path: { cvmID }, as: 'cvm' });
+const put = (cvmID: string, body: unknown, headers: Record<string, string> = {}) =>
+  session.call('cvms/register-cvm', { path: { cvmID }, body, headers });
+const runOn = async (cvm: string) => {
+  const id = await session.readyComputation();
+  return { id, ...(await session.call('runs/start-run', { path: { id }, query: { cvm } })) };
+};
+
+describe('the registration of a CVM', () => {
+  it('answers 201 when it is new, else 200, and returns it', async () => {
+    const cvm = newCvm();
+    const first = await put(cvm, cvmBody);
+    expect(first).toMatchObject({
+      status: 201,
+      body: {
+        id: cvm,
+        description: cvmBody.description,
+        certificate_fingerprint: sample.certificate_fingerprint,
+        presence: { state: 'disconnected', last_seen_at: null, agent_state: null, fit: 'unknown' },
+      },
+    });
+    expect(first.body).not.toHaveProperty('certificate');
+    const second = await put(cvm, { description: 'Rack 5' });
+    expect(second).toMatchObject({ status: 200, body: { description: 'Rack 5' } });
+    expect(await read(cvm)).toEqual(second.body);
+  });
+
+  it('keeps the fingerprint without a certificate, and removes it for null', async () => {
+    const cvm = newCvm();
+    await put(cvm, cvmBody);
+    expect((await put(cvm, { description: '' })).body).toMatchObject({ certificate_fingerprint: sample.certificate_fingerprint });
+    expect((await put(cvm, { description: '', certificate: null })).body).toMatchObject({ certificate_fingerprint: null });
+  });
+
+  it('takes what it has answered, so that a client can read, change and write', async () => {
+    const cvm = newCvm();
+    const { body } = await put(cvm, cvmBody);
+    expect((await put(cvm, body)).body).toEqual(body);
+  });
+
+  it.each([
+    ['a private key', '-----BEGIN PRIVATE KEY-----\nMC4CAQ==\n-----END PRIVATE KEY-----', /private key/],
+    ['text', 'certificate', /X\.509/],
+    ['an empty text', '', /1 to 16384 characters/],
+    ['a number', 5, /text/],
+  ])('refuses %s as certificate and names the field', async (_what, certificate, detail) => {
+    const cvm = newCvm();
+    expect(await put(cvm, { description: '', certificate })).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_request', errors: [{ pointer: '/certificate', detail: expect.stringMatching(detail) }] },
+    });
+    expect((await session.refused('cvms/get-cvm', { path: { cvmID: cvm } })).code).toBe('not_found');
+  });
+
+  it('requires a description of up to 4,000 characters', async () => {
+    const pointers = async (body: unknown) => {
+      const { status, errors } = await session.refused('cvms/register-cvm', { path: { cvmID: newCvm() }, body });
+      return [status, errors?.[0]?.pointer];
+    };
+    expect(await pointers({})).toEqual([400, '/description']);
+    expect(await pointers({ description: 'x'.repeat(4_001) })).toEqual([400, '/description']);
+    expect(await pointers({ description: '', name: 'x' })).toEqual([400, '/name']);
+    expect((await put(newCvm(), { description: 'x'.repeat(4_000) })).status).toBe(201);
+  });
+
+  it('is in the list, newest first', async () => {
+    const cvms = [newCvm(), newCvm()];
+    for (const cvm of cvms) await put(cvm, cvmBody);
+    const page = await session.done('cvms/list-cvms', { query: { limit: 2 } });
+    expect(page.cvms.map(({ id }) => id)).toEqual(cvms.reverse());
+    expect(page.cvms[0]).toEqual(await read(cvms[0] ?? ''));
+    expect(page.total).toBeGreaterThanOrEqual(2);
+  });
+
+  itAs(['viewer', 'creator', 'cvm'], 'is for administrators, and reading is for those who may view', async () => {
+    const cvm = newCvm();
+    await put(cvm, cvmBody);
+    for (const as of ['viewer', 'creator', 'cvm'] as const) {
+      const request = { path: { cvmID: cvm }, as };
+      expect((await session.refused('cvms/register-cvm', { ...request, body: cvmBody })).code).toBe('forbidden');
+      expect((await session.refused('cvms/delete-cvm', request)).code).toBe('forbidden');
+      const mayView = as !== 'cvm';
+      expect((await session.call('cvms/get-cvm', request)).status).toBe(mayView ? 200 : 403);
+      expect((await session.call('cvms/list-cvms', { as })).status).toBe(mayView ? 200 : 403);
+    }
+  });
+});
+
+describe('the ETag of a CVM', () => {
+  const etagOf = async (cvmID: string, headers: Record<string, string> = {}) => {
+    const answer = await session.call('cvms/get-cvm', { path: { cvmID }, headers });
+    return { status: answer.status, etag: answer.headers.get('etag') ?? '' };
+  };
+
+  it('is the same in the answers of PUT and GET, and leads to 304', async () => {
+    const cvm = newCvm();
+    const etag = (await put(cvm, cvmBody)).headers.get('etag') ?? '';
+    expect(await etagOf(cvm)).toEqual({ status: 200, etag });
+    expect(await etagOf(cvm, { 'if-none-match': etag })).toEqual({ status: 304, etag });
+  });
+
+  it('changes with the presence, which If-Match does not compare', async () => {
+    const cvm = newCvm();
+    const before = (await put(cvm, cvmBody)).headers.get('etag') ?? '';
+    await poll(cvm);
+    const { etag } = await etagOf(cvm);
+    expect(etag).not.toBe(before);
+    expect((await etagOf(cvm, { 'if-none-match': before })).status).toBe(200);
+    expect((await put(cvm, { description: 'Rack 5' }, { 'if-match': before })).status).toBe(200);
+  });
+
+  it('lets one of two changes with the same ETag through, and the other gets 412', async () => {
+    const cvm = newCvm();
+    const etag = (await put(cvm, cvmBody)).headers.get('etag') ?? '';
+    const changes = await Promise.all(['a', 'b'].map((description) => put(cvm, { description }, { 'if-match': etag })));
+    expect(changes.map(({ status }) => status).sort()).toEqual([200, 412]);
+    const remove = (ifMatch: string) =>
+      session.call('cvms/delete-cvm', { path: { cvmID: cvm }, headers: { 'if-match': ifMatch } });
+    expect((await remove(etag)).status).toBe(412);
+    expect((await remove(`"x", ${(await etagOf(cvm)).etag}`)).status).toBe(204);
+  });
+
+  it('does not exist for a CVM that is not registered, so If-Match refuses to register it', async () => {
+    const cvm = newCvm();
+    for (const value of ['*', '"x"']) expect((await put(cvm, cvmBody, { 'if-match': value })).status).toBe(412);
+    expect((await session.refused('cvms/get-cvm', { path: { cvmID: cvm } })).code).toBe('not_found');
+    expect((await session.call('cvms/delete-cvm', { path: { cvmID: cvm }, headers: { 'if-match': '*' } })).status).toBe(404);
+  });
+});
+
+describe('a repeated registration with the same Idempotency-Key', () => {
+  it('answers 201 again, and 200 again for a change', async () => {
+    const cvm = newCvm();
+    const send = (description: string, key: string) => put(cvm, { description }, { 'idempotency-key': `${cvm} ${key}` });
+    const statuses = [
+      await send('new', 'first'),
+      await send('changed', 'second'),
+      await send('new', 'first'),
+      await send('changed', 'second'),
+    ].map(({ status, body, headers }) => [
+      status,
+      (body as { description: string }).description,
+      headers.get('idempotent-replayed'),
+    ]);
+    expect(statuses).toEqual([
+      [201, 'new', null],
+      [200, 'changed', null],
+      [201, 'new', 'true'],
+      [200, 'changed', 'true'],
+    ]);
+    expect((await read(cvm)).description).toBe('changed');
+  });
+});
+
+describe('a registered CVM', () => {
+  it('takes no run before it is heard, nor while it is spent: 409 cvm_not_ready', async () => {
+    const cvm = newCvm();
+    await session.registerCvm(cvm);
+    const refusal = (detail: RegExp) => ({
+      status: 409,
+      body: { code: 'conflict', reason: 'cvm_not_ready', detail: expect.stringMatching(detail) },
+    });
+    expect(await runOn(cvm)).toMatchObject(refusal(/disconnected/));
+    await session.report(cvm, { id: undefined, type: 'heartbeat', agent_state: 'Complete', fit: 'spent' });
+    expect((await read(cvm)).presence).toMatchObject({ state: 'connected', agent_state: 'Complete', fit: 'spent' });
+    expect(await runOn(cvm)).toMatchObject(refusal(/spent/));
+    await session.report(cvm, { id: undefined, type: 'heartbeat', agent_state: 'ReceivingManifest', fit: 'ready' });
+    expect((await runOn(cvm)).status).toBe(200);
+    expect((await read(cvm)).presence.fit).toBe('busy');
+    await session.endRun(cvm);
+    expect((await read(cvm)).presence.fit).toBe('spent');
+  });
+
+  it('is refused for what else is in the way first: an active run, a busy CVM; and before what is missing', async () => {
+    const cvm = newCvm();
+    await session.registerCvm(cvm);
+    const { id } = await session.createComputation();
+    expect(await session.refused('runs/start-run', { path: { id }, query: { cvm } })).toMatchObject({ reason: 'cvm_not_ready' });
+    await poll(cvm);
+    expect(await session.refused('runs/start-run', { path: { id }, query: { cvm } })).toMatchObject({ code: 'incomplete' });
+    const running = await runOn(cvm);
+    await session.report(cvm, { id: undefined, type: 'heartbeat', fit: 'spent' });
+    const again = { path: { id: running.id }, query: { cvm } };
+    expect(await session.refused('runs/start-run', again)).toMatchObject({ reason: 'run_active', run_id: running.body });
+    expect(await runOn(cvm)).toMatchObject({ status: 409, body: { reason: 'cvm_busy', run_id: running.body } });
+    await session.endRun(cvm);
+  });
+
+  it('cannot be removed while a run holds it: 409 cvm_busy with the run', async () => {
+    const cvm = newCvm();
+    await session.registerCvm(cvm);
+    await poll(cvm);
+    const { body: run_id } = await runOn(cvm);
+    expect(await session.refused('cvms/delete-cvm', { path: { cvmID: cvm } })).toMatchObject({
+      status: 409,
+      reason: 'cvm_busy',
+      run_id,
+    });
+    await session.endRun(cvm);
+    await session.done('cvms/delete-cvm', { path: { cvmID: cvm } });
+    expect((await session.refused('cvms/get-cvm', { path: { cvmID: cvm } })).code).toBe('not_found');
+    expect((await runOn(cvm)).status).toBe(200); // as before, on a CVM that nobody registered
+    await session.endRun(cvm);
+  });
+});
+
+describe('the run that endpoint 25 names', () => {
+  it('has the identifiers of its commands, and the time at which it was accepted', async () => {
+    const cvm = newCvm();
+    const { id, body: run } = await runOn(cvm);
+    const { id: run_command_id } = await session.commandFor(cvm, 'run');
+    const held = { id: run, computation_id: id, status: 'running', run_command_id, accepted_at: null, stop_command_id: null };
+    expect((await poll(cvm)).run).toEqual(held);
+    await session.report(cvm, { run_id: run, type: 'accepted', command_id: run_command_id });
+    expect((await poll(cvm)).run).toEqual({ ...held, accepted_at: expect.any(String) });
+    await session.done('runs/stop-run', { path: { id } });
+    const { id: stop_command_id } = await session.commandFor(cvm, 'stop');
+    expect((await poll(cvm)).run).toMatchObject({ status: 'stopping', stop_command_id });
+    await session.report(cvm, { run_id: run, type: 'event', event_type: 'Stopped', status: 'Stopped' });
+    await session.untilStatus(id, 'cancelled');
+    expect(await poll(cvm)).toEqual({ commands: [], run: null });
+    const { results } = await session.report(cvm, { run_id: run, type: 'heartbeat' });
+    expect(results).toMatchObject([{ outcome: 'recorded', run_status: 'cancelled' }]);
+  });
+});
+
+describe('a batch of reports', () => {
+  it('keeps the good ones beside bad ones, and says which are bad', async () => {
+    const cvm = newCvm();
+    const { id, body: run_id } = await runOn(cvm);
+    const event = { run_id, type: 'event', event_type: 'Running', status: 'InProgress' };
+    const answer = await session.report(
+      cvm,
+      { ...event, id: 'good' },
+      { ...event, id: 'bad', status: '' },
+      { id: undefined, type: 'heartbeat' },
+      { ...event, id: 'stray', run_id: id },
+      { ...event, id: 'good' },
+    );
+    expect(answer).toEqual({
+      accepted: 2,
+      duplicates: 1,
+      results: [
+        { id: 'good', outcome: 'recorded', run_status: 'running' },
+        { id: 'bad', outcome: 'invalid', run_status: null, detail: expect.stringContaining('/status') },
+        { id: null, outcome: 'recorded', run_status: null },
+        { id: 'stray', outcome: 'unknown_run', run_status: null },
+        { id: 'good', outcome: 'duplicate', run_status: 'running' },
+      ],
+    });
+    await session.report(cvm, { run_id, type: 'event', event_type: 'Complete', status: 'Completed' });
+    await session.untilStatus(id, 'completed');
+  });
+
+  it.each([[{}], [{ reports: [] }], [{ reports: {} }], [{ reports: [{ type: 'heartbeat' }], more: 1 }], [[]], [5]])(
+    'is refused with 400 if it is no batch: %j',
+    async (body) => {
+      const refused = await session.refused('cvms/report', { path: { cvmID: newCvm() }, body, as: 'cvm' });
+      expect(refused).toMatchObject({ status: 400, code: 'invalid_request' });
+    },
+  );
+
+  it('gives the run the reason of the event that ends it', async () => {
+    const cvm = newCvm();
+    const { id, body: run_id } = await runOn(cvm);
+    const reason = 'failed to run computation: algorithm execution error: exit status 3';
+    await session.report(cvm, { run_id, type: 'event', event_type: 'Failed', status: 'Failed', reason });
+    await session.untilStatus(id, 'failed');
+    expect(await session.done('runs/get-run', { path: { id } })).toMatchObject({ status: 'failed', reason });
+  });
+});

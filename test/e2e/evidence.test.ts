@@ -1,0 +1,158 @@
+import { createHash, type webcrypto } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import { calculateJwkThumbprint, importJWK, type JWK } from 'jose';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { checkEvidence } from '../../verify/check-evidence.ts';
+import type { BodyOf } from '../support/client.ts';
+import { newCvm, useSession } from '../support/session.ts';
+
+const session = useSession();
+const getEvidence = 'runs/get-evidence';
+const absent = '00000000-0001-8c3a-9f0e-2b7d41c5e6a8';
+
+type Evidence = BodyOf<typeof getEvidence>;
+interface Ended {
+  id: string;
+  run: string;
+  evidence: Evidence;
+}
+
+const evidenceOf = (id: string, run: string) => session.done(getEvidence, { path: { id }, query: { run } });
+const keys = () => session.done('service/jwks', { as: null });
+
+/** A run with five events, and with changes of the computation before, during and after it. */
+async function endedRun(): Promise<Ended> {
+  const id = await session.readyComputation({ agent_config: { cert_file: 'cert', server_key: 'TOP SECRET' } });
+  const cvm = newCvm();
+  const run = await session.startRun(id, cvm);
+  const { id: command_id } = await session.commandFor(cvm, 'run');
+  const running = { run_id: run, type: 'event', event_type: 'Running', status: 'InProgress' };
+  await session.report(cvm, { run_id: run, type: 'accepted', command_id }, running, { ...running, status: 'Ready' });
+  await session.done('computations/update-computation', { path: { id }, body: { name: 'Renamed' } });
+  await session.report(cvm, { run_id: run, type: 'event', event_type: 'Complete', status: 'Completed' });
+  await session.untilStatus(id, 'completed');
+  const evidence = await evidenceOf(id, run);
+  await session.done('computations/update-computation', { path: { id }, body: { name: 'Renamed again' } });
+  return { id, run, evidence };
+}
+
+let ended: Ended;
+beforeAll(async () => {
+  ended = await endedRun();
+});
+
+describe('the evidence of a run', () => {
+  it('states what the other endpoints return of the run', async () => {
+    const { id, run, evidence } = ended;
+    const { statement } = evidence;
+    const { events } = await session.done('events/list-events', { path: { id }, query: { run_id: run, limit: 100 } });
+    expect(statement).toMatchObject({
+      type: 'computation-evidence:v1',
+      domain: session.target.domain,
+      computation: id,
+      run: await session.done('runs/get-run', { path: { id }, query: { run } }),
+      manifest: await session.done('runs/get-manifest', { path: { id }, query: { run } }),
+      events: { started: events.at(-1), last: events[0] },
+      attestation_hash: null,
+      service_version: session.document.info.version,
+    });
+    expect([statement.events.started.event_type, statement.events.last.event_type]).toEqual(['started', 'completed']);
+    const digest = createHash('sha3-256').update(canonicalize(statement.manifest) ?? '');
+    expect(statement.manifest_digest).toBe(digest.digest('hex'));
+  });
+
+  it('never contains the private key of the agent', () => {
+    expect(ended.evidence.statement.agent_config).toMatchObject({ cert_file: 'cert' });
+    expect(JSON.stringify(ended.evidence)).not.toMatch(/server_key|TOP SECRET/);
+  });
+
+  it('says the same ever after, even to callers at once', async () => {
+    const again = await Promise.all(Array.from({ length: 10 }, () => evidenceOf(ended.id, ended.run)));
+    for (const evidence of again) expect(evidence).toEqual(ended.evidence);
+  });
+
+  it('is signed by a published key, as another library verifies it', async () => {
+    const { statement, signature, key_id } = ended.evidence;
+    const jwk = (await keys()).keys.find(({ kid }) => kid === key_id);
+    expect(jwk).toMatchObject({ kty: 'EC', crv: 'P-256', alg: 'ES256', use: 'sig' });
+    expect(await calculateJwkThumbprint(jwk as JWK)).toBe(key_id);
+    const key = (await importJWK(jwk as JWK, 'ES256')) as webcrypto.CryptoKey;
+    const verified = await crypto.subtle.verify(
+      { name: 'ECDSA', hash: 'SHA-256' },
+      key,
+      Buffer.from(signature, 'base64url'),
+      Buffer.from(canonicalize(statement) ?? ''),
+    );
+    expect(verified).toBe(true);
+  });
+
+  it('holds when it is checked without the service, with the whole journal', async () => {
+    const { events } = await session.done('events/list-events', { path: { id: ended.id }, query: { limit: 100 } });
+    const findings = checkEvidence({
+      evidence: JSON.stringify(ended.evidence),
+      keys: JSON.stringify(await keys()),
+      events: [JSON.stringify({ events })],
+    });
+    expect(findings.filter(({ verdict }) => verdict === 'does not hold')).toEqual([]);
+    expect(findings.map(({ sentence }) => sentence)).toContainEqual(
+      expect.stringMatching(/^The 6 events .* complete, unchanged and in order/),
+    );
+  });
+
+  it('differs for each run of a computation', async () => {
+    const cvm = newCvm();
+    const run = await session.startRun(ended.id, cvm);
+    await session.endRun(cvm, { event_type: 'Failed', status: 'Failed' });
+    const { statement } = await evidenceOf(ended.id, run);
+    expect(statement).toMatchObject({ run: { id: run, status: 'failed' }, events: { last: { event_type: 'failed' } } });
+  });
+});
+
+describe('a request for evidence', () => {
+  it('answers 409 with the reason run_active while the run is active', async () => {
+    const id = await session.readyComputation();
+    const cvm = newCvm();
+    const run = await session.startRun(id, cvm);
+    const refusal = await session.refused(getEvidence, { path: { id }, query: { run } });
+    expect(refusal).toMatchObject({ status: 409, code: 'conflict', reason: 'run_active', run_id: run });
+    await session.endRun(cvm);
+    expect((await evidenceOf(id, run)).statement.run.id).toBe(run);
+  });
+
+  it.each([
+    ['no run', {}],
+    ['an empty run', { run: '' }],
+    ['a run that is no identifier', { run: 'latest' }],
+  ])('answers 400 to %s', async (_what, query: Record<string, string>) => {
+    const { status, errors } = await session.refused(getEvidence, { path: { id: ended.id }, query });
+    expect([status, errors?.[0]?.pointer]).toEqual([400, 'query/run']);
+  });
+
+  it('answers 404 to an unknown run, a run of another computation, and after the deletion of the computation', async () => {
+    const other = await session.readyComputation();
+    const run = await session.startRun(other, newCvm());
+    for (const [id, asked] of [
+      [ended.id, absent],
+      [ended.id, run],
+      [other, ended.run],
+      [absent, ended.run],
+    ] as const) {
+      const { status, code } = await session.refused(getEvidence, { path: { id }, query: { run: asked } });
+      expect([status, code]).toEqual([404, 'not_found']);
+    }
+    const { id, run: deleted } = await endedRun();
+    await session.done('computations/delete-computation', { path: { id } });
+    const { status, code } = await session.refused(getEvidence, { path: { id }, query: { run: deleted } });
+    expect([status, code]).toEqual([404, 'not_found']);
+  });
+});
+
+describe('the public keys', () => {
+  it('are at /.well-known/jwks.json without a token, and contain nothing private', async () => {
+    const response = await fetch(`${session.target.baseUrl}/.well-known/jwks.json`);
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json']);
+    const { keys: listed } = (await response.json()) as { keys: Record<string, string>[] };
+    expect(listed.length).toBeGreaterThan(0);
+    for (const key of listed) expect(Object.keys(key).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
+  });
+});

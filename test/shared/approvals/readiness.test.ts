@@ -1,0 +1,168 @@
+import { describe, expect, it } from 'vitest';
+import { configDigest, isStale } from '../../../shared/approvals/counting-approvals.ts';
+import { neededApprovals } from '../../../shared/approvals/needed-approvals.ts';
+import { digestOf, readinessOf } from '../../../shared/approvals/readiness.ts';
+import { canonicalDigest } from '../../../shared/canonical-json.ts';
+import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
+import type { StoredApproval } from '../../../shared/manifest/approval.ts';
+import { buildManifest, type Inputs } from '../../../shared/manifest/build-manifest.ts';
+import { clockOfTests } from '../../support/append-to-journal.ts';
+import { aKeyOf, anAssetRow, inputs } from '../../support/manifest-inputs.ts';
+
+const at = clockOfTests;
+const digest = digestOf(inputs()).digest ?? '';
+
+function anApproval(user_id: string, fields: Partial<StoredApproval> = {}): StoredApproval {
+  return {
+    user_id,
+    digest,
+    config_digest: configDigest(defaultAgentConfig),
+    cvm_ids: null,
+    expires_at: null,
+    signature: null,
+    key: null,
+    approved_at: at,
+    ...fields,
+  };
+}
+
+const withLevel = (approval: 'none' | 'all' | 'all_signed', fields: Partial<Inputs> = {}): Inputs => ({
+  ...inputs(fields),
+  computation: { ...inputs().computation, approval },
+});
+
+const restricted = inputs({ datasets: [anAssetRow({ use: 'approval' })] });
+const nothing = { keys: [], hashes: [], info: [] };
+
+describe('neededApprovals', () => {
+  it('are none where nobody demands any', () => {
+    expect(neededApprovals(inputs())).toEqual([]);
+    expect(readinessOf(inputs(), { at }).missing).toEqual(nothing);
+  });
+
+  it('are those of the creators of assets whose use takes approval, with the file names', () => {
+    const datasets = [
+      anAssetRow({ use: 'approval' }),
+      anAssetRow({ file_name: 'b.csv' }),
+      anAssetRow({ file_name: 'c.csv', use: 'approval' }),
+    ];
+    expect(neededApprovals(inputs({ datasets }))).toEqual([{ user: 'bob', because: ['iris.csv', 'c.csv'] }]);
+  });
+
+  it.each(['all', 'all_signed'] as const)('are those of all creators and result consumers at the level %s', (level) => {
+    const keys = [aKeyOf('alice'), aKeyOf('bob'), aKeyOf('carol', { is_consumer: true }), aKeyOf('dave')];
+    expect(neededApprovals(withLevel(level, { keys }))).toEqual([
+      { user: 'bob', because: ['algorithm.py', 'iris.csv'] },
+      { user: 'alice', because: ['result consumer'] },
+      { user: 'carol', because: ['result consumer'] },
+    ]);
+  });
+});
+
+describe('readinessOf', () => {
+  it('names the users and files whose approval is missing, also while there is no manifest', () => {
+    expect(readinessOf(restricted, { at }).missing).toEqual({ ...nothing, info: ['Approval of bob for iris.csv'] });
+    const info = ['Missing algorithm', 'Approval of bob for iris.csv', 'Approval of alice as result consumer'];
+    expect(readinessOf(withLevel('all', { algorithm: undefined }), { at })).toEqual({
+      snapshot: undefined,
+      missing: { ...nothing, info },
+    });
+  });
+
+  it('keeps the manifest, its digest, the assets and the approvals that count', () => {
+    const approvals = [anApproval('carol'), anApproval('bob', { cvm_ids: ['cvm-1'] }), anApproval('dave', { digest: 'another' })];
+    const { snapshot, missing } = readinessOf({ ...restricted, approvals }, { at, cvmId: 'cvm-1' });
+    expect(missing).toEqual(nothing);
+    expect(snapshot).toMatchObject({
+      manifest_digest: digest,
+      assets: [
+        { creator: 'bob', use: 'open', checksum: '07'.repeat(32) },
+        { creator: 'bob', use: 'approval', checksum: '07'.repeat(32) },
+      ],
+      approvals: [{ user: 'bob', digest, cvm_ids: ['cvm-1'] }, { user: 'carol' }],
+    });
+    expect(canonicalDigest(snapshot?.manifest ?? {})).toBe(digest);
+  });
+
+  it('does not let missing approvals change the manifest or its digest', () => {
+    expect(digestOf(restricted)).toEqual(digestOf(inputs()));
+  });
+
+  it('counts an approval only on one of the CVMs that it names, and on any if it names none', () => {
+    const on = (cvm_ids: string[], cvmId?: string) =>
+      readinessOf({ ...restricted, approvals: [anApproval('bob', { cvm_ids })] }, { at, cvmId }).missing.info.length;
+    expect([on(['a', 'b'], 'b'), on(['a'], 'b'), on([], 'b'), on(['a'])]).toEqual([0, 1, 0, 0]);
+  });
+
+  it('counts an approval only before it expires', () => {
+    const until = (expires_at: string) =>
+      readinessOf({ ...restricted, approvals: [anApproval('bob', { expires_at })] }, { at }).missing.info.length;
+    expect(until('2025-07-17T08:00:00.001Z')).toBe(0);
+    expect(until('2025-07-17T08:00:00.000Z')).toBe(1);
+    expect(until('2025-07-17T10:00:00+02:00')).toBe(1);
+    expect(until('2025-07-17T10:00:01+02:00')).toBe(0);
+  });
+
+  it('counts only signed approvals at the level all_signed', () => {
+    const users = ['alice', 'bob'];
+    const signed = (user: string) => anApproval(user, { signature: 'AAAA', key: aKeyOf(user).user_key });
+    const info = (approvals: StoredApproval[]) => readinessOf(withLevel('all_signed', { approvals }), { at }).missing.info;
+    expect(info(users.map(signed))).toEqual([]);
+    expect(info([signed('alice'), anApproval('bob')])).toEqual([
+      'Approval of bob for algorithm.py',
+      'Approval of bob for iris.csv',
+    ]);
+    expect(readinessOf(withLevel('all', { approvals: users.map((user) => anApproval(user)) }), { at }).missing).toEqual(nothing);
+  });
+
+  it('refuses a run whose record would not fit into one item', () => {
+    const users = Array.from({ length: 150 }, (_, index) => `user-${index}`);
+    const approvals = users.map((user) => anApproval(user, { signature: 'A'.repeat(2732) }));
+    expect(readinessOf(inputs({ approvals }), { at }).missing.info).toEqual([expect.stringContaining('use fewer parties')]);
+  });
+});
+
+describe('an approval', () => {
+  const isStaleWith = (fields: Partial<Inputs>, approval = anApproval('bob')) =>
+    isStale(approval, inputs(fields), { digest: digestOf(inputs(fields)).digest, at });
+
+  it('stays when the log level or the private key of the agent changes', () => {
+    expect(isStaleWith({ agent_config: { ...defaultAgentConfig, log_level: 'debug' } })).toBe(false);
+    const secret = { ...defaultAgentConfig, cert_file: 'c', server_key: 'k' };
+    const given = anApproval('bob', { config_digest: configDigest({ ...secret, server_key: 'another' }) });
+    expect(isStaleWith({ agent_config: secret }, given)).toBe(false);
+  });
+
+  it.each<[string, Partial<Inputs>]>([
+    ['another field of the configuration', { agent_config: { ...defaultAgentConfig, attested_tls: true } }],
+    ['a dataset', { datasets: [] }],
+    ['a hash', { datasets: [anAssetRow({ checksum: '08'.repeat(32) })] }],
+    ['a key', { keys: [aKeyOf('alice'), aKeyOf('bob', { user_key: 'AAAA' })] }],
+    ['a consumer', { keys: [...inputs().keys, aKeyOf('carol', { is_consumer: true })] }],
+    ['the manifest, which is incomplete now', { algorithm: undefined }],
+  ])('becomes stale with %s', (_what, fields) => {
+    expect(isStaleWith(fields)).toBe(true);
+  });
+
+  it('that is signed becomes stale when the user uploads another key', () => {
+    const signed = anApproval('bob', { signature: 'AAAA', key: aKeyOf('bob').user_key });
+    expect(isStaleWith({}, signed)).toBe(false);
+    const datasets = [anAssetRow({ user_key: aKeyOf('bob').user_key })];
+    const algorithm = anAssetRow({ asset_type: 'algorithm', user_key: aKeyOf('bob').user_key });
+    const keys = [aKeyOf('alice'), aKeyOf('bob', { user_key: 'AAAA' })];
+    expect(isStale(signed, inputs({ algorithm, datasets, keys }), { digest, at })).toBe(true);
+    expect(isStale(anApproval('bob'), inputs({ algorithm, datasets, keys }), { digest, at })).toBe(false);
+  });
+});
+
+describe('the result consumers', () => {
+  const keys = [aKeyOf('alice'), aKeyOf('bob'), aKeyOf('carol', { is_consumer: true }), aKeyOf('dave', { is_consumer: true })];
+  const consumersOf = (consumers: string[]) =>
+    buildManifest(inputs({ keys, consumers })).manifest?.result_consumers.map(({ user_key }) => atob(user_key));
+
+  it('are the owner and all who had the role, or those whom the computation names', () => {
+    expect(consumersOf([])).toEqual(['key of alice', 'key of carol', 'key of dave']);
+    expect(consumersOf(['dave', 'bob', 'erin'])).toEqual(['key of alice', 'key of bob', 'key of dave']);
+    expect(consumersOf(['alice'])).toEqual(['key of alice']);
+  });
+});

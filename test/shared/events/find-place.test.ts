@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto';
+import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Clock } from '../../../shared/clock.ts';
+import { Deadline } from '../../../shared/deadline.ts';
+import { findPlace } from '../../../shared/events/find-place.ts';
+import { numberedId, numberOf } from '../../../shared/identifiers.ts';
+import { journalKeys } from '../../../shared/table/keys.ts';
+import { getItem } from '../../../shared/table/table.ts';
+import { anEvent, appendToJournal } from '../../support/append-to-journal.ts';
+import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
+import { longestWaitInMilliseconds } from '../../support/patience.ts';
+
+let embedded: EmbeddedTable;
+beforeAll(async () => {
+  embedded = await startEmbeddedTable();
+});
+afterAll(() => embedded.stop());
+
+async function aJournal(size: number): Promise<{ computation: string; ids: string[] }> {
+  const computation = randomUUID();
+  const events = await appendToJournal(
+    embedded.table,
+    computation,
+    Array.from({ length: size }, () => anEvent()),
+  );
+  return { computation, ids: events.map(({ id }) => id) };
+}
+
+const numberFor = async (computation: string, id: string) => (await findPlace(embedded.table, computation, id))?.number;
+
+/** Gives an event the identifier that an earlier version gave it. */
+async function makeOld(computation: string, number: number): Promise<string> {
+  const id = randomUUID();
+  const Item = { ...(await getItem(embedded.table, journalKeys.event(computation, number))), id };
+  await embedded.table.document.send(new PutCommand({ TableName: embedded.table.name, Item }));
+  return id;
+}
+
+describe('the identifier of an event', () => {
+  it('has the number of the event, and an unguessable rest', async () => {
+    const { ids } = await aJournal(60);
+    expect(ids.map(numberOf)).toEqual(Array.from({ length: 60 }, (_, index) => index + 1));
+    expect(new Set(ids.map((id) => id.slice(14))).size).toBe(60);
+  });
+});
+
+describe('findPlace', () => {
+  it('finds the event with an identifier, and the head of its journal', async () => {
+    const { computation, ids } = await aJournal(3);
+    expect(await findPlace(embedded.table, computation, ids[1] ?? '')).toMatchObject({ number: 2, head: { count: 3 } });
+  });
+
+  it('begins before the first event for an empty identifier', async () => {
+    const { computation } = await aJournal(3);
+    expect(await findPlace(embedded.table, computation, '')).toMatchObject({ number: 0, head: { count: 3 } });
+  });
+
+  it('finds no event of another journal, with the same number or another, and none that was made up', async () => {
+    const [{ computation }, other] = [await aJournal(3), await aJournal(5)];
+    const strangers = [...other.ids, ...[0, 1, 3, 4, 53, 54, 2 ** 48 - 1].map(numberedId), randomUUID()];
+    for (const id of strangers) expect(await numberFor(computation, id)).toBeUndefined();
+    expect(await numberFor(randomUUID(), other.ids[0] ?? '')).toBeUndefined();
+  });
+
+  it('finds identifiers of earlier versions among the newest 100 events only', async () => {
+    const { computation } = await aJournal(103);
+    const [third, fourth, last] = [await makeOld(computation, 3), await makeOld(computation, 4), await makeOld(computation, 103)];
+    expect([await numberFor(computation, third), await numberFor(computation, fourth)]).toEqual([undefined, 4]);
+    expect(await findPlace(embedded.table, computation, last)).toMatchObject({ number: 103, head: { count: 103 } });
+  });
+
+  it('finds an event that becomes visible a moment after its head, or before it', async () => {
+    const { document, name: TableName } = embedded.table;
+    const { computation, ids } = await aJournal(2);
+    for (const key of [journalKeys.event(computation, 2), journalKeys.head(computation)]) {
+      const Item = await getItem(embedded.table, key);
+      await document.send(new DeleteCommand({ TableName, Key: { pk: key.pk, sk: key.sk } }));
+      if (key.sk === 'head') await document.send(new PutCommand({ TableName, Item: { ...Item, count: 1 } }));
+      const revealing: Clock = {
+        now: () => Date.now(),
+        wait: async () => {
+          await document.send(new PutCommand({ TableName, Item }));
+        },
+      };
+      const table = { ...embedded.table, deadline: () => new Deadline(longestWaitInMilliseconds, revealing) };
+      expect(await findPlace(table, computation, ids[1] ?? '')).toMatchObject({ number: 2 });
+    }
+  });
+});

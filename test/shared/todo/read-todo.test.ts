@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAsset } from '../../../shared/assets/create-asset.ts';
+import { receiveUpload } from '../../../shared/assets/receive-upload.ts';
+import { uploadKey as storageKeyOf } from '../../../shared/assets/content-store.ts';
+import { withdrawApproval } from '../../../shared/approvals/withdraw-approval.ts';
+import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
+import { createComputation } from '../../../shared/computations/create-computation.ts';
+import { updateComputation } from '../../../shared/computations/update-computation.ts';
+import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
+import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
+import { purgeAll } from '../../../shared/deletion/purge-all.ts';
+import { linkAsset } from '../../../shared/links/link-asset.ts';
+import { unlinkAsset } from '../../../shared/links/unlink-asset.ts';
+import { updateAsset } from '../../../shared/links/update-asset.ts';
+import { userKeys } from '../../../shared/table/keys.ts';
+import { queryPartition } from '../../../shared/table/table.ts';
+import { readTodo } from '../../../shared/todo/read-todo.ts';
+import { aDatasetOfBob, anApproval, aSharedComputation, digestOf } from '../../support/approvals.ts';
+import { aComputation, aKey, allowed, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
+
+let stores: Stores;
+beforeAll(async () => {
+  stores = await startStores();
+});
+afterAll(() => stores.stop());
+
+let domains = 0;
+const newDomain = () => `d${++domains}`;
+const todoOf = (domain: string, user: string) => readTodo(stores.table, domain, user, byAlice.now);
+const nothing = { approvals: [], keys: [], content: [] };
+
+function update(domain: string, id: string, change: { owner?: string; approval?: 'all' | 'all_signed'; consumers?: string[] }) {
+  const { consumers = [], ...fields } = change;
+  return updateComputation(stores.table, {
+    domain,
+    id,
+    by: 'alice',
+    now: byAlice.now,
+    decide: ({ name, description, owner, approval }) => ({
+      fields: { name, description, owner, approval, ...fields },
+      agent_config: defaultAgentConfig,
+      consumers,
+      permitted: allowed(),
+    }),
+  });
+}
+
+describe('readTodo', () => {
+  it('is empty for a user who takes part in nothing', async () => {
+    expect(await todoOf(newDomain(), 'nobody')).toEqual(nothing);
+  });
+
+  it('names an approval while it is needed, can be given, and does not count', async () => {
+    const domain = newDomain();
+    const { id, dataset } = await aSharedComputation(stores, domain);
+    const open = async () => ({
+      computation_id: id,
+      name: 'Iris',
+      because: ['iris.csv'],
+      manifest_digest: await digestOf(stores, domain, id),
+    });
+    const approvals = async () => (await todoOf(domain, 'bob')).approvals;
+    expect(await approvals()).toEqual([await open()]);
+    expect((await todoOf(domain, 'alice')).approvals).toEqual([]);
+
+    await anApproval(stores, domain, id);
+    expect(await todoOf(domain, 'bob')).toEqual(nothing);
+    const other = await aDatasetOfBob(stores, domain, 'other.csv', 'open');
+    await linkAsset(stores.table, { domain, assetId: other, computationId: id, ...byAlice });
+    expect(await approvals()).toEqual([await open()]);
+    await unlinkAsset(stores.table, { domain, assetId: other, computationId: id, ...byAlice });
+    expect(await approvals()).toEqual([]);
+    await withdrawApproval(stores.table, { domain, computationId: id, by: 'bob', now: byAlice.now });
+    expect(await approvals()).toEqual([await open()]);
+
+    const given = { file_name: 'iris.csv', asset_type: 'dataset' as const, description: '', mime_type: '', use: 'open' as const };
+    await updateAsset(stores.table, stores.content, { domain, id: dataset, given, ...byAlice, by: 'bob' });
+    expect(await todoOf(domain, 'bob')).toEqual(nothing);
+    await update(domain, id, { approval: 'all' });
+    expect(await approvals()).toEqual([await open()]);
+    expect((await todoOf(domain, 'alice')).approvals).toMatchObject([{ because: ['algorithm.py', 'result consumer'] }]);
+  });
+
+  it('names no approval while something of the manifest is missing', async () => {
+    const domain = newDomain();
+    const { id, algorithm } = await aSharedComputation(stores, domain);
+    await unlinkAsset(stores.table, { domain, assetId: algorithm, computationId: id, ...byAlice });
+    expect(await todoOf(domain, 'bob')).toEqual(nothing);
+  });
+
+  it('names a computation that needs a key of its owner, a provider, a named consumer, or one who has to sign', async () => {
+    const domain = newDomain();
+    const id = await aComputation(stores.table, domain);
+    const open = [{ computation_id: id, name: 'Iris' }];
+    const keys = async (user: string) => (await todoOf(domain, user)).keys;
+    expect(await keys('alice')).toEqual(open);
+    await aKey(stores.table, domain, id);
+    expect(await keys('alice')).toEqual([]);
+
+    const dataset = await aDatasetOfBob(stores, domain, 'a.csv', 'open');
+    await linkAsset(stores.table, { domain, assetId: dataset, computationId: id, ...byAlice });
+    await update(domain, id, { consumers: ['carol'] });
+    expect([await keys('bob'), await keys('carol')]).toEqual([open, open]);
+    await update(domain, id, { consumers: [] });
+    expect(await keys('carol')).toEqual([]);
+    const user_key = 'MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=';
+    const given = { file_name: 'a.csv', asset_type: 'dataset' as const, description: '', mime_type: '', user_key };
+    await updateAsset(stores.table, stores.content, { domain, id: dataset, given, ...byAlice, by: 'bob' });
+    expect(await keys('bob')).toEqual([]);
+    await update(domain, id, { approval: 'all_signed' });
+    expect(await keys('bob')).toEqual(open);
+  });
+
+  it('follows the owner', async () => {
+    const domain = newDomain();
+    const id = await aComputation(stores.table, domain);
+    await update(domain, id, { owner: 'dave' });
+    expect(await todoOf(domain, 'alice')).toEqual(nothing);
+    expect((await todoOf(domain, 'dave')).keys).toEqual([{ computation_id: id, name: 'Iris' }]);
+  });
+
+  it('names an asset until its content arrives or the asset is deleted', async () => {
+    const domain = newDomain();
+    const { table, content } = stores;
+    const fields = { description: '', mime_type: '', user_key: '', content_access: 'creator' as const, use: 'open' as const };
+    const pending = (file_name: string) =>
+      createAsset(table, content, { domain, ...fields, file_name, asset_type: 'dataset', createdBy: 'bob', now: byAlice.now });
+    const [first, second, third] = [await pending('a.csv'), await pending('b.csv'), await pending('c.csv')];
+    const names = async () => (await todoOf(domain, 'bob')).content.map(({ file_name }) => file_name);
+    expect(await names()).toEqual(['c.csv', 'b.csv', 'a.csv']);
+
+    const { method, url, headers } = first.upload ?? { method: '', url: '', headers: {} };
+    await fetch(url, { method, headers, body: 'x' });
+    await receiveUpload(table, content, first.upload_key ?? storageKeyOf(domain, first.id), byAlice.now);
+    expect(await names()).toEqual(['c.csv', 'b.csv']);
+    const given = { file_name: 'b.csv', asset_type: 'dataset' as const, description: '', mime_type: '', asset: btoa('y') };
+    await updateAsset(table, content, { domain, id: second.id, given, ...byAlice, by: 'bob' });
+    expect((await todoOf(domain, 'bob')).content).toEqual([{ asset_id: third.id, file_name: 'c.csv' }]);
+    await deleteAsset(table, { domain, id: third.id, ...byAlice });
+    expect(await todoOf(domain, 'bob')).toEqual(nothing);
+  });
+
+  it('leaves nothing behind when computations and assets are deleted', async () => {
+    const domain = newDomain();
+    const { id, algorithm, dataset } = await aSharedComputation(stores, domain);
+    const other = (await aSharedComputation(stores, domain)).id;
+    await update(domain, id, { consumers: ['carol'], approval: 'all' });
+    await deleteComputation(stores.table, { domain, id, permit: allowed });
+    await deleteAsset(stores.table, { domain, id: dataset, ...byAlice });
+    await deleteAsset(stores.table, { domain, id: algorithm, ...byAlice });
+    expect(await todoOf(domain, 'carol')).toEqual(nothing);
+    expect((await todoOf(domain, 'bob')).approvals).toMatchObject([{ computation_id: other }]);
+    await deleteComputation(stores.table, { domain, id: other, permit: allowed });
+    await purgeAll(stores.table, stores.content);
+    for (const user of ['alice', 'bob', 'carol']) {
+      expect(await queryPartition(stores.table, userKeys.partition(domain, user))).toEqual([]);
+    }
+  });
+
+  it('names the newest computations first, up to 100, at a cost that more of them do not raise', async () => {
+    const domain = newDomain();
+    const fields = { description: '', owner: 'erin', approval: 'none' as const };
+    const create = async (index: number) =>
+      createComputation(stores.table, {
+        domain,
+        fields: { ...fields, name: `computation ${index}` },
+        agent_config: defaultAgentConfig,
+        consumers: [],
+        by: 'erin',
+        now: byAlice.now,
+      });
+    for (let index = 0; index < 103; index++) await create(index);
+    const { keys } = await todoOf(domain, 'erin');
+    expect(keys.map(({ name }) => name)).toEqual(Array.from({ length: 100 }, (_, index) => `computation ${102 - index}`));
+  });
+});

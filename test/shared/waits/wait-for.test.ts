@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { waitFor } from '../../../shared/waits/wait-for.ts';
+import type { Wait } from '../../../shared/waits/wait.ts';
+import { aWait } from '../../support/a-wait.ts';
+import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
+import { skippingClock } from '../../support/skipping-clock.ts';
+
+let embedded: EmbeddedTable;
+beforeAll(async () => {
+  embedded = await startEmbeddedTable();
+});
+afterAll(() => embedded.stop());
+
+const ownWait = (fields: Partial<Wait> = {}) => aWait({ endpoint: `tests/${randomUUID()}`, ...fields });
+
+/** Counts the looks, and notes the second of each. The look with the number `enough` sees enough. */
+function lookout(wait: Wait, enough = Infinity) {
+  const startedAt = wait.clock.now();
+  const seconds: number[] = [];
+  return {
+    seconds,
+    wait: () =>
+      waitFor<number>(
+        embedded.table,
+        wait,
+        async (before = 0) => {
+          seconds.push(Math.floor((wait.clock.now() - startedAt) / 1000));
+          return before + 1;
+        },
+        (seen) => seen >= enough,
+      ),
+  };
+}
+
+/** A clock whose waits never end. */
+const stillClock = () => ({ ...skippingClock(), wait: () => new Promise<void>(() => {}) });
+
+describe('waitFor', () => {
+  it('returns what it sees at once if that is enough, even if there are no slots', async () => {
+    const { seconds, wait } = lookout(ownWait({ perStage: 0 }), 1);
+    expect([await wait(), seconds]).toEqual([1, [0]]);
+  });
+
+  it('looks once a second, and returns what it sees as soon as that is enough', async () => {
+    const { seconds, wait } = lookout(ownWait(), 4);
+    expect([await wait(), seconds]).toEqual([4, [0, 1, 2, 3]]);
+  });
+
+  it('looks 21 times within 20 seconds, and returns what it saw last', async () => {
+    const { seconds, wait } = lookout(ownWait());
+    expect(await wait()).toBe(21);
+    expect([seconds[0], seconds.at(-1)]).toEqual([0, 20]);
+  });
+
+  it('looks once if the time is already up', async () => {
+    const clock = skippingClock();
+    const { wait } = lookout(ownWait({ clock, endsAt: clock.now() }));
+    expect(await wait()).toBe(1);
+  });
+
+  it('ends during a pause when the service is about to stop', async () => {
+    const stopping = new AbortController();
+    const { wait } = lookout(ownWait({ clock: stillClock(), draining: stopping.signal }));
+    const waiting = wait();
+    stopping.abort();
+    expect(await waiting).toBe(1);
+  });
+
+  it('looks once if the service is already stopping', async () => {
+    const { wait } = lookout(ownWait({ draining: AbortSignal.abort() }));
+    expect(await wait()).toBe(1);
+  });
+
+  it('looks once if all slots are taken, and waits again when one is free', async () => {
+    const [stopping, endpoint] = [new AbortController(), `tests/${randomUUID()}`];
+    const slots = { endpoint, perStage: 1, perDomain: 1 };
+    const first = lookout(aWait({ ...slots, clock: stillClock(), draining: stopping.signal }));
+    const waiting = first.wait();
+    await expect.poll(() => lookout(aWait(slots)).wait()).toBe(1);
+    stopping.abort();
+    await waiting;
+    expect(await lookout(aWait(slots)).wait()).toBe(21);
+  });
+
+  it('frees its slot if a look fails', async () => {
+    const slots = { endpoint: `tests/${randomUUID()}`, perStage: 1, perDomain: 1 };
+    const failing = waitFor<boolean>(
+      embedded.table,
+      aWait(slots),
+      async (before) => {
+        if (before) throw new Error('The table is down.');
+        return true;
+      },
+      () => false,
+    );
+    await expect(failing).rejects.toThrow('The table is down.');
+    expect(await lookout(aWait(slots)).wait()).toBe(21);
+  });
+});

@@ -1,0 +1,204 @@
+import { describe, expect, it } from 'vitest';
+import { checkEvidence, type EvidenceFiles } from '../../verify/check-evidence.ts';
+import { UnreadableError } from '../../verify/unreadable-error.ts';
+import { filesOf, genuineEvidence, type Genuine } from './genuine-evidence.ts';
+
+const genuine = genuineEvidence();
+const files = filesOf(genuine);
+
+function sentences(given: EvidenceFiles, verdict: string): string[] {
+  return checkEvidence(given).flatMap((finding) => (finding.verdict === verdict ? [finding.sentence] : []));
+}
+
+const objections = (given: EvidenceFiles) => sentences(given, 'does not hold');
+
+type Statement = ReturnType<typeof structuredClone<Genuine['statement']>>;
+
+/** Changes the statement and signs it again, as only a service that lies could. */
+function signedAnew(change: (statement: Statement) => void): EvidenceFiles {
+  const statement = structuredClone(genuine.statement);
+  change(statement);
+  return { ...files, evidence: JSON.stringify({ statement, signature: genuine.signed(statement), key_id: genuine.key_id }) };
+}
+
+type Approval = Record<string, unknown> & { signature: string };
+const approvalsOf = (statement: Statement) => statement['approvals'] as [Approval, Approval, Approval, Approval];
+
+describe('the check of genuine evidence', () => {
+  it('finds that everything holds, and names who approved with which key', () => {
+    expect(objections(files)).toEqual([]);
+    const holding = sentences(files, 'holds');
+    for (const user of ['alice', 'bob', 'carol']) {
+      expect(holding).toContainEqual(
+        expect.stringMatching(new RegExp(`^${user} approved this manifest, signed by the key SHA256:`)),
+      );
+    }
+    expect(holding).toContainEqual(expect.stringMatching(/^The 10 events .* are complete, unchanged and in order\.$/));
+  });
+
+  it('notes what it cannot show: an approval without a signature, the attestation, and events that were not given', () => {
+    const { evidence, keys } = files;
+    expect(sentences({ evidence, keys }, 'note')).toEqual([
+      expect.stringContaining('attestation token'),
+      expect.stringContaining('dave approved this manifest without a signature'),
+      expect.stringContaining('were not given'),
+    ]);
+  });
+
+  it('accepts events in both orders, in pages, and with those of the journal before and after the run', () => {
+    const { before, events, after } = genuine;
+    const journal = [...before, ...events, ...after];
+    const newestFirst = journal.toReversed();
+    const asPage = (part: unknown[]) => JSON.stringify({ events: part, limit: 5, offset: 0, total: journal.length });
+    for (const pages of [
+      [JSON.stringify(journal)],
+      [asPage(newestFirst)],
+      [asPage(newestFirst.slice(0, 5)), asPage(newestFirst.slice(5))],
+    ]) {
+      expect(objections({ ...files, events: pages })).toEqual([]);
+      expect(sentences({ ...files, events: pages }, 'note')).toContainEqual(
+        expect.stringContaining(`does not cover one event after the end of the run: updated (${after[0]?.id ?? ''})`),
+      );
+    }
+  });
+
+  it('is indifferent to white space and to the order of members', () => {
+    const { statement, signature, key_id } = genuine;
+    const reversed = Object.fromEntries(Object.entries(statement).reverse());
+    expect(objections({ ...files, evidence: JSON.stringify({ key_id, signature, statement: reversed }, null, 4) })).toEqual([]);
+  });
+});
+
+describe('the check of a statement that a lying service has signed', () => {
+  it.each<[string, (statement: Statement) => void, RegExp]>([
+    [
+      'another manifest',
+      (statement) => Object.assign(statement['manifest'] as object, { name: 'X' }),
+      /manifest does not have the digest/,
+    ],
+    [
+      'a word for another manifest',
+      (statement) => (approvalsOf(statement)[0]['digest'] = 'ab'.repeat(32)),
+      /^alice approved another manifest/,
+    ],
+    [
+      'a word for another CVM',
+      (statement) => (approvalsOf(statement)[1]['cvm_ids'] = ['cvm-9']),
+      /^bob did not approve the CVM cvm-1/,
+    ],
+    [
+      'a word with other limits',
+      (statement) => (approvalsOf(statement)[1]['cvm_ids'] = ['cvm-1']),
+      /^The signature of bob does not fit/,
+    ],
+    [
+      'a word that expired',
+      (statement) => (approvalsOf(statement)[2]['expires_at'] = '2025-07-17T08:00:02.000Z'),
+      /^The approval of carol expired/,
+    ],
+    [
+      'the signature of another user',
+      (statement) => (approvalsOf(statement)[0].signature = approvalsOf(statement)[1].signature),
+      /^The signature of alice does not fit/,
+    ],
+    ['a key that is no key', (statement) => (approvalsOf(statement)[0]['key'] = 'AAAA'), /^The signature of alice does not fit/],
+    ['a missing word', (statement) => approvalsOf(statement).splice(1, 1), /needs the approval of bob, who gave none/],
+    [
+      'another asset',
+      (statement) => Object.assign((statement['assets'] as object[])[1] ?? {}, { checksum: 'ab'.repeat(32) }),
+      /checksums differ/,
+    ],
+    [
+      'another outcome',
+      (statement) => Object.assign(statement['run'] as object, { status: 'failed' }),
+      /do not belong to the run .*: events\.last/,
+    ],
+    [
+      'the first event of another run',
+      (statement) => Object.assign((statement['events'] as { started: object }).started, { run_id: 'x' }),
+      /events\.started/,
+    ],
+    [
+      'another digest in the run',
+      (statement) => Object.assign(statement['run'] as object, { manifest_digest: 'ab' }),
+      /run\.manifest_digest/,
+    ],
+    [
+      'a private key',
+      (statement) => Object.assign(statement['agent_config'] as object, { server_key: 'k' }),
+      /contains a private key/,
+    ],
+    ['another form', (statement) => (statement['approvals'] = 'none'), /has not the form .* approvals/],
+    ['another type', (statement) => (statement['type'] = 'computation-evidence:v2'), /has not the form .* type/],
+  ])('names %s', (_what, change, named) => {
+    expect(objections(signedAnew(change))).toContainEqual(expect.stringMatching(named));
+  });
+});
+
+describe('the check of a journal', () => {
+  const withEvents = (events: unknown[]) => ({ ...files, events: [JSON.stringify(events)] });
+  const strip = ({ hash: _, previous_hash: __, ...event }: Genuine['events'][number]) => event;
+
+  it('notes events before the chain began, and finds that a run after it holds', () => {
+    const [first, ...later] = genuineEvidence(2).before;
+    expect(later).toHaveLength(1);
+    expect(objections(withEvents([...genuine.before, ...genuine.events]))).toEqual([]);
+    expect(objections(withEvents([first && strip(first), ...genuine.events]))).not.toEqual([]);
+  });
+
+  it('finds a run whose events a function of an earlier version has recorded in part', () => {
+    const at = 4;
+    const given = genuine.events.map((event, index) => (index === at ? strip(event) : event));
+    const id = genuine.events[at]?.id ?? '';
+    expect(objections(withEvents(given))).toContainEqual(expect.stringMatching(new RegExp(`${id}.* has no hash`)));
+  });
+
+  it('finds that nothing holds of a run whose events have no hashes at all', () => {
+    const change = (statement: Statement) => {
+      const { started, last } = statement['events'] as Record<'started' | 'last', Genuine['events'][number]>;
+      statement['events'] = { started: strip(started), last: strip(last) };
+    };
+    const given = { ...signedAnew(change), events: [JSON.stringify(genuine.events.map(strip))] };
+    expect(objections(given)).toContainEqual(
+      expect.stringContaining('has no hash: an earlier version of the service recorded it'),
+    );
+  });
+
+  it('names the place of an entry that is no event', () => {
+    expect(objections(withEvents([...genuine.events, 7]))).toEqual(['The event at place 11 has not the form of an event.']);
+  });
+});
+
+describe('an unreadable file', () => {
+  const cases: [string, Partial<EvidenceFiles>, RegExp][] = [
+    ['text', { evidence: 'no' }, /^The evidence is not JSON/],
+    ['an empty file of keys', { keys: '' }, /^The file of keys is not JSON/],
+    ['another object', { evidence: '{}' }, /^The evidence has another form than expected: statement/],
+    ['keys without a list', { keys: '{"keys": 1}' }, /^The file of keys has another form than expected: keys/],
+    ['events without a list', { events: ['{"total": 1}'] }, /^The file of events has another form/],
+    [
+      'a member that occurs twice',
+      { evidence: '{"key_id":"a","statement":{"a":{"b":1,"\\u0062":2}},"signature":""}' },
+      /two values named "b"/,
+    ],
+    [
+      'a text without a UTF-8 form',
+      { evidence: '{"statement":{"a":"\\ud800"},"signature":"","key_id":""}' },
+      /has no canonical form/,
+    ],
+  ];
+  it.each(cases)('is named: %s', (_what, given, message) => {
+    expect(() => checkEvidence({ ...files, ...given })).toThrow(
+      expect.objectContaining({ message: expect.stringMatching(message) }),
+    );
+    expect(() => checkEvidence({ ...files, ...given })).toThrow(UnreadableError);
+  });
+
+  it('is not one in which a text only looks like two members, or in which two objects have the same member', () => {
+    const { statement, key_id } = genuine;
+    const description = '"a": 1, "a": {"b": [{"c"';
+    const changed = { ...statement, note: [description, { a: 1 }, { a: 2 }], a: description };
+    const evidence = JSON.stringify({ statement: changed, signature: genuine.signed(changed), key_id });
+    expect(objections({ ...files, evidence })).toEqual([]);
+  });
+});

@@ -1,0 +1,23 @@
+import { checkEvidence } from '../../verify/check-evidence.ts';
+import { UnreadableError } from '../../verify/unreadable-error.ts';
+import type { Tampering } from './tamperings.ts';
+
+/** Returns what the verifier says against the evidence. A note counts if it names what was added. */
+export function objectionsTo({ files, named }: Tampering): string[] {
+  try {
+    return checkEvidence(files).flatMap(({ verdict, sentence }) =>
+      verdict === 'does not hold' ||
+      (verdict === 'note' && /does not cover|without a hash/.test(sentence) && named.test(sentence))
+        ? [sentence]
+        : [],
+    );
+  } catch (error) {
+    if (error instanceof UnreadableError) return [error.message];
+    throw error;
+  }
+}
+
+/** Returns whether the verifier objects, and names what was tampered with. */
+export function isFoundAndNamed(tampering: Tampering): boolean {
+  return objectionsTo(tampering).some((sentence) => tampering.named.test(sentence));
+}

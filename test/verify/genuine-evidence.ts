@@ -1,0 +1,150 @@
+import { createHash, generateKeyPairSync, randomUUID, sign, constants, type KeyObject } from 'node:crypto';
+import * as v from 'valibot';
+import { canonicalDigest, canonicalJson } from '../../shared/canonical-json.ts';
+import type { Event } from '../../shared/events/event.ts';
+import { chainedEvent, publicEvent, storedEvent } from '../../shared/events/stored-event.ts';
+import { statementSchema } from '../../shared/evidence/evidence.ts';
+import { publicJwkOf } from '../../shared/evidence/public-jwk.ts';
+import { numberedId } from '../../shared/identifiers.ts';
+import { approvalText } from '../../verify/approval-signature.ts';
+import { anEvent } from '../support/append-to-journal.ts';
+
+const at = (second: number) => new Date(Date.parse('2025-07-17T08:00:00.000Z') + second * 1000).toISOString();
+
+/** Signs as the holder of each type of key does (docs/contract.md, section 9). */
+const signers: Record<
+  string,
+  { key: () => { privateKey: KeyObject; publicKey: KeyObject }; sign: (text: Buffer, key: KeyObject) => Buffer }
+> = {
+  alice: { key: () => generateKeyPairSync('ed25519'), sign: (text, key) => sign(null, text, key) },
+  bob: { key: () => generateKeyPairSync('ec', { namedCurve: 'P-384' }), sign: (text, key) => sign('sha256', text, key) },
+  carol: {
+    key: () => generateKeyPairSync('rsa', { modulusLength: 2048 }),
+    sign: (text, key) => sign('sha256', text, { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 }),
+  },
+};
+
+export interface Genuine {
+  statement: Record<string, unknown>;
+  signature: string;
+  key_id: string;
+  keys: { keys: unknown[] };
+  /** From the first event of the run to its last, oldest first. */
+  events: Event[];
+  /** The events of the journal before and after these. */
+  before: Event[];
+  after: Event[];
+  /** Signs another statement with the same key. */
+  signed: (statement: object) => string;
+}
+
+/**
+ * Makes evidence as the service does, by its own code: of a run with approvals of every kind and `events` events in the journal
+ * between its first and its last.
+ */
+export function genuineEvidence(events = 8): Genuine {
+  const [computation, run] = [numberedId(7), numberedId(42)];
+  const ofRun = { run_id: run, cvm_id: 'cvm-1' };
+  const types = [
+    anEvent({ event_type: 'created', originator: 'alice', details: { name: 'Iris' } }),
+    anEvent({ event_type: 'key_uploaded', originator: 'bob', lifecycle: false }),
+    anEvent({ ...ofRun, event_type: 'started', originator: 'alice' }),
+    ...Array.from({ length: events }, (_, index) => anEvent({ ...ofRun, status: `Step${index}`, details: { index } })),
+    anEvent({ ...ofRun, event_type: 'completed', originator: 'system', status: 'success', details: { reason: 'Done.' } }),
+    anEvent({ event_type: 'updated', originator: 'alice', lifecycle: false }),
+  ];
+  let previous: Uint8Array | undefined;
+  const journal = types.map((event, index) => {
+    const chained = chainedEvent(storedEvent(event, index + 1, at(index)), previous);
+    previous = chained.hash;
+    return publicEvent(chained);
+  });
+  const ofThisRun = journal.slice(2, -1);
+
+  const checksums = ['algorithm', 'dataset 1', 'dataset 2'].map((content) => createHash('sha3-256').update(content).digest());
+  const [ofAlgorithm, ...ofDatasets] = checksums.map((checksum) => ({ hash: [...checksum], user_key: 'MCowBQYDK2VwAyEA' }));
+  const manifest = {
+    id: computation,
+    name: 'Iris',
+    description: 'Sépalen und Petalen',
+    datasets: ofDatasets.map((dataset, index) => ({ ...dataset, filename: `iris-${index}.csv` })),
+    algorithm: ofAlgorithm,
+    result_consumers: [{ user_key: 'MCowBQYDK2VwAyEB' }],
+  };
+  const digest = canonicalDigest(manifest);
+  const limits = {
+    alice: { cvm_ids: [] },
+    bob: { cvm_ids: ['cvm-1', 'cvm-2'] },
+    carol: { cvm_ids: ['cvm-1'], expires_at: at(3600) },
+  };
+  const approvals = Object.entries(limits).map(([user, limit]) => {
+    const approval = { domain: 'd1', computation, digest, expires_at: null, ...limit };
+    const { cvm_ids, expires_at } = approval;
+    const signer = signers[user];
+    if (!signer) throw new TypeError(`${user} has no key.`);
+    const { privateKey, publicKey } = signer.key();
+    return {
+      user,
+      digest,
+      cvm_ids,
+      expires_at,
+      signature: signer.sign(Buffer.from(approvalText(approval)), privateKey).toString('base64'),
+      key: publicKey.export({ format: 'der', type: 'spki' }).toString('base64'),
+      approved_at: at(0),
+    };
+  });
+  const unsigned = { user: 'dave', digest, cvm_ids: null, expires_at: null, signature: null, key: null, approved_at: at(1) };
+  const creators = ['alice', 'bob', 'erin'];
+  const statement = v.parse(statementSchema, {
+    type: 'computation-evidence:v1',
+    domain: 'd1',
+    computation,
+    run: {
+      id: run,
+      computation_id: computation,
+      cvm_id: 'cvm-1',
+      status: 'completed',
+      started_at: at(2),
+      ended_at: at(events + 3),
+      started_by: 'alice',
+      reason: 'Done.',
+    },
+    manifest,
+    manifest_digest: digest,
+    agent_config: { log_level: 'info', cert_file: '', server_ca_file: '', client_ca_file: '', attested_tls: true },
+    assets: checksums.map((checksum, index) => ({
+      id: randomUUID(),
+      creator: creators[index] ?? '',
+      use: index < 2 ? 'approval' : 'open',
+      checksum: checksum.toString('hex'),
+    })),
+    approvals: [...approvals, unsigned],
+    events: { started: ofThisRun[0], last: ofThisRun.at(-1) },
+    attestation_hash: 'ab'.repeat(32),
+    service_version: '1.0.0',
+    issued_at: at(events + 4),
+  });
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const jwk = publicJwkOf(publicKey.export({ format: 'der', type: 'spki' }));
+  const signed = (text: object) =>
+    sign('sha256', Buffer.from(canonicalJson(text)), { key: privateKey, dsaEncoding: 'ieee-p1363' }).toString('base64url');
+  return {
+    statement,
+    signature: signed(statement),
+    key_id: jwk.kid,
+    keys: { keys: [{ kty: 'RSA', n: 'AQAB', e: 'AQAB' }, jwk] },
+    events: ofThisRun,
+    before: journal.slice(0, 2),
+    after: journal.slice(-1),
+    signed,
+  };
+}
+
+/** Returns the files as a user has them, with the events newest first. */
+export function filesOf({ statement, signature, key_id, keys, events }: Omit<Genuine, 'signed' | 'before' | 'after'>) {
+  return {
+    evidence: JSON.stringify({ statement, signature, key_id }),
+    keys: JSON.stringify(keys),
+    events: [JSON.stringify(events.toReversed())],
+  };
+}

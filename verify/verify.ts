@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { checkEvidence } from './check-evidence.ts';
+import type { Finding } from './finding.ts';
+import { UnreadableError } from './unreadable-error.ts';
+
+const usage = `Usage: npm run verify -- FILE --keys JWKS [--events FILE]...
+
+Checks the evidence of a run, without the service. Prints a line for each fact.
+
+  FILE            what GET /{domainID}/computations/{id}/evidence?run={runID} returned
+  --keys JWKS     what GET /.well-known/jwks.json returned
+  --events FILE   what GET /{domainID}/computations/{id}/events returned, without filters, so that the events of the run are
+                  checked too. Give it once for each page
+  --help          print this
+
+The exit code is 0 if everything holds, 1 if something does not, and 2 if a file cannot be read.`;
+
+const labels: Record<Finding['verdict'], string> = {
+  holds: 'HOLDS         ',
+  'does not hold': 'DOES NOT HOLD ',
+  note: 'NOTE          ',
+};
+
+process.exitCode = run();
+
+function run(): number {
+  try {
+    const { values, positionals } = parseArgs({
+      options: {
+        keys: { type: 'string' },
+        events: { type: 'string', multiple: true },
+        help: { type: 'boolean', short: 'h' },
+      },
+      allowPositionals: true,
+    });
+    if (values.help) {
+      process.stdout.write(`${usage}\n`);
+      return 0;
+    }
+    const [file, ...others] = positionals;
+    if (file === undefined || values.keys === undefined || others.length > 0) {
+      process.stderr.write(`${usage}\n`);
+      return 2;
+    }
+    const events = values.events?.map(contentOf);
+    return report(checkEvidence({ evidence: contentOf(file), keys: contentOf(values.keys), ...(events ? { events } : {}) }));
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    return 2;
+  }
+}
+
+function report(findings: Finding[]): number {
+  for (const { verdict, sentence } of findings) process.stdout.write(`${labels[verdict]} ${sentence}\n`);
+  const failed = findings.filter(({ verdict }) => verdict === 'does not hold').length;
+  process.stdout.write(
+    failed === 0
+      ? '\nEverything holds.\n'
+      : `\n${failed} of ${findings.length} facts ${failed === 1 ? 'does' : 'do'} not hold.\n`,
+  );
+  return failed === 0 ? 0 : 1;
+}
+
+/** @throws UnreadableError */
+function contentOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new UnreadableError(`Cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
