@@ -201,6 +201,16 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
     expect(Object.fromEntries(reserved)).toEqual(Object.fromEntries(expected));
   });
 
+  it.each(functionNames.filter(waits))('gives %s, which waits, more executions of its own than it may hold requests', (name) => {
+    const { perStage, perDomain, concurrency } = stage.waits;
+    const properties = functionOf(synthesized, name);
+    expect(properties.ReservedConcurrentExecutions).toBe(concurrency);
+    expect(concurrency).toBeGreaterThan(perStage);
+    const caps = { WAITS_PER_STAGE: String(perStage), WAITS_PER_DOMAIN: String(perDomain) };
+    expect(properties.Environment.Variables).toMatchObject(caps);
+    expect(properties.Timeout).toBeGreaterThan(maxWaitInSeconds + 5);
+  });
+
   it('limits the changes of a domain as the stage says, in a function that may write the bucket', () => {
     const changing = new Set((routes as readonly Route[]).filter(takesKey).map(({ name }) => name));
     const { changesPerSecond = '', burst = '' } = stage.domainLimit ?? {};
@@ -253,16 +263,6 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
       });
       expect(properties.MemorySize).toBe(waits(name) ? 256 : 512);
       expect(properties.Timeout).toBeLessThanOrEqual(routes.some((route) => route.name === name) ? 29 : 900);
-    });
-
-    it('has a concurrency of its own if it waits: more than the waits that it may hold', () => {
-      const { perStage, perDomain, concurrency } = stage.waits;
-      const caps = { WAITS_PER_STAGE: String(perStage), WAITS_PER_DOMAIN: String(perDomain) };
-      expect(properties.ReservedConcurrentExecutions).toBe(waits(name) ? concurrency : undefined);
-      if (!waits(name)) return;
-      expect(properties.Environment.Variables).toMatchObject(caps);
-      expect(concurrency).toBeGreaterThan(perStage);
-      expect(properties.Timeout).toBeGreaterThan(maxWaitInSeconds + 5);
     });
 
     it('is granted exactly the actions that it declares', () => {
