@@ -49,10 +49,10 @@ describe('endRun', () => {
     const kept = async () => JSON.stringify(await queryPartition(stores.table, runKeys.partition(id)));
     const commands = () => listCommands(stores.table, domain, 'cvm-2', byAlice.now);
     expect(await kept()).toContain('secret');
-    expect(await commands()).toMatchObject([{ type: 'run', run_id }]);
+    expect(await commands()).toMatchObject({ commands: [{ type: 'run', run_id }] });
 
     await endRun(stores.table, run, { status: 'failed', reason: 'The CVM fell silent.' }, byAlice.now);
     expect(await kept()).not.toContain('secret');
-    expect(await commands()).toEqual([]);
+    expect((await commands()).commands).toEqual([]);
   });
 });
