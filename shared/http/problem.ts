@@ -1,4 +1,4 @@
-import { errorTable, ServiceError, type ErrorExtras } from '../errors.ts';
+import { errorTable, RateLimitError, ServiceError, type ErrorExtras } from '../errors.ts';
 import { cut } from './cut.ts';
 
 export interface HttpResponse {
@@ -32,7 +32,8 @@ export function problemResponse(error: ServiceError, requestId: string): HttpRes
       'content-type': 'application/problem+json',
       'x-request-id': requestId,
       'cache-control': 'no-store',
-      ...(status === 503 || status === 429 ? { 'retry-after': retryAfterInSeconds } : {}),
+      ...(error instanceof RateLimitError ? error.headers : {}),
+      ...(status === 503 ? { 'retry-after': retryAfterInSeconds } : {}),
     },
     body: JSON.stringify(body),
   };
