@@ -32,8 +32,8 @@ export function problemResponse(error: ServiceError, requestId: string): HttpRes
       'content-type': 'application/problem+json',
       'x-request-id': requestId,
       'cache-control': 'no-store',
+      ...(status === 503 || status === 429 ? { 'retry-after': retryAfterInSeconds } : {}),
       ...(error instanceof RateLimitError ? error.headers : {}),
-      ...(status === 503 ? { 'retry-after': retryAfterInSeconds } : {}),
     },
     body: JSON.stringify(body),
   };
