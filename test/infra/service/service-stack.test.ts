@@ -317,7 +317,8 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
   it('sets every environment variable for at least one function', () => {
     const given = new Set<string>(functionNames.flatMap(variablesOf));
     const setByLambda = ['AWS_REGION'];
-    expect([...given, ...setByLambda].sort()).toEqual(Object.keys(environment()).sort());
+    const ofTheGateway = ['GATEWAY_PORT', 'GATEWAY_TLS'];
+    expect([...given, ...setByLambda, ...ofTheGateway].sort()).toEqual(Object.keys(environment()).sort());
   });
 
   describe('the run lifecycle', () => {

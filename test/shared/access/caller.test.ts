@@ -123,7 +123,9 @@ describe('a membership that is bound to a CVM', () => {
   it('refuses other CVMs with a message of its own', () => {
     const caller = callerOf({ sub: 'a', groups: ['d1:cvm:a'] }, 'groups', 'd1', 'b');
     expect(() => permit(caller, { anyOf: ['operate_cvm'] })).toThrow('The token is bound to other CVMs of this domain.');
-    expect(() => permit(caller, { anyOf: ['view'] })).toThrow(/^Requires the role administrator, .* Your roles in this domain: cvm\.$/);
+    expect(() => permit(caller, { anyOf: ['view'] })).toThrow(
+      /^Requires the role administrator, .* Your roles in this domain: cvm\.$/,
+    );
   });
 });
 
