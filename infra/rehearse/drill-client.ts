@@ -6,6 +6,8 @@ import { askEmulator } from './emulator-client.ts';
 
 const domain = 'rehearsal';
 const computationsInAll = 12;
+/** After 503, which a busy machine answers while functions start. */
+const mostAttempts = 10;
 
 type Body = Record<string, unknown>;
 
@@ -30,12 +32,19 @@ export class DrillClient {
 
   private async call(method: string, path: string, body?: unknown, person = 'administrator'): Promise<Body> {
     const { emulator, url, tokens } = this.deployed;
-    const { status, text } = await askEmulator(emulator.address, {
-      path: `${new URL(url).pathname}/${domain}${path}`,
-      method,
-      headers: { authorization: `Bearer ${tokens[person] ?? ''}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
+    const ask = () =>
+      askEmulator(emulator.address, {
+        path: `${new URL(url).pathname}/${domain}${path}`,
+        method,
+        headers: { authorization: `Bearer ${tokens[person] ?? ''}`, 'content-type': 'application/json', 'idempotency-key': key },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+    const key = randomUUID();
+    let { status, text } = await ask();
+    for (let attempt = 0; status === 503 && attempt < mostAttempts; attempt++) {
+      await delay(1_000);
+      ({ status, text } = await ask());
+    }
     if (status >= 300) throw new Error(`${method} ${path} answered ${status}: ${text}`);
     return (text === '' ? {} : JSON.parse(text)) as Body;
   }
@@ -101,15 +110,13 @@ export class DrillClient {
   }
 
   async look(): Promise<Seen> {
-    const content = this.assets.map(async (id): Promise<[string, unknown]> => {
-      const found = await this.call('GET', `/assets/${id}`).catch(() => undefined);
-      return [id, found?.['asset']];
-    });
+    const content: Record<string, unknown> = {};
+    for (const id of this.assets) content[id] = (await this.call('GET', `/assets/${id}`).catch(() => undefined))?.['asset'];
     return {
       computations: await this.call('GET', '/computations?limit=100'),
       assets: await this.call('GET', '/assets?limit=100'),
       statistics: await this.call('GET', '/computations/statistics'),
-      content: Object.fromEntries(await Promise.all(content)),
+      content,
     };
   }
 
