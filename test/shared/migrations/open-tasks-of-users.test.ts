@@ -11,13 +11,13 @@ import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { unlinkAsset } from '../../../shared/links/unlink-asset.ts';
 import { updateAsset } from '../../../shared/links/update-asset.ts';
 import { runMigrations } from '../../../shared/migrations/run-migrations.ts';
-import { migrationKeys, userKeys, type Key } from '../../../shared/table/keys.ts';
-import { deleteItems, getItem, type Item, type Table } from '../../../shared/table/table.ts';
-import { transact } from '../../../shared/table/transaction.ts';
+import { migrationKeys, type Key } from '../../../shared/table/keys.ts';
+import { deleteItems, getItem, type Table } from '../../../shared/table/table.ts';
 import { readTodo } from '../../../shared/todo/read-todo.ts';
 import { aDatasetOfBob, aSharedComputation, type SharedComputation } from '../../support/approvals.ts';
 import { dieAtEveryCall } from '../../support/builders-purge.ts';
 import { aComputation, aKey, allowed, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
+import { forgetOpenTasks, isOpenTask } from '../../support/earlier-open-tasks.ts';
 import { inconsistencies, scan } from '../../support/lifecycle-inconsistencies.ts';
 
 let stores: Stores;
@@ -35,22 +35,11 @@ const changed = async () => (await stateOf())?.['changed'];
 const todoOf = (user: string) => readTodo(stores.table, domain, user, byAlice.now);
 const todosOf = async (...users: string[]) => await Promise.all(users.map(todoOf));
 
-const isMirror = ({ pk }: Item) => String(pk).startsWith(userKeys.partition('', '').slice(0, 'user#'.length));
 const mirrors = async () =>
   (await scan(stores.table))
-    .filter(isMirror)
+    .filter(isOpenTask)
     .map(({ pk, sk }) => `${String(pk)} ${String(sk)}`)
     .sort();
-
-/** Rewrites the table as earlier versions left it: no items of users, and links that do not name the creator of their asset. */
-async function asEarlierVersionsHadIt(): Promise<void> {
-  const items = await scan(stores.table);
-  await deleteItems(stores.table, items.filter(isMirror) as unknown as Key[]);
-  for (const { pk, sk } of items.filter((item) => 'linked_as' in item)) {
-    const Key = { pk: String(pk), sk: String(sk) };
-    await transact(stores.table, [{ update: { Key, UpdateExpression: 'REMOVE created_by' } }]);
-  }
-}
 
 async function pendingAssetOf(user: string): Promise<string> {
   const fields = { description: '', mime_type: '', user_key: '', content_access: 'creator' as const, use: 'open' as const };
@@ -76,7 +65,7 @@ async function aTableOfAnEarlierVersion() {
   await aComputationFor('carol');
   const pending = await pendingAssetOf('bob');
   const [before, todos] = [await mirrors(), await todosOf('alice', 'bob', 'carol')];
-  await asEarlierVersionsHadIt();
+  await forgetOpenTasks(stores.table);
   return { ...shared, pending, before, todos };
 }
 
@@ -157,7 +146,7 @@ describe('the migration open-tasks-of-users', () => {
     const shared: SharedComputation[] = [];
     for (let count = 0; count < 4; count++) shared.push(await aSharedComputation(stores, domain));
     const pending = await pendingAssetOf('bob');
-    await asEarlierVersionsHadIt();
+    await forgetOpenTasks(stores.table);
     const traffic = async () => {
       const [first, second, third] = shared;
       if (!first || !second || !third) throw new Error('There are not enough computations.');
