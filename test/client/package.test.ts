@@ -33,6 +33,26 @@ for await (const { name } of items(client, 'listComputations', { status: 'comple
 console.log(JSON.stringify({ status: run.status, names }));
 `;
 
+/** What the examples of the guide take from their surroundings. */
+const surroundings = `
+declare global {
+  const client: import('computation-management-client').Client;
+  const token: string, id: string, run: string, assetId: string, cameBackAt: string;
+  let lastSeen: string;
+}
+export {};
+`;
+
+/** Writes the examples of a page as files. */
+function writeExamples(page: string): string[] {
+  const texts = [...readFileSync(join(repository, page), 'utf8').matchAll(/^```ts\n(.+?)^```/gms)];
+  return texts.map(([, text = ''], index) => {
+    const file = join(folder, `${page.replaceAll('/', '-')}-${index}.ts`);
+    writeFileSync(file, text);
+    return file;
+  });
+}
+
 const run = async (program: string, args: string[], cwd: string) =>
   (await promisify(execFile)(program, args, { cwd, env: { ...process.env, npm_config_loglevel: 'error' } })).stdout;
 
@@ -63,8 +83,12 @@ describe('the package of the client', () => {
     expect(names).toEqual(expect.arrayContaining(['dist/index.js', 'dist/index.d.ts', 'README.md', 'dist/LICENSE']));
   });
 
-  it('has types with which a program compiles in the strictest mode', () => {
-    const program = ts.createProgram([join(folder, 'story.ts')], {
+  it('has types with which programs and the examples of the guide compile in the strictest mode', () => {
+    writeFileSync(join(folder, 'surroundings.ts'), surroundings);
+    const examples = ['docs/client.md', 'client/README.md'].flatMap(writeExamples);
+    expect(examples.length).toBeGreaterThan(7);
+    const files = [join(folder, 'story.ts'), join(folder, 'surroundings.ts'), ...examples];
+    const program = ts.createProgram(files, {
       strict: true,
       noEmit: true,
       skipDefaultLibCheck: true,
@@ -77,7 +101,7 @@ describe('the package of the client', () => {
     });
     const messages = ts
       .getPreEmitDiagnostics(program)
-      .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
+      .map(({ file, messageText }) => `${file?.fileName ?? ''}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`);
     expect(messages).toEqual([]);
   });
 
