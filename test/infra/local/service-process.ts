@@ -24,11 +24,16 @@ export interface ServiceProcess {
 /**
  * Starts the service without simulated CVMs, and waits until it answers or has ended.
  * @param limits shell commands to run first, such as `ulimit -f 8`
+ * @param environment more variables
  */
-export async function startService(args: string[], limits = ':'): Promise<ServiceProcess> {
+export async function startService(
+  args: string[],
+  limits = ':',
+  environment: Record<string, string> = {},
+): Promise<ServiceProcess> {
   const port = await freePort();
   const child = spawn('sh', ['-c', `${limits}; exec "$0" "$@"`, process.execPath, command, '--no-simulator', ...args], {
-    env: { ...process.env, PORT: String(port), LOG_LEVEL: 'ERROR' },
+    env: { ...process.env, PORT: String(port), LOG_LEVEL: 'ERROR', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   running.add(child);
