@@ -91,6 +91,11 @@ export class AgentCvm {
     for (const [name, socket] of starts) await this.startProgram(name, socket);
   }
 
+  /** Starts the agent alone, as systemd does after its end. */
+  async startAgent(): Promise<void> {
+    await this.startProgram('agent', undefined);
+  }
+
   private async startProgram(name: Program, socket: string | undefined): Promise<void> {
     const path = socket && `/proc/${this.namespaces.pid}/root${socket}`;
     if (path) rmSync(path, { force: true }); // a program that was killed leaves it

@@ -1,4 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { ensure } from '../../demo/ensure.ts';
+import type { AgentCvm } from './agent-cvm.ts';
 import type { RehearsalWorld } from './rehearsal-world.ts';
 import type { RehearsedRun } from './rehearsed-run.ts';
 
@@ -7,6 +9,9 @@ export interface RehearsalCase {
   /** @returns what was seen. @throws Error if it is not what must be */
   play: (world: RehearsalWorld) => Promise<string>;
 }
+
+/** As systemd waits before it starts an agent again. */
+const restartDelayInMilliseconds = 5_000;
 
 const wholeRun = [
   'ReceivingAlgorithm/InProgress',
@@ -35,8 +40,8 @@ async function ensureOnce(world: RehearsalWorld, run: RehearsedRun, expected: st
   return inferred;
 }
 
-async function ensureEnd(world: RehearsalWorld, run: RehearsedRun, status: string): Promise<string> {
-  const end = await world.service.untilOver(run.computationId);
+async function ensureEnd(world: RehearsalWorld, run: RehearsedRun, status: string, seconds = 60): Promise<string> {
+  const end = await world.service.untilOver(run.computationId, seconds);
   ensure(end.status === status, `The run ended as ${end.status}: ${end.reason}`);
   return `${end.status}: ${end.reason}`;
 }
@@ -54,4 +59,145 @@ const complete = (inputs: Parameters<RehearsalWorld['computation']>[0]) => async
   return `${end} The result is ${run.expected}. Each event came once.`;
 };
 
-export const cases: RehearsalCase[] = [{ name: 'complete', play: complete({}) }];
+const sumAfter = (seconds: number) =>
+  `#!/bin/sh\nsleep ${seconds}\ncat datasets/*.csv | awk '{ total += $1 } END { print total }' > results/sum.txt\n`;
+
+/** Starts a run whose algorithm works for a while, and waits until it works. */
+async function atWork(world: RehearsalWorld, seconds: number) {
+  const { id, cvm } = await world.cvm();
+  const run = await world.computation({ algorithm: sumAfter(seconds) });
+  await run.start(id);
+  await run.upload(cvm);
+  await world.service.untilEvent(run.computationId, 'Running/InProgress');
+  return { id, cvm, run };
+}
+
+/** Starts all programs of a CVM anew, and runs a computation on it. */
+async function completeAfterRestart(world: RehearsalWorld, { id, cvm }: { id: string; cvm: AgentCvm }): Promise<void> {
+  await cvm.restart();
+  await world.service.untilFit(id);
+  const run = await world.computation();
+  await run.start(id);
+  await run.upload(cvm);
+  await ensureEnd(world, run, 'completed');
+  await run.fetchResult(cvm);
+}
+
+async function ensureRefused(world: RehearsalWorld, cvmId: string): Promise<void> {
+  const { computationId } = await world.computation();
+  const { status, body } = await world.service.call('POST', `/d1/computations/${computationId}/run?cvm=${cvmId}`);
+  const reason = String(body['reason']);
+  ensure(status === 409 && reason === 'cvm_not_ready', `A run on a spent CVM was answered with ${status} ${reason}.`);
+}
+
+async function fourAtOnce(world: RehearsalWorld): Promise<string> {
+  const cvms = [];
+  for (const number of [1, 2, 3, 4]) cvms.push(await world.cvm(number));
+  const ends = cvms.map(async ({ id, cvm }) => {
+    const run = await world.computation({ algorithm: sumAfter(3) });
+    await run.start(id);
+    await run.upload(cvm);
+    await ensureEnd(world, run, 'completed');
+    await run.fetchResult(cvm);
+    await ensureOnce(world, run, wholeRun);
+  });
+  await Promise.all(ends);
+  return 'Four runs completed with their right results. Each event came once.';
+}
+
+async function stopWhileRunning(world: RehearsalWorld): Promise<string> {
+  const { id, cvm, run } = await atWork(world, 300);
+  await run.stop();
+  const end = await ensureEnd(world, run, 'cancelled');
+  await ensureOnce(world, run, ['Stopped/Stopped']);
+  await ensureRefused(world, id);
+  await completeAfterRestart(world, { id, cvm });
+  return `${end} A further run was refused, and completed after a restart of the CVM.`;
+}
+
+async function stopEarly(world: RehearsalWorld): Promise<string> {
+  const { id } = await world.cvm();
+  const run = await world.computation();
+  await run.start(id);
+  await world.service.untilEvent(run.computationId, 'ReceivingAlgorithm/InProgress');
+  await run.stop();
+  const end = await ensureEnd(world, run, 'cancelled');
+  await ensureOnce(world, run, ['Stopped/Stopped']);
+  await ensureRefused(world, id);
+  return `${end} A further run was refused.`;
+}
+
+async function failingAlgorithm(world: RehearsalWorld): Promise<string> {
+  const { id, cvm } = await world.cvm();
+  const run = await world.computation({ algorithm: '#!/bin/sh\necho "no such column" >&2\nexit 3\n' });
+  await run.start(id);
+  await run.upload(cvm);
+  const end = await ensureEnd(world, run, 'failed');
+  ensure(end.includes('exit status 3'), `The reason does not name the exit status: ${end}`);
+  await ensureOnce(world, run, ['Running/Failed', 'Failed/Failed']);
+  await ensureRefused(world, id);
+  return end;
+}
+
+async function agentKilled(world: RehearsalWorld): Promise<string> {
+  const { id, cvm, run } = await atWork(world, 300);
+  await cvm.signal('agent', 'SIGKILL');
+  await delay(restartDelayInMilliseconds);
+  await cvm.startAgent();
+  const end = await ensureEnd(world, run, 'failed');
+  await completeAfterRestart(world, { id, cvm });
+  return `${end} A further run completed after a restart of the CVM.`;
+}
+
+async function agentGone(world: RehearsalWorld): Promise<string> {
+  const { cvm, run } = await atWork(world, 300);
+  await cvm.signal('agent', 'SIGKILL');
+  return await ensureEnd(world, run, 'failed', 100);
+}
+
+async function forwarderFrozen(world: RehearsalWorld): Promise<string> {
+  const { cvm, run } = await atWork(world, 5);
+  await cvm.signal('log-forwarder', 'SIGSTOP');
+  const end = await ensureEnd(world, run, 'completed');
+  await run.fetchResult(cvm);
+  const inferred = await ensureOnce(world, run, ['ConsumingResults/Ready']);
+  ensure(inferred.includes('ConsumingResults/Ready'), 'The end was not made up for.');
+  return `${end} Made up for: ${inferred.join(', ')}.`;
+}
+
+async function forwarderLate(world: RehearsalWorld): Promise<string> {
+  const { cvm, run } = await atWork(world, 3);
+  await cvm.signal('log-forwarder', 'SIGSTOP');
+  const end = await ensureEnd(world, run, 'completed');
+  await cvm.signal('log-forwarder', 'SIGCONT');
+  await run.fetchResult(cvm);
+  await world.service.untilEvent(run.computationId, 'Complete/Completed');
+  const inferred = await ensureOnce(world, run, [...wholeRun, 'Complete/Completed']);
+  return `${end} Its events came after its end, once. Made up for: ${inferred.join(', ')}.`;
+}
+
+async function twoMachines(world: RehearsalWorld): Promise<string> {
+  const { cvm, run } = await atWork(world, 20);
+  await world.copyOf(1);
+  await world.service.untilEvent(run.computationId, 'IdentityConflict/Warning');
+  const end = await ensureEnd(world, run, 'completed');
+  await run.fetchResult(cvm);
+  await ensureOnce(world, run, wholeRun);
+  return `${end} The journal names the second machine.`;
+}
+
+export const cases: RehearsalCase[] = [
+  { name: 'complete', play: complete({}) },
+  { name: 'rsa-key', play: complete({ keys: 'rsa' }) },
+  { name: 'ec-key', play: complete({ keys: 'ec' }) },
+  { name: '40-datasets', play: complete({ datasets: 40 }) },
+  { name: 'four-cvms', play: fourAtOnce },
+  { name: 'stop-running', play: stopWhileRunning },
+  { name: 'stop-early', play: stopEarly },
+  { name: 'failing', play: failingAlgorithm },
+  { name: 'agent-killed', play: agentKilled },
+  { name: 'agent-gone', play: agentGone },
+  { name: 'forwarder-frozen', play: forwarderFrozen },
+  { name: 'forwarder-late', play: forwarderLate },
+  { name: 'twice', play: twoMachines },
+];

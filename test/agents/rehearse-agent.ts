@@ -58,7 +58,7 @@ await runCommand(usage, async () => {
     await service.end('SIGTERM');
     killServices();
   }
-  printTable(verdicts);
+  printTable(verdicts.map(({ seen: _, ...verdict }) => verdict));
   const isPassed = verdicts.every(({ verdict }) => verdict === 'passed');
   if (isPassed && !options.keep) rmSync(directory, { recursive: true });
   process.exit(isPassed ? 0 : 1);
