@@ -1,10 +1,22 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
 import type { Report } from '../../shared/runs/report.ts';
 
 type WithoutId<Each> = Each extends unknown ? Omit<Each, 'id'> : never;
 export type NewReport = WithoutId<Report>;
+
+/** The same for the same fact, so a CVM that reports again what it reported before a restart of this machine adds nothing. */
+function identifierOf(report: NewReport): string {
+  switch (report.type) {
+    case 'event':
+      return `event:${report.event_type}/${report.status}`;
+    case 'accepted':
+    case 'rejected':
+      return `${report.type}:${report.command_id}`;
+    case 'heartbeat':
+      return 'heartbeat';
+  }
+}
 
 /** A command as it arrives. Its manifest is not validated here, but later as an agent would. */
 const arrivingCommand = v.object({
@@ -14,7 +26,10 @@ const arrivingCommand = v.object({
   manifest: v.optional(v.unknown()),
 });
 export type ArrivingCommand = v.InferOutput<typeof arrivingCommand>;
-const arrivingWork = v.object({ commands: v.array(arrivingCommand), run: v.nullable(v.object({ id: v.string() })) });
+const arrivingWork = v.object({
+  commands: v.array(arrivingCommand),
+  run: v.nullable(v.object({ id: v.string(), accepted_at: v.nullable(v.string()) })),
+});
 type ArrivingWork = v.InferOutput<typeof arrivingWork>;
 
 const answerToReports = v.object({ results: v.array(v.object({ run_status: v.nullable(v.string()) })) });
@@ -87,7 +102,7 @@ export function connectCvm({ baseUrl, domain, cvmId, token, closing }: Connectio
   return {
     work: async () => v.parse(arrivingWork, await call('/commands')),
     report: async (...reports) => {
-      const body = JSON.stringify({ reports: reports.map((report) => ({ id: randomUUID(), ...report })) });
+      const body = JSON.stringify({ reports: reports.map((report) => ({ id: identifierOf(report), ...report })) });
       const { results } = v.parse(answerToReports, await call('/reports', { method: 'POST', body }));
       return results.at(-1)?.run_status ?? null;
     },

@@ -34,7 +34,9 @@ export class RehearsedService {
   }
 
   async start(): Promise<void> {
-    this.process = await startService(['--data', this.directory], ':', { GATEWAY_PORT: String(this.gatewayPort) });
+    this.process = await startService(['--data', this.directory], ':', {
+      environment: { GATEWAY_PORT: String(this.gatewayPort) },
+    });
     ensure(!this.process.hasEnded(), `The service did not start: ${this.process.output()}`);
   }
 
