@@ -3,9 +3,12 @@ import { ensure } from '../../demo/ensure.ts';
 import type { AgentCvm } from './agent-cvm.ts';
 import type { RehearsalWorld } from './rehearsal-world.ts';
 import type { RehearsedRun } from './rehearsed-run.ts';
+import { ServiceWithOwnGateway } from './service-with-own-gateway.ts';
 
 export interface RehearsalCase {
   name: string;
+  /** Whether the gateway is a process of its own, as on AWS. Default: a part of `npm start`. */
+  hasOwnGateway?: boolean;
   /** @returns what was seen. @throws Error if it is not what must be */
   play: (world: RehearsalWorld) => Promise<string>;
 }
@@ -186,6 +189,53 @@ async function twoMachines(world: RehearsalWorld): Promise<string> {
   return `${end} The journal names the second machine.`;
 }
 
+async function gatewayRestarted(world: RehearsalWorld): Promise<string> {
+  const { service } = world;
+  ensure(service instanceof ServiceWithOwnGateway, 'This case needs a gateway of its own.');
+  const { id, cvm, run } = await atWork(world, 8);
+  await service.killGateway();
+  await service.startGateway();
+  const end = await ensureEnd(world, run, 'completed');
+  await run.fetchResult(cvm);
+  const inferred = await ensureOnce(world, run, [...wholeRun.slice(0, 3), 'ConsumingResults/Ready']);
+  await completeAfterRestart(world, { id, cvm });
+  return `${end} Made up for: ${inferred.join(', ')}. A further run completed after a restart of the CVM.`;
+}
+
+async function gatewayDown(world: RehearsalWorld): Promise<string> {
+  const { service } = world;
+  ensure(service instanceof ServiceWithOwnGateway, 'This case needs a gateway of its own.');
+  const { cvm, run } = await atWork(world, 3);
+  await service.killGateway();
+  await delay(10_000); // the algorithm ends meanwhile
+  await service.startGateway();
+  const end = await ensureEnd(world, run, 'completed');
+  await run.fetchResult(cvm);
+  const inferred = await ensureOnce(world, run, ['ConsumingResults/Ready']);
+  return `${end} Made up for: ${inferred.join(', ')}.`;
+}
+
+async function serviceRestarted(world: RehearsalWorld): Promise<string> {
+  const { id, cvm, run } = await atWork(world, 8);
+  await world.service.end('SIGKILL');
+  await world.service.start();
+  const end = await ensureEnd(world, run, 'completed');
+  await run.fetchResult(cvm);
+  const inferred = await ensureOnce(world, run, [...wholeRun.slice(0, 3), 'ConsumingResults/Ready']);
+  await completeAfterRestart(world, { id, cvm });
+  return `${end} Made up for: ${inferred.join(', ')}. A further run completed after a restart of the CVM.`;
+}
+
+async function stoppedWhileDown(world: RehearsalWorld): Promise<string> {
+  const { id, run } = await atWork(world, 300);
+  await run.stop();
+  await world.service.end('SIGKILL');
+  await world.service.start();
+  const end = await ensureEnd(world, run, 'cancelled', 100);
+  await ensureRefused(world, id);
+  return `${end} A further run was refused.`;
+}
+
 export const cases: RehearsalCase[] = [
   { name: 'complete', play: complete({}) },
   { name: 'rsa-key', play: complete({ keys: 'rsa' }) },
@@ -200,4 +250,8 @@ export const cases: RehearsalCase[] = [
   { name: 'forwarder-frozen', play: forwarderFrozen },
   { name: 'forwarder-late', play: forwarderLate },
   { name: 'twice', play: twoMachines },
+  { name: 'restart-service', play: serviceRestarted },
+  { name: 'stop-and-restart-service', play: stoppedWhileDown },
+  { name: 'restart-gateway', hasOwnGateway: true, play: gatewayRestarted },
+  { name: 'gateway-down', hasOwnGateway: true, play: gatewayDown },
 ];

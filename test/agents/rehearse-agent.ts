@@ -8,6 +8,7 @@ import { buildAgent, commitOf } from './build-agent.ts';
 import { cases, type RehearsalCase } from './cases.ts';
 import { RehearsalWorld } from './rehearsal-world.ts';
 import { RehearsedService } from './rehearsed-service.ts';
+import { ServiceWithOwnGateway } from './service-with-own-gateway.ts';
 
 const usage = `Usage: npm run rehearse:agent -- --source DIR [--replace MODULE=DIR]... [--only CASE]... [--keep]
 
@@ -49,14 +50,20 @@ await runCommand(usage, async () => {
   const program = await buildAgent({ source, directory: binaries, replacements: options.replace });
   const directory = mkdtempSync(join(tmpdir(), 'ra-'));
   process.stdout.write(`The logs of all programs are in ${directory}.\n`);
-  const service = await RehearsedService.start(join(directory, 'service'));
   const verdicts: Verdict[] = [];
-  try {
-    for (const each of chosen)
-      verdicts.push(await play(each, new RehearsalWorld(service, { name: each.name, directory, program })));
-  } finally {
-    await service.end('SIGTERM');
-    killServices();
+  for (const hasOwnGateway of [false, true]) {
+    const ofThese = chosen.filter((each) => (each.hasOwnGateway ?? false) === hasOwnGateway);
+    if (ofThese.length === 0) continue;
+    const kind = hasOwnGateway ? ServiceWithOwnGateway : RehearsedService;
+    const service = await kind.start(join(directory, hasOwnGateway ? 'service-2' : 'service-1'));
+    try {
+      for (const each of ofThese) {
+        verdicts.push(await play(each, new RehearsalWorld(service, { name: each.name, directory, program })));
+      }
+    } finally {
+      await service.end('SIGTERM');
+      killServices();
+    }
   }
   printTable(verdicts.map(({ seen: _, ...verdict }) => verdict));
   const isPassed = verdicts.every(({ verdict }) => verdict === 'passed');

@@ -22,7 +22,7 @@ export class RehearsedService {
   private readonly directory: string;
   private process: ServiceProcess | undefined;
 
-  private constructor(directory: string, gatewayPort: number) {
+  protected constructor(directory: string, gatewayPort: number) {
     this.directory = directory;
     this.gatewayPort = gatewayPort;
   }
