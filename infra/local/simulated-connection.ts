@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
 import type { Report } from '../../shared/runs/report.ts';
@@ -14,7 +15,7 @@ function identifierOf(report: NewReport): string {
     case 'rejected':
       return `${report.type}:${report.command_id}`;
     case 'heartbeat':
-      return 'heartbeat';
+      return randomUUID();
   }
 }
 
