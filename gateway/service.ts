@@ -8,6 +8,7 @@ import {
   type AgentRecord,
 } from '../shared/runs/agent-record.ts';
 import { openExecutions } from '../shared/runs/executions.ts';
+import { journalRefusal } from '../shared/runs/journal-refusal.ts';
 import { listCommands, openWork, type Work } from '../shared/runs/list-commands.ts';
 import { listPendingCommands, type PendingCommand } from '../shared/runs/pending-commands.ts';
 import type { Command } from '../shared/runs/command.ts';
@@ -30,6 +31,8 @@ export interface GatewayService {
   registeredCertificate: (cvm: CvmIdentity) => Promise<string | undefined>;
   /** Notes that the CVM is connected. @returns as registeredCertificate */
   noteConnected: (cvm: CvmIdentity) => Promise<string | undefined>;
+  /** Records in the journal of the CVM's active run that a stream was refused. Once a minute. */
+  journalRefusal: (cvm: CvmIdentity, refusal: { reason: string; peer: string }) => Promise<void>;
   agentRecord: (cvm: CvmIdentity) => Promise<AgentRecord>;
   bindAgent: (cvm: CvmIdentity, record: AgentRecord & { run_id: string; computation_id: string }) => Promise<boolean>;
   keepAttestationOfRun: (cvm: CvmIdentity, run: { run_id: string; computation_id: string }) => Promise<void>;
@@ -55,6 +58,7 @@ export function openService(clock: Clock): GatewayService {
     },
     registeredCertificate: (cvm) => readRegisteredCertificate(table, cvm),
     noteConnected: (cvm) => noteConnected(table, cvm, now()),
+    journalRefusal: (cvm, refusal) => journalRefusal(table, { ...cvm, ...refusal, now: now() }),
     agentRecord: (cvm) => readAgentRecord(table, cvm),
     bindAgent: (cvm, record) => bindAgent(table, cvm, record),
     keepAttestationOfRun: (cvm, run) => keepAttestationOfRun(table, cvm, run),

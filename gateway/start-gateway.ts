@@ -72,8 +72,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const watch = watchCommands(parts, (commands) => sessions.setPending(commands));
   // A refused stream silences a log-forwarder for good, so nothing listens before everything is ready.
   const address = `${options.host ?? '0.0.0.0'}:${options.port}`;
-  const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync(address, credentials, (error, bound) => (error ? reject(error) : resolve(bound)));
+  const port = await bind(server, address, credentials).catch(async (error: unknown) => {
+    await watch.stop();
+    await options.logs.close();
+    throw error;
   });
   const ticking = setInterval(() => sessions.tick(), pace.commands);
 
@@ -93,6 +95,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       log('INFO', 'The gateway has stopped.', { left: outboxes.filter((outbox) => !outbox.isEmpty).length });
     },
   };
+}
+
+/** @returns the port. @throws Error if the address is taken */
+async function bind(server: Server, address: string, credentials: ServerCredentials): Promise<number> {
+  return await new Promise<number>((resolve, reject) => {
+    server.bindAsync(address, credentials, (error, bound) => (error ? reject(error) : resolve(bound)));
+  });
 }
 
 function gaugesOf(sessions: Sessions): GatewayGauges {

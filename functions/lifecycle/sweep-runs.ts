@@ -9,11 +9,18 @@ const sweep = v.object({
   grace_in_seconds: v.optional(v.number(), 60),
   /** See SweepLimits. A restore passes more. */
   most_calls: v.optional(v.number()),
+  /** The one-machine stack and a restore resume runs without an execution. Otherwise they are ended. */
+  resumes: v.optional(v.boolean(), false),
 });
 
-export const handler = task('lifecycle/sweep-runs', sweep, async ({ grace_in_seconds, most_calls }, { now, deadline }) => ({
-  ended: await sweepRuns(openTable(deadline), openExecutions(deadline), now, {
-    graceInSeconds: grace_in_seconds,
-    mostCalls: most_calls,
+export const handler = task(
+  'lifecycle/sweep-runs',
+  sweep,
+  async ({ grace_in_seconds, most_calls, resumes }, { now, deadline }) => ({
+    ended: await sweepRuns(openTable(deadline), openExecutions(deadline), now, {
+      graceInSeconds: grace_in_seconds,
+      mostCalls: most_calls,
+      resumes,
+    }),
   }),
-}));
+);

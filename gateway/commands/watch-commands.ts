@@ -12,6 +12,7 @@ export function watchCommands(
   const watch = async () => {
     let hasFailed = false;
     while (!stopped) {
+      const startedAt = performance.now();
       try {
         onPending(await service.pendingCommands());
         hasFailed = false;
@@ -20,7 +21,8 @@ export function watchCommands(
         hasFailed = true;
       }
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, hasFailed ? 2 * pace.commands : pace.commands);
+        const interval = hasFailed ? 2 * pace.commands : pace.commands;
+        const timer = setTimeout(resolve, Math.max(interval - (performance.now() - startedAt), 0));
         wakeUp = () => {
           clearTimeout(timer);
           resolve();

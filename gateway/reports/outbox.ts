@@ -1,5 +1,7 @@
 import type { LastingReport } from '../../shared/runs/report.ts';
+import { log } from '../../shared/logger.ts';
 import type { ReportResult } from '../service.ts';
+import { failureKind } from './failure-kind.ts';
 
 /** How the outbox waits between attempts. */
 export interface OutboxPauses {
@@ -29,10 +31,15 @@ const mostEntries = 1_000;
 const mostBytes = 8 * 1024 * 1024;
 const reportsPerBatch = 40;
 
+/** After so many failures that no wait mends, a report is left out, so that those behind it arrive. */
+const mostLastingFailures = 5;
+
 /**
  * The reports on one run that the service has not taken yet, in order. Sends them one batch after the other, and repeats a batch
  * until the service takes it: all reports have identifiers, so a repeat changes nothing. Holds up to 1,000 reports and 8 MiB.
- * Above that it leaves out warnings and the like, oldest first, and counts them; what decides the run is never left out.
+ * Above that it leaves out warnings and the like, oldest first, and counts them; what decides the run is never left out. While the
+ * service is busy or refuses the credentials, it waits. If it fails otherwise, it sends one report after the other, to find the one
+ * that the service cannot take, and leaves that one out after five attempts.
  */
 export class Outbox {
   private readonly options: OutboxOptions;
@@ -94,22 +101,45 @@ export class Outbox {
   private async sendAll(): Promise<void> {
     const { firstInMilliseconds, longestInMilliseconds } = this.options.pauses;
     let pause = firstInMilliseconds;
+    let most = reportsPerBatch;
+    let lastingFailures = 0;
     while (this.entries.length > 0 && !this.closed) {
-      this.inFlight = Math.min(reportsPerBatch, this.entries.length);
+      this.inFlight = Math.min(most, this.entries.length);
       const batch = this.entries.slice(0, this.inFlight);
-      const results = await this.options.send(batch.map(({ report }) => report)).catch(() => undefined);
+      const { results, error } = await this.send(batch);
       this.inFlight = 0;
       if (results) {
-        this.entries.splice(0, batch.length);
-        this.bytes -= batch.reduce((sum, { bytes }) => sum + bytes, 0);
-        pause = firstInMilliseconds;
+        this.remove(batch);
+        [pause, most, lastingFailures] = [firstInMilliseconds, reportsPerBatch, 0];
         this.options.onTaken(results);
-      } else {
-        await this.pause(pause * (0.5 + Math.random() / 2));
-        pause = Math.min(2 * pause, longestInMilliseconds);
+        continue;
       }
+      const kind = failureKind(error);
+      if (kind === 'lasting' && batch.length === 1 && ++lastingFailures >= mostLastingFailures) {
+        log('ERROR', 'A report of a CVM was left out, because the service cannot take it.', { id: batch[0]?.report.id }, error);
+        this.remove(batch);
+        this.options.onDropped();
+        lastingFailures = 0;
+      }
+      if (kind === 'lasting') most = 1;
+      if (kind === 'credentials') pause = longestInMilliseconds;
+      await this.pause(pause * (0.5 + Math.random() / 2));
+      pause = Math.min(2 * pause, longestInMilliseconds);
     }
     this.sending = undefined; // in the same moment as the loop ends: a report that comes right after it starts another
+  }
+
+  private async send(batch: Entry[]): Promise<{ results?: ReportResult[]; error?: unknown }> {
+    try {
+      return { results: await this.options.send(batch.map(({ report }) => report)) };
+    } catch (error) {
+      return { error };
+    }
+  }
+
+  private remove(batch: Entry[]): void {
+    this.entries.splice(0, batch.length);
+    this.bytes -= batch.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
   private async pause(milliseconds: number): Promise<void> {

@@ -22,7 +22,11 @@ export async function deliverRun(
   const { pace, clock } = session.parts;
   const { run_id, computation_id } = command;
   const age = clock.now() - agent.openedAt;
-  if (record.run_id === run_id && !isWithoutRun(state)) return accept(session, command);
+  if (record.run_id === run_id && !isWithoutRun(state)) {
+    // A gateway that sent the run may have died before it kept the attestation.
+    await session.parts.service.keepAttestationOfRun(session.identity, { run_id, computation_id });
+    return accept(session, command);
+  }
   if (record.run_id !== undefined && record.run_id !== run_id) {
     if (age < pace.spent) return false; // a new process may be about to say that it is new
     return reject(session, command, 'The agent has worked on another run. Restart the agent and its computation-runner.');
@@ -49,9 +53,11 @@ export async function deliverRun(
     return false;
   }
   session.setRecord(bound);
-  await session.parts.service.keepAttestationOfRun(session.identity, bound);
   session.boundOn = agent;
-  const response = await agent.run({ data, id: randomUUID() });
+  const [response] = await Promise.all([
+    agent.run({ data, id: randomUUID() }),
+    session.parts.service.keepAttestationOfRun(session.identity, bound),
+  ]);
   if (response?.error) return reject(session, command, `The agent cannot start the run: ${response.error}`);
   const stateNow = response ? state : await agent.state();
   return response || (stateNow && !isWithoutRun(stateNow)) ? accept(session, command) : false;

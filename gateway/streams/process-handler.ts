@@ -1,8 +1,8 @@
 import { status, type ServerDuplexStream } from '@grpc/grpc-js';
 import { log } from '../../shared/logger.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
-import { nameOf } from '../identity/cvm-identity.ts';
-import { credentialsOf, type StreamCredentials } from '../identity/stream-credentials.ts';
+import { identityIn, nameOf, type CvmIdentity } from '../identity/cvm-identity.ts';
+import { credentialsOf } from '../identity/stream-credentials.ts';
 import { whyRefused } from '../identity/registration.ts';
 import type { CvmSession } from '../session/cvm-session.ts';
 import type { Sessions } from '../session/sessions.ts';
@@ -27,17 +27,18 @@ export function processHandler(sessions: Sessions, parts: GatewayParts) {
 }
 
 async function admit(stream: Stream, sessions: Sessions, parts: GatewayParts): Promise<void> {
-  const credentials = credentialsOf(stream.getAuthContext().sslPeerCertificate, stream.metadata);
-  if (typeof credentials === 'string') return refuse(stream, parts, credentials);
+  const certificate = stream.getAuthContext().sslPeerCertificate;
+  const credentials = credentialsOf(certificate, stream.metadata);
+  if (typeof credentials === 'string') return refuse(stream, parts, credentials, identityIn(certificate?.subjectaltname));
   const reason = await untilKnown(() => whyRefused(parts.service, credentials), stream, parts);
-  if (reason !== undefined) return refuse(stream, parts, reason, credentials);
+  if (reason !== undefined) return refuse(stream, parts, reason, credentials.identity);
   if (stream.cancelled || stream.destroyed) return;
 
   const session = sessions.of(credentials.identity);
   if (session.streams.size >= mostStreamsPerCvm) {
-    return refuse(stream, parts, 'The CVM has too many open streams.', credentials);
+    return refuse(stream, parts, 'The CVM has too many open streams.', credentials.identity);
   }
-  const open = { ...credentials, end: (why: string) => refuse(stream, parts, why, credentials) };
+  const open = { ...credentials, end: (why: string) => refuse(stream, parts, why, credentials.identity) };
   session.streams.add(open);
   const over = () => session.streams.delete(open);
   if (credentials.kind === 'log-forwarder') serveForwarder(stream, session, over);
@@ -57,14 +58,15 @@ async function untilKnown<T>(ask: () => Promise<T>, stream: Stream, { pace }: Ga
   return undefined;
 }
 
-function refuse(stream: Stream, { counts }: GatewayParts, reason: string, credentials?: StreamCredentials): void {
-  counts.streamsRefused++;
-  log('WARN', 'A stream was refused.', {
-    reason,
-    peer: stream.getPeer(),
-    ...(credentials ? { cvm: nameOf(credentials.identity) } : {}),
-  });
+function refuse(stream: Stream, parts: GatewayParts, reason: string, cvm?: CvmIdentity): void {
+  parts.counts.streamsRefused++;
+  const peer = stream.getPeer();
+  log('WARN', 'A stream was refused.', { reason, peer, ...(cvm ? { cvm: nameOf(cvm) } : {}) });
   stream.emit('error', { code: status.PERMISSION_DENIED, details: reason });
+  if (!cvm) return;
+  parts.service.journalRefusal(cvm, { reason, peer }).catch((error: unknown) => {
+    log('WARN', 'A refused stream could not be recorded in the journal.', { cvm: nameOf(cvm) }, error);
+  });
 }
 
 /** Calls back once, however the stream ends. */

@@ -15,6 +15,8 @@ import { writeKeptFile } from './data/write-kept-file.ts';
 export interface CvmGatewayOptions {
   /** 0 selects a free port. */
   port: number;
+  /** Whether a free port will do if this one is taken. Default false. */
+  orAnyPort?: boolean;
   /** The interface to listen on. Default: the loopback interface. */
   host?: string;
   pace?: Partial<Pace>;
@@ -46,20 +48,25 @@ const keptAuthority = v.object({ certificate: v.string(), key: v.string() });
 
 /** Starts the gateway. Keeps its authority and the runs' logs under `dataDirectory`, so that certificates stay valid. */
 export async function startCvmGateway(
-  { port, host = '127.0.0.1', pace }: CvmGatewayOptions,
+  { port, orAnyPort = false, host = '127.0.0.1', pace }: CvmGatewayOptions,
   { dataDirectory, clock }: { dataDirectory?: string | undefined; clock?: Clock },
 ): Promise<CvmGateway> {
   const authority = await authorityOf(dataDirectory);
   const logs = dataDirectory === undefined ? mkdtempSync(join(tmpdir(), 'run-logs-')) : join(dataDirectory, 'run-logs');
   const hosts = hostsOf(host);
   const { certificate, key } = await issueServerCertificate(authority, hosts);
-  const gateway = await startGateway({
-    port,
-    host,
-    tls: { ca: authority.certificate, certificate, key },
-    logs: fileRunLogs(logs),
-    ...(pace ? { pace } : {}),
-    ...(clock ? { clock } : {}),
+  const startOn = (chosen: number) =>
+    startGateway({
+      port: chosen,
+      host,
+      tls: { ca: authority.certificate, certificate, key },
+      logs: fileRunLogs(logs),
+      ...(pace ? { pace } : {}),
+      ...(clock ? { clock } : {}),
+    });
+  const gateway = await startOn(port).catch((error: unknown) => {
+    if (orAnyPort && String(error).includes('EADDRINUSE')) return startOn(0);
+    throw error;
   });
   const address = `${hosts[0] ?? 'localhost'}:${gateway.port}`;
   return {

@@ -7,9 +7,22 @@ type WithoutId<Each> = Each extends unknown ? Omit<Each, 'id'> : never;
 export type NewReport = WithoutId<Schemas['Report']>;
 export type ArrivingCommand = Pick<Schemas['Command'], 'id' | 'type' | 'run_id' | 'manifest'>;
 
+/** The same for the same fact, so a CVM that reports again what it reported before a restart of this machine adds nothing. */
+function identifierOf(report: NewReport): string {
+  switch (report.type) {
+    case 'event':
+      return `event:${report.event_type}/${report.status}`;
+    case 'accepted':
+    case 'rejected':
+      return `${report.type}:${report.command_id}`;
+    case 'heartbeat':
+      return randomUUID();
+  }
+}
+
 export interface CvmConnection {
   /** The commands for the CVM, and the run that holds it. */
-  work: () => Promise<{ commands: ArrivingCommand[]; run: { id: string } | null }>;
+  work: () => Promise<{ commands: ArrivingCommand[]; run: Pick<Schemas['HeldRun'], 'id' | 'accepted_at'> | null }>;
   /**
    * Returns when the service has the reports. A report that is sent again keeps its identifier.
    * @returns the status of the run after the last report
@@ -45,7 +58,7 @@ export function connectCvm({ baseUrl, domain, cvmId: cvmID, token, closing: sign
   return {
     work: () => persistently(() => client.listCommands({ cvmID, signal }), { signal }),
     report: async (...given) => {
-      const reports = given.map((report) => ({ id: randomUUID(), ...report })) as Schemas['Report'][];
+      const reports = given.map((report) => ({ id: identifierOf(report), ...report })) as Schemas['Report'][];
       const { results } = await persistently(() => client.report({ cvmID, body: { reports }, signal }), { signal });
       return results.at(-1)?.run_status ?? null;
     },

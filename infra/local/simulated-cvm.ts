@@ -25,7 +25,8 @@ export interface SimulatedCvm {
 
 /**
  * Simulates one CVM for one run, as an agent serves one computation: asks for commands, takes the run, reports, obeys a stop.
- * Stops its work when the service says that the run has failed or was cancelled.
+ * Stops its work when the service says that the run has failed or was cancelled. Takes up a run that the CVM accepted before a
+ * restart of this machine: without the manifest, which is not sent again, it takes up the run at the algorithm's start.
  * @throws AbortError when closing; ServiceProblem
  */
 export async function simulateCvm(cvm: SimulatedCvm): Promise<void> {
@@ -64,6 +65,10 @@ export async function simulateCvm(cvm: SimulatedCvm): Promise<void> {
       return;
     }
     await send({ type: 'accepted', run_id: runId, command_id, reason: '' });
+    await workThrough(behaviour.before(datasetsIn(manifest)));
+  };
+
+  const workThrough = async (before: AgentEvent[]) => {
     const untilStopped = AbortSignal.any([closing, stopped.signal, over.signal]);
     const tell = async (events: AgentEvent[]) => {
       for (const event of events) {
@@ -71,7 +76,7 @@ export async function simulateCvm(cvm: SimulatedCvm): Promise<void> {
         await report(event);
       }
     };
-    await tell(behaviour.before(datasetsIn(manifest)));
+    await tell(before);
     if (behaviour.fallsSilent) return;
     await waitBeating(behaviour.worksInMilliseconds, untilStopped);
     await tell(behaviour.after);
@@ -99,6 +104,10 @@ export async function simulateCvm(cvm: SimulatedCvm): Promise<void> {
   while (!(behaviour.fallsSilent && work)) {
     const { commands, run } = await connection.work();
     if (run?.id !== runId) break;
+    if (!work && run.accepted_at !== null && !commands.some(({ type }) => type === 'run')) {
+      work = untilAborted(behaviour.fallsSilent ? Promise.resolve() : workThrough(behaviour.before(0).slice(1)), closing);
+      work.catch(() => undefined); // rethrown where it is awaited
+    }
     for (const command of commands) {
       if (command.run_id === runId && !answered.has(command.id)) await obey(command);
     }

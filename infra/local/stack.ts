@@ -139,7 +139,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
   };
   setEnvironment((await options.intercept?.(endpoints)) ?? endpoints, times, options.logLevel ?? 'SILENT');
   if (options.dataDirectory !== undefined) {
-    await endInterruptedRuns(invoke);
+    await resumeInterruptedRuns(invoke);
     const deletions = continueDeletions(invoke, background);
     onStop(() => deletions);
     const waiting = new AbortController();
@@ -195,13 +195,16 @@ async function claimsOfSimulatedCvms(): Promise<Claim[]> {
   return claims.filter((_, index) => certificates[index] === undefined);
 }
 
-/** Ends the runs that were interrupted when the service last ended. @throws Error with the runs that it cannot end */
-async function endInterruptedRuns(invoke: InvokeFunction): Promise<void> {
+/**
+ * Lets the runs go on that were active when the service last ended. Ends those whose outcome was known.
+ * @throws Error with the runs for which it cannot
+ */
+async function resumeInterruptedRuns(invoke: InvokeFunction): Promise<void> {
   try {
-    await invoke('lifecycle/sweep-runs', { grace_in_seconds: 0, most_calls: Number.MAX_SAFE_INTEGER });
+    await invoke('lifecycle/sweep-runs', { grace_in_seconds: 0, most_calls: Number.MAX_SAFE_INTEGER, resumes: true });
   } catch (error) {
     const reasons = error instanceof AggregateError ? error.errors.map(String).join(' ') : String(error);
-    throw new Error(`Cannot end the interrupted runs: ${reasons}`, { cause: error });
+    throw new Error(`Cannot resume the interrupted runs: ${reasons}`, { cause: error });
   }
 }
 

@@ -70,8 +70,9 @@ await runCommand(usage, async () => {
 
 async function gatewayFromEnvironment() {
   const host = process.env['GATEWAY_HOST'] || '127.0.0.1';
-  const port = gatewayPortFromEnvironment() ?? ((await isFree(usualGatewayPort, host)) ? usualGatewayPort : 0);
-  return { host, port };
+  const given = gatewayPortFromEnvironment();
+  const port = given ?? ((await isFree(usualGatewayPort, host)) ? usualGatewayPort : 0);
+  return { host, port, orAnyPort: given === undefined }; // another service may take the usual port in this moment
 }
 
 async function startOn(

@@ -29,6 +29,8 @@ const storedClaim = v.object({
   offer_token: v.optional(v.string()),
   run_token: v.optional(v.string()),
   stop_token: v.optional(v.string()),
+  /** How often the run was resumed by an execution of another name, because the name before was taken. */
+  resumed: v.optional(v.number()),
   /** The first outcome that was reported. The run ends with it; later outcomes are ignored. */
   outcome: v.optional(ending),
 });
@@ -105,7 +107,7 @@ type Token = 'offer_token' | 'run_token' | 'stop_token';
 
 export interface ClaimChange {
   /** One attribute or more. */
-  set: Partial<Pick<Claim, 'accepted_at' | Token | 'outcome'>>;
+  set: Partial<Pick<Claim, 'accepted_at' | Token | 'outcome' | 'resumed'>>;
   remove?: Token[];
   /** The change fails if the claim has one of these. */
   unless?: ('accepted_at' | 'outcome' | Token)[];

@@ -42,17 +42,23 @@ function untilDeadline({ deadline }: Executions): { abortSignal: AbortSignal } {
 
 export type ExecutionAction = 'run' | 'stop';
 
-function executionName(action: ExecutionAction, runId: string): string {
-  return `${action}-${runId}`;
+/** @param resumed how often the run was resumed under another name: see resumeRun */
+function executionName(action: ExecutionAction, runId: string, resumed: number): string {
+  return resumed === 0 ? `${action}-${runId}` : `${action}-${runId}-${resumed}`;
 }
 
 /** Starts the execution of a run or of its stop. Its name contains the run's identifier, so this is safe to repeat. */
-export async function startExecution(executions: Executions, action: ExecutionAction, run: RunReference): Promise<void> {
+export async function startExecution(
+  executions: Executions,
+  action: ExecutionAction,
+  run: RunReference,
+  resumed = 0,
+): Promise<void> {
   try {
     await executions.client.send(
       new StartExecutionCommand({
         stateMachineArn: executions.stateMachineArn,
-        name: executionName(action, run.run_id),
+        name: executionName(action, run.run_id, resumed),
         input: JSON.stringify({ action, ...run }),
       }),
       untilDeadline(executions),
@@ -67,8 +73,10 @@ export async function executionStatus(
   executions: Executions,
   action: ExecutionAction,
   runId: string,
+  resumed = 0,
 ): Promise<ExecutionStatus | undefined> {
-  const executionArn = `${executions.stateMachineArn.replace(':stateMachine:', ':execution:')}:${executionName(action, runId)}`;
+  const name = executionName(action, runId, resumed);
+  const executionArn = `${executions.stateMachineArn.replace(':stateMachine:', ':execution:')}:${name}`;
   try {
     const { status } = await executions.client.send(new DescribeExecutionCommand({ executionArn }), untilDeadline(executions));
     return status;

@@ -4,6 +4,7 @@ import { completeStop } from './complete-stop.ts';
 import { endRun } from './end-run.ts';
 import { executionStatus, startExecution, type Executions } from './executions.ts';
 import { findRun, runKey } from './read-run.ts';
+import { resumeRun } from './resume-run.ts';
 import { inTurn, readSweepState, writeSweepState } from './sweep-state.ts';
 
 /** AWS allows 250 calls of DescribeExecution at once, and refills 10 a second in most regions: 600 a minute. */
@@ -19,13 +20,15 @@ interface SweepLimits {
   graceInSeconds: number;
   /** The calls of DescribeExecution. Default 200. A claim takes one, or two if its run is being stopped. */
   mostCalls?: number | undefined;
+  /** Whether to resume runs without an execution, instead of ending them. Default false. */
+  resumes?: boolean | undefined;
 }
 
 /**
  * Ends runs without an execution: a crash prevented its start, somebody aborted it, or it was lost with the machine. Starts the
  * execution of a stop if it was never started. Looks first at suspects: claims without a task token, whose execution may never
  * have started, and claims with an outcome, whose run should have ended. Then looks at the others in turn. The next sweep
- * continues where this one stopped.
+ * continues where this one stopped. After a restart or a restore, runs are resumed instead.
  * @returns the number of runs that were ended
  * @throws AggregateError with all failures, after every claim was processed
  */
@@ -33,7 +36,7 @@ export async function sweepRuns(
   table: Table,
   executions: Executions,
   now: string,
-  { graceInSeconds, mostCalls = callsPerSweep }: SweepLimits,
+  { graceInSeconds, mostCalls = callsPerSweep, resumes = false }: SweepLimits,
 ): Promise<number> {
   const before = new Date(Date.parse(now) - graceInSeconds * 1000).toISOString();
   const claims = (await readClaims(table)).filter((claim) => !(claim.claimed_at > before));
@@ -53,7 +56,7 @@ export async function sweepRuns(
     const claim = chosen[seen];
     if (!claim) break;
     try {
-      const looked = await endIfOrphaned(table, executions, { claim, runItem: items[seen % claimsPerRead] }, now);
+      const looked = await endIfOrphaned(table, executions, { claim, runItem: items[seen % claimsPerRead], resumes }, now);
       calls += looked.calls;
       if (looked.isEnded) ended += 1;
     } catch (error) {
@@ -89,11 +92,16 @@ async function readRuns(table: Table, claims: Claim[]): Promise<(Item | undefine
 async function endIfOrphaned(
   table: Table,
   executions: Executions,
-  { claim, runItem }: { claim: Claim; runItem: Item | undefined },
+  { claim, runItem, resumes }: { claim: Claim; runItem: Item | undefined; resumes: boolean },
   now: string,
 ): Promise<{ calls: number; isEnded: boolean }> {
-  const status = await executionStatus(executions, 'run', claim.run_id);
-  if (status !== 'RUNNING' && status !== 'PENDING_REDRIVE') {
+  let resumed = claim.resumed ?? 0;
+  const status = await executionStatus(executions, 'run', claim.run_id, resumed);
+  if (status === 'RUNNING' || status === 'PENDING_REDRIVE') {
+    // It goes on by itself.
+  } else if (resumes && !claim.outcome && findRun(runItem, claim.run_id)) {
+    resumed = await resumeRun(table, executions, claim, status);
+  } else {
     const reason =
       status === undefined
         ? 'The execution of the run is gone: it was never started, or got lost.'
@@ -103,8 +111,8 @@ async function endIfOrphaned(
   }
   if (findRun(runItem, claim.run_id)?.status !== 'stopping') return { calls: 1, isEnded: false };
   const { domain, computation_id, run_id, cvm_id } = claim;
-  const stop = await executionStatus(executions, 'stop', run_id);
-  if (stop === undefined) await startExecution(executions, 'stop', { domain, computation_id, run_id, cvm_id });
+  const stop = await executionStatus(executions, 'stop', run_id, resumed);
+  if (stop === undefined) await startExecution(executions, 'stop', { domain, computation_id, run_id, cvm_id }, resumed);
   else if (stop !== 'RUNNING') await completeStop(table, executions, { domain, computation_id, run_id, cvm_id }, now);
   return { calls: 2, isEnded: false };
 }

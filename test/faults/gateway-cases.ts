@@ -51,6 +51,13 @@ export const gatewayCases: Record<keyof GatewayService, Record<string, (world: B
       return () => service().noteConnected(cvm);
     },
   },
+  journalRefusal: {
+    'in the journal of a run': async (world) => {
+      const { cvmID } = await anAcceptedRun(world);
+      const refusal = { reason: 'The certificate is not registered.', peer: '10.0.0.1:4711' };
+      return () => service().journalRefusal({ domain: world.domain, cvmId: cvmID }, refusal);
+    },
+  },
   agentRecord: {
     none: async ({ domain }) => {
       const cvm = { domain, cvmId: aCvm() };

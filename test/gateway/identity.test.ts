@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startGateway } from '../../gateway/start-gateway.ts';
 import { createAuthority, issueCvmCertificate } from '../../infra/certificates/authority.ts';
 import { shortly, startGatewayStack, type EnrolledCvm, type GatewayStack } from '../support/gateway-stack.ts';
 import type { AgentOptions, SimulatedAgent } from '../support/simulated-agent.ts';
@@ -93,6 +94,15 @@ describe('a stream', () => {
     await complete(agent, computationId);
   });
 
+  it('is refused with a certificate that was replaced during a run, and the journal of the run says so', async () => {
+    const { cvm, agent, computationId } = await waitingForUploads('stolen-1');
+    const { certificate } = await world.enrol('stolen-1');
+    expect(await refusalOf(cvm)).toMatchObject({ code: permissionDenied });
+    await expect.poll(() => journal(computationId)).toContain('StreamRefused/Warning');
+    expect(certificate).not.toBe(cvm.certificate);
+    agent.end();
+  });
+
   it('replaces one of the same CVM that does not answer', async () => {
     const { cvm, agent, computationId } = await waitingForUploads('hung-1');
     agent.hang();
@@ -101,6 +111,20 @@ describe('a stream', () => {
     await expect.poll(() => journal(computationId)).toContain('Failed/Failed (inferred)');
     expect(again.errors).toEqual([]);
     agent.end();
+  });
+});
+
+describe('a gateway whose port is taken', () => {
+  it('fails to start after it has ended its watch of commands and its logs', async () => {
+    const { port } = world.gateway.gateway ?? { port: 0 };
+    const { certificate, key, ca } = other;
+    let isClosed = false;
+    const close = async () => {
+      isClosed = true;
+    };
+    const logs = { write: () => true, end: () => undefined, close };
+    await expect(startGateway({ port, host: '127.0.0.1', tls: { ca, certificate, key }, logs })).rejects.toThrow();
+    expect(isClosed).toBe(true);
   });
 });
 

@@ -90,6 +90,50 @@ describe('the outbox', () => {
     await vi.waitFor(() => expect(sent).toEqual(['first', 'second']));
   });
 
+  it('leaves out the one report that the service can never take, after five attempts, and sends those behind it', async () => {
+    const sent: string[] = [];
+    let attempts = 0;
+    let dropped = 0;
+    const outbox = new Outbox({
+      send: (reports) => {
+        const ids = reports.map(({ id }) => id);
+        if (ids.length === 1 && ids[0] === 'broken') attempts++;
+        if (ids.includes('broken')) return Promise.reject(Object.assign(new Error('Too long.'), { name: 'ValidationException' }));
+        sent.push(...ids);
+        return Promise.resolve([]);
+      },
+      onTaken: () => undefined,
+      onDropped: () => dropped++,
+      now: () => Date.now(),
+      pauses: { firstInMilliseconds: 1, longestInMilliseconds: 2 },
+    });
+    for (const id of ['first', 'broken', 'second', 'third']) outbox.add(event(id));
+    await vi.waitFor(() => expect(sent).toEqual(['first', 'second', 'third']));
+    expect([attempts, dropped]).toEqual([5, 1]);
+  });
+
+  it('keeps every report while its credentials are refused or the service is busy', async () => {
+    const names = ['ExpiredTokenException', 'ThrottlingException', 'InternalServerError', 'TimeoutError'];
+    const failures = names.flatMap((name) => Array.from({ length: 6 }, () => Object.assign(new Error(name), { name })));
+    const sent: string[] = [];
+    let dropped = 0;
+    const outbox = new Outbox({
+      send: (reports) => {
+        const failure = failures.pop();
+        if (failure) return Promise.reject(failure);
+        sent.push(...reports.map(({ id }) => id));
+        return Promise.resolve([]);
+      },
+      onTaken: () => undefined,
+      onDropped: () => dropped++,
+      now: () => Date.now(),
+      pauses: { firstInMilliseconds: 1, longestInMilliseconds: 2 },
+    });
+    outbox.add(event('only'));
+    await vi.waitFor(() => expect(sent).toEqual(['only']));
+    expect(dropped).toBe(0);
+  });
+
   it('takes a report once while it waits', () => {
     const { outbox, dropped } = heldOutbox();
     for (let index = 0; index < 3_000; index++) outbox.add(event('the same'), { isOptional: true });

@@ -47,8 +47,9 @@ export const acceptedMutants: AcceptedMutant[] = [
   },
   {
     file: 'shared/runs/sweep-runs.ts',
-    before: "if (stop === undefined) await startExecution(executions, 'stop', { domain, computation_id, run_id, cvm_id });",
-    after: "if (true) await startExecution(executions, 'stop', { domain, computation_id, run_id, cvm_id });",
+    before:
+      "if (stop === undefined) await startExecution(executions, 'stop', { domain, computation_id, run_id, cvm_id }, resumed);",
+    after: "if (true) await startExecution(executions, 'stop', { domain, computation_id, run_id, cvm_id }, resumed);",
     reason: 'The name of an execution is taken for ever: to start it again changes nothing.',
   },
   {

@@ -31,7 +31,7 @@ function filesWith(secret: string): string[] {
 it('an agent’s private key is in no file and no log in plain text, after changes, repeats, a run and a kill', async () => {
   const secrets = ['FIRST-PRIVATE-KEY-OF-THE-AGENT', 'SECOND-PRIVATE-KEY-OF-THE-AGENT'] as const;
   const [first, second] = secrets;
-  const service = await startService(['--data', data], ':', 'DEBUG');
+  const service = await startService(['--data', data], ':', { environment: { LOG_LEVEL: 'DEBUG' } });
   const { call, baseUrl } = service;
   const granted = await fetch(`${baseUrl}/local/token`, {
     method: 'POST',

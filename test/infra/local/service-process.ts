@@ -21,14 +21,26 @@ export interface ServiceProcess {
   end: (signal: NodeJS.Signals) => Promise<number | null>;
 }
 
+interface ServiceOptions {
+  /** Variables besides those of this process. */
+  environment?: Record<string, string>;
+  /** Whether simulated CVMs take the runs. Default false. */
+  simulator?: boolean;
+}
+
 /**
- * Starts the service without simulated CVMs, and waits until it answers or has ended.
+ * Starts the service, and waits until it answers or has ended.
  * @param limits shell commands to run first, such as `ulimit -f 8`
  */
-export async function startService(args: string[], limits = ':', logLevel = 'ERROR'): Promise<ServiceProcess> {
+export async function startService(
+  args: string[],
+  limits = ':',
+  { environment = {}, simulator = false }: ServiceOptions = {},
+): Promise<ServiceProcess> {
   const port = await freePort();
-  const child = spawn('sh', ['-c', `${limits}; exec "$0" "$@"`, process.execPath, command, '--no-simulator', ...args], {
-    env: { ...process.env, PORT: String(port), LOG_LEVEL: logLevel },
+  const options = [...(simulator ? [] : ['--no-simulator']), ...args];
+  const child = spawn('sh', ['-c', `${limits}; exec "$0" "$@"`, process.execPath, command, ...options], {
+    env: { ...process.env, PORT: String(port), LOG_LEVEL: 'ERROR', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   running.add(child);

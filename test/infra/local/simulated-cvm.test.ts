@@ -14,7 +14,7 @@ async function lifeOf(statusAfter: (said: string) => string | null): Promise<str
   const connection: CvmConnection = {
     work: async () => ({
       commands: said.length === 0 ? [{ id: 'c', type: 'run', run_id: runId, manifest }] : [],
-      run: isHeld ? { id: runId } : null,
+      run: isHeld ? { id: runId, accepted_at: null } : null,
     }),
     report: async (...reports) => {
       said.push(...reports.map((report) => (report.type === 'event' ? `${report.event_type}/${report.status}` : report.type)));

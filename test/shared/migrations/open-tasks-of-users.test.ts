@@ -16,7 +16,7 @@ import { deleteItems, getItem, type Table } from '../../../shared/table/table.ts
 import { readTodo } from '../../../shared/todo/read-todo.ts';
 import { aDatasetOfBob, aSharedComputation, type SharedComputation } from '../../support/approvals.ts';
 import { dieAtEveryCall } from '../../support/builders-purge.ts';
-import { aComputation, aKey, allowed, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
+import { aComputation, aKey, allowed, byAlice, noKey, startStores, type Stores } from '../../support/builders-store.ts';
 import { forgetOpenTasks, isOpenTask } from '../../support/earlier-open-tasks.ts';
 import { inconsistencies, scan } from '../../support/lifecycle-inconsistencies.ts';
 
@@ -49,8 +49,8 @@ async function pendingAssetOf(user: string): Promise<string> {
 
 async function aComputationFor(...consumers: string[]): Promise<string> {
   const fields = { name: 'Iris', description: '', owner: 'alice', approval: 'none' as const };
-  const given = { domain, fields, agent_config: defaultAgentConfig, consumers, by: 'alice', now: byAlice.now };
-  return (await createComputation(stores.table, given)).id;
+  const given = { domain, fields, agent_config: defaultAgentConfig, seal: noKey, consumers, by: 'alice', now: byAlice.now };
+  return (await createComputation(stores.table, given)).row.id;
 }
 
 /** A clock on which each look at the time takes so many milliseconds. */

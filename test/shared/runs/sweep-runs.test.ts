@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DescribeExecutionCommand, type ExecutionStatus } from '@aws-sdk/client-sfn';
+import {
+  DescribeExecutionCommand,
+  StartExecutionCommand,
+  type ExecutionStatus,
+  type StartExecutionCommandInput,
+} from '@aws-sdk/client-sfn';
 import { executionStatus } from '../../../shared/runs/executions.ts';
 import { readRun } from '../../../shared/runs/read-run.ts';
 import { stopRun } from '../../../shared/runs/stop-run.ts';
@@ -33,16 +38,24 @@ describe('sweepRuns', () => {
     expect(await readRun(stores.table, 'd1', run)).toMatchObject({ status: 'failed' });
   });
 
+  /** The executions that the last such sweep started. */
+  const started: string[] = [];
+
   /** Sweeps while Step Functions says that every execution has this status, which the embedded one never gives to a lone execution. */
-  async function sweepWhileExecutionsAre(status: ExecutionStatus): Promise<number> {
+  async function sweepWhileExecutionsAre(status: ExecutionStatus, resumes = false): Promise<number> {
     const { executions, stop } = await startIdleStepFunctions();
+    started.length = 0;
     executions.client.middlewareStack.add(
       (next, { commandName }) =>
-        async (sent) =>
-          commandName === DescribeExecutionCommand.name ? { output: { $metadata: {}, status }, response: {} } : await next(sent),
+        async (sent) => {
+          if (commandName === StartExecutionCommand.name) started.push((sent.input as StartExecutionCommandInput).name ?? '');
+          return commandName === DescribeExecutionCommand.name
+            ? { output: { $metadata: {}, status }, response: {} }
+            : await next(sent);
+        },
       { step: 'initialize' },
     );
-    const ended = await sweepRuns(stores.table, executions, byAlice.now, { graceInSeconds: 0 });
+    const ended = await sweepRuns(stores.table, executions, byAlice.now, { graceInSeconds: 0, resumes });
     await stop();
     return ended;
   }
@@ -73,5 +86,27 @@ describe('sweepRuns', () => {
     await sweepRuns(stores.table, stores.executions, byAlice.now, { graceInSeconds: 0 });
     expect(await executionStatus(stores.executions, 'stop', run)).toBe('RUNNING');
     expect(await readRun(stores.table, 'd1', run)).toMatchObject({ status: 'stopping' });
+  });
+
+  it('that resumes starts the missing execution of a run, and of its stop', async () => {
+    const { id } = await aReadyComputation(stores, 'd1');
+    const run = await aRun({ table: stores.table, executions: lost.executions }, 'd1', id, 'cvm-resumed');
+    await stopRun(stores.table, lost.executions, { domain: 'd1', computationId: id, ...byAlice });
+    expect(await sweepRuns(stores.table, stores.executions, byAlice.now, { graceInSeconds: 0, resumes: true })).toBe(0);
+    expect(await executionStatus(stores.executions, 'run', run)).toBe('RUNNING');
+    expect(await executionStatus(stores.executions, 'stop', run)).toBe('RUNNING');
+    expect(await readRun(stores.table, 'd1', run)).toMatchObject({ status: 'stopping' });
+  });
+
+  it('that resumes starts an execution of another name if one has ended, as after a restore, once for each call', async () => {
+    const { id } = await aReadyComputation(stores, 'd1');
+    const run = await aRun(stores, 'd1', id, 'cvm-restored');
+    expect(await sweepWhileExecutionsAre('ABORTED', true)).toBe(0);
+    expect(started).toContain(`run-${run}-1`);
+    expect(await sweepWhileExecutionsAre('RUNNING', true)).toBe(0);
+    expect(started).toEqual([]);
+    expect(await sweepWhileExecutionsAre('SUCCEEDED', true)).toBe(0);
+    expect(started).toContain(`run-${run}-2`);
+    expect(await readRun(stores.table, 'd1', run)).toMatchObject({ status: 'running' });
   });
 });

@@ -1,0 +1,26 @@
+import { ServiceError } from '../../shared/errors.ts';
+
+/** What can be done about a failed call: wait, wait longer for other credentials, or nothing by a mere repeat. */
+export type FailureKind = 'busy' | 'credentials' | 'lasting';
+
+const ofCredentials = new Set([
+  'AccessDeniedException',
+  'CredentialsProviderError',
+  'ExpiredTokenException',
+  'InvalidSignatureException',
+  'MissingAuthenticationTokenException',
+  'UnrecognizedClientException',
+]);
+
+const ofRequest = new Set(['ItemCollectionSizeLimitExceededException', 'SerializationException', 'ValidationException']);
+
+/**
+ * Tells failures apart: refused credentials (401, 403), requests that can never be taken (400), and all others, such as throttling,
+ * errors of a server and broken connections (429, 5xx).
+ */
+export function failureKind(error: unknown): FailureKind {
+  if (error instanceof ServiceError) return error.code === 'unavailable' ? 'busy' : 'lasting';
+  if (!(error instanceof Error)) return 'busy';
+  if (ofCredentials.has(error.name)) return 'credentials';
+  return ofRequest.has(error.name) ? 'lasting' : 'busy';
+}

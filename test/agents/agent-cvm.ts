@@ -1,0 +1,161 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { closeSync, existsSync, mkdirSync, openSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ensure } from '../../demo/ensure.ts';
+import type { Program } from './build-agent.ts';
+import { relay } from './relay.ts';
+
+export interface CvmOptions {
+  /** Where its sockets, working directory and logs are. Short: the path of a Unix socket has at most 107 characters. */
+  directory: string;
+  program: (name: Program) => string;
+  /** What enrolment printed for /etc/cocos/environment. */
+  environment: Record<string, string>;
+  /** The port of the gateway on this machine. */
+  gatewayPort: number;
+}
+
+/** The ports that an agent uses by itself. */
+const portOfUsers = 7002;
+
+const holder = [
+  'mount -t tmpfs tmpfs /run',
+  'mount -t tmpfs tmpfs /var/lib',
+  'mkdir -p /run/cocos /var/lib/cocos/agent',
+  'ip link set lo up',
+  'echo ready',
+  'exec sleep infinity',
+].join(' && ');
+
+/** In this order: each needs those before it. The path is the socket of a program that is ready. */
+const starts: [Program, string | undefined][] = [
+  ['log-forwarder', '/run/cocos/log.sock'],
+  ['computation-runner', '/run/cocos/runner.sock'],
+  ['attestation-service', '/run/cocos/attestation.sock'],
+  ['agent', undefined],
+];
+
+/**
+ * A CVM without a TEE: the real programs in namespaces of their own, because their paths and ports are fixed. Without a TEE the
+ * attestation-service signs a sample token.
+ */
+export class AgentCvm {
+  private readonly options: CvmOptions;
+  private readonly namespaces: ChildProcess;
+  private readonly children = new Map<string, ChildProcess>();
+  private readonly stops: (() => Promise<void>)[] = [];
+  /** Where users reach the agent, such as `localhost:40123`. */
+  address = '';
+
+  private constructor(options: CvmOptions) {
+    this.options = options;
+    this.namespaces = spawn('unshare', ['-Urmn', '--kill-child', 'sh', '-c', holder], { stdio: ['ignore', 'pipe', 'inherit'] });
+  }
+
+  static async start(options: CvmOptions): Promise<AgentCvm> {
+    mkdirSync(join(options.directory, 'work'), { recursive: true });
+    const cvm = new AgentCvm(options);
+    try {
+      await untilPrinted(cvm.namespaces, 'The namespaces of a CVM');
+      await cvm.connectNetwork();
+      await cvm.startPrograms();
+    } catch (error) {
+      await cvm.stop();
+      throw error;
+    }
+    return cvm;
+  }
+
+  get environment(): Record<string, string> {
+    return this.options.environment;
+  }
+
+  private async connectNetwork(): Promise<void> {
+    const { directory, gatewayPort } = this.options;
+    const toGateway = join(directory, 'gateway.sock');
+    const toAgent = join(directory, 'agent.sock');
+    const out = await relay(toGateway, gatewayPort);
+    this.stops.push(out.stop);
+    const places = [String(gatewayPort), toGateway, toAgent, String(portOfUsers)];
+    const inner = this.spawnInside(process.execPath, [join(import.meta.dirname, 'relay.ts'), ...places], 'pipe');
+    await untilPrinted(inner, 'The relay of a CVM');
+    this.children.set('relay', inner);
+    const port = await portFor(toAgent, this.stops);
+    this.address = `localhost:${port}`;
+  }
+
+  /** Starts all programs. Those that run must have been killed before. */
+  async startPrograms(): Promise<void> {
+    for (const [name, socket] of starts) await this.startProgram(name, socket);
+  }
+
+  /** Starts the agent alone, as systemd does after its end. */
+  async startAgent(): Promise<void> {
+    await this.startProgram('agent', undefined);
+  }
+
+  private async startProgram(name: Program, socket: string | undefined): Promise<void> {
+    const path = socket && `/proc/${this.namespaces.pid}/root${socket}`;
+    if (path) rmSync(path, { force: true }); // a program that was killed leaves it
+    const log = openSync(join(this.options.directory, `${name}.log`), 'a');
+    const child = this.spawnInside(this.options.program(name), [], log);
+    closeSync(log);
+    this.children.set(name, child);
+    for (let tries = 0; path && !existsSync(path); tries++) {
+      ensure(child.exitCode === null && tries < 200, `${name} did not start: see ${this.options.directory}/${name}.log`);
+      await delay(50);
+    }
+  }
+
+  private spawnInside(program: string, args: string[], output: number | 'pipe'): ChildProcess {
+    const { directory, environment } = this.options;
+    const target = String(this.namespaces.pid);
+    const enter = ['--preserve-credentials', '-U', '-m', '-n', '-t', target];
+    const inDirectory = ['sh', '-c', 'cd "$0" && exec "$@"', join(directory, 'work')];
+    return spawn('nsenter', [...enter, ...inDirectory, program, ...args], {
+      env: { PATH: process.env['PATH'], HOME: '/tmp', ...environment },
+      stdio: ['ignore', output, output === 'pipe' ? 'inherit' : output],
+    });
+  }
+
+  /** Sends a signal to a program. After SIGKILL, waits for its end. */
+  async signal(name: Program, signal: NodeJS.Signals): Promise<void> {
+    const child = this.children.get(name);
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill(signal);
+    if (signal === 'SIGKILL') await ended;
+  }
+
+  /** Starts all programs anew, as a boot does. */
+  async restart(): Promise<void> {
+    for (const [name] of starts.toReversed()) await this.signal(name, 'SIGKILL');
+    await this.startPrograms();
+  }
+
+  async stop(): Promise<void> {
+    for (const child of this.children.values()) child.kill('SIGKILL');
+    this.namespaces.kill('SIGKILL');
+    for (const stop of this.stops.splice(0)) await stop();
+  }
+}
+
+/** Relays a free port to a socket. @returns the port */
+async function portFor(socket: string, stops: (() => Promise<void>)[]): Promise<number> {
+  const { server, stop } = await relay(0, socket);
+  stops.push(stop);
+  const address = server.address();
+  ensure(typeof address === 'object' && address !== null, 'the operating system assigned no port');
+  return address.port;
+}
+
+async function untilPrinted(child: ChildProcess, what: string): Promise<void> {
+  let text = '';
+  child.stdout?.on('data', (chunk) => (text += String(chunk)));
+  for (let tries = 0; !text.includes('ready'); tries++) {
+    ensure(child.exitCode === null && child.signalCode === null && tries < 400, `${what} did not start.`);
+    await delay(25);
+  }
+}

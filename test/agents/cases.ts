@@ -1,0 +1,257 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ensure } from '../../demo/ensure.ts';
+import type { AgentCvm } from './agent-cvm.ts';
+import type { RehearsalWorld } from './rehearsal-world.ts';
+import type { RehearsedRun } from './rehearsed-run.ts';
+import { ServiceWithOwnGateway } from './service-with-own-gateway.ts';
+
+export interface RehearsalCase {
+  name: string;
+  /** Whether the gateway is a process of its own, as on AWS. Default: a part of `npm start`. */
+  hasOwnGateway?: boolean;
+  /** @returns what was seen. @throws Error if it is not what must be */
+  play: (world: RehearsalWorld) => Promise<string>;
+}
+
+/** As systemd waits before it starts an agent again. */
+const restartDelayInMilliseconds = 5_000;
+
+const wholeRun = [
+  'ReceivingAlgorithm/InProgress',
+  'ReceivingData/InProgress',
+  'Running/Starting',
+  'Running/InProgress',
+  'Running/Completed',
+  'ConsumingResults/Ready',
+];
+
+/** The events of a computation that agents sent or that were made up for, as `type/status`, and those that were made up for. */
+async function agentEvents(world: RehearsalWorld, { computationId }: RehearsedRun) {
+  const events = await world.service.events(computationId);
+  const named = events.filter(({ event_type }) => /^[A-Z]/.test(event_type));
+  const isInferred = ({ details }: { details: string }) => Buffer.from(details, 'base64').toString().includes('"inferred":true');
+  const nameOf = ({ event_type, status }: { event_type: string; status: string }) => `${event_type}/${status}`;
+  return { all: named.map(nameOf), inferred: named.filter(isInferred).map(nameOf) };
+}
+
+async function ensureOnce(world: RehearsalWorld, run: RehearsedRun, expected: string[]): Promise<string[]> {
+  const { all, inferred } = await agentEvents(world, run);
+  for (const name of expected) {
+    const times = all.filter((each) => each === name).length;
+    ensure(times === 1, `The journal has ${name} ${times} times: ${all.join(', ')}.`);
+  }
+  return inferred;
+}
+
+async function ensureEnd(world: RehearsalWorld, run: RehearsedRun, status: string, seconds = 60): Promise<string> {
+  const end = await world.service.untilOver(run.computationId, seconds);
+  ensure(end.status === status, `The run ended as ${end.status}: ${end.reason}`);
+  return `${end.status}: ${end.reason}`;
+}
+
+const complete = (inputs: Parameters<RehearsalWorld['computation']>[0]) => async (world: RehearsalWorld) => {
+  const { id, cvm } = await world.cvm();
+  const run = await world.computation(inputs);
+  await run.start(id);
+  await run.upload(cvm);
+  const end = await ensureEnd(world, run, 'completed');
+  await run.fetchResult(cvm);
+  await world.service.untilEvent(run.computationId, 'Complete/Completed');
+  const inferred = await ensureOnce(world, run, [...wholeRun, 'Complete/Completed']);
+  ensure(inferred.length === 0, `Events were made up for: ${inferred.join(', ')}`);
+  return `${end} The result is ${run.expected}. Each event came once.`;
+};
+
+const sumAfter = (seconds: number) =>
+  `#!/bin/sh\nsleep ${seconds}\ncat datasets/*.csv | awk '{ total += $1 } END { print total }' > results/sum.txt\n`;
+
+/** Starts a run whose algorithm works for a while, and waits until it works. */
+async function atWork(world: RehearsalWorld, seconds: number) {
+  const { id, cvm } = await world.cvm();
+  const run = await world.computation({ algorithm: sumAfter(seconds) });
+  await run.start(id);
+  await run.upload(cvm);
+  await world.service.untilEvent(run.computationId, 'Running/InProgress');
+  return { id, cvm, run };
+}
+
+/** Starts all programs of a CVM anew, and runs a computation on it. */
+async function completeAfterRestart(world: RehearsalWorld, { id, cvm }: { id: string; cvm: AgentCvm }): Promise<void> {
+  await cvm.restart();
+  await world.service.untilFit(id);
+  const run = await world.computation();
+  await run.start(id);
+  await run.upload(cvm);
+  await ensureEnd(world, run, 'completed');
+  await run.fetchResult(cvm);
+}
+
+async function ensureRefused(world: RehearsalWorld, cvmId: string): Promise<void> {
+  const { computationId } = await world.computation();
+  const { status, body } = await world.service.call('POST', `/d1/computations/${computationId}/run?cvm=${cvmId}`);
+  const reason = String(body['reason']);
+  ensure(status === 409 && reason === 'cvm_not_ready', `A run on a spent CVM was answered with ${status} ${reason}.`);
+}
+
+async function fourAtOnce(world: RehearsalWorld): Promise<string> {
+  const cvms = [];
+  for (const number of [1, 2, 3, 4]) cvms.push(await world.cvm(number));
+  const ends = cvms.map(async ({ id, cvm }) => {
+    const run = await world.computation({ algorithm: sumAfter(3) });
+    await run.start(id);
+    await run.upload(cvm);
+    await ensureEnd(world, run, 'completed');
+    await run.fetchResult(cvm);
+    await ensureOnce(world, run, wholeRun);
+  });
+  await Promise.all(ends);
+  return 'Four runs completed with their right results. Each event came once.';
+}
+
+async function stopWhileRunning(world: RehearsalWorld): Promise<string> {
+  const { id, cvm, run } = await atWork(world, 300);
+  await run.stop();
+  const end = await ensureEnd(world, run, 'cancelled');
+  await ensureOnce(world, run, ['Stopped/Stopped']);
+  await ensureRefused(world, id);
+  await completeAfterRestart(world, { id, cvm });
+  return `${end} A further run was refused, and completed after a restart of the CVM.`;
+}
+
+async function stopEarly(world: RehearsalWorld): Promise<string> {
+  const { id } = await world.cvm();
+  const run = await world.computation();
+  await run.start(id);
+  await world.service.untilEvent(run.computationId, 'ReceivingAlgorithm/InProgress');
+  await run.stop();
+  const end = await ensureEnd(world, run, 'cancelled');
+  await ensureOnce(world, run, ['Stopped/Stopped']);
+  await ensureRefused(world, id);
+  return `${end} A further run was refused.`;
+}
+
+async function failingAlgorithm(world: RehearsalWorld): Promise<string> {
+  const { id, cvm } = await world.cvm();
+  const run = await world.computation({ algorithm: '#!/bin/sh\necho "no such column" >&2\nexit 3\n' });
+  await run.start(id);
+  await run.upload(cvm);
+  const end = await ensureEnd(world, run, 'failed');
+  ensure(end.includes('exit status 3'), `The reason does not name the exit status: ${end}`);
+  await ensureOnce(world, run, ['Running/Failed', 'Failed/Failed']);
+  await ensureRefused(world, id);
+  return end;
+}
+
+async function agentKilled(world: RehearsalWorld): Promise<string> {
+  const { id, cvm, run } = await atWork(world, 300);
+  await cvm.signal('agent', 'SIGKILL');
+  await delay(restartDelayInMilliseconds);
+  await cvm.startAgent();
+  const end = await ensureEnd(world, run, 'failed');
+  await completeAfterRestart(world, { id, cvm });
+  return `${end} A further run completed after a restart of the CVM.`;
+}
+
+async function agentGone(world: RehearsalWorld): Promise<string> {
+  const { cvm, run } = await atWork(world, 300);
+  await cvm.signal('agent', 'SIGKILL');
+  return await ensureEnd(world, run, 'failed', 100);
+}
+
+async function forwarderFrozen(world: RehearsalWorld): Promise<string> {
+  const { cvm, run } = await atWork(world, 5);
+  await cvm.signal('log-forwarder', 'SIGSTOP');
+  const end = await ensureEnd(world, run, 'completed');
+  await run.fetchResult(cvm);
+  const inferred = await ensureOnce(world, run, ['ConsumingResults/Ready']);
+  ensure(inferred.includes('ConsumingResults/Ready'), 'The end was not made up for.');
+  return `${end} Made up for: ${inferred.join(', ')}.`;
+}
+
+async function forwarderLate(world: RehearsalWorld): Promise<string> {
+  const { cvm, run } = await atWork(world, 3);
+  await cvm.signal('log-forwarder', 'SIGSTOP');
+  const end = await ensureEnd(world, run, 'completed');
+  await cvm.signal('log-forwarder', 'SIGCONT');
+  await run.fetchResult(cvm);
+  await world.service.untilEvent(run.computationId, 'Complete/Completed');
+  const inferred = await ensureOnce(world, run, [...wholeRun, 'Complete/Completed']);
+  return `${end} Its events came after its end, once. Made up for: ${inferred.join(', ')}.`;
+}
+
+async function twoMachines(world: RehearsalWorld): Promise<string> {
+  const { cvm, run } = await atWork(world, 20);
+  await world.copyOf(1);
+  await world.service.untilEvent(run.computationId, 'IdentityConflict/Warning');
+  const end = await ensureEnd(world, run, 'completed');
+  await run.fetchResult(cvm);
+  await ensureOnce(world, run, wholeRun);
+  return `${end} The journal names the second machine.`;
+}
+
+async function gatewayRestarted(world: RehearsalWorld): Promise<string> {
+  const { service } = world;
+  ensure(service instanceof ServiceWithOwnGateway, 'This case needs a gateway of its own.');
+  const { id, cvm, run } = await atWork(world, 8);
+  await service.killGateway();
+  await service.startGateway();
+  const end = await ensureEnd(world, run, 'completed');
+  await run.fetchResult(cvm);
+  const inferred = await ensureOnce(world, run, [...wholeRun.slice(0, 3), 'ConsumingResults/Ready']);
+  await completeAfterRestart(world, { id, cvm });
+  return `${end} Made up for: ${inferred.join(', ')}. A further run completed after a restart of the CVM.`;
+}
+
+async function gatewayDown(world: RehearsalWorld): Promise<string> {
+  const { service } = world;
+  ensure(service instanceof ServiceWithOwnGateway, 'This case needs a gateway of its own.');
+  const { cvm, run } = await atWork(world, 3);
+  await service.killGateway();
+  await delay(10_000); // the algorithm ends meanwhile
+  await service.startGateway();
+  const end = await ensureEnd(world, run, 'completed');
+  await run.fetchResult(cvm);
+  const inferred = await ensureOnce(world, run, ['ConsumingResults/Ready']);
+  return `${end} Made up for: ${inferred.join(', ')}.`;
+}
+
+async function serviceRestarted(world: RehearsalWorld): Promise<string> {
+  const { id, cvm, run } = await atWork(world, 8);
+  await world.service.end('SIGKILL');
+  await world.service.start();
+  const end = await ensureEnd(world, run, 'completed');
+  await run.fetchResult(cvm);
+  const inferred = await ensureOnce(world, run, [...wholeRun.slice(0, 3), 'ConsumingResults/Ready']);
+  await completeAfterRestart(world, { id, cvm });
+  return `${end} Made up for: ${inferred.join(', ')}. A further run completed after a restart of the CVM.`;
+}
+
+async function stoppedWhileDown(world: RehearsalWorld): Promise<string> {
+  const { id, run } = await atWork(world, 300);
+  await run.stop();
+  await world.service.end('SIGKILL');
+  await world.service.start();
+  const end = await ensureEnd(world, run, 'cancelled', 100);
+  await ensureRefused(world, id);
+  return `${end} A further run was refused.`;
+}
+
+export const cases: RehearsalCase[] = [
+  { name: 'complete', play: complete({}) },
+  { name: 'rsa-key', play: complete({ keys: 'rsa' }) },
+  { name: 'ec-key', play: complete({ keys: 'ec' }) },
+  { name: '40-datasets', play: complete({ datasets: 40 }) },
+  { name: 'four-cvms', play: fourAtOnce },
+  { name: 'stop-running', play: stopWhileRunning },
+  { name: 'stop-early', play: stopEarly },
+  { name: 'failing', play: failingAlgorithm },
+  { name: 'agent-killed', play: agentKilled },
+  { name: 'agent-gone', play: agentGone },
+  { name: 'forwarder-frozen', play: forwarderFrozen },
+  { name: 'forwarder-late', play: forwarderLate },
+  { name: 'twice', play: twoMachines },
+  { name: 'restart-service', play: serviceRestarted },
+  { name: 'stop-and-restart-service', play: stoppedWhileDown },
+  { name: 'restart-gateway', hasOwnGateway: true, play: gatewayRestarted },
+  { name: 'gateway-down', hasOwnGateway: true, play: gatewayDown },
+];

@@ -1,0 +1,57 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { AgentCvm } from './agent-cvm.ts';
+import type { Program } from './build-agent.ts';
+import { RehearsedRun, type RunInputs } from './rehearsed-run.ts';
+import type { RehearsedService } from './rehearsed-service.ts';
+
+/** What a case works with: the service, and CVMs and computations of its own. */
+export class RehearsalWorld {
+  readonly service: RehearsedService;
+  private readonly name: string;
+  private readonly directory: string;
+  private readonly program: (name: Program) => string;
+  private readonly cvms: AgentCvm[] = [];
+  private runs = 0;
+
+  constructor(service: RehearsedService, place: { name: string; directory: string; program: (name: Program) => string }) {
+    this.service = service;
+    this.name = place.name;
+    this.directory = join(place.directory, place.name);
+    this.program = place.program;
+    mkdirSync(this.directory, { recursive: true });
+  }
+
+  /** Enrols a CVM, starts it, and waits until it can take a run. */
+  async cvm(number = 1): Promise<{ id: string; cvm: AgentCvm }> {
+    const id = `${this.name}-${number}`;
+    const directory = join(this.directory, `cvm-${number}`);
+    const environment = await this.service.enrol(id, join(directory, 'certs'));
+    const cvm = await this.start(directory, environment);
+    await this.service.untilFit(id);
+    return { id, cvm };
+  }
+
+  /** Starts another machine with the key and the certificate of a CVM. */
+  async copyOf(number: number): Promise<AgentCvm> {
+    const original = join(this.directory, `cvm-${number}`);
+    const { environment } = this.cvms[number - 1] ?? { environment: {} };
+    return await this.start(`${original}-copy`, environment);
+  }
+
+  private async start(directory: string, environment: Record<string, string>): Promise<AgentCvm> {
+    const { gatewayPort } = this.service;
+    const cvm = await AgentCvm.start({ directory, environment, gatewayPort, program: this.program });
+    this.cvms.push(cvm);
+    return cvm;
+  }
+
+  async computation(inputs?: RunInputs): Promise<RehearsedRun> {
+    const directory = join(this.directory, `run-${++this.runs}`);
+    return await RehearsedRun.prepare(this.service, this.program('cli'), directory, inputs);
+  }
+
+  async stop(): Promise<void> {
+    for (const cvm of this.cvms) await cvm.stop();
+  }
+}

@@ -1,0 +1,120 @@
+import { execFile } from 'node:child_process';
+import { generateKeyPairSync, type KeyPairKeyObjectResult } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ensure } from '../../demo/ensure.ts';
+import type { AgentCvm } from './agent-cvm.ts';
+import type { RehearsedService } from './rehearsed-service.ts';
+import { unzip } from './unzip.ts';
+import { until } from './until.ts';
+
+export type KeyKind = 'ed25519' | 'rsa' | 'ec';
+
+export interface RunInputs {
+  /** A shell script. Default: sums the numbers of all datasets. */
+  algorithm?: string;
+  /** Default: one. */
+  datasets?: number;
+  /** The kind of the participant's key. Default ed25519. */
+  keys?: KeyKind;
+}
+
+const sum = "#!/bin/sh\ncat datasets/*.csv | awk '{ total += $1 } END { print total }' > results/sum.txt\n";
+
+/** A computation with real content, and its only participant, who uploads and fetches with cocos-cli. */
+export class RehearsedRun {
+  readonly computationId: string;
+  private readonly service: RehearsedService;
+  private readonly cli: string;
+  private readonly directory: string;
+  private readonly datasets: string[];
+
+  private constructor(service: RehearsedService, cli: string, directory: string, computationId: string, datasets: string[]) {
+    this.service = service;
+    this.cli = cli;
+    this.directory = directory;
+    this.computationId = computationId;
+    this.datasets = datasets;
+  }
+
+  /** Creates the computation and all that a run of it needs. */
+  static async prepare(
+    service: RehearsedService,
+    cli: string,
+    directory: string,
+    { algorithm = sum, datasets = 1, keys = 'ed25519' }: RunInputs = {},
+  ): Promise<RehearsedRun> {
+    mkdirSync(directory, { recursive: true });
+    const { id } = await service.ask('POST', '/d1/computations', { name: 'Sum' });
+    const computationId = String(id);
+    const { publicKey, privateKey } = generate(keys);
+    const pem = publicKey.export({ format: 'pem', type: 'spki' });
+    await service.ask('POST', `/d1/computations/${computationId}/key`, { key: Buffer.from(pem).toString('base64') });
+    const type = keys === 'ec' ? 'sec1' : 'pkcs8'; // cocos-cli reads no EC key in PKCS#8
+    writeFileSync(join(directory, 'key.pem'), privateKey.export({ format: 'pem', type }), { mode: 0o600 });
+    const names = Array.from({ length: datasets }, (_, index) => `numbers-${index + 1}.csv`);
+    const files = [
+      { name: 'sum.sh', type: 'algorithm', content: algorithm },
+      ...names.map((name, index) => ({ name, type: 'dataset', content: `${index + 1}\n1000\n` })),
+    ];
+    for (const { name, type, content } of files) {
+      writeFileSync(join(directory, name), content);
+      const asset = { file_name: name, asset_type: type, asset: btoa(content) };
+      const created = await service.ask('POST', '/d1/assets', { asset });
+      await service.ask('POST', `/d1/assets/${String(created['id'])}/${computationId}`);
+    }
+    return new RehearsedRun(service, cli, directory, computationId, names);
+  }
+
+  async start(cvmId: string): Promise<void> {
+    await this.service.ask('POST', `/d1/computations/${this.computationId}/run?cvm=${cvmId}`);
+  }
+
+  async stop(): Promise<void> {
+    await this.service.ask('POST', `/d1/computations/${this.computationId}/stop`);
+  }
+
+  /** What the algorithm must write: the sum of all numbers. */
+  get expected(): string {
+    const count = this.datasets.length;
+    return String((count * (count + 1)) / 2 + 1000 * count);
+  }
+
+  /** Waits until the agent takes uploads, and uploads the algorithm and the datasets. */
+  async upload(cvm: AgentCvm): Promise<void> {
+    await this.service.untilEvent(this.computationId, 'ReceivingAlgorithm/InProgress');
+    const key = join(this.directory, 'key.pem');
+    await this.callAgent(cvm, ['algo', join(this.directory, 'sum.sh'), key, '-a', 'bin']);
+    for (const name of this.datasets) await this.callAgent(cvm, ['data', join(this.directory, name), key]);
+  }
+
+  /** Fetches the result as its consumer. @throws Error if it is not the right one */
+  async fetchResult(cvm: AgentCvm): Promise<void> {
+    const file = 'result.zip';
+    await this.callAgent(cvm, ['result', join(this.directory, 'key.pem'), '-o', this.directory, '-f', file]);
+    const found = [...unzip(readFileSync(join(this.directory, file)))].find(([name]) => name.endsWith('sum.txt'));
+    const text = found?.[1].toString().trim();
+    ensure(text === this.expected, `The result is ${JSON.stringify(text)}; expected ${this.expected}.`);
+  }
+
+  /** Calls cocos-cli. It ends with exit code 0 whatever happens, and a new agent may not listen yet. */
+  private async callAgent({ address }: AgentCvm, args: string[]): Promise<void> {
+    let output = '';
+    const isDone = async () => {
+      const env = { ...process.env, AGENT_GRPC_URL: address, AGENT_GRPC_TIMEOUT: '10s' };
+      const { stdout, stderr } = await promisify(execFile)(this.cli, args, { env, cwd: this.directory, timeout: 30_000 });
+      output = stdout + stderr;
+      return /success/i.test(output);
+    };
+    await until(`cocos-cli ${args[0]}`, isDone, 15).catch((error: unknown) => {
+      throw new Error(`${String(error)} ${output.trim().slice(-500)}`);
+    });
+  }
+}
+
+function generate(kind: KeyKind): KeyPairKeyObjectResult {
+  if (kind === 'rsa') return generateKeyPairSync('rsa', { modulusLength: 3072 });
+  if (kind === 'ec') return generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return generateKeyPairSync('ed25519');
+}
