@@ -1,0 +1,26 @@
+import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { listen } from '../../infra/local/listen.ts';
+
+export interface LocalRequest {
+  method: string;
+  path: string;
+  headers: Record<string, string | string[] | undefined>;
+  body: string;
+}
+
+/** Answers each request with JSON, and keeps it. For services of AWS of which a test needs one call. */
+export async function startAnswering(
+  answerTo: (request: LocalRequest) => object,
+): Promise<{ endpoint: string; requests: LocalRequest[]; stop: () => Promise<void> }> {
+  const requests: LocalRequest[] = [];
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      const { method = '', url: path = '', headers } = request;
+      const received = { method, path, headers, body };
+      requests.push(received);
+      response.setHeader('content-type', 'application/x-amz-json-1.1').end(JSON.stringify(answerTo(received)));
+    });
+  });
+  return { ...(await listen(server, 0)), requests };
+}
