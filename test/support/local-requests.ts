@@ -9,17 +9,20 @@ export interface LocalRequest {
   body: string;
 }
 
-/** Answers each request with JSON, and keeps it. For services of AWS of which a test needs one call. */
+/** Answers each request with JSON, or with a text as it is, and keeps it. For services of AWS of which a test needs one call. */
 export async function startAnswering(
-  answerTo: (request: LocalRequest) => object,
+  answerTo: (request: LocalRequest) => object | string | Promise<object | string>,
 ): Promise<{ endpoint: string; requests: LocalRequest[]; stop: () => Promise<void> }> {
   const requests: LocalRequest[] = [];
   const server = createServer((request, response) => {
-    void text(request).then((body) => {
+    void text(request).then(async (body) => {
       const { method = '', url: path = '', headers } = request;
       const received = { method, path, headers, body };
       requests.push(received);
-      response.setHeader('content-type', 'application/x-amz-json-1.1').end(JSON.stringify(answerTo(received)));
+      const answer = await answerTo(received);
+      const isText = typeof answer === 'string';
+      response.setHeader('content-type', isText ? 'text/xml' : 'application/x-amz-json-1.1');
+      response.end(isText ? answer : JSON.stringify(answer));
     });
   });
   return { ...(await listen(server, 0)), requests };
