@@ -14,9 +14,6 @@ export const gatewayFiles = ['index.mjs', 'cvms.proto'] as const;
 /** The folder of the function that issues the gateway's certificate, within the gateway's. */
 export const certificateFunctionFolder = 'issue-certificate';
 
-/** Unlike functions, tasks of ECS get their credentials over HTTP. */
-const loadedInTasks = ['@aws-sdk/credential-provider-http', '@smithy/credential-provider-imds'];
-
 /** Packages of CommonJS call `require` for Node's modules, which modules do not have. */
 const banner = { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" };
 
@@ -26,7 +23,7 @@ export async function bundleGateway(outdir = gatewayFolder): Promise<void> {
   await Promise.all([
     build({
       ...options,
-      external: options.external.filter((name) => !loadedInTasks.includes(name)),
+      external: [], // unlike functions, tasks get their credentials from the last of the SDK's providers, which loads them all
       plugins: [], // they make cold starts of functions shorter
       minify: false, // Node prints the line of code that a process ended at
       entryPoints: [{ in: 'gateway/main.ts', out: 'index' }],
