@@ -10,12 +10,13 @@ import { startGateway } from './start-gateway.ts';
 const tls = v.object({ ca: v.string(), certificate: v.string(), key: v.string() });
 
 const { GATEWAY_PORT, GATEWAY_TLS, GATEWAY_HEALTH_PORT } = environment();
+const certificates = v.parse(v.pipe(v.string(), v.parseJson(), tls), GATEWAY_TLS);
 const gateway = await startGateway({
   port: GATEWAY_PORT,
-  tls: v.parse(v.pipe(v.string(), v.parseJson(), tls), GATEWAY_TLS),
+  tls: certificates,
   logs: lineRunLogs(),
 });
-const stopMetrics = emitGatewayMetrics(gateway);
+const stopMetrics = emitGatewayMetrics(gateway, certificates.certificate);
 const stopHealth = await serveHealth(GATEWAY_HEALTH_PORT);
 log('INFO', 'The gateway listens.', { port: gateway.port });
 
