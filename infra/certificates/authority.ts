@@ -165,7 +165,7 @@ async function signed(sign: Sign, certificate: X509CertificateCreateCommonParams
       signingKey: { type: 'private', extractable: false, usages: ['sign'], algorithm },
       signingAlgorithm: algorithm,
     },
-    signing as unknown as Parameters<typeof X509CertificateGenerator.create>[1],
+    signing,
   );
   return issued.toString('pem');
 }

@@ -36,7 +36,7 @@ function signed(url: URL, { AccessKeyId, SecretAccessKey, Token }: Record<string
   const request = ['GET', url.pathname, '', lines.join(''), names, headers['x-amz-content-sha256']].join('\n');
   const scope = [time.slice(0, 8), region, 's3', 'aws4_request'];
   const key = scope.reduce<string | Buffer>((secret, part) => hmac(secret, part), `AWS4${SecretAccessKey}`);
-  const signature = hmac(key as Buffer, ['AWS4-HMAC-SHA256', time, scope.join('/'), sha256(request)].join('\n')).toString('hex');
+  const signature = hmac(key, ['AWS4-HMAC-SHA256', time, scope.join('/'), sha256(request)].join('\n')).toString('hex');
   const credential = `${AccessKeyId}/${scope.join('/')}`;
   return {
     ...headers,

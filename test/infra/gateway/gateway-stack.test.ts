@@ -55,6 +55,7 @@ function gatewayOf({ stacks }: SynthesizedStage): SynthesizedStack {
   return stacks.gateway;
 }
 
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller knows the properties of the type
 const only = <P>(stack: SynthesizedStack, type: string): P => {
   const [found, ...others] = Object.values(stack.ofType<P>(type));
   expect(others).toEqual([]);
