@@ -4,4 +4,5 @@ import type { Uses } from '../shared/uses.ts';
 export const gatewayUses = {
   table: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
   stateMachine: ['SendTaskSuccess', 'SendTaskHeartbeat'],
+  sealingKey: ['Decrypt'],
 } as const satisfies Uses;

@@ -112,6 +112,7 @@ export class GatewayService extends Construct {
         METRICS_NAMESPACE: metricsNamespace,
         TABLE_NAME: resources.tableName,
         STATE_MACHINE_ARN: resources.stateMachineArn,
+        SEALING_KEY_ARN: resources.sealingKeyArn,
         GATEWAY_PORT: String(row.port),
         GATEWAY_HEALTH_PORT: String(healthPort),
         CERTIFICATE_VERSION: certificate.version, // replaces the tasks, which read the secret once

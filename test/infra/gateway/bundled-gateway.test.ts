@@ -122,6 +122,8 @@ beforeAll(async () => {
     AWS_CONTAINER_CREDENTIALS_FULL_URI: `${credentials.endpoint}/credentials`,
     AWS_ENDPOINT_URL_DYNAMODB: String(process.env['AWS_ENDPOINT_URL_DYNAMODB']),
     AWS_ENDPOINT_URL_SFN: String(process.env['AWS_ENDPOINT_URL_SFN']),
+    AWS_ENDPOINT_URL_KMS: String(process.env['AWS_ENDPOINT_URL_KMS']),
+    SEALING_KEY_ARN: String(process.env['SEALING_KEY_ARN']),
     TABLE_NAME: String(process.env['TABLE_NAME']),
     STATE_MACHINE_ARN: String(process.env['STATE_MACHINE_ARN']),
     BUNDLE_URL: `${storage.endpoint}/${bucket}`,
@@ -159,6 +161,8 @@ describe('the container of the gateway', () => {
       expect((await call('GET', '/d1/cvms/vm-1')).body['presence']).toMatchObject({ state: 'connected', fit: 'ready' });
     }, untilTestEnds);
     const computation = await readyComputation(call);
+    const agent_config = { cert_file: 'certificate', server_key: 'a private key, which the gateway unseals' };
+    expect((await call('PUT', `/d1/computations/${computation}`, { name: 'Iris', agent_config })).status).toBe(200);
     expect((await call('POST', `/d1/computations/${computation}/run?cvm=vm-1`)).status).toBe(200);
     await vi.waitFor(() => expect(agent.state).toBe('ReceivingAlgorithm'), untilTestEnds);
 
