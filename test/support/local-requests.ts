@@ -27,3 +27,23 @@ export async function startAnswering(
   });
   return { ...(await listen(server, 0)), requests };
 }
+
+/** Passes requests on to an engine, and keeps them. */
+export async function startForwarding(
+  engine: string,
+): Promise<{ endpoint: string; requests: LocalRequest[]; stop: () => Promise<void> }> {
+  const requests: LocalRequest[] = [];
+  const server = createServer((request, response) => {
+    void text(request).then(async (body) => {
+      const { method = '', url: path = '', headers } = request;
+      requests.push({ method, path, headers, body });
+      const passedOn = Object.entries(headers)
+        .filter(([name]) => /^(x-amz-|authorization$|content-type$)/.test(name))
+        .map(([name, value]): [string, string] => [name, String(value)]);
+      const answer = await fetch(engine + path, { method, headers: passedOn, body });
+      response.writeHead(answer.status, { 'content-type': String(answer.headers.get('content-type')) });
+      response.end(await answer.text());
+    });
+  });
+  return { ...(await listen(server, 0)), requests };
+}

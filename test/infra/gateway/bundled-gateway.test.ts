@@ -14,7 +14,9 @@ import { freePort } from '../../../infra/local/free-port.ts';
 import { localCredentials } from '../../../infra/local/local-credentials.ts';
 import { startS3 } from '../../../infra/local/s3/s3.ts';
 import { startStack } from '../../../infra/local/stack.ts';
-import { startAnswering, type LocalRequest } from '../../support/local-requests.ts';
+import { startAnswering, startForwarding, type LocalRequest } from '../../support/local-requests.ts';
+import { gatewayUses } from '../../../gateway/uses.ts';
+import { tableActions } from '../../support/recorded-calls.ts';
 import { untilTestEnds } from '../../support/patience.ts';
 import { SimulatedAgent } from '../../support/simulated-agent.ts';
 import { fullStage, standIns, synthesize } from '../../support/synthesized-stages.ts';
@@ -40,6 +42,8 @@ let files: File[];
 let call: Call;
 let ports: { agents: number; health: number };
 let given: Record<string, string>;
+/** What gateways have called, by the prefix of the service in IAM. */
+const called: Record<string, LocalRequest[]> = {};
 
 /** The container of the gateway's tasks, as the template of a stage describes it. */
 function containerIn(gatewayFolder: string): Container {
@@ -85,6 +89,15 @@ async function issueCertificate(): Promise<{ secret: string; answer: LocalReques
   return { secret: SecretString, answer: cloudFormation.requests[0] };
 }
 
+/** Takes every step as soon as it can. */
+const throughout = (agent: SimulatedAgent) => {
+  setTimeout(() => {
+    agent.upload();
+    agent.finish();
+    agent.fetch();
+  }, 20);
+};
+
 /** A CVM with a certificate of the stage's authority, registered. */
 async function enrolledCvm(cvmId: string) {
   const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -94,6 +107,25 @@ async function enrolledCvm(cvmId: string) {
   expect((await call('PUT', `/d1/cvms/${cvmId}`, { description: '', certificate })).status).toBeLessThan(300);
   const key = keys.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
   return { cvmId, certificate, key, ca: authority.certificate };
+}
+
+/** Returns an endpoint in front of an engine that records what gateways call. */
+async function recorded(service: string, variable: string): Promise<string> {
+  const { endpoint, requests, stop } = await startForwarding(String(process.env[variable]));
+  stops.push(stop);
+  called[service] = requests;
+  return endpoint;
+}
+
+/** The actions that gateways have called, as IAM names them. */
+function actionsCalled(): Set<string> {
+  const actions = Object.entries(called).flatMap(([service, requests]) =>
+    requests.flatMap(({ headers, body }) => {
+      const operation = String(headers['x-amz-target']).split('.').at(-1) ?? '';
+      return service === 'dynamodb' ? tableActions(operation, JSON.parse(body) as object) : [`${service}:${operation}`];
+    }),
+  );
+  return new Set(actions);
 }
 
 beforeAll(async () => {
@@ -120,9 +152,9 @@ beforeAll(async () => {
   given = {
     AWS_REGION: region,
     AWS_CONTAINER_CREDENTIALS_FULL_URI: `${credentials.endpoint}/credentials`,
-    AWS_ENDPOINT_URL_DYNAMODB: String(process.env['AWS_ENDPOINT_URL_DYNAMODB']),
-    AWS_ENDPOINT_URL_SFN: String(process.env['AWS_ENDPOINT_URL_SFN']),
-    AWS_ENDPOINT_URL_KMS: String(process.env['AWS_ENDPOINT_URL_KMS']),
+    AWS_ENDPOINT_URL_DYNAMODB: await recorded('dynamodb', 'AWS_ENDPOINT_URL_DYNAMODB'),
+    AWS_ENDPOINT_URL_SFN: await recorded('states', 'AWS_ENDPOINT_URL_SFN'),
+    AWS_ENDPOINT_URL_KMS: await recorded('kms', 'AWS_ENDPOINT_URL_KMS'),
     SEALING_KEY_ARN: String(process.env['SEALING_KEY_ARN']),
     TABLE_NAME: String(process.env['TABLE_NAME']),
     STATE_MACHINE_ARN: String(process.env['STATE_MACHINE_ARN']),
@@ -156,7 +188,7 @@ describe('the container of the gateway', () => {
     }, untilTestEnds);
 
     const cvm = await enrolledCvm('vm-1');
-    const agent = new SimulatedAgent({ ...cvm, address: `localhost:${ports.agents}` });
+    const agent = new SimulatedAgent({ ...cvm, address: `localhost:${ports.agents}`, onState: throughout });
     await vi.waitFor(async () => {
       expect((await call('GET', '/d1/cvms/vm-1')).body['presence']).toMatchObject({ state: 'connected', fit: 'ready' });
     }, untilTestEnds);
@@ -164,13 +196,28 @@ describe('the container of the gateway', () => {
     const agent_config = { cert_file: 'certificate', server_key: 'a private key, which the gateway unseals' };
     expect((await call('PUT', `/d1/computations/${computation}`, { name: 'Iris', agent_config })).status).toBe(200);
     expect((await call('POST', `/d1/computations/${computation}/run?cvm=vm-1`)).status).toBe(200);
-    await vi.waitFor(() => expect(agent.state).toBe('ReceivingAlgorithm'), untilTestEnds);
+    await vi.waitFor(async () => {
+      expect((await call('GET', `/d1/computations/${computation}/run`)).body).toMatchObject({ status: 'completed' });
+    }, untilTestEnds);
+    expect(agent.requests).toHaveLength(1);
 
     const exited = once(child, 'exit');
     child.kill('SIGTERM');
     expect(await exited).toEqual([0, null]);
     expect(output()).toContain('The gateway has stopped.');
     agent.end();
+  });
+
+  it('calls only the actions that its role allows, which follow from what it declares', () => {
+    const declared = [
+      ...gatewayUses.table.map((action) => `dynamodb:${action}`),
+      ...gatewayUses.stateMachine.map((action) => `states:${action}`),
+      ...gatewayUses.sealingKey.map((action) => `kms:${action}`),
+    ];
+    const actions = actionsCalled();
+    expect([...actions].filter((action) => !declared.includes(action))).toEqual([]);
+    actions.add('states:SendTaskHeartbeat'); // sent every 15 seconds, and this run may be shorter
+    expect(declared.filter((action) => !actions.has(action))).toEqual([]);
   });
 
   it('ends without running a file that differs from the one of the deployment', async () => {
