@@ -1,3 +1,4 @@
+import { issueLocalToken } from '../../client/tokens/local-token.ts';
 import { UsageError } from './arguments.ts';
 import type { Enrolment } from './cvm-gateway.ts';
 
@@ -16,31 +17,28 @@ export function thisMachine(port: number): CvmPlace {
   const service = `http://127.0.0.1:${port}`;
   return {
     service,
-    token: async (domain) => {
-      const groups = [`${domain}:administrator`];
-      const { access_token } = (await ask(`${service}/local/token`, 'POST', { sub: 'enrolment', groups })) as {
-        access_token: string;
-      };
-      return access_token;
-    },
+    token: async (domain) => await issueLocalToken({ baseUrl: service, sub: 'enrolment', groups: [`${domain}:administrator`] }),
     enrol: async ({ domain, cvmId, publicKey }) =>
-      (await ask(`${service}/local/cvm`, 'POST', { domain, cvm_id: cvmId, public_key: publicKey })) as Enrolment,
+      await askForCertificate(service, { domain, cvm_id: cvmId, public_key: publicKey }),
   };
 }
 
-/** @throws UsageError for what the service answers 400 */
-export async function ask(url: string, method: string, body: unknown, headers: Record<string, string> = {}): Promise<unknown> {
-  const response = await fetch(url, {
-    method,
-    headers: { 'content-type': 'application/json', ...headers },
+export function noService(service: string): Error {
+  const advice = service.startsWith('http://127.0.0.1:') ? ' Start it with `npm start`, or set PORT to its port.' : '';
+  return new Error(`No service answers at ${service}.${advice}`);
+}
+
+/** Asks the service of this machine for a certificate, which is no part of the API. */
+async function askForCertificate(service: string, body: unknown): Promise<Enrolment> {
+  const response = await fetch(`${service}/local/cvm`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   }).catch(() => {
-    const { origin, hostname } = new URL(url);
-    const advice = hostname === '127.0.0.1' ? ' Start it with `npm start`, or set PORT to its port.' : '';
-    throw new Error(`No service answers at ${origin}.${advice}`);
+    throw noService(service);
   });
   const text = await response.text();
-  if (response.ok) return JSON.parse(text);
+  if (response.ok) return JSON.parse(text) as Enrolment;
   const { message, detail } = JSON.parse(text || '{}') as { message?: string; detail?: string };
   const reason = message ?? detail ?? `The service answered ${response.status}.`;
   throw response.status === 400 ? new UsageError(reason) : new Error(reason);

@@ -1,8 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { createClient } from '../../client/create-client.ts';
+import { ServiceProblem } from '../../client/service-problem.ts';
 import { parseOptions, portFromEnvironment, runCommand, UsageError } from './arguments.ts';
-import { ask, thisMachine, type CvmPlace } from './cvm-place.ts';
+import { noService, thisMachine, type CvmPlace } from './cvm-place.ts';
 
 const usage = `Usage: npm run cvm -- enrol --domain DOMAIN --cvm CVM [--out DIR] [--key ec|rsa] [--stage STAGE]
        npm run cvm -- revoke --domain DOMAIN --cvm CVM [--stage STAGE]
@@ -89,11 +91,19 @@ AGENT_CVM_GRPC_SERVER_CA_CERTS=/etc/cocos/certs/ca.pem
 /** Registers the CVM, with the description that it has. */
 async function register(
   { service, token }: CvmPlace,
-  { domain, cvm, certificate }: { domain: string; cvm: string; certificate: string | null },
-) {
-  const authorization = { authorization: `Bearer ${await token(domain)}` };
-  const url = `${service}/${domain}/cvms/${encodeURIComponent(cvm)}`;
-  const known = await fetch(url, { headers: authorization }).catch(() => undefined);
-  const { description = '' } = known?.ok ? ((await known.json()) as { description?: string }) : {};
-  await ask(url, 'PUT', { description, certificate }, authorization);
+  { domain, cvm: cvmID, certificate }: { domain: string; cvm: string; certificate: string | null },
+): Promise<void> {
+  try {
+    const client = createClient({ baseUrl: service, domain, token: await token(domain) });
+    const known = await client.getCvm({ cvmID }).catch(unlessMissing);
+    await client.registerCvm({ cvmID, body: { description: known?.description ?? '', certificate } });
+  } catch (error) {
+    if (!(error instanceof ServiceProblem)) throw error;
+    if (error.code === 'unreachable') throw noService(service);
+    throw error.code === 'invalid_request' ? new UsageError(error.detail) : error;
+  }
+}
+
+function unlessMissing(error: unknown): undefined {
+  if (!(error instanceof ServiceProblem) || error.code !== 'not_found') throw error;
 }
