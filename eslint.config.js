@@ -175,7 +175,13 @@ export default defineConfig(
   },
   { files: ['shared/table/keys.ts'], rules: { 'no-restricted-syntax': ['error', dynamicImports] } },
   {
-    files: ['shared/environment.ts', 'infra/{local,rehearse}/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts'],
+    files: [
+      'shared/environment.ts',
+      'infra/gateway/start-bundle.ts',
+      'infra/{local,rehearse}/**/*.ts',
+      'test/**/*.ts',
+      'bench/**/*.ts',
+    ],
     rules: { 'no-restricted-properties': 'off' },
   },
   { files: ['infra/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts'], rules: { 'no-console': 'off' } },

@@ -3,22 +3,26 @@ import { environment } from '../shared/environment.ts';
 import { log } from '../shared/logger.ts';
 import { lineRunLogs } from './logs/line-run-logs.ts';
 import { emitGatewayMetrics } from './metrics/emit-gateway-metrics.ts';
+import { serveHealth } from './serve-health.ts';
 import { startGateway } from './start-gateway.ts';
 
 /** The gateway as a process of its own, configured by environment variables. SIGTERM drains it. */
 const tls = v.object({ ca: v.string(), certificate: v.string(), key: v.string() });
 
-const { GATEWAY_PORT, GATEWAY_TLS } = environment();
+const { GATEWAY_PORT, GATEWAY_TLS, GATEWAY_HEALTH_PORT } = environment();
+const certificates = v.parse(v.pipe(v.string(), v.parseJson(), tls), GATEWAY_TLS);
 const gateway = await startGateway({
   port: GATEWAY_PORT,
-  tls: v.parse(v.pipe(v.string(), v.parseJson(), tls), GATEWAY_TLS),
+  tls: certificates,
   logs: lineRunLogs(),
 });
-const stopMetrics = emitGatewayMetrics(gateway);
+const stopMetrics = emitGatewayMetrics(gateway, certificates.certificate);
+const stopHealth = await serveHealth(GATEWAY_HEALTH_PORT);
 log('INFO', 'The gateway listens.', { port: gateway.port });
 
 process.once('SIGTERM', () => {
   stopMetrics();
+  stopHealth();
   void gateway.stop().then(
     () => process.exit(0),
     (error: unknown) => {

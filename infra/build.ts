@@ -1,8 +1,9 @@
 import { rmSync } from 'node:fs';
 import { bundleFunctions, bundleLimitInBytes, bundlesFolder } from './bundles/bundle-functions.ts';
+import { bundleGateway, gatewayFolder } from './bundles/bundle-gateway.ts';
 
-rmSync(bundlesFolder, { recursive: true, force: true });
-const bundles = await bundleFunctions();
+for (const folder of [bundlesFolder, gatewayFolder]) rmSync(folder, { recursive: true, force: true });
+const [bundles] = await Promise.all([bundleFunctions(), bundleGateway()]);
 const tooLarge = bundles.filter(({ bytes }) => bytes > bundleLimitInBytes);
 for (const { name, bytes } of tooLarge) {
   console.error(`${name} has ${(bytes / 1000).toFixed(1)} KB; a bundle has at most ${bundleLimitInBytes / 1000} KB.`);

@@ -52,6 +52,19 @@ export interface Stage {
    */
   evidenceKeys: readonly [string, ...string[]];
   waits: Waits;
+  /** The gateway for the agents of real CVMs (docs/deploy.md#cvms). Default: none. */
+  gateway?: GatewayRow;
+}
+
+export interface GatewayRow {
+  /** The port at which agents connect. */
+  port: number;
+  /** At least 2, so that CVMs stay connected while one is replaced. */
+  tasks: number;
+  /** The IPv4 networks from which agents connect, such as `203.0.113.0/24`. Default: all. */
+  networks?: readonly string[];
+  /** A name of your own that CVMs connect to, with a CNAME to the load balancer. Default: the load balancer's name. */
+  hostName?: string;
 }
 
 /** How many requests each endpoint with the parameter `wait` holds at the same time. Above, it answers at once. */

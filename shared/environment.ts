@@ -68,6 +68,22 @@ const variables = {
   get GATEWAY_TLS() {
     return text('GATEWAY_TLS');
   },
+  /** Where the load balancer asks whether the gateway works. */
+  get GATEWAY_HEALTH_PORT() {
+    return wholeNumber('GATEWAY_HEALTH_PORT', /^[1-9][0-9]{0,4}$/, 'a port');
+  },
+  /** The names of the gateway in its certificate, separated by commas. */
+  get GATEWAY_HOSTS() {
+    return text('GATEWAY_HOSTS');
+  },
+  /** The key in KMS that signs the certificates of the gateway and of CVMs. */
+  get AUTHORITY_KEY_ARN() {
+    return text('AUTHORITY_KEY_ARN');
+  },
+  /** The secret that contains the gateway's certificates. */
+  get TLS_SECRET_ARN() {
+    return text('TLS_SECRET_ARN');
+  },
   get WAITS_PER_STAGE() {
     return count('WAITS_PER_STAGE');
   },

@@ -20,6 +20,8 @@ export const metricUnits = {
   /** Of a gateway: second agents that showed the certificate of a CVM whose first one still answered. */
   IdentityConflicts: 'Count',
   StreamsRefused: 'Count',
+  /** Of a gateway: the days until its certificate expires. */
+  CertificateDays: 'Count',
   ReportsDropped: 'Count',
   /** What a scheduled task found to do. Dimension `task`. Written only if there is something. */
   Waiting: 'Count',

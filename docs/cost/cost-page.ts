@@ -7,6 +7,9 @@ import { tenants } from './tenants.ts';
 import { transitionsOf } from './transitions.ts';
 import {
   behaviour,
+  connectedCvmBill,
+  gatewayBills,
+  gatewayTasks,
   metricsOfFailures,
   monthBills,
   runBills,
@@ -107,7 +110,20 @@ ${billTable(stage)}
 
 Not included: SQS, SNS and EventBridge (cents), the dashboard's log queries ($0.005 per GB scanned), stored logs ($0.03 per GB and month),
 Cognito ($0.015 per active user above 10,000), requests to KMS ($0.03 per 10,000), and the secret of a webhook for alarms ($0.40). Budgets
-without actions are free. A gateway for CVMs runs beside the stage and is priced apart.
+without actions are free.
+
+## A month of a gateway for CVMs
+
+A stage whose row has a \`gateway\` pays this as well, here for ${gatewayTasks} tasks:
+
+${billTable(gatewayBills())}
+
+A task serves some 4,000 CVMs. Each connected CVM without a run costs $${dollars(connectedCvmBill()).toFixed(3)} a month: a write every 45 seconds, PINGs
+and questions for its state. Its runs cost what other runs do, without polling and without the HTTP API: the gateway calls the same
+functions itself. Logs of runs cost $${prices['CloudWatch GB logged']} per GB, at most 8 MiB a run.
+
+With private subnets instead, two NAT gateways would cost $65 more, or one endpoint in each of two zones for each of four services
+$58, and the image would have to be copied into a registry of the account.
 
 ## Prices
 

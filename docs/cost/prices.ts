@@ -22,6 +22,12 @@ export const prices = {
   'KMS key, month': 1,
   'KMS signature': 15 / 1e6,
   'X-Ray trace recorded': 5 / 1e6,
+  'Fargate vCPU-hour, ARM64': 0.03238,
+  'Fargate GB-hour, ARM64': 0.00356,
+  'Network Load Balancer hour': 0.0225,
+  'Network Load Balancer capacity unit, hour': 0.006,
+  'public IPv4 address, hour': 0.005,
+  'Secrets Manager secret, month': 0.4,
 } as const;
 
 export type Price = keyof typeof prices;

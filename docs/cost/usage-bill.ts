@@ -149,8 +149,69 @@ const minutesPerMonth = 30 * 24 * 60;
 /** Metrics that a stage writes only while requests fail: charged for these hours alone. */
 export const metricsOfFailures = ['RequestsFailed'] as const;
 
+/** Metrics that only a gateway writes. */
+const metricsOfGateways = [
+  'ConnectedCvms',
+  'MissingForwarders',
+  'SpentCvms',
+  'OutboxAge',
+  'IdentityConflicts',
+  'StreamsRefused',
+  'ReportsDropped',
+  'CertificateDays',
+] as const satisfies (keyof typeof metricUnits)[];
+
 /** `RunsEnded` has one metric for each of three outcomes, `Waiting` one for each of two tasks. */
-const ownMetrics = Object.keys(metricUnits).length - metricsOfFailures.length + 2 + 1;
+const ownMetrics = Object.keys(metricUnits).length - metricsOfFailures.length - metricsOfGateways.length + 2 + 1;
+
+const hoursPerMonth = 730;
+
+/** What a row's gateway is priced with: the least that a stage may have. */
+export const gatewayTasks = 2;
+
+/** The pace of a gateway (gateway/pace.ts). */
+const commandReadsInSeconds = 0.5;
+const presenceInSeconds = 45;
+
+/** Four partitions, of which each query takes a unit. */
+const readUnitsPerLook = 4;
+
+/** The monthly cost of a gateway without CVMs. The zones of its load balancer and its tasks have a public address each. */
+export function gatewayBills(): Record<string, Bill> {
+  const secondsPerMonth = hoursPerMonth * 3600;
+  return {
+    [`${gatewayTasks} tasks`]: {
+      'Fargate vCPU-hour, ARM64': gatewayTasks * 0.25 * hoursPerMonth,
+      'Fargate GB-hour, ARM64': gatewayTasks * 0.5 * hoursPerMonth,
+    },
+    'addresses of the tasks': { 'public IPv4 address, hour': gatewayTasks * hoursPerMonth },
+    'load balancer': { 'Network Load Balancer hour': hoursPerMonth },
+    'addresses of the load balancer': { 'public IPv4 address, hour': 2 * hoursPerMonth },
+    'reading the commands': { 'DynamoDB read unit': (gatewayTasks * readUnitsPerLook * secondsPerMonth) / commandReadsInSeconds },
+    'key of the authority, secret of the certificate': { 'KMS key, month': 1, 'Secrets Manager secret, month': 1 },
+    'alarms, metrics': {
+      'CloudWatch alarm metric, month': 10,
+      'CloudWatch custom metric, month': metricsOfGateways.length,
+    },
+  };
+}
+
+/**
+ * The monthly cost of a connected CVM without a run: the write that keeps its presence, and what its two connections take of the
+ * load balancer's capacity. A unit has 100,000 connections, or one gigabyte an hour.
+ */
+export function connectedCvmBill(): Bill {
+  const ofConnections = 2 / 100_000;
+  const ofTraffic = bytesPerIdleHour / gigabyte;
+  return {
+    'DynamoDB write unit': (hoursPerMonth * 3600) / presenceInSeconds,
+    'Network Load Balancer capacity unit, hour': Math.max(ofConnections, ofTraffic) * hoursPerMonth,
+    'GB sent to the internet': (hoursPerMonth * bytesPerIdleHour) / 2 / gigabyte,
+  };
+}
+
+/** PINGs every 30 seconds on two connections, a question for the state every 25 seconds, and their answers: both directions, with TLS and TCP. */
+const bytesPerIdleHour = 2 * (3600 / 30) * 300 + (3600 / 25) * 700;
 
 /** The monthly cost of a stage that nobody uses. */
 export function stageBills(measured: Measured): Record<string, Bill> {

@@ -1,8 +1,20 @@
+import { X509Certificate } from 'node:crypto';
 import { emitMetric } from '../../shared/metrics.ts';
 import type { Gateway } from '../start-gateway.ts';
 
-/** Emits the state of a gateway, and what it has counted since the last time. @returns a function that stops */
-export function emitGatewayMetrics(gateway: Pick<Gateway, 'counts' | 'gauges'>, everyMilliseconds = 60_000): () => void {
+const day = 24 * 60 * 60 * 1000;
+
+/**
+ * Emits the state of a gateway, and what it has counted since the last time.
+ * @param certificate of the gateway, PEM
+ * @returns a function that stops
+ */
+export function emitGatewayMetrics(
+  gateway: Pick<Gateway, 'counts' | 'gauges'>,
+  certificate: string,
+  everyMilliseconds = 60_000,
+): () => void {
+  const expires = new X509Certificate(certificate).validToDate.getTime();
   const countsNow = () => structuredClone(gateway.counts);
   let before = countsNow();
   const timer = setInterval(() => {
@@ -15,6 +27,7 @@ export function emitGatewayMetrics(gateway: Pick<Gateway, 'counts' | 'gauges'>, 
     emitMetric('IdentityConflicts', counts.identityConflicts - before.identityConflicts);
     emitMetric('StreamsRefused', counts.streamsRefused - before.streamsRefused);
     emitMetric('ReportsDropped', counts.reportsDropped - before.reportsDropped);
+    emitMetric('CertificateDays', Math.floor((expires - Date.now()) / day));
     before = counts;
   }, everyMilliseconds);
   return () => clearInterval(timer);

@@ -9,8 +9,10 @@ import {
   type JsonGeneralNames,
   PemConverter,
   PublicKey,
+  type PublicKeyType,
   SubjectAlternativeNameExtension,
   X509Certificate,
+  type X509CertificateCreateCommonParams,
   X509CertificateGenerator,
 } from '@peculiar/x509';
 import { isIP } from 'node:net';
@@ -21,6 +23,16 @@ export interface Authority {
   certificate: string;
   key: string;
 }
+
+/** An authority whose private key is elsewhere. */
+export interface SigningAuthority {
+  /** PEM. */
+  certificate: string;
+  sign: Sign;
+}
+
+/** Signs the SHA-256 of some bytes on P-256. @returns r and s, 32 bytes each */
+export type Sign = (content: Uint8Array) => Promise<Uint8Array>;
 
 /** A certificate and its private key, in PEM. */
 export interface KeyPair {
@@ -34,21 +46,34 @@ const day = 24 * 60 * 60 * 1000;
 /** Creates an authority for the CVMs of one stage, valid for ten years. */
 export async function createAuthority(stage: string, now = Date.now()): Promise<Authority> {
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
-  const certificate = await X509CertificateGenerator.createSelfSigned({
-    name: `CN=CVMs of ${stage}`,
-    keys,
-    signingAlgorithm: algorithm,
+  const publicKey = new Uint8Array(await webcrypto.subtle.exportKey('spki', keys.publicKey));
+  const { certificate } = await selfSignedAuthority(stage, publicKey, signatureBy(keys.privateKey), now);
+  return { certificate, key: await exportKey(keys.privateKey) };
+}
+
+/** @param publicKey on P-256, in DER (SPKI) */
+export async function selfSignedAuthority(
+  stage: string,
+  publicKey: Uint8Array,
+  sign: Sign,
+  now = Date.now(),
+): Promise<SigningAuthority> {
+  const name = `CN=CVMs of ${stage}`;
+  const certificate = await signed(sign, {
+    subject: name,
+    issuer: name,
+    publicKey: new PublicKey(Uint8Array.from(publicKey)),
     ...validity(now, 3_650),
     extensions: [
       new BasicConstraintsExtension(true, 0, true),
       new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true),
     ],
   });
-  return { certificate: certificate.toString('pem'), key: await exportKey(keys.privateKey) };
+  return { certificate, sign };
 }
 
 /** Issues the certificate of a gateway, with its host names and addresses. */
-export async function issueServerCertificate(authority: Authority, hosts: string[], now = Date.now()): Promise<KeyPair> {
+export async function issueServerCertificate(authority: Authority | SigningAuthority, hosts: string[], now = Date.now()): Promise<KeyPair> {
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
   const names = hosts.map((host): JsonGeneralNames[number] => ({ type: isIP(host) ? 'ip' : 'dns', value: host }));
   const certificate = await issue(authority, {
@@ -67,7 +92,7 @@ export async function issueServerCertificate(authority: Authority, hosts: string
  * @param publicKey PEM; RSA or EC. The private key stays with the CVM
  */
 export async function issueCvmCertificate(
-  authority: Authority,
+  authority: Authority | SigningAuthority,
   identity: CvmIdentity,
   publicKey: string,
   now = Date.now(),
@@ -83,7 +108,7 @@ export async function issueCvmCertificate(
 }
 
 async function issue(
-  authority: Authority,
+  authority: Authority | SigningAuthority,
   {
     name,
     publicKey,
@@ -100,13 +125,9 @@ async function issue(
     now: number;
   },
 ): Promise<string> {
-  const [key = new ArrayBuffer(0)] = PemConverter.decode(authority.key);
-  const certificate = await X509CertificateGenerator.create({
-    serialNumber: randomBytes(16).toString('hex'),
+  return await signed('sign' in authority ? authority.sign : await signatureOf(authority), {
     subject: name,
     issuer: new X509Certificate(authority.certificate).subject,
-    signingKey: await webcrypto.subtle.importKey('pkcs8', key, algorithm, false, ['sign']),
-    signingAlgorithm: algorithm,
     publicKey,
     ...validity(now, days),
     extensions: [
@@ -116,7 +137,37 @@ async function issue(
       new SubjectAlternativeNameExtension(names),
     ],
   });
-  return certificate.toString('pem');
+}
+
+async function signatureOf(authority: Authority): Promise<Sign> {
+  const [key = new ArrayBuffer(0)] = PemConverter.decode(authority.key);
+  return signatureBy(await webcrypto.subtle.importKey('pkcs8', key, algorithm, false, ['sign']));
+}
+
+function signatureBy(key: webcrypto.CryptoKey): Sign {
+  return async (content) => new Uint8Array(await webcrypto.subtle.sign(algorithm, key, content));
+}
+
+/** @returns PEM */
+async function signed(sign: Sign, certificate: X509CertificateCreateCommonParams & { publicKey: PublicKeyType }): Promise<string> {
+  // The library signs by WebCrypto. A key in KMS has none, so it gets the one operation that it calls, and the key's algorithm.
+  const signing = {
+    getRandomValues: webcrypto.getRandomValues.bind(webcrypto),
+    subtle: {
+      sign: async (_algorithm: unknown, _key: unknown, content: ArrayBuffer) => Uint8Array.from(await sign(new Uint8Array(content))).buffer,
+      exportKey: webcrypto.subtle.exportKey.bind(webcrypto.subtle),
+    },
+  };
+  const issued = await X509CertificateGenerator.create(
+    {
+      ...certificate,
+      serialNumber: randomBytes(16).toString('hex'),
+      signingKey: { type: 'private', extractable: false, usages: ['sign'], algorithm },
+      signingAlgorithm: algorithm,
+    },
+    signing,
+  );
+  return issued.toString('pem');
 }
 
 /** The clock of a CVM may be a little behind. */

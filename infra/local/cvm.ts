@@ -3,21 +3,22 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createClient } from '../../client/create-client.ts';
 import { ServiceProblem } from '../../client/service-problem.ts';
-import { issueLocalToken } from '../../client/tokens/local-token.ts';
 import { parseOptions, portFromEnvironment, runCommand, UsageError } from './arguments.ts';
-import type { Enrolment } from './cvm-gateway.ts';
+import { noService, thisMachine, type CvmPlace } from './cvm-place.ts';
 
-const usage = `Usage: npm run cvm -- enrol --domain DOMAIN --cvm CVM [--out DIR] [--key ec|rsa]
-       npm run cvm -- revoke --domain DOMAIN --cvm CVM
+const usage = `Usage: npm run cvm -- enrol --domain DOMAIN --cvm CVM [--out DIR] [--key ec|rsa] [--stage STAGE]
+       npm run cvm -- revoke --domain DOMAIN --cvm CVM [--stage STAGE]
 
-Lets a real CVM take runs from the service that runs on this machine. Set PORT to its port (default 3000).
+Lets a real CVM take runs from the service that runs on this machine. Set PORT to its port (default 3000). With --stage, from
+a stage on AWS: set TOKEN to a token of an administrator of the domain, and use the credentials of the stage's account.
 
   enrol     makes a key and a certificate for the CVM, registers the CVM, and prints what to write into the CVM's
             /etc/cocos/environment. Enrol it again to renew its certificate: the one before is refused then.
   revoke    removes the certificate from the CVM's registration. Its streams end within a minute.
 
   --out     where to write the key and the certificates (default certificates/CVM)
-  --key     the kind of key (default ec)`;
+  --key     the kind of key (default ec)
+  --stage   a stage of infra/stages.ts with a gateway`;
 
 await runCommand(usage, async () => {
   const [command, ...args] = process.argv.slice(2);
@@ -27,6 +28,7 @@ await runCommand(usage, async () => {
       cvm: { type: 'string' },
       out: { type: 'string' },
       key: { type: 'string', default: 'ec' },
+      stage: { type: 'string' },
       help: { type: 'boolean', short: 'h' },
     },
     command === '--help' || command === '-h' ? ['--help'] : args,
@@ -39,14 +41,20 @@ await runCommand(usage, async () => {
   if (command !== 'enrol' && command !== 'revoke') throw new UsageError('Expected enrol or revoke.');
   if (!domain || !cvm) throw new UsageError('--domain and --cvm are required.');
   if (key !== 'ec' && key !== 'rsa') throw new UsageError(`--key is ${JSON.stringify(key)}; expected ec or rsa.`);
-  const service = `http://127.0.0.1:${portFromEnvironment()}`;
+  const place = options.stage === undefined ? thisMachine(portFromEnvironment()) : await stageNamed(options.stage);
   if (command === 'revoke') {
-    await register(service, { domain, cvm, certificate: null });
+    await register(place, { domain, cvm, certificate: null });
     process.stdout.write(`The certificate of ${cvm} is revoked.\n`);
     return;
   }
-  process.stdout.write(await enrol(service, { domain, cvm, key, directory: resolve(options.out ?? join('certificates', cvm)) }));
+  process.stdout.write(await enrol(place, { domain, cvm, key, directory: resolve(options.out ?? join('certificates', cvm)) }));
 });
+
+/** Loaded only when it is needed, because it contains the CDK. */
+async function stageNamed(name: string): Promise<CvmPlace> {
+  const { deployedStage } = await import('./deployed-stage.ts');
+  return await deployedStage(name, process.env['TOKEN']);
+}
 
 interface Request {
   domain: string;
@@ -56,12 +64,12 @@ interface Request {
 }
 
 /** @returns what to tell the user */
-async function enrol(service: string, { domain, cvm, key, directory }: Request): Promise<string> {
+async function enrol(place: CvmPlace, { domain, cvm, key, directory }: Request): Promise<string> {
   const keys =
     key === 'ec' ? generateKeyPairSync('ec', { namedCurve: 'P-256' }) : generateKeyPairSync('rsa', { modulusLength: 3072 });
-  const public_key = keys.publicKey.export({ format: 'pem', type: 'spki' });
-  const enrolment = await askForCertificate(service, { domain, cvm_id: cvm, public_key });
-  await register(service, { domain, cvm, certificate: enrolment.certificate });
+  const publicKey = keys.publicKey.export({ format: 'pem', type: 'spki' }).toString();
+  const enrolment = await place.enrol({ domain, cvmId: cvm, publicKey });
+  await register(place, { domain, cvm, certificate: enrolment.certificate });
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   writeFileSync(join(directory, 'key.pem'), keys.privateKey.export({ format: 'pem', type: 'pkcs8' }), { mode: 0o600 });
   writeFileSync(join(directory, 'cert.pem'), enrolment.certificate);
@@ -82,12 +90,11 @@ AGENT_CVM_GRPC_SERVER_CA_CERTS=/etc/cocos/certs/ca.pem
 
 /** Registers the CVM, with the description that it has. */
 async function register(
-  service: string,
+  { service, token }: CvmPlace,
   { domain, cvm: cvmID, certificate }: { domain: string; cvm: string; certificate: string | null },
 ): Promise<void> {
   try {
-    const token = await issueLocalToken({ baseUrl: service, sub: 'enrolment', groups: [`${domain}:administrator`] });
-    const client = createClient({ baseUrl: service, domain, token });
+    const client = createClient({ baseUrl: service, domain, token: await token(domain) });
     const known = await client.getCvm({ cvmID }).catch(unlessMissing);
     await client.registerCvm({ cvmID, body: { description: known?.description ?? '', certificate } });
   } catch (error) {
@@ -99,24 +106,4 @@ async function register(
 
 function unlessMissing(error: unknown): undefined {
   if (!(error instanceof ServiceProblem) || error.code !== 'not_found') throw error;
-}
-
-function noService(service: string): Error {
-  return new Error(`No service answers at ${service}. Start it with \`npm start\`, or set PORT to its port.`);
-}
-
-/** Asks the service of this machine for a certificate, which is no part of the API. */
-async function askForCertificate(service: string, body: unknown): Promise<Enrolment> {
-  const response = await fetch(`${service}/local/cvm`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  }).catch(() => {
-    throw noService(service);
-  });
-  const text = await response.text();
-  if (response.ok) return JSON.parse(text) as Enrolment;
-  const { message, detail } = JSON.parse(text || '{}') as { message?: string; detail?: string };
-  const reason = message ?? detail ?? `The service answered ${response.status}.`;
-  throw response.status === 400 ? new UsageError(reason) : new Error(reason);
 }

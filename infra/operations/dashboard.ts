@@ -12,11 +12,14 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import { functionNames } from '../bundles/function-names.ts';
+import { gatewayLogName } from '../gateway/gateway-service.ts';
 import { nameIn } from '../stages.ts';
 import type { Alarms } from './alarms.ts';
 import {
   apiMetric,
+  connectedCvms,
   functionMetric,
+  gatewayTaskMetric,
   serviceMetric,
   tableMetric,
   throttledFunctions,
@@ -64,6 +67,10 @@ export class ServiceDashboard extends Dashboard {
         undeliveredEvents(watched),
       ]),
     );
+    if (watched.stage.gateway) {
+      this.addWidgets(heading('CVMs at the gateway'), ...gatewayGraphs(watched));
+      this.addWidgets(refusals(watched));
+    }
     this.addWidgets(heading('Failures by domain'), failuresByDomain(watched));
     this.addWidgets(latestFailures(watched));
     this.addWidgets(
@@ -82,6 +89,42 @@ function heading(text: string): IWidget {
 
 function graph(title: string, left: IMetric[], width = third): IWidget {
   return new GraphWidget({ title, left, width, height: 6 });
+}
+
+function gatewayGraphs(watched: Watched): IWidget[] {
+  const most = (name: 'MissingForwarders' | 'SpentCvms' | 'OutboxAge') => serviceMetric(watched, name, Stats.MAXIMUM);
+  return [
+    graph('CVMs', [connectedCvms(watched), most('MissingForwarders'), most('SpentCvms')]),
+    graph('Refused and dropped', [
+      serviceMetric(watched, 'StreamsRefused'),
+      serviceMetric(watched, 'IdentityConflicts'),
+      serviceMetric(watched, 'ReportsDropped'),
+    ]),
+    new GraphWidget({
+      title: 'Tasks in percent, and the oldest report in milliseconds',
+      left: [gatewayTaskMetric(watched, 'CPUUtilization'), gatewayTaskMetric(watched, 'MemoryUtilization')],
+      right: [most('OutboxAge')],
+      width: third,
+      height: 6,
+    }),
+  ];
+}
+
+/** Apart from the failures of functions, because a query reads at most 50 logs. */
+function refusals({ stage }: Watched): IWidget {
+  return new LogQueryWidget({
+    title: 'Warnings and failures of the gateway',
+    logGroupNames: [gatewayLogName(stage)],
+    queryLines: [
+      'filter level in ["WARN", "ERROR"] and not ispresent(log)',
+      'stats count(*) as entries, max(@timestamp) as latest by cvm, message, reason, error.name',
+      'sort latest desc',
+      'limit 50',
+    ],
+    view: LogQueryVisualizationType.TABLE,
+    width: full,
+    height: 6,
+  });
 }
 
 function logs({ stage }: Watched): string[] {

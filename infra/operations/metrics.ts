@@ -142,7 +142,29 @@ export function tableMetric({ tableName }: Watched, metricName: 'ReadThrottleEve
   });
 }
 
-/** A metric that the service's functions emit. */
+/** The largest share, in percent, that a task of the gateway uses of its processor or memory. */
+export function gatewayTaskMetric({ stage }: Watched, metricName: 'CPUUtilization' | 'MemoryUtilization'): Metric {
+  const name = nameIn(stage, 'gateway');
+  return new Metric({
+    namespace: 'AWS/ECS',
+    metricName,
+    dimensionsMap: { ClusterName: name, ServiceName: name },
+    statistic: Stats.MAXIMUM,
+    period,
+  });
+}
+
+/** The CVMs that are connected. Each gateway writes its own once a minute. */
+export function connectedCvms(watched: Watched): IMetric {
+  return new MathExpression({
+    expression: 'written / 5',
+    usingMetrics: { written: serviceMetric(watched, 'ConnectedCvms') },
+    label: 'connected',
+    period,
+  });
+}
+
+/** A metric that the service's functions and its gateway emit. */
 export function serviceMetric(
   { stage }: Watched,
   metricName: MetricName,

@@ -18,7 +18,15 @@ export type RunbookHeading =
   | 'the-api-is-slow'
   | 'the-run-lifecycle-fails'
   | 'events-are-undelivered'
-  | 'the-table-throttles';
+  | 'the-table-throttles'
+  | 'gateways-are-missing'
+  | 'cvms-are-refused'
+  | 'two-machines-are-one-cvm'
+  | 'cvms-have-no-log-forwarder'
+  | 'cvms-are-spent'
+  | 'reports-wait-in-the-gateway'
+  | 'the-gateway-is-full'
+  | 'the-certificate-of-the-gateway-expires';
 
 /** The period of all metrics. */
 export const period = Duration.minutes(5);
@@ -32,6 +40,8 @@ export interface ServiceAlarmProps {
   threshold: number;
   /** The alarm triggers below the threshold instead, and missing data counts as 0. */
   isTooLittle?: boolean;
+  /** Missing data counts as nothing wrong, also for what is too little. */
+  isOptional?: boolean;
   /** The number of consecutive periods. Default 1. */
   periods?: number;
   /** What users lose. Part of the alarm's text. */
@@ -42,7 +52,7 @@ export interface ServiceAlarmProps {
 /** An alarm whose text says what users lose and names a heading of the runbook. */
 export class ServiceAlarm extends Alarm {
   constructor(scope: Construct, name: string, props: ServiceAlarmProps) {
-    const { stage, topics, metric, threshold, isTooLittle, periods, loses, runbook } = props;
+    const { stage, topics, metric, threshold, isTooLittle, isOptional, periods, loses, runbook } = props;
     super(scope, name.replace('/', '-'), {
       alarmName: nameIn(stage, name),
       alarmDescription: `${loses} What to do: docs/runbook.md#${runbook}`,
@@ -52,7 +62,7 @@ export class ServiceAlarm extends Alarm {
       comparisonOperator: isTooLittle
         ? ComparisonOperator.LESS_THAN_THRESHOLD
         : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-      treatMissingData: isTooLittle ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
+      treatMissingData: isTooLittle && !isOptional ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
     });
     const actions = topics.map((topic) => new SnsAction(topic));
     this.addAlarmAction(...actions);

@@ -42,6 +42,7 @@ const accessLogFormat = {
 export class ServiceApi extends Construct {
   readonly http: HttpApi;
   readonly authorizer: HttpJwtAuthorizer;
+  readonly url: string;
   private readonly deployed: CfnStage;
 
   constructor(scope: Construct, id: string, { stage, issuer }: { stage: Stage; issuer: Issuer }) {
@@ -72,7 +73,8 @@ export class ServiceApi extends Construct {
       ...(domain ? { domainMapping: { domainName: domain } } : {}),
     });
     this.deployed = deployed.node.defaultChild as CfnStage;
-    new CfnOutput(this, 'Url', { value: stage.domain ? `https://${stage.domain.name}` : deployed.url.replace(/\/$/, '') });
+    this.url = stage.domain ? `https://${stage.domain.name}` : deployed.url.replace(/\/$/, '');
+    new CfnOutput(this, 'Url', { value: this.url });
   }
 
   /** CloudFormation must create the routes before the stage that throttles them. */

@@ -21,6 +21,7 @@ export interface ServiceStackProps {
 /** The stateless part, which can be replaced at any time: the API, the functions, the state machine and the triggers. */
 export class ServiceStack extends StageStack {
   readonly apiId: string;
+  readonly apiUrl: string;
   readonly stateMachineArn: string;
 
   constructor(scope: Construct, id: string, { stage, state, codeOf }: ServiceStackProps) {
@@ -38,6 +39,7 @@ export class ServiceStack extends StageStack {
 
     const api = new ServiceApi(this, 'Api', { stage, issuer });
     this.apiId = api.http.apiId;
+    this.apiUrl = api.url;
     new Endpoints(this, 'Endpoints', { stage, api, issuer, resources, codeOf });
 
     const undelivered = new Undelivered(this, 'Undelivered', stage);

@@ -3,6 +3,7 @@ import type { Construct } from 'constructs';
 import { StageStack } from '../stage-stack.ts';
 import type { Resources } from '../service/permissions.ts';
 import { nameIn, type Issuer, type Stage } from '../stages.ts';
+import { CvmAuthorityKey } from './cvm-authority-key.ts';
 import { ContentBucket } from './content-bucket.ts';
 import { EvidenceKeys } from './evidence-keys.ts';
 import { SealingKey } from './sealing-key.ts';
@@ -20,12 +21,15 @@ export class StateStack extends StageStack {
   readonly resources: Omit<Resources, 'stateMachineArn'>;
   readonly contentBucketName: string;
   readonly issuer: Issuer;
+  /** The key that signs the certificates of CVMs and of their gateway. Undefined for a stage without a gateway. */
+  readonly cvmAuthorityKeyArn: string | undefined;
 
   constructor(scope: Construct, id: string, { stage }: { stage: Stage }) {
     super(scope, id, stage, 'Computation management: table, content, keys, users');
     const table = this.tableOf(stage);
     const { bucketName, ...content } = this.contentOf(stage);
     const { signingKeyArn, publishedKeyArns } = new EvidenceKeys(this, 'EvidenceKeys', stage);
+    this.cvmAuthorityKeyArn = stage.gateway && new CvmAuthorityKey(this, 'CvmAuthorityKey', stage).keyArn;
     const { sealingKeyArn } = new SealingKey(this, 'SealingKey', stage);
     this.issuer = this.issuerOf(stage);
     this.contentBucketName = bucketName;

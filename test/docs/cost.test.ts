@@ -4,7 +4,7 @@ import { costPage } from '../../docs/cost/cost-page.ts';
 import { readMeasured } from '../../docs/cost/measured.ts';
 import { addUp, dollars } from '../../docs/cost/prices.ts';
 import { transitionsOf } from '../../docs/cost/transitions.ts';
-import { stageBills } from '../../docs/cost/usage-bill.ts';
+import { connectedCvmBill, stageBills } from '../../docs/cost/usage-bill.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { tasks } from '../../shared/tasks/tasks.ts';
 
@@ -24,6 +24,12 @@ describe('docs/cost.md', () => {
 describe('stageBills', () => {
   it('add up to less than $17 a month for a stage that nobody uses', () => {
     expect(dollars(addUp(Object.values(stageBills(measured)).map((bill) => [1, bill])))).toBeLessThan(17);
+  });
+});
+
+describe('connectedCvmBill', () => {
+  it('adds up to less than 5 cents a month for a CVM without a run', () => {
+    expect(dollars(connectedCvmBill())).toBeLessThan(0.05);
   });
 });
 

@@ -123,7 +123,7 @@ const itemActions: Record<string, string> = {
 };
 
 /** A transaction needs the permissions of its actions. */
-function tableActions(commandName: string, input: object): string[] {
+export function tableActions(commandName: string, input: object): string[] {
   const name = commandName
     .replace(/Command$/, '')
     .replace(/^(Get|Put|Update|Delete)$/, '$1Item')

@@ -1,9 +1,12 @@
-import { readFileSync } from 'node:fs';
-import { App } from 'aws-cdk-lib';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App, type Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag';
-import { ServiceStage } from '../../infra/service-stage.ts';
+import { certificateFunctionFolder, gatewayFiles } from '../../infra/bundles/bundle-gateway.ts';
+import { ServiceStage, type BuiltCode } from '../../infra/service-stage.ts';
 import { stages, type Stage } from '../../infra/stages.ts';
 
 /** The part of a template's resource that tests read. */
@@ -16,7 +19,7 @@ export interface Resource {
 
 export interface SynthesizedStage {
   stage: Stage;
-  stacks: Record<'state' | 'service' | 'operations', SynthesizedStack>;
+  stacks: Record<'state' | 'service' | 'operations', SynthesizedStack> & { gateway?: SynthesizedStack };
 }
 
 export interface SynthesizedStack {
@@ -42,6 +45,7 @@ export const fullStage: Stage = {
     { webhook: { url: 'https://pages.example.com/alarms', header: 'authorization', secretName: 'pages' } },
   ],
   evidenceKeys: ['key-1', 'key-2'],
+  gateway: { port: 7001, tasks: 2, networks: ['203.0.113.0/24'], hostName: 'cvms.example.com' },
 };
 
 /** The stages of the table, and one that uses every option of a stage. */
@@ -59,7 +63,7 @@ export const ownStage = stageNamed('dev');
 /** Returns the findings of cdk-nag for a stage. `npm run synth` checks only the stages of the table. */
 export function findingsOf(row: Stage): string[] {
   const app = openApp();
-  const stage = new ServiceStage(app, row, standIn);
+  const stage = new ServiceStage(app, row, standIns());
   return [new AwsSolutionsChecks(), new ServerlessChecks()].flatMap((pack) =>
     pack.validateScope(stage).violations.map(({ ruleName }) => ruleName),
   );
@@ -68,7 +72,7 @@ export function findingsOf(row: Stage): string[] {
 /** Returns the errors that keep `cdk synth` from accepting a stage. */
 export function errorsOf(stage: Stage): string[] {
   const app = openApp();
-  new ServiceStage(app, stage, standIn);
+  new ServiceStage(app, stage, standIns());
   try {
     app.synth();
     return [];
@@ -78,12 +82,12 @@ export function errorsOf(stage: Stage): string[] {
 }
 
 /** Synthesizes stages as `cdk synth` does, but without bundling and without the checks of `npm run synth`. */
-export function synthesize(wanted: readonly Stage[] = everyStage): SynthesizedStage[] {
+export function synthesize(wanted: readonly Stage[] = everyStage, code = standIns()): SynthesizedStage[] {
   const app = openApp();
   return wanted
     .map((stage) => ({
       stage,
-      stacks: new ServiceStage(app, stage, standIn).stacks,
+      stacks: new ServiceStage(app, stage, code).stacks,
     }))
     .map(({ stage, stacks }) => ({
       stage,
@@ -91,11 +95,20 @@ export function synthesize(wanted: readonly Stage[] = everyStage): SynthesizedSt
         state: synthesizedStack(stacks.state),
         service: synthesizedStack(stacks.service),
         operations: synthesizedStack(stacks.operations),
+        ...(stacks.gateway ? { gateway: synthesizedStack(stacks.gateway) } : {}),
       },
     }));
 }
 
-const standIn = () => Code.fromInline('exports.handler = () => {};');
+/** Code that only the template of a stage needs. */
+export function standIns(): BuiltCode {
+  const gatewayFolder = mkdtempSync(join(tmpdir(), 'gateway-stand-in-'));
+  mkdirSync(join(gatewayFolder, certificateFunctionFolder));
+  for (const name of [...gatewayFiles, join(certificateFunctionFolder, 'index.mjs')]) {
+    writeFileSync(join(gatewayFolder, name), `// ${name}`);
+  }
+  return { codeOf: () => Code.fromInline('exports.handler = () => {};'), gatewayFolder };
+}
 
 function openApp(): App {
   process.env['CDK_VALIDATION'] = 'false';
@@ -105,7 +118,7 @@ function openApp(): App {
   return new App({ context: { ...context, 'aws:cdk:bundling-stacks': [] } });
 }
 
-function synthesizedStack(stack: ServiceStage['stacks']['state' | 'service' | 'operations']): SynthesizedStack {
+function synthesizedStack(stack: Stack): SynthesizedStack {
   const template = Template.fromStack(stack).toJSON() as {
     Resources?: Record<string, Resource>;
     Outputs?: Record<string, { Export?: { Name: string } }>;

@@ -1,0 +1,8 @@
+import type { Uses } from '../shared/uses.ts';
+
+/** The AWS actions that a gateway calls. */
+export const gatewayUses = {
+  table: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
+  stateMachine: ['SendTaskSuccess', 'SendTaskHeartbeat'],
+  sealingKey: ['Decrypt'],
+} as const satisfies Uses;

@@ -1,0 +1,37 @@
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { bundleOptions } from './bundle-options.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+/** `npm run build` writes the gateway here, and the function that issues its certificate. */
+export const gatewayFolder = join(root, 'dist/gateway');
+
+/** The files of the gateway. The first one is what runs. */
+export const gatewayFiles = ['index.mjs', 'cvms.proto'] as const;
+
+/** The folder of the function that issues the gateway's certificate, within the gateway's. */
+export const certificateFunctionFolder = 'issue-certificate';
+
+/** Packages of CommonJS call `require` for Node's modules, which modules do not have. */
+const banner = { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" };
+
+/** Bundles the gateway, and the function that issues its certificate. */
+export async function bundleGateway(outdir = gatewayFolder): Promise<void> {
+  const options = { ...bundleOptions, absWorkingDir: root, outdir, banner };
+  await Promise.all([
+    build({
+      ...options,
+      external: [], // unlike functions, tasks get their credentials from the last of the SDK's providers, which loads them all
+      plugins: [], // they make cold starts of functions shorter
+      minify: false, // Node prints the line of code that a process ended at
+      entryPoints: [{ in: 'gateway/main.ts', out: 'index' }],
+    }),
+    build({
+      ...options,
+      entryPoints: [{ in: 'infra/gateway/issue-certificate.ts', out: `${certificateFunctionFolder}/index` }],
+    }),
+  ]);
+  copyFileSync(join(root, 'gateway/wire/cvms.proto'), join(outdir, 'cvms.proto'));
+}

@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Stack } from 'aws-cdk-lib';
+import { Asset } from 'aws-cdk-lib/aws-s3-assets';
+import { Construct } from 'constructs';
+import { transformSync } from 'esbuild';
+import { gatewayFiles } from '../bundles/bundle-gateway.ts';
+
+/** The gateway's code as files in the bucket of CDK's assets, and how a container fetches and starts it. */
+export class GatewayBundle extends Construct {
+  /** For the container, which has nothing but Node. */
+  readonly command: string[];
+  readonly variables: Record<'BUNDLE_URL' | 'BUNDLE_FILES', string>;
+  /** The ARNs of the files. */
+  readonly arns: string[];
+  /** Changes with the content of the files. */
+  readonly digest: string;
+
+  constructor(scope: Construct, id: string, folder: string) {
+    super(scope, id);
+    const files = gatewayFiles.map((name) => {
+      const path = join(folder, name);
+      const asset = new Asset(this, name, { path });
+      return { name, asset, sha256: createHash('sha256').update(readFileSync(path)).digest('hex') };
+    });
+    const [first] = files;
+    const { region, urlSuffix } = Stack.of(this);
+    this.command = ['node', '--input-type=module', '--eval', startCommand()];
+    this.variables = {
+      BUNDLE_URL: `https://${first?.asset.s3BucketName}.s3.${region}.${urlSuffix}`,
+      BUNDLE_FILES: JSON.stringify(files.map(({ name, asset, sha256 }) => ({ name, key: asset.s3ObjectKey, sha256 }))),
+    };
+    this.arns = files.map(({ asset }) => `${asset.bucket.bucketArn}/${asset.s3ObjectKey}`);
+    this.digest = createHash('sha256')
+      .update(files.map(({ sha256 }) => sha256).join())
+      .digest('hex');
+  }
+}
+
+/** Returns the code of start-bundle.ts for Node's `--eval`. */
+function startCommand(): string {
+  const source = readFileSync(new URL('start-bundle.ts', import.meta.url), 'utf8');
+  const withoutDollars = { 'template-literal': false }; // CloudFormation takes them for references
+  return transformSync(source, { loader: 'ts', format: 'esm', minify: true, supported: withoutDollars }).code.trim();
+}

@@ -1,0 +1,97 @@
+import { type CfnResource, CustomResource, Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Architecture, Code, Function as LambdaFunction, LoggingFormat, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import { Construct } from 'constructs';
+import { acknowledge } from '../acknowledge.ts';
+import { nameIn, type Stage } from '../stages.ts';
+
+export interface GatewayCertificateProps {
+  stage: Stage;
+  /** The key of the authority. */
+  authorityKeyArn: string;
+  hosts: readonly string[];
+  /** The folder of the function. */
+  code: string;
+  /** A new value issues a new certificate. */
+  trigger: string;
+}
+
+/**
+ * The certificate of the gateway and its private key, in a secret. A function issues a new one with each deployment that replaces
+ * the tasks, and when it is called by hand. It is the only one that may sign with the authority's key during a deployment.
+ */
+export class GatewayCertificate extends Construct {
+  readonly secret: Secret;
+  /** The version of the secret. Tasks read it once, so a new version must replace them. */
+  readonly version: string;
+
+  constructor(scope: Construct, id: string, { stage, authorityKeyArn, hosts, code, trigger }: GatewayCertificateProps) {
+    super(scope, id);
+    this.secret = new Secret(this, 'Secret', {
+      description: `The certificates of the gateway of ${stage.name}`,
+      removalPolicy: RemovalPolicy.DESTROY, // the next deployment issues another
+    });
+    acknowledge(
+      this.secret,
+      'AwsSolutions-SMG4',
+      'Each deployment of the gateway replaces it, and an alarm tells long before it expires.',
+    );
+    const functionName = nameIn(stage, 'gateway-certificate');
+    const log = new LogGroup(this, 'Log', {
+      logGroupName: `/aws/lambda/${functionName}`,
+      retention: stage.logRetention,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    const issuer = new LambdaFunction(this, 'Function', {
+      functionName,
+      description: 'Issues the certificate of the gateway',
+      code: Code.fromAsset(code),
+      handler: 'index.handler',
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      memorySize: 512,
+      timeout: Duration.seconds(60),
+      tracing: Tracing.ACTIVE,
+      role: this.roleOf(authorityKeyArn, log).withoutPolicyUpdates(),
+      logGroup: log,
+      loggingFormat: LoggingFormat.JSON,
+      environment: {
+        STAGE: stage.name,
+        LOG_LEVEL: stage.logLevel,
+        AUTHORITY_KEY_ARN: authorityKeyArn,
+        TLS_SECRET_ARN: this.secret.secretArn,
+        GATEWAY_HOSTS: hosts.join(','),
+      },
+    });
+    acknowledge(issuer, 'Serverless-LambdaDLQ', 'CloudFormation waits for its answer and fails the deployment without one.');
+    const issued = new CustomResource(this, 'Issued', {
+      serviceToken: issuer.functionArn,
+      properties: { Hosts: hosts, Trigger: trigger },
+    });
+    (issued.node.defaultChild as CfnResource).addPropertyOverride('ServiceTimeout', 300);
+    this.version = issued.getAttString('Version');
+  }
+
+  private roleOf(authorityKeyArn: string, log: LogGroup): Role {
+    const allow = (actions: string[], resource: string) => new PolicyStatement({ actions, resources: [resource] });
+    const role = new Role(this, 'Role', {
+      assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
+      inlinePolicies: {
+        uses: new PolicyDocument({
+          statements: [
+            allow(['kms:GetPublicKey', 'kms:Sign'], authorityKeyArn),
+            allow(['secretsmanager:PutSecretValue'], this.secret.secretArn),
+            allow(['logs:CreateLogStream', 'logs:PutLogEvents'], log.logGroupArn),
+            allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], '*'),
+          ],
+        }),
+      },
+    });
+    const traces = 'X-Ray traces support no resource-level permissions.';
+    acknowledge(role, 'Serverless-LambdaStarPermissions', traces);
+    acknowledge(role, 'AwsSolutions-IAM5[Resource::*]', traces);
+    return role;
+  }
+}

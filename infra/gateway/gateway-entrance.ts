@@ -1,0 +1,61 @@
+import { Duration } from 'aws-cdk-lib';
+import {
+  IpAddressType,
+  NetworkLoadBalancer,
+  NetworkTargetGroup,
+  Protocol,
+  TargetType,
+} from 'aws-cdk-lib/aws-elasticloadbalancingv2';
+import { Construct } from 'constructs';
+import { acknowledge } from '../acknowledge.ts';
+import { nameIn, type GatewayRow, type Stage } from '../stages.ts';
+import type { GatewayNetwork } from './gateway-network.ts';
+
+export interface GatewayEntranceProps {
+  stage: Stage;
+  row: GatewayRow;
+  network: GatewayNetwork;
+  healthPort: number;
+}
+
+/** The Network Load Balancer in front of the gateway. TLS ends at the gateway, which has to see the certificates of CVMs. */
+export class GatewayEntrance extends Construct {
+  readonly targets: NetworkTargetGroup;
+  /** The names in the gateway's certificate. The first one is the one to tell CVMs. */
+  readonly hosts: string[];
+
+  constructor(scope: Construct, id: string, { stage, row, network, healthPort }: GatewayEntranceProps) {
+    super(scope, id);
+    const balancer = new NetworkLoadBalancer(this, 'LoadBalancer', {
+      loadBalancerName: nameIn(stage, 'cvms').slice(0, 32),
+      vpc: network.vpc,
+      internetFacing: true,
+      ipAddressType: IpAddressType.IPV4,
+      crossZoneEnabled: true, // a zone may have no task while one is replaced
+      securityGroups: [network.ofEntrance],
+      deletionProtection: stage.deletionProtection, // its name is in the environment of every CVM
+    });
+    acknowledge(balancer, 'AwsSolutions-ELB2', 'A Network Load Balancer logs only what it decrypts itself.');
+    this.targets = new NetworkTargetGroup(this, 'Targets', {
+      vpc: network.vpc,
+      port: row.port,
+      protocol: Protocol.TCP,
+      targetType: TargetType.IP,
+      preserveClientIp: true, // the gateway logs the address of whom it refuses
+      // Streams last for as long as their CVM, so waiting longer would only delay the end of a task.
+      deregistrationDelay: Duration.seconds(10),
+      healthCheck: {
+        protocol: Protocol.HTTP,
+        port: String(healthPort),
+        path: '/',
+        interval: Duration.seconds(10),
+        timeout: Duration.seconds(5),
+        healthyThresholdCount: 2,
+        unhealthyThresholdCount: 3,
+      },
+    });
+    balancer.addListener('Agents', { port: row.port, protocol: Protocol.TCP, defaultTargetGroups: [this.targets] });
+    const { loadBalancerDnsName } = balancer;
+    this.hosts = row.hostName === undefined ? [loadBalancerDnsName] : [row.hostName, loadBalancerDnsName];
+  }
+}

@@ -1,0 +1,90 @@
+import {
+  GatewayVpcEndpointAwsService,
+  IpAddresses,
+  Peer,
+  Port,
+  SecurityGroup,
+  SubnetType,
+  Vpc,
+  type GatewayVpcEndpoint,
+  type IVpc,
+} from 'aws-cdk-lib/aws-ec2';
+import { AnyPrincipal, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Construct } from 'constructs';
+import { gatewayUses } from '../../gateway/uses.ts';
+import { acknowledge } from '../acknowledge.ts';
+import { nameIn, type GatewayRow, type Stage } from '../stages.ts';
+
+export interface GatewayNetworkProps {
+  stage: Stage;
+  row: GatewayRow;
+  healthPort: number;
+  tableArn: string;
+  /** The ARNs of the objects that tasks fetch. */
+  bundleArns: string[];
+}
+
+/**
+ * The network of the gateway: public subnets in two zones, without NAT (docs/adr/0016-gateway-on-aws.md). Only the load balancer can
+ * reach tasks. They reach the table and S3 without leaving AWS's network, and other addresses by HTTPS alone.
+ */
+export class GatewayNetwork extends Construct {
+  readonly vpc: IVpc;
+  readonly ofEntrance: SecurityGroup;
+  readonly ofTasks: SecurityGroup;
+
+  constructor(scope: Construct, id: string, { stage, row, healthPort, tableArn, bundleArns }: GatewayNetworkProps) {
+    super(scope, id);
+    const vpc = new Vpc(this, 'Vpc', {
+      vpcName: nameIn(stage, 'gateway'),
+      ipAddresses: IpAddresses.cidr('10.0.0.0/24'),
+      maxAzs: 2,
+      natGateways: 0,
+      subnetConfiguration: [{ name: 'public', subnetType: SubnetType.PUBLIC, cidrMask: 26, mapPublicIpOnLaunch: false }],
+      restrictDefaultSecurityGroup: false, // it would take a function; nothing is in that group
+    });
+    this.vpc = vpc as IVpc;
+    acknowledge(vpc, 'AwsSolutions-VPC7', 'The gateway logs whom it refuses. Tasks are reachable from the load balancer alone.');
+    this.addEndpoints(tableArn, bundleArns);
+
+    this.ofEntrance = new SecurityGroup(this, 'OfEntrance', {
+      vpc: this.vpc,
+      description: 'The load balancer of the gateway',
+      allowAllOutbound: false,
+    });
+    this.ofTasks = new SecurityGroup(this, 'OfTasks', {
+      vpc: this.vpc,
+      description: 'The tasks of the gateway',
+      allowAllOutbound: false,
+    });
+    const port = Port.tcp(row.port);
+    for (const network of row.networks ?? ['0.0.0.0/0'])
+      this.ofEntrance.addIngressRule(Peer.ipv4(network), port, 'Agents of CVMs');
+    acknowledge(
+      this.ofEntrance,
+      'AwsSolutions-EC23',
+      'CVMs connect from anywhere, unless the row names their networks. The gateway accepts only certificates of its authority.',
+    );
+    for (const each of [port, Port.tcp(healthPort)]) {
+      this.ofEntrance.addEgressRule(this.ofTasks, each, 'To the tasks');
+      this.ofTasks.addIngressRule(this.ofEntrance, each, 'From the load balancer');
+    }
+    this.ofTasks.addEgressRule(Peer.anyIpv4(), Port.tcp(443), 'AWS, and the registry of the image');
+  }
+
+  /** Both are free. Their policies keep a task from other tables and buckets, whoever owns them. */
+  private addEndpoints(tableArn: string, bundleArns: string[]): void {
+    const table = this.vpc.addGatewayEndpoint('Table', { service: GatewayVpcEndpointAwsService.DYNAMODB });
+    allow(
+      table,
+      gatewayUses.table.map((action) => `dynamodb:${action}`),
+      [tableArn],
+    );
+    const storage = this.vpc.addGatewayEndpoint('Storage', { service: GatewayVpcEndpointAwsService.S3 });
+    allow(storage, ['s3:GetObject'], bundleArns);
+  }
+}
+
+function allow(endpoint: GatewayVpcEndpoint, actions: string[], resources: string[]): void {
+  endpoint.addToPolicy(new PolicyStatement({ principals: [new AnyPrincipal()], actions, resources }));
+}

@@ -1,0 +1,169 @@
+import { Duration, RemovalPolicy, Size } from 'aws-cdk-lib';
+import { SubnetType } from 'aws-cdk-lib/aws-ec2';
+import {
+  AwsLogDriverMode,
+  Cluster,
+  ContainerImage,
+  ContainerInsights,
+  CpuArchitecture,
+  FargatePlatformVersion,
+  FargateService,
+  FargateTaskDefinition,
+  LinuxParameters,
+  type ICluster,
+  LogDriver,
+  OperatingSystemFamily,
+  Secret as ContainerSecret,
+} from 'aws-cdk-lib/aws-ecs';
+import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import { gatewayUses } from '../../gateway/uses.ts';
+import { acknowledge } from '../acknowledge.ts';
+import { metricsNamespace } from '../metrics-namespace.ts';
+import { permissionsFor, type Resources } from '../service/permissions.ts';
+import { serviceVersion } from '../service-version.ts';
+import { nameIn, type GatewayRow, type Stage } from '../stages.ts';
+import type { GatewayBundle } from './gateway-bundle.ts';
+import type { GatewayCertificate } from './gateway-certificate.ts';
+import type { GatewayEntrance } from './gateway-entrance.ts';
+import { gatewayImage } from './gateway-image.ts';
+import type { GatewayNetwork } from './gateway-network.ts';
+
+export interface GatewayServiceProps {
+  stage: Stage;
+  row: GatewayRow;
+  resources: Resources;
+  network: GatewayNetwork;
+  entrance: GatewayEntrance;
+  certificate: GatewayCertificate;
+  bundle: GatewayBundle;
+  healthPort: number;
+}
+
+/** More than the ten seconds in which a gateway hands its reports over. */
+const stopTimeout = Duration.seconds(30);
+
+/** The tasks of the gateway on Fargate. */
+export class GatewayService extends Construct {
+  constructor(scope: Construct, id: string, props: GatewayServiceProps) {
+    super(scope, id);
+    const { stage, row, network, entrance } = props;
+    const cluster = new Cluster(this, 'Cluster', {
+      clusterName: nameIn(stage, 'gateway'),
+      vpc: network.vpc,
+      containerInsightsV2: ContainerInsights.DISABLED,
+    });
+    acknowledge(
+      cluster,
+      'AwsSolutions-ECS4',
+      'Its metrics cost more than the tasks. Processor, memory and the gateway have their own.',
+    );
+    const service = new FargateService(this, 'Service', {
+      serviceName: nameIn(stage, 'gateway'),
+      cluster: cluster as ICluster,
+      taskDefinition: this.taskDefinition(props),
+      desiredCount: row.tasks,
+      platformVersion: FargatePlatformVersion.VERSION1_4,
+      vpcSubnets: { subnetType: SubnetType.PUBLIC },
+      assignPublicIp: true,
+      securityGroups: [network.ofTasks],
+      minHealthyPercent: 100,
+      maxHealthyPercent: 200,
+      circuitBreaker: { rollback: true },
+      healthCheckGracePeriod: Duration.seconds(60),
+      enableExecuteCommand: false,
+    });
+    service.attachToNetworkTargetGroup(entrance.targets);
+  }
+
+  private taskDefinition({ stage, row, resources, certificate, bundle, healthPort }: GatewayServiceProps): FargateTaskDefinition {
+    const log = new LogGroup(this, 'Log', {
+      logGroupName: gatewayLogName(stage),
+      retention: stage.logRetention,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    const definition = new FargateTaskDefinition(this, 'Task', {
+      family: nameIn(stage, 'gateway'),
+      cpu: 256,
+      memoryLimitMiB: 512,
+      runtimePlatform: { cpuArchitecture: CpuArchitecture.ARM64, operatingSystemFamily: OperatingSystemFamily.LINUX },
+      taskRole: this.roleOfTask(resources, bundle).withoutPolicyUpdates(),
+      executionRole: this.roleOfAgent(log, certificate).withoutPolicyUpdates(),
+    });
+    acknowledge(
+      definition,
+      'AwsSolutions-ECS2',
+      'They are names, ports and checksums. The one secret comes from Secrets Manager.',
+    );
+    definition.addContainer('Gateway', {
+      image: ContainerImage.fromRegistry(gatewayImage()),
+      command: bundle.command,
+      user: 'node',
+      linuxParameters: new LinuxParameters(this, 'Linux', { initProcessEnabled: true }), // passes SIGTERM on while Node starts
+      stopTimeout,
+      environment: {
+        ...bundle.variables,
+        AWS_REGION: stage.region,
+        STAGE: stage.name,
+        SERVICE_VERSION: serviceVersion(),
+        LOG_LEVEL: stage.logLevel,
+        METRICS_NAMESPACE: metricsNamespace,
+        TABLE_NAME: resources.tableName,
+        STATE_MACHINE_ARN: resources.stateMachineArn,
+        SEALING_KEY_ARN: resources.sealingKeyArn,
+        GATEWAY_PORT: String(row.port),
+        GATEWAY_HEALTH_PORT: String(healthPort),
+        CERTIFICATE_VERSION: certificate.version, // replaces the tasks, which read the secret once
+        NODE_OPTIONS: '--max-old-space-size=400',
+      },
+      secrets: { GATEWAY_TLS: ContainerSecret.fromSecretsManager(certificate.secret as ISecret) },
+      portMappings: [{ containerPort: row.port }, { containerPort: healthPort }],
+      // Blocking writes would stop the gateway while CloudWatch is slow.
+      logging: LogDriver.awsLogs({
+        logGroup: log,
+        streamPrefix: 'task',
+        mode: AwsLogDriverMode.NON_BLOCKING,
+        maxBufferSize: Size.mebibytes(8),
+      }),
+    });
+    return definition;
+  }
+
+  /** The role of the gateway: the actions that it declares, and its own files. */
+  private roleOfTask(resources: Resources, bundle: GatewayBundle): Role {
+    return new Role(this, 'TaskRole', {
+      assumedBy: new ServicePrincipal('ecs-tasks.amazonaws.com'),
+      inlinePolicies: {
+        uses: new PolicyDocument({
+          statements: [...permissionsFor(gatewayUses, resources), allow(['s3:GetObject'], ...bundle.arns)],
+        }),
+      },
+    });
+  }
+
+  /** The role with which Fargate prepares a task. The gateway itself does not have it. */
+  private roleOfAgent(log: LogGroup, { secret }: GatewayCertificate): Role {
+    return new Role(this, 'ExecutionRole', {
+      assumedBy: new ServicePrincipal('ecs-tasks.amazonaws.com'),
+      inlinePolicies: {
+        uses: new PolicyDocument({
+          statements: [
+            allow(['logs:CreateLogStream', 'logs:PutLogEvents'], log.logGroupArn),
+            allow(['secretsmanager:GetSecretValue'], secret.secretArn),
+          ],
+        }),
+      },
+    });
+  }
+}
+
+/** The log of the gateway and of the runs that it serves. */
+export function gatewayLogName(stage: Stage): string {
+  return `/aws/ecs/${nameIn(stage, 'gateway')}`;
+}
+
+function allow(actions: string[], ...resources: string[]): PolicyStatement {
+  return new PolicyStatement({ actions, resources });
+}

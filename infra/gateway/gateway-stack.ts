@@ -1,0 +1,62 @@
+import { join } from 'node:path';
+import { Annotations, CfnOutput } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
+import { certificateFunctionFolder } from '../bundles/bundle-gateway.ts';
+import type { ServiceStack } from '../service/service-stack.ts';
+import { StageStack } from '../stage-stack.ts';
+import type { GatewayRow, Stage } from '../stages.ts';
+import type { StateStack } from '../state/state-stack.ts';
+import { GatewayBundle } from './gateway-bundle.ts';
+import { GatewayCertificate } from './gateway-certificate.ts';
+import { GatewayEntrance } from './gateway-entrance.ts';
+import { GatewayNetwork } from './gateway-network.ts';
+import { GatewayService } from './gateway-service.ts';
+
+export interface GatewayStackProps {
+  stage: Stage;
+  row: GatewayRow;
+  state: StateStack;
+  service: ServiceStack;
+  /** Built by `npm run build`. */
+  gatewayFolder: string;
+}
+
+/** Only the load balancer reaches it. */
+const healthPort = 8080;
+
+/** The gateway for the agents of real CVMs: a load balancer, and tasks that run a public image with the built gateway. */
+export class GatewayStack extends StageStack {
+  constructor(scope: Construct, id: string, { stage, row, state, service, gatewayFolder }: GatewayStackProps) {
+    super(scope, id, stage, 'Computation management: gateway for CVMs');
+    for (const fault of faultsOf(stage, row)) Annotations.of(this).addError(fault);
+    const resources = { ...state.resources, stateMachineArn: service.stateMachineArn };
+    const bundle = new GatewayBundle(this, 'Bundle', gatewayFolder);
+    const network = new GatewayNetwork(this, 'Network', {
+      stage,
+      row,
+      healthPort,
+      tableArn: resources.tableArn,
+      bundleArns: bundle.arns,
+    });
+    const entrance = new GatewayEntrance(this, 'Entrance', { stage, row, network, healthPort });
+    const certificate = new GatewayCertificate(this, 'Certificate', {
+      stage,
+      authorityKeyArn: state.cvmAuthorityKeyArn ?? '',
+      hosts: entrance.hosts,
+      code: join(gatewayFolder, certificateFunctionFolder),
+      trigger: bundle.digest,
+    });
+    new GatewayService(this, 'Service', { stage, row, resources, network, entrance, certificate, bundle, healthPort });
+    new CfnOutput(this, 'GatewayAddress', { value: `${entrance.hosts[0]}:${row.port}` });
+    new CfnOutput(this, 'GatewayTarget', { value: entrance.hosts.at(-1) ?? '', description: 'For a CNAME of your own' });
+    new CfnOutput(this, 'ApiUrl', { value: service.apiUrl });
+  }
+}
+
+function faultsOf({ name }: Stage, { port, tasks }: GatewayRow): string[] {
+  const faults: string[] = [];
+  if (tasks < 2)
+    faults.push(`The gateway of ${name} has ${tasks} tasks. With fewer than 2, every replacement disconnects all CVMs.`);
+  if (port === healthPort) faults.push(`The gateway of ${name} cannot use port ${port}, at which it answers the load balancer.`);
+  return faults;
+}

@@ -1,0 +1,87 @@
+import { Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import type { GatewayRow } from '../stages.ts';
+import { gatewayTaskMetric, serviceMetric, type Watched } from './metrics.ts';
+import type { ServiceAlarmProps } from './service-alarm.ts';
+
+type GatewayAlarm = Omit<ServiceAlarmProps, 'stage' | 'topics'>;
+
+/** Each gateway writes its metrics once a minute. */
+const writesPerPeriod = 5;
+
+/** A CVM that is refused tries again every five seconds. */
+const refusalsOfOneCvm = 30;
+
+/** The alarms of the gateway by name. A metric of one task is the largest of all tasks, or the sum of what they counted. */
+export function gatewayAlarms(watched: Watched, { tasks }: GatewayRow): Record<string, GatewayAlarm> {
+  return {
+    'gateway/tasks': {
+      metric: serviceMetric(watched, 'ConnectedCvms', Stats.SAMPLE_COUNT),
+      threshold: tasks * writesPerPeriod - 1, // the minutes of a gateway are not exactly those of the metric
+      isTooLittle: true,
+      periods: 2,
+      loses: 'Fewer gateways serve CVMs than the stage has, or none.',
+      runbook: 'gateways-are-missing',
+    },
+    'gateway/streams-refused': {
+      metric: serviceMetric(watched, 'StreamsRefused'),
+      threshold: refusalsOfOneCvm,
+      periods: 2,
+      loses: 'A CVM cannot connect, so it takes no runs. Or somebody tries to be one.',
+      runbook: 'cvms-are-refused',
+    },
+    'gateway/identity-conflicts': {
+      metric: serviceMetric(watched, 'IdentityConflicts'),
+      threshold: 1,
+      loses: 'A second machine has the certificate and key of a CVM. The first one keeps its runs.',
+      runbook: 'two-machines-are-one-cvm',
+    },
+    'gateway/missing-forwarders': {
+      metric: serviceMetric(watched, 'MissingForwarders', Stats.MAXIMUM),
+      threshold: 1,
+      periods: 6,
+      loses: 'Logs and some events of a CVM are lost. Its states are still recorded.',
+      runbook: 'cvms-have-no-log-forwarder',
+    },
+    'gateway/spent-cvms': {
+      metric: serviceMetric(watched, 'SpentCvms', Stats.MAXIMUM),
+      threshold: 1,
+      periods: 6,
+      loses: 'A CVM takes no further run until its agent is restarted.',
+      runbook: 'cvms-are-spent',
+    },
+    'gateway/outbox-age': {
+      metric: serviceMetric(watched, 'OutboxAge', Stats.MAXIMUM),
+      threshold: 60_000,
+      loses: 'Events and outcomes of runs arrive late.',
+      runbook: 'reports-wait-in-the-gateway',
+    },
+    'gateway/reports-dropped': {
+      metric: serviceMetric(watched, 'ReportsDropped'),
+      threshold: 1,
+      loses: 'Some warnings of agents are not in the journal. Outcomes are.',
+      runbook: 'reports-wait-in-the-gateway',
+    },
+    'gateway/memory': {
+      metric: gatewayTaskMetric(watched, 'MemoryUtilization'),
+      threshold: 85,
+      periods: 2,
+      loses: 'Nothing yet. A gateway without memory ends, and its CVMs connect to another.',
+      runbook: 'the-gateway-is-full',
+    },
+    'gateway/processor': {
+      metric: gatewayTaskMetric(watched, 'CPUUtilization'),
+      threshold: 80,
+      periods: 3,
+      loses: 'Commands reach CVMs late.',
+      runbook: 'the-gateway-is-full',
+    },
+    'gateway/certificate': {
+      metric: serviceMetric(watched, 'CertificateDays', Stats.MINIMUM),
+      threshold: 60,
+      isTooLittle: true,
+      isOptional: true, // gateways that write nothing have an alarm of their own
+      loses: 'Nothing yet. After its last day, no CVM can connect.',
+      runbook: 'the-certificate-of-the-gateway-expires',
+    },
+  };
+}

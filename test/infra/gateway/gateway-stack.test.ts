@@ -1,0 +1,277 @@
+import { describe, expect, it } from 'vitest';
+import { gatewayUses } from '../../../gateway/uses.ts';
+import { gatewayAlarms } from '../../../infra/operations/gateway-alarms.ts';
+import { nameIn, type GatewayRow } from '../../../infra/stages.ts';
+import { environment } from '../../../shared/environment.ts';
+import {
+  errorsOf,
+  flat,
+  fullStage,
+  ownStage,
+  synthesize,
+  type SynthesizedStack,
+  type SynthesizedStage,
+} from '../../support/synthesized-stages.ts';
+
+interface Statement {
+  Action: string | string[];
+  Resource: unknown;
+  Principal?: unknown;
+}
+
+interface Container {
+  Image: string;
+  User: string;
+  Command: string[];
+  StopTimeout: number;
+  Environment: { Name: string; Value: unknown }[];
+  Secrets: { Name: string; ValueFrom: unknown }[];
+  LogConfiguration: { Options: Record<string, unknown> };
+}
+
+interface Task {
+  Cpu: string;
+  Memory: string;
+  RuntimePlatform: object;
+  TaskRoleArn: unknown;
+  ExecutionRoleArn: unknown;
+  ContainerDefinitions: Container[];
+}
+
+interface Rule {
+  IpProtocol: string;
+  FromPort: number;
+  ToPort: number;
+  CidrIp?: string;
+  SourceSecurityGroupId?: unknown;
+  DestinationSecurityGroupId?: unknown;
+}
+
+const row: GatewayRow = { port: 7001, tasks: 3 };
+const withGateway = [fullStage, { ...ownStage, gateway: row }];
+
+function gatewayOf({ stacks }: SynthesizedStage): SynthesizedStack {
+  if (!stacks.gateway) throw new Error('The stage has no gateway.');
+  return stacks.gateway;
+}
+
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller knows the properties of the type
+const only = <P>(stack: SynthesizedStack, type: string): P => {
+  const [found, ...others] = Object.values(stack.ofType<P>(type));
+  expect(others).toEqual([]);
+  if (found === undefined) throw new Error(`The template has no ${type}.`);
+  return found;
+};
+
+const listed = (actions: string | string[]) => [actions].flat();
+
+describe.each(synthesize(withGateway))('the gateway of $stage.name', (synthesized) => {
+  const { stage, stacks } = synthesized;
+  const stack = gatewayOf(synthesized);
+  const gateway = stage.gateway ?? row;
+  const task = only<Task>(stack, 'AWS::ECS::TaskDefinition');
+  const [container] = task.ContainerDefinitions;
+  if (!container) throw new Error('The task has no container.');
+  const statementsOf = (role: unknown) => {
+    const id = flat(role).slice(1).split('.')[0] ?? '';
+    const roles = stack.ofType<{ Policies?: { PolicyDocument: { Statement: Statement[] } }[]; ManagedPolicyArns?: unknown[] }>(
+      'AWS::IAM::Role',
+    );
+    expect(roles[id]?.ManagedPolicyArns ?? []).toEqual([]);
+    return (roles[id]?.Policies ?? []).flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
+  };
+
+  it('is a service on Fargate of a quarter of an ARM processor and 512 MiB, which keeps all tasks while it replaces them', () => {
+    expect(task).toMatchObject({
+      Cpu: '256',
+      Memory: '512',
+      RuntimePlatform: { CpuArchitecture: 'ARM64', OperatingSystemFamily: 'LINUX' },
+    });
+    expect(only(stack, 'AWS::ECS::Service')).toMatchObject({
+      LaunchType: 'FARGATE',
+      DesiredCount: gateway.tasks,
+      DeploymentConfiguration: {
+        MinimumHealthyPercent: 100,
+        MaximumPercent: 200,
+        DeploymentCircuitBreaker: { Enable: true, Rollback: true },
+      },
+      EnableExecuteCommand: false,
+    });
+  });
+
+  it('runs a public image of one exact version as a user without rights, and has longer to stop than it drains', () => {
+    expect(container.Image).toMatch(/^public\.ecr\.aws\/docker\/library\/node:24\.\d+\.\d+-slim$/);
+    expect(container.User).toBe('node');
+    expect(container.StopTimeout).toBeGreaterThan(10 + 5);
+  });
+
+  it('may do what the gateway declares, read its own files, and nothing else', () => {
+    const statements = statementsOf(task.TaskRoleArn);
+    const actions = statements.flatMap(({ Action }) => listed(Action));
+    expect(actions.sort()).toEqual(
+      [
+        ...gatewayUses.table.map((action) => `dynamodb:${action}`),
+        ...gatewayUses.stateMachine.map((action) => `states:${action}`),
+        ...gatewayUses.sealingKey.map((action) => `kms:${action}`),
+        's3:GetObject',
+      ].sort(),
+    );
+    const resources = statements.flatMap(({ Resource }) => [Resource].flat()).map(flat);
+    expect(resources.filter((resource) => resource.includes('*'))).toEqual([]);
+    expect(resources.filter((resource) => resource.includes('cdk-')).every((resource) => /\.(mjs|proto)$/.test(resource))).toBe(
+      true,
+    );
+  });
+
+  it('is started by a role that may only write its log and read its secret', () => {
+    const statements = statementsOf(task.ExecutionRoleArn);
+    expect(statements.flatMap(({ Action }) => listed(Action)).sort()).toEqual([
+      'logs:CreateLogStream',
+      'logs:PutLogEvents',
+      'secretsmanager:GetSecretValue',
+    ]);
+    expect(statements.filter(({ Resource }) => Resource === '*')).toEqual([]);
+  });
+
+  it('gets its certificates from a secret, and has no key or password among its variables', () => {
+    expect(container.Secrets).toEqual([{ Name: 'GATEWAY_TLS', ValueFrom: expect.anything() }]);
+    const [secret] = Object.keys(stack.ofType('AWS::SecretsManager::Secret'));
+    expect(flat(container.Secrets[0]?.ValueFrom)).toBe(`<${secret}>`);
+    const names = container.Environment.map(({ Name }) => Name);
+    expect(names.sort()).toEqual([
+      'AWS_REGION',
+      'BUNDLE_FILES',
+      'BUNDLE_URL',
+      'CERTIFICATE_VERSION',
+      'GATEWAY_HEALTH_PORT',
+      'GATEWAY_PORT',
+      'LOG_LEVEL',
+      'METRICS_NAMESPACE',
+      'NODE_OPTIONS',
+      'SEALING_KEY_ARN',
+      'SERVICE_VERSION',
+      'STAGE',
+      'STATE_MACHINE_ARN',
+      'TABLE_NAME',
+    ]);
+    const known = new Set([...Object.keys(environment()), 'BUNDLE_FILES', 'BUNDLE_URL', 'CERTIFICATE_VERSION', 'NODE_OPTIONS']);
+    expect(names.filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  it('has a command that CloudFormation takes as it is', () => {
+    expect(container.Command.slice(0, 3)).toEqual(['node', '--input-type=module', '--eval']);
+    expect(container.Command[3]).not.toContain('${');
+  });
+
+  it('never waits for CloudWatch, and keeps its logs for the retention of the stage', () => {
+    expect(container.LogConfiguration.Options).toMatchObject({ mode: 'non-blocking' });
+    const logs = Object.values(stack.ofType<{ RetentionInDays: number }>('AWS::Logs::LogGroup'));
+    expect(logs).toHaveLength(2);
+    expect(new Set(logs.map(({ RetentionInDays }) => RetentionInDays))).toEqual(new Set([stage.logRetention]));
+  });
+
+  it('is reached through a load balancer that passes TCP on, checks it over HTTP, and takes a task out before it stops', () => {
+    expect(only(stack, 'AWS::ElasticLoadBalancingV2::LoadBalancer')).toMatchObject({
+      Type: 'network',
+      Scheme: 'internet-facing',
+      LoadBalancerAttributes: expect.arrayContaining([
+        { Key: 'deletion_protection.enabled', Value: String(stage.deletionProtection) },
+        { Key: 'load_balancing.cross_zone.enabled', Value: 'true' },
+      ]),
+    });
+    expect(only(stack, 'AWS::ElasticLoadBalancingV2::Listener')).toMatchObject({ Port: gateway.port, Protocol: 'TCP' });
+    expect(only(stack, 'AWS::ElasticLoadBalancingV2::TargetGroup')).toMatchObject({
+      Protocol: 'TCP',
+      TargetType: 'ip',
+      HealthCheckProtocol: 'HTTP',
+      HealthCheckPort: '8080',
+      TargetGroupAttributes: expect.arrayContaining([
+        { Key: 'deregistration_delay.timeout_seconds', Value: '10' },
+        { Key: 'preserve_client_ip.enabled', Value: 'true' },
+      ]),
+    });
+  });
+
+  it('needs no NAT, lets only the load balancer reach tasks, and lets them call out by HTTPS alone', () => {
+    expect(stack.ofType('AWS::EC2::NatGateway')).toEqual({});
+    const groups = stack.ofType<{ SecurityGroupIngress?: Rule[]; SecurityGroupEgress?: Rule[]; GroupDescription: string }>(
+      'AWS::EC2::SecurityGroup',
+    );
+    const group = (description: string) => Object.values(groups).find(({ GroupDescription }) => GroupDescription === description);
+    const inbound = group('The load balancer of the gateway')?.SecurityGroupIngress ?? [];
+    expect(inbound.map(({ CidrIp, FromPort, ToPort }) => [CidrIp, FromPort, ToPort])).toEqual(
+      (gateway.networks ?? ['0.0.0.0/0']).map((network) => [network, gateway.port, gateway.port]),
+    );
+    const ofTasks = group('The tasks of the gateway');
+    expect(ofTasks?.SecurityGroupIngress).toBeUndefined();
+    expect(ofTasks?.SecurityGroupEgress?.map(({ FromPort, ToPort }) => [FromPort, ToPort])).toEqual([[443, 443]]);
+    const toTasks = Object.values(stack.ofType<Rule>('AWS::EC2::SecurityGroupIngress'));
+    expect(toTasks.map(({ FromPort }) => FromPort).sort()).toEqual([gateway.port, 8080].sort());
+    expect(toTasks.every(({ SourceSecurityGroupId }) => SourceSecurityGroupId !== undefined)).toBe(true);
+  });
+
+  it('reaches only its table and its files through the endpoints of the network', () => {
+    const endpoints = Object.values(stack.ofType<{ PolicyDocument: { Statement: Statement[] } }>('AWS::EC2::VPCEndpoint'));
+    const statements = endpoints.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
+    expect(endpoints).toHaveLength(2);
+    expect(statements.flatMap(({ Action }) => listed(Action)).sort()).toEqual(
+      [...gatewayUses.table.map((action) => `dynamodb:${action}`), 's3:GetObject'].sort(),
+    );
+    expect(statements.map(({ Resource }) => Resource)).not.toContain('*');
+  });
+
+  it('gets its certificate from a function that alone may sign with the key of the authority', () => {
+    const issuer = only<{ Role: unknown; Environment: { Variables: Record<string, unknown> } }>(stack, 'AWS::Lambda::Function');
+    const actions = statementsOf(issuer.Role).flatMap(({ Action }) => listed(Action));
+    expect(actions.filter((action) => !/^(logs|xray):/.test(action)).sort()).toEqual([
+      'kms:GetPublicKey',
+      'kms:Sign',
+      'secretsmanager:PutSecretValue',
+    ]);
+    const hosts = flat(issuer.Environment.Variables['GATEWAY_HOSTS']).split(',');
+    expect(hosts).toHaveLength(gateway.hostName === undefined ? 1 : 2);
+    if (gateway.hostName) expect(hosts[0]).toBe(gateway.hostName);
+    const roles = Object.keys(stack.ofType('AWS::IAM::Role')).map((id) => ({ 'Fn::GetAtt': [id, 'Arn'] }));
+    const signing = roles.filter((role) => flat(statementsOf(role).flatMap(({ Action }) => listed(Action))).includes('kms:Sign'));
+    expect(signing).toHaveLength(1);
+  });
+
+  it('keeps the key of the authority with the state of the stage', () => {
+    const alias = only<{ AliasName: string; TargetKeyId: unknown }>(stacks.state, 'AWS::KMS::Alias');
+    expect(alias.AliasName).toBe(`alias/${nameIn(stage, 'cvm-authority')}`);
+  });
+
+  it('outputs what enrolment asks for', () => {
+    expect(stack.outputs).toEqual(expect.arrayContaining(['ApiUrl', 'GatewayAddress', 'GatewayTarget']));
+    expect(stack.terminationProtection).toBe(stage.terminationProtection);
+  });
+
+  it('has alarms, which a stage without a gateway does not have, and graphs', () => {
+    const alarms = Object.values(stacks.operations.ofType<{ AlarmName: string }>('AWS::CloudWatch::Alarm'));
+    const watched = { stage, apiId: '', stateMachineArn: '', tableName: '' };
+    const names = Object.keys(gatewayAlarms(watched, gateway)).map((name) => nameIn(stage, name));
+    expect(names.length).toBeGreaterThan(8);
+    expect(alarms.map(({ AlarmName }) => AlarmName)).toEqual(expect.arrayContaining(names));
+    const { DashboardBody } = only<{ DashboardBody: unknown }>(stacks.operations, 'AWS::CloudWatch::Dashboard');
+    expect(flat(DashboardBody)).toContain(`/aws/ecs/${nameIn(stage, 'gateway')}`);
+  });
+});
+
+describe('a stage without a gateway', () => {
+  const [{ stacks } = { stacks: undefined }] = synthesize([ownStage]);
+
+  it('has no stack, key, alarm or graph for it', () => {
+    expect(stacks?.gateway).toBeUndefined();
+    expect(stacks?.state.ofType('AWS::KMS::Alias')).toEqual({});
+    expect(JSON.stringify(stacks?.operations.resources)).not.toContain('gateway');
+  });
+});
+
+describe('the row of a gateway', () => {
+  it.each([
+    [{ port: 7001, tasks: 1 }, 'has 1 tasks'],
+    [{ port: 8080, tasks: 2 }, 'cannot use port 8080'],
+  ])('%j fails at synth', (gateway, reason) => {
+    expect(errorsOf({ ...fullStage, gateway })).toEqual([expect.stringContaining(reason)]);
+  });
+});
