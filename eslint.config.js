@@ -97,7 +97,7 @@ const rowWriting = {
 };
 
 export default defineConfig(
-  globalIgnores(['cdk.out/', 'dist/', 'coverage/']),
+  globalIgnores(['cdk.out/', '**/dist/', 'coverage/', 'client/api-types.ts']),
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.strictTypeChecked],
@@ -138,6 +138,24 @@ export default defineConfig(
       ...boundary('^\\..*/(functions|infra|test|bench)/', 'gateway/ imports only gateway/, shared/ and packages.'),
       'no-restricted-syntax': ['error', dynamicImports, rowWriting, ...keyLiterals],
     },
+  },
+  {
+    files: ['client/**/*.ts'],
+    ignores: ['client/build/**', 'client/cms/**'],
+    rules: {
+      ...boundary(
+        '^\\..*/(shared|functions|gateway|infra|test|bench|cms)/',
+        'The library in client/ imports only itself and packages.',
+      ),
+      'no-restricted-syntax': ['error', dynamicImports],
+    },
+  },
+  {
+    files: ['client/*.ts', 'client/tokens/*.ts'],
+    rules: boundary(
+      '^(node:|\\..*/(shared|functions|gateway|infra|test|bench|cms|node)/)',
+      'Browsers load this: no modules of Node.',
+    ),
   },
   {
     files: ['verify/**/*.ts'],
