@@ -52,9 +52,9 @@ export const gatewayCases: Record<keyof GatewayService, Record<string, (world: B
     },
   },
   journalRefusal: {
-    'in the journal of a run': async (world) => {
+    'during a run': async (world) => {
       const { cvmID } = await anAcceptedRun(world);
-      const refusal = { reason: 'The certificate is not registered.', peer: '10.0.0.1:4711' };
+      const refusal = { reason: 'The CVM is registered with another certificate.', peer: '127.0.0.1:1' };
       return () => service().journalRefusal({ domain: world.domain, cvmId: cvmID }, refusal);
     },
   },

@@ -132,7 +132,6 @@ describe('a run whose service is killed and started again with --data', () => {
 
   it.each(oneOf([0, 300, 700, 1_100, 1_500, 1_900, 2_300]))(
     'completes on a simulated CVM, each event once, if the kill comes after %d ms',
-    { timeout: 60_000 },
     async (milliseconds) => {
       await start({ simulator: true });
       const { computation } = await startRun('sim-1');
