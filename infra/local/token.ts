@@ -1,3 +1,5 @@
+import { ServiceProblem } from '../../client/service-problem.ts';
+import { issueLocalToken, type LocalTokenOptions } from '../../client/tokens/local-token.ts';
 import { parseOptions, portFromEnvironment, runCommand, UsageError } from './arguments.ts';
 
 const usage = `Usage: npm run --silent token -- --sub USER --groups DOMAIN:ROLE[,DOMAIN:ROLE...] [--expires-in 1h]
@@ -26,8 +28,8 @@ await runCommand(usage, async () => {
   }
   if (!options.sub || options.groups === undefined) throw new UsageError('--sub and --groups are required.');
   const groups = options.groups.split(',').filter((group) => group !== '');
-  const expires_in = seconds(options['expires-in']);
-  process.stdout.write(`${await askForToken(portFromEnvironment(), { sub: options.sub, groups, expires_in })}\n`);
+  const expiresInSeconds = seconds(options['expires-in']);
+  process.stdout.write(`${await askForToken(portFromEnvironment(), { sub: options.sub, groups, expiresInSeconds })}\n`);
 });
 
 function seconds(text: string): number {
@@ -37,28 +39,17 @@ function seconds(text: string): number {
   return Number(amount) * factor;
 }
 
-async function askForToken(port: number, request: { sub: string; groups: string[]; expires_in: number }): Promise<string> {
-  const response = await ask(port, request);
-  const answer = (await response.json().catch(() => ({}))) as { access_token?: string; message?: string };
-  if (response.status === 400) throw new UsageError(answer.message ?? 'The service refused the request.');
-  if (answer.access_token === undefined) {
-    throw new Error(
-      `The server at http://localhost:${port} issues no tokens (status ${response.status}). Set PORT to the port of the service.`,
-    );
-  }
-  return answer.access_token;
-}
-
-async function ask(port: number, request: unknown): Promise<Response> {
+async function askForToken(port: number, request: Omit<LocalTokenOptions, 'baseUrl'>): Promise<string> {
   try {
-    return await fetch(`http://127.0.0.1:${port}/local/token`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(request),
-    });
-  } catch {
+    return await issueLocalToken({ baseUrl: `http://127.0.0.1:${port}`, ...request });
+  } catch (error) {
+    if (!(error instanceof ServiceProblem)) throw error;
+    if (error.code === 'invalid_request') throw new UsageError(error.detail);
+    const server = `http://localhost:${port}`;
     throw new Error(
-      `No service answers at http://localhost:${port}. Start the service with \`npm start\`, or set PORT to its port.`,
+      error.code === 'unreachable'
+        ? `No service answers at ${server}. Start the service with \`npm start\`, or set PORT to its port.`
+        : `The server at ${server} issues no tokens (status ${error.status}). Set PORT to the port of the service.`,
     );
   }
 }
