@@ -1,0 +1,65 @@
+import { printable } from './output/text-width.ts';
+
+/** What a run lacks, as the service lists it. */
+export interface MissingItems {
+  keys: string[];
+  hashes: string[];
+  info: string[];
+}
+
+/** One thing that a run lacks, with the command that provides it, and who types it if that is known. */
+export interface MissingItem {
+  sentence: string;
+  command: string;
+  /** The user who must act. Undefined if several may. */
+  user: string | undefined;
+}
+
+export function isNothing({ keys, hashes, info }: MissingItems): boolean {
+  return keys.length + hashes.length + info.length === 0;
+}
+
+/** Explains what a run lacks. @param id the computation */
+export function missingItems({ keys, hashes, info }: MissingItems, id: string): MissingItem[] {
+  return [
+    ...keys.map((user) => ({
+      sentence: `The public key of ${user}`,
+      command: `cms key upload ~/.ssh/id_ed25519.pub ${id}`,
+      user,
+    })),
+    ...hashes.map((name) => ({
+      sentence: `The content of ${name}`,
+      command: `cms asset upload ${quotedForShell(name)}`,
+      user: undefined,
+    })),
+    ...info.map((sentence) => fromSentence(sentence, id)),
+  ];
+}
+
+/** The service words these sentences as docs/contract.md, section 9, says. */
+function fromSentence(sentence: string, id: string): MissingItem {
+  const user = /^Approval of (.*?) (?:for .*|as result consumer)$/s.exec(sentence)?.[1];
+  if (user !== undefined) return { sentence, command: `cms approve ${id}`, user };
+  if (sentence === 'Missing algorithm') {
+    return {
+      sentence: 'An algorithm',
+      command: `cms asset upload FILE --type algorithm --computation ${id}`,
+      user: undefined,
+    };
+  }
+  return { sentence, command: `cms computation show ${id}`, user: undefined };
+}
+
+/** Formats what a run lacks: a line for each item, and below it who types which command. */
+export function formatMissing(items: readonly MissingItem[], caller: string): string {
+  return items
+    .map(({ sentence, command, user }) => {
+      const who = user === undefined ? '' : user === caller ? 'you type: ' : `${user} types: `;
+      return `  ✗ ${printable(sentence)}\n      ${printable(who)}${command}\n`;
+    })
+    .join('');
+}
+
+function quotedForShell(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
