@@ -18,7 +18,10 @@ function entriesOf(command: Command, path: string[] = [], inherited: readonly Op
     ...options.flatMap(({ long, description }) => (long ? [{ text: long, description }] : [])),
   ];
   const takesFiles = command.registeredArguments.some((argument) => /FILE|DIR/.test(argument.name()));
-  return [{ path: path.join(' '), words, takesFiles }, ...subcommands.flatMap((each) => entriesOf(each, [...path, each.name()], options))];
+  return [
+    { path: path.join(' '), words, takesFiles },
+    ...subcommands.flatMap((each) => entriesOf(each, [...path, each.name()], options)),
+  ];
 }
 
 export const shells = ['bash', 'zsh'] as const;
@@ -68,7 +71,9 @@ complete -F _cms cms
 
 function zshScript(entries: Entry[]): string {
   const cases = entries.map(({ path, words, takesFiles }) => {
-    const lines = words.map(({ text, description }) => quoted(`${text}:${description.replaceAll(':', '\\:').replaceAll("'", '’')}`));
+    const lines = words.map(({ text, description }) =>
+      quoted(`${text}:${description.replaceAll(':', '\\:').replaceAll("'", '’')}`),
+    );
     return `    ${quoted(path)}) words_of=(${lines.join(' ')}); files=${takesFiles ? 1 : 0} ;;`;
   });
   return `#compdef cms

@@ -35,7 +35,10 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
   const id = where.computation ?? 'COMPUTATION';
   switch (code) {
     case 'unreachable':
-      return { message: `No service answers at ${where.server}.`, next: where.isLocal ? 'npm start' : `curl ${where.server}/health` };
+      return {
+        message: `No service answers at ${where.server}.`,
+        next: where.isLocal ? 'npm start' : `curl ${where.server}/health`,
+      };
     case 'unauthenticated':
       return { message: `${where.server} does not accept your login: ${detail}`, next: login(where) };
     case 'forbidden':

@@ -7,39 +7,43 @@ const asset = v.strictObject({
   file: path,
   type: v.picklist(['algorithm', 'dataset'], 'Expected algorithm or dataset.'),
   /** The name in the manifest. Default: that of the file. */
-  name: v.optional(v.pipe(v.string(), v.nonEmpty())),
-  description: v.optional(v.string()),
-  mime_type: v.optional(v.string()),
-  use: v.optional(v.picklist(['open', 'approval'], 'Expected open or approval.')),
-  content_access: v.optional(v.picklist(['creator', 'domain'], 'Expected creator or domain.')),
+  name: v.exactOptional(v.pipe(v.string(), v.nonEmpty())),
+  description: v.exactOptional(v.string()),
+  mime_type: v.exactOptional(v.string()),
+  use: v.exactOptional(v.picklist(['open', 'approval'], 'Expected open or approval.')),
+  content_access: v.exactOptional(v.picklist(['creator', 'domain'], 'Expected creator or domain.')),
 });
 export type PlannedAsset = v.InferOutput<typeof asset>;
 
 const party = v.strictObject({
   /** The file of the public key. */
-  key: v.optional(path),
+  key: v.exactOptional(path),
   assets: v.optional(v.array(asset, 'Expected a list of assets.'), []),
 });
 
 const agentConfig = v.strictObject({
-  log_level: v.optional(v.picklist(['', 'debug', 'info', 'warn', 'error'], 'Expected debug, info, warn or error.')),
-  attested_tls: v.optional(v.boolean('Expected true or false.')),
+  log_level: v.exactOptional(v.picklist(['', 'debug', 'info', 'warn', 'error'], 'Expected debug, info, warn or error.')),
+  attested_tls: v.exactOptional(v.boolean('Expected true or false.')),
   /** PEM text, or a path inside the CVM. */
-  cert_file: v.optional(v.string()),
-  server_ca_file: v.optional(v.string()),
-  client_ca_file: v.optional(v.string()),
-  server_key: v.optional(v.string()),
+  cert_file: v.exactOptional(v.string()),
+  server_ca_file: v.exactOptional(v.string()),
+  client_ca_file: v.exactOptional(v.string()),
+  server_key: v.exactOptional(v.string()),
 });
 
 const computation = v.strictObject({
   /** Only needed if the owner has several computations of this name. */
-  id: v.optional(v.pipe(v.string(), v.uuid('Expected the identifier of a computation, a UUID.'))),
-  name: v.pipe(v.string('Expected a name.'), v.minLength(1, 'Expected a name.'), v.maxLength(200, 'Expected up to 200 characters.')),
-  description: v.optional(v.string()),
+  id: v.exactOptional(v.pipe(v.string(), v.uuid('Expected the identifier of a computation, a UUID.'))),
+  name: v.pipe(
+    v.string('Expected a name.'),
+    v.minLength(1, 'Expected a name.'),
+    v.maxLength(200, 'Expected up to 200 characters.'),
+  ),
+  description: v.exactOptional(v.string()),
   owner: user,
-  approval: v.optional(v.picklist(['none', 'all', 'all_signed'], 'Expected none, all or all_signed.')),
-  consumers: v.optional(v.pipe(v.array(user, 'Expected a list of users.'), v.maxLength(40, 'Expected up to 40 users.'))),
-  agent_config: v.optional(agentConfig),
+  approval: v.exactOptional(v.picklist(['none', 'all', 'all_signed'], 'Expected none, all or all_signed.')),
+  consumers: v.exactOptional(v.pipe(v.array(user, 'Expected a list of users.'), v.maxLength(40, 'Expected up to 40 users.'))),
+  agent_config: v.exactOptional(agentConfig),
 });
 
 /** The file of `cms init`: a computation and what each party brings. Each party runs `cms init` with the same file. */

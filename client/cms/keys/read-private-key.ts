@@ -22,8 +22,7 @@ export async function readPrivateKey(file: string, terminal: Pick<Terminal, 'env
   const without = attempt(() => read(content));
   if (without.key) return without.key;
   if (!without.takesPassphrase) throw unusable(file, without.error);
-  const passphrase =
-    terminal.env['CMS_PASSPHRASE'] ?? (await terminal.ask?.(`Passphrase of ${file}: `, { hidden: true }));
+  const passphrase = terminal.env['CMS_PASSPHRASE'] ?? (await terminal.ask?.(`Passphrase of ${file}: `, { hidden: true }));
   if (passphrase === undefined) {
     throw new CmsError(`The private key ${file} has a passphrase. Set CMS_PASSPHRASE, or type it in a terminal.`);
   }

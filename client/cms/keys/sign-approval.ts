@@ -23,6 +23,8 @@ function signed(key: KeyObject, text: Buffer): Buffer {
     case 'rsa':
       return sign('sha256', text, { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 });
     default:
-      throw new CmsError(`A key of the type ${String(key.asymmetricKeyType)} cannot sign approvals. Expected Ed25519, EC or RSA.`);
+      throw new CmsError(
+        `A key of the type ${String(key.asymmetricKeyType)} cannot sign approvals. Expected Ed25519, EC or RSA.`,
+      );
   }
 }

@@ -1,7 +1,9 @@
 import { printable } from './text-width.ts';
 
 /** Formats names and values as lines. Leaves out what is empty. A list takes a line for each entry. */
-export function details(entries: readonly (readonly [name: string, value: string | readonly string[] | null | undefined])[]): string {
+export function details(
+  entries: readonly (readonly [name: string, value: string | readonly string[] | null | undefined])[],
+): string {
   const shown = entries.flatMap(([name, value]) => {
     const values = (typeof value === 'string' ? [value] : (value ?? [])).filter((text) => text !== '');
     return values.length === 0 ? [] : [{ name, values }];

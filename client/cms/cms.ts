@@ -1,0 +1,8 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import { processTerminal } from './process-terminal.ts';
+import { runCms } from './run-cms.ts';
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+
+process.exitCode = await runCms(process.argv.slice(2), processTerminal(), version);
