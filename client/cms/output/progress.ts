@@ -1,4 +1,4 @@
-import { Format, Presets, SingleBar } from 'cli-progress';
+import cliProgress from 'cli-progress';
 import type { Terminal } from '../terminal.ts';
 import { fileSize } from './file-size.ts';
 
@@ -14,17 +14,17 @@ export interface Progress {
 export function startProgress({ showsProgress }: Terminal, title: string, total: number): Progress {
   if (!showsProgress || total === 0) return { add: () => undefined, set: () => undefined, stop: () => undefined };
   let done = 0;
-  const bar = new SingleBar(
+  const bar = new cliProgress.SingleBar(
     {
       format: `${title} {bar} {percentage}% {value}/{total} {rate} {eta_formatted}`,
       formatValue: (value, options, type) =>
-        type === 'value' || type === 'total' ? fileSize(value) : Format.ValueFormat(value, options, type),
+        type === 'value' || type === 'total' ? fileSize(value) : cliProgress.Format.ValueFormat(value, options, type),
       hideCursor: true,
       clearOnComplete: true,
       etaBuffer: 50,
       stream: process.stderr,
     },
-    Presets.shades_classic,
+    cliProgress.Presets.shades_classic,
   );
   const startedAt = performance.now();
   const rate = () => `${fileSize(Math.round((done * 1_000) / Math.max(1, performance.now() - startedAt)))}/s`;
