@@ -39,9 +39,16 @@ export async function computationId(
   });
 }
 
+/** Returns how a command that the caller types next names a computation: not at all if it is the one of the profile. */
+export function named({ profile, domain }: Pick<Connection, 'profile' | 'domain'>, id: string): string {
+  return profile?.domain === domain && profile.computation === id ? '' : ` ${id}`;
+}
+
 /** Makes a computation the one of the following commands that name none. */
-export async function useComputation({ profiles, profileName }: Context, { domain }: Connection, id: string): Promise<void> {
+export async function useComputation({ profiles, profileName }: Context, connection: Connection, id: string): Promise<void> {
+  const { domain } = connection;
   const profile = await profiles.read(profileName);
-  if (profile?.domain === domain && profile.computation !== id)
-    await profiles.write(profileName, { ...profile, computation: id });
+  if (profile?.domain !== domain || profile.server !== connection.server) return;
+  connection.profile = { ...profile, computation: id };
+  if (profile.computation !== id) await profiles.write(profileName, connection.profile);
 }

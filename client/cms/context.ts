@@ -87,7 +87,7 @@ export function contextOf(options: GlobalOptions, terminal: Terminal, exitWith: 
       const client = createClient({
         baseUrl: server,
         domain,
-        token: givenToken ? givenToken : tokenOf(profiles, profileName),
+        token: givenToken ? givenToken : tokenOf(profiles, profileName, env),
         retry: {
           attempts: 4,
           onRetry: ({ problem }) => {

@@ -33,6 +33,8 @@ interface Wording {
 function wording(problem: ServiceProblem, where: Circumstances): Wording {
   const { code, detail } = problem;
   const id = where.computation ?? 'COMPUTATION';
+  const isOfIssuer = problem.request.includes('://');
+  if (isOfIssuer) return { message: detail, next: 'cms login --help' };
   switch (code) {
     case 'unreachable':
       return {
@@ -51,7 +53,7 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
       return { message: `Someone else has changed it meanwhile. ${detail}`, next: 'the same command again' };
     case 'incomplete':
       return {
-        message: `The computation is not ready. Missing:\n${problem.missing_items ? formatMissing(missingItems(problem.missing_items, id), where.user).trimEnd() : detail}`,
+        message: `The computation is not ready. Missing:\n${problem.missing_items ? formatMissing(missingItems(problem.missing_items, { id }), where.user).trimEnd() : detail}`,
         next: `cms check ${id}`,
       };
     case 'too_many_requests':

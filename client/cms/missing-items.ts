@@ -19,8 +19,15 @@ export function isNothing({ keys, hashes, info }: MissingItems): boolean {
   return keys.length + hashes.length + info.length === 0;
 }
 
-/** Explains what a run lacks. @param id the computation */
-export function missingItems({ keys, hashes, info }: MissingItems, id: string): MissingItem[] {
+interface Circumstances {
+  /** The computation. */
+  id: string;
+  /** Whether approvals must be signed. */
+  isSigned?: boolean;
+}
+
+/** Explains what a run lacks. */
+export function missingItems({ keys, hashes, info }: MissingItems, { id, isSigned = false }: Circumstances): MissingItem[] {
   return [
     ...keys.map((user) => ({
       sentence: `The public key of ${user}`,
@@ -32,14 +39,14 @@ export function missingItems({ keys, hashes, info }: MissingItems, id: string): 
       command: `cms asset upload ${quotedForShell(name)}`,
       user: undefined,
     })),
-    ...info.map((sentence) => fromSentence(sentence, id)),
+    ...info.map((sentence) => fromSentence(sentence, id, isSigned)),
   ];
 }
 
 /** The service words these sentences as docs/contract.md, section 9, says. */
-function fromSentence(sentence: string, id: string): MissingItem {
+function fromSentence(sentence: string, id: string, isSigned: boolean): MissingItem {
   const user = /^Approval of (.*?) (?:for .*|as result consumer)$/s.exec(sentence)?.[1];
-  if (user !== undefined) return { sentence, command: `cms approve ${id}`, user };
+  if (user !== undefined) return { sentence, command: `cms approve ${id}${isSigned ? ' --sign ~/.ssh/id_ed25519' : ''}`, user };
   if (sentence === 'Missing algorithm') {
     return {
       sentence: 'An algorithm',

@@ -10,6 +10,7 @@ import type { Connection, Context } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { hashFile } from '../hash-file.ts';
 import { startProgress } from '../output/progress.ts';
+import { withHeaders } from '../with-headers.ts';
 import { sendContent } from './send-content.ts';
 
 type Asset = Schemas['Asset'];
@@ -69,8 +70,9 @@ async function createdAsset(
   const body = {
     asset: { ...fields, ...(isInline ? { asset: (await readFile(content.file)).toString('base64') } : {}) },
   };
-  const { data, response } = await client.call('createAsset', { body, idempotencyKey: keyOf(fields, content) });
-  if (response.headers.get('idempotent-replayed') !== 'true') return { asset: data, wasThere: false };
+  const idempotencyKey = keyOf(fields, content);
+  const { data, headers } = await withHeaders(client.call('createAsset', { body, idempotencyKey }));
+  if (headers.get('idempotent-replayed') !== 'true') return { asset: data, wasThere: false };
   const asset = await known(client.getAsset({ id: data.id }));
   if (asset?.state === 'ready' && asset.checksum === content.checksum) return { asset, wasThere: true };
   if (asset?.state === 'pending' && data.upload) return { asset: { ...asset, upload: data.upload }, wasThere: false };

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { limitsOf } from '../../../shared/approvals/approval-signature.ts';
 import type { Act } from '../act.ts';
 import { CmsError } from '../cms-error.ts';
-import { computationId } from '../computation-reference.ts';
+import { computationId, named } from '../computation-reference.ts';
 import { confirm } from '../confirm.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { readPrivateKey } from '../keys/read-private-key.ts';
@@ -39,7 +39,7 @@ export function addApprovalCommands(program: Command, act: Act): void {
         const digest = digestOf(manifest);
         if (options.digest !== undefined && options.digest.toLowerCase() !== digest) {
           throw new CmsError(`The manifest has another digest: ${digest}.`, {
-            next: `cms manifest ${id}`,
+            next: `cms manifest${named(connection, id)}`,
             exitCode: exitCodes.conflict,
           });
         }
@@ -55,7 +55,7 @@ export function addApprovalCommands(program: Command, act: Act): void {
           approval,
           () => `${approval.user} has approved the manifest ${digest.slice(0, 12)}…${approval.signed ? ', signed' : ''}.\n`,
         );
-        context.note(`Next: cms check ${id}\n`);
+        context.note(`Next: cms check${named(connection, id)}\n`);
       }),
     );
 
@@ -71,7 +71,7 @@ export function addApprovalCommands(program: Command, act: Act): void {
         const needed = new Map(answer.needed.map(({ user, because }) => [user, because]));
         const given = new Map(answer.approvals.map((approval) => [approval.user, approval]));
         const users = [...new Set([...needed.keys(), ...given.keys()])];
-        const { now, columns } = context.terminal;
+        const { now } = context.terminal;
         context.print(answer, () =>
           users.length === 0
             ? 'No run needs an approval, and nobody has given one.\n'
@@ -97,7 +97,7 @@ export function addApprovalCommands(program: Command, act: Act): void {
                   },
                   { title: 'only on', value: (user) => given.get(user)?.cvm_ids?.join(', ') ?? '', cuts: true },
                 ],
-                columns,
+                context.terminal,
               ),
         );
       }),

@@ -4,7 +4,7 @@ import type { Act } from '../act.ts';
 import { downloadAsset } from '../assets/download-asset.ts';
 import { hashOf, uploadAsset, type AssetFields } from '../assets/upload-asset.ts';
 import { CmsError } from '../cms-error.ts';
-import { computationId } from '../computation-reference.ts';
+import { computationId, named } from '../computation-reference.ts';
 import { confirm } from '../confirm.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { assetDetails } from '../output/asset-details.ts';
@@ -127,7 +127,7 @@ function addLinkCommands(asset: Command, act: Act): void {
         const computationID = await computationId(context, connection, reference);
         const answer = await connection.client.linkAsset({ id, computationID });
         context.print(answer, () => `Linked ${id} to ${computationID}.\n`);
-        context.note(`Next: cms check ${computationID}\n`);
+        context.note(`Next: cms check${named(connection, computationID)}\n`);
       }),
     );
 

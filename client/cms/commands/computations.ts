@@ -6,6 +6,7 @@ import { confirm } from '../confirm.ts';
 import { computationDetails } from '../output/computation-details.ts';
 import { relativeTime } from '../output/relative-time.ts';
 import { statusColour } from '../output/status-colour.ts';
+import { withHeaders } from '../with-headers.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
 import { approvalOption, logLevelOption, statusOption } from './options.ts';
 
@@ -66,7 +67,7 @@ export function addComputationCommands(program: Command, act: Act): void {
       const created = await connection.client.createComputation({ body: { ...bodyOf(options), name } });
       await useComputation(context, connection, created.id);
       context.print(created, () => computationDetails(created, context.terminal));
-      context.note(`Next: cms check, or cms asset upload FILE --computation ${created.id}\n`);
+      context.note('Next: cms asset upload FILE --type algorithm --link\n');
     }),
   );
 
@@ -92,10 +93,10 @@ export function addComputationCommands(program: Command, act: Act): void {
     act(async (context, reference: string | undefined, options: Fields) => {
       const connection = await context.connect();
       const id = await computationId(context, connection, reference);
-      const { data, response } = await connection.client.call('getComputation', { id });
+      const { data, headers } = await withHeaders(connection.client.call('getComputation', { id }));
       const before = data as Body;
       const body = { ...before, ...bodyOf(options, before) };
-      const ifMatch = response.headers.get('etag') ?? undefined;
+      const ifMatch = headers.get('etag') ?? undefined;
       const changed = await connection.client.updateComputation({ id, body, ifMatch });
       context.print(changed, () => computationDetails(changed, context.terminal));
     }),

@@ -45,7 +45,7 @@ export function addEventsCommand(program: Command, act: Act): void {
                 { title: 'status', value: ({ status }) => status },
                 { title: 'details', value: (event) => shortDetails(event), cuts: true },
               ],
-              terminal.columns,
+              terminal,
             ),
           );
           return;

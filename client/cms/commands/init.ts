@@ -51,7 +51,7 @@ export function addInitCommand(program: Command, act: Act): void {
         context.note(
           isNothing(missing_items)
             ? `Ready to run.\nNext: cms run --cvm CVM --watch\n`
-            : `Missing before a run:\n${formatMissing(missingItems(missing_items, id), user)}`,
+            : `Missing before a run:\n${formatMissing(missingItems(missing_items, { id, isSigned: computation.approval === 'all_signed' }), user)}`,
         );
       }),
     );

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Act } from '../act.ts';
-import { computationId } from '../computation-reference.ts';
+import { computationId, named } from '../computation-reference.ts';
 import { readPublicKey } from '../keys/read-public-key.ts';
 
 export function addKeyCommands(program: Command, act: Act): void {
@@ -31,7 +31,7 @@ export function addKeyCommands(program: Command, act: Act): void {
         const id = await computationId(context, connection, reference);
         const answer = await connection.client.checkKey({ id });
         context.print(answer, () => (answer.uploaded ? 'Your key is uploaded.\n' : 'You have uploaded no key.\n'));
-        if (!answer.uploaded) context.note(`Next: cms key upload ~/.ssh/id_ed25519.pub ${id}\n`);
+        if (!answer.uploaded) context.note(`Next: cms key upload ~/.ssh/id_ed25519.pub${named(connection, id)}\n`);
       }),
     );
 }

@@ -33,7 +33,7 @@ export async function listOf<O extends ListOperation>(
   const found = all || limit > largestPage ? await manyOf() : await page(client, operation, ...at({ limit, offset }));
   const { items: listed, total } = found;
   context.print({ items: listed, total }, () =>
-    listed.length === 0 ? 'Nothing found.\n' : table(listed, columns, context.terminal.columns),
+    listed.length === 0 ? 'Nothing found.\n' : table(listed, columns, context.terminal),
   );
   const left = total - offset - listed.length;
   if (left > 0) context.note(`${left} more. List them with --offset ${offset + listed.length}, or all with --all.\n`);

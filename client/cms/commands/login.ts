@@ -6,9 +6,21 @@ import { exitCodes } from '../exit-codes.ts';
 import { details } from '../output/details.ts';
 import { relativeTime } from '../output/relative-time.ts';
 import { claimsOf, membershipsOf } from '../profile/claims.ts';
-import { localRoles, localToken } from '../profile/local-token.ts';
+import { logInLocally, logInProgram, logInWithIssuer } from '../profile/log-in.ts';
 import type { Credentials, Profile } from '../profile/profile.ts';
 import { withToken } from '../profile/token.ts';
+import { positiveNumber } from './options.ts';
+
+const roleNames = [
+  'administrator',
+  'creator',
+  'editor',
+  'runner',
+  'viewer',
+  'algo_provider',
+  'dataset_provider',
+  'result_consumer',
+];
 
 interface Options {
   local?: boolean;
@@ -19,6 +31,7 @@ interface Options {
   clientId?: string;
   scope?: string;
   device?: boolean;
+  port?: number;
 }
 
 export function addLoginCommands(program: Command, act: Act): void {
@@ -32,17 +45,21 @@ export function addLoginCommands(program: Command, act: Act): void {
     .option('--client-id <ID>', 'the client that the issuer knows cms as')
     .option('--scope <SCOPE>', 'what to ask the issuer for')
     .option('--device', 'show a code to type on another device, without a browser here')
-    .option('--token <TOKEN>', 'use this token, such as one for a script; - reads it from standard input')
+    .option('--port <PORT>', 'where the browser comes back to, if the issuer knows only certain ports', positiveNumber)
+    .option('--token <TOKEN>', 'store this token as it is; for one command use CMS_TOKEN instead')
     .action(
       act(async (context, options: Options) => {
-        const { server, domain: chosen, profile: before } = await context.place();
-        const local = before?.credentials.kind === 'local' && before.server === server ? before.credentials : undefined;
+        const { server, domain: chosen, profile: before, isLocal } = await context.place();
+        const known = before?.server === server ? before.credentials : undefined;
         const domain = chosen ?? (options.local === true ? 'd1' : undefined);
         if (domain === undefined) {
-          throw new CmsError('Choose a domain.', { next: 'cms login --domain DOMAIN ...', exitCode: exitCodes.usage });
+          throw new CmsError('Choose a domain.', {
+            next: isLocal ? 'cms login --local --domain DOMAIN' : 'cms login --domain DOMAIN --issuer URL --client-id ID',
+            exitCode: exitCodes.usage,
+          });
         }
         const base = { server, domain, user: '', access_token: '', expires_at: 0 };
-        const profile = await loggedIn(context, { ...base, credentials: { kind: 'token' } }, options, local);
+        const profile = await loggedIn(context, { ...base, credentials: { kind: 'token' } }, options, known);
         await context.profiles.write(context.profileName, profile);
         const roles = rolesIn(profile);
         context.print(
@@ -87,21 +104,37 @@ export function addLoginCommands(program: Command, act: Act): void {
     );
 }
 
-type Local = Extract<Credentials, { kind: 'local' }>;
-
-async function loggedIn(context: Context, profile: Profile, options: Options, before: Local | undefined): Promise<Profile> {
-  const { server, domain } = profile;
-  if (options.token !== undefined) return signedIn(profile, options.token, { kind: 'token' });
-  if (options.local === true || (before && options.issuer === undefined)) {
-    const user = options.user ?? before?.user ?? context.terminal.userName;
+/** Logs in as the options say, or as the profile did before. @param known how it did before, at the same service */
+async function loggedIn(context: Context, place: Profile, options: Options, known: Credentials | undefined): Promise<Profile> {
+  const { terminal } = context;
+  const { issuer, clientId, scope, token } = options;
+  if (token !== undefined) return { ...withToken(place, token), credentials: { kind: 'token' } };
+  const isLocal = options.local === true || (known?.kind === 'local' && issuer === undefined);
+  if (isLocal) {
+    const before = known?.kind === 'local' ? known : undefined;
+    const user = options.user ?? before?.user ?? terminal.userName;
     const roles = options.role ?? (before?.user === user ? before.roles : ['administrator']);
-    return signedIn(profile, await localToken(server, { user, domain, roles }), { kind: 'local', user, roles });
+    return await logInLocally(place, user, roles);
   }
-  throw new CmsError('Not yet.');
+  const before = known?.kind === 'issuer' || known?.kind === 'program' ? known : undefined;
+  const at = {
+    issuer: issuer ?? before?.issuer,
+    client_id: clientId ?? before?.client_id,
+    scope: scope ?? before?.scope,
+  };
+  if (at.issuer === undefined || at.client_id === undefined) throw howToLogIn(place);
+  const given = { issuer: at.issuer, client_id: at.client_id, ...(at.scope === undefined ? {} : { scope: at.scope }) };
+  if (terminal.env['CMS_CLIENT_SECRET']) return await logInProgram(place, { kind: 'program', ...given }, terminal);
+  const isDevice = options.device === true;
+  return await logInWithIssuer(place, { kind: 'issuer', ...given }, { isDevice, port: options.port, terminal });
 }
 
-function signedIn(profile: Profile, token: string, credentials: Credentials): Profile {
-  return { ...withToken(profile, token), user: claimsOf(token).sub, credentials };
+function howToLogIn({ server, domain }: Profile): CmsError {
+  const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(new URL(server).hostname);
+  return new CmsError('Say how to log in: the issuer of the stage, or --local at the service of npm start.', {
+    next: isHere ? `cms login --local --domain ${domain}` : `cms login --domain ${domain} --issuer URL --client-id ID`,
+    exitCode: exitCodes.usage,
+  });
 }
 
 function rolesIn({ access_token, domain }: Profile): string[] {
@@ -111,6 +144,6 @@ function rolesIn({ access_token, domain }: Profile): string[] {
 }
 
 function collectRole(text: string, before: string[] | undefined): string[] {
-  if (!localRoles.some((role) => role === text)) throw new InvalidArgumentError(`Expected one of ${localRoles.join(', ')}.`);
+  if (!roleNames.includes(text)) throw new InvalidArgumentError(`Expected one of ${roleNames.join(', ')}.`);
   return [...(before ?? []), text];
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Act } from '../act.ts';
 import { CmsError } from '../cms-error.ts';
-import { computationId, useComputation } from '../computation-reference.ts';
+import { computationId, named, useComputation } from '../computation-reference.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { relativeTime } from '../output/relative-time.ts';
 import { statusColour } from '../output/status-colour.ts';
@@ -26,7 +26,7 @@ export function addRunCommands(program: Command, act: Act): void {
         await useComputation(context, connection, id);
         if (watch !== true) {
           context.print({ run, computation: id, cvm }, () => `Started the run ${run} of ${name} on ${cvm}.\n`);
-          context.note(`Next: cms watch ${id}\n`);
+          context.note(`Next: cms watch${named(connection, id)}\n`);
           return;
         }
         context.note(`Started the run ${run} of ${name} on ${cvm}.\n`);
@@ -46,7 +46,7 @@ export function addRunCommands(program: Command, act: Act): void {
         const run = options.run ?? (await connection.client.getComputation({ id })).run?.id;
         if (run === undefined) {
           throw new CmsError('This computation was never run.', {
-            next: `cms run ${id} --cvm CVM`,
+            next: `cms run${named(connection, id)} --cvm CVM`,
             exitCode: exitCodes.notFound,
           });
         }
@@ -69,7 +69,7 @@ export function addRunCommands(program: Command, act: Act): void {
           return;
         }
         context.print(run, () => `The run ${run.id} on ${run.cvm_id} is ${run.status}.\n`);
-        context.note(`Next: cms watch ${id}\n`);
+        context.note(`Next: cms watch${named(connection, id)}\n`);
       }),
     );
 

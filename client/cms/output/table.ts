@@ -1,3 +1,4 @@
+import type { Terminal } from '../terminal.ts';
 import { cutText, printable, textWidth } from './text-width.ts';
 
 /** A column of a table. */
@@ -9,11 +10,16 @@ export interface Column<Row> {
   colour?: (text: string, row: Row) => string;
 }
 
+/** Where the table is printed. Nothing is cut where `columns` is undefined. */
+type Paper = Pick<Terminal, 'columns' | 'colours'>;
+const plain: Paper = { columns: undefined, colours: false };
+
 const gap = 2;
 const narrowest = 8;
 
-/** Formats rows as a table. Cuts columns that may be cut so that it fits `width`. */
-export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], width = Infinity): string {
+/** Formats rows as a table. Cuts columns that may be cut so that it fits the terminal. */
+export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], paper: Paper = plain): string {
+  const { columns: width = Infinity, colours } = paper;
   const cells = rows.map((row) => columns.map(({ value }) => printable(value(row))));
   const widths = columns.map(({ title }, index) =>
     Math.max(textWidth(title), ...cells.map((line) => textWidth(line[index] ?? ''))),
@@ -31,7 +37,9 @@ export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]
   const titles = columns.map(({ title }) => title.toUpperCase());
   return [
     line(titles, (text) => text),
-    ...rows.map((row, at) => line(cells[at] ?? [], (text, index) => columns[index]?.colour?.(text, row) ?? text)),
+    ...rows.map((row, at) =>
+      line(cells[at] ?? [], (text, index) => (colours ? columns[index]?.colour?.(text, row) : undefined) ?? text),
+    ),
   ]
     .map((text) => `${text}\n`)
     .join('');

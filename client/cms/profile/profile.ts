@@ -8,9 +8,15 @@ export const credentials = v.variant('kind', [
     kind: v.literal('issuer'),
     issuer: v.string(),
     client_id: v.string(),
-    client_secret: v.optional(v.string()),
-    scope: v.string(),
-    refresh_token: v.optional(v.string()),
+    scope: v.exactOptional(v.string()),
+    refresh_token: v.exactOptional(v.string()),
+  }),
+  /** A program that signs in as itself. Its secret is in CMS_CLIENT_SECRET and never stored. */
+  v.object({
+    kind: v.literal('program'),
+    issuer: v.string(),
+    client_id: v.string(),
+    scope: v.exactOptional(v.string()),
   }),
 ]);
 export type Credentials = v.InferOutput<typeof credentials>;
@@ -21,7 +27,7 @@ export const profileSchema = v.object({
   domain: v.string(),
   user: v.string(),
   /** The computation of commands that name none. */
-  computation: v.optional(v.string()),
+  computation: v.exactOptional(v.string()),
   credentials,
   access_token: v.string(),
   /** Unix seconds. */

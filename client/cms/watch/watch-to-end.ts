@@ -1,6 +1,7 @@
 import type { Schemas } from '../../api-types.ts';
 import { waitForRun } from '../../watch-run.ts';
 import type { Connection, Context } from '../context.ts';
+import { named } from '../computation-reference.ts';
 import { exitCodes, type ExitCode } from '../exit-codes.ts';
 import { eventLine } from '../output/event-line.ts';
 import { interrupted } from './interrupted.ts';
@@ -18,7 +19,8 @@ const exitCodeOf: Record<Run['status'], ExitCode> = {
 };
 
 /** Prints the events of a run as they are recorded, until it has ended. Sets the exit code by its outcome. */
-export async function watchToEnd(context: Context, { client }: Connection, id: string, run: string): Promise<void> {
+export async function watchToEnd(context: Context, connection: Connection, id: string, run: string): Promise<void> {
+  const { client } = connection;
   const { terminal, isJson } = context;
   const { signal } = terminal;
   const { started_at } = await client.getRun({ id, run });
@@ -37,9 +39,11 @@ export async function watchToEnd(context: Context, { client }: Connection, id: s
     if (isJson) terminal.out(`${JSON.stringify(ended)}\n`);
     else terminal.out(`The run ${ended.status === 'cancelled' ? 'was' : 'has'} ${ended.status}${took}: ${ended.reason ?? ''}\n`);
     context.exitWith(exitCodeOf[ended.status]);
-    context.note(`Next: ${ended.status === 'completed' ? `cms evidence ${id}` : `cms events ${id} --run ${run}`}\n`);
+    context.note(
+      `Next: ${ended.status === 'completed' ? `cms evidence${named(connection, id)}` : `cms events${named(connection, id)} --run ${run}`}\n`,
+    );
   } catch (error) {
-    throw interrupted(error, terminal, 'You stopped watching. The run goes on.', `cms watch ${id}`);
+    throw interrupted(error, terminal, 'You stopped watching. The run goes on.', `cms watch${named(connection, id)}`);
   } finally {
     live.stop();
   }
