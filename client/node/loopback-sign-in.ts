@@ -29,9 +29,9 @@ export async function loopbackSignIn(given: LoopbackSignInOptions): Promise<Toke
     const redirectUri = `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
     const pending = await beginSignIn({ ...given, redirectUri }, signal);
     const answer = answerAt(redirectUri, server, signal);
-    answer.catch(() => undefined); // the signal may abort while `open` is awaited
-    await open(pending.url);
-    const { url, reply } = await answer;
+    // `open` may wait for the browser, and its failure ends the sign-in.
+    const opened = Promise.resolve(open(pending.url)).then(() => answer);
+    const { url, reply } = await Promise.race([answer, opened]);
     try {
       const tokens = await completeSignIn({ ...given, redirectUri }, pending, url, signal);
       await reply('You are signed in. You can close this page.');
