@@ -1,7 +1,8 @@
 import { basename } from 'node:path';
 import type { Schemas } from '../../api-types.ts';
-import { hashOf, uploadAsset } from '../assets/upload-asset.ts';
+import { hashFile } from '../../node/hash-file.ts';
 import type { Connection, Context } from '../context.ts';
+import { expectFile, upload } from '../transfers.ts';
 import type { PlannedAsset } from './collaboration.ts';
 import type { Step } from './step.ts';
 
@@ -22,15 +23,16 @@ export async function settleAsset(
   const { file: _, type: asset_type, name: file_name = basename(file), ...others } = planned;
   const fields = { file_name, asset_type, ...others };
   const done = (outcome: string): Step => ({ subject: asset_type, name: file_name, outcome });
-  const content = await hashOf(context, file);
+  await expectFile(file);
   const linked = await linkedAsset(connection, id, fields);
-  if (linked?.checksum === content.checksum) {
+  if (linked && linked.checksum === (await hashFile(file))) {
     const changed = Object.entries(others).filter(([name, value]) => linked[name as keyof Asset] !== value);
     if (changed.length === 0) return done('unchanged');
-    await client.updateAsset({ id: linked.id, body: { asset: { ...linked, ...fields } } });
+    const { asset: _content, ...kept } = linked;
+    await client.updateAsset({ id: linked.id, body: { asset: { ...kept, ...fields } } });
     return done(`changed: ${changed.map(([name]) => name).join(', ')}`);
   }
-  const { asset } = await uploadAsset(context, connection, fields, content);
+  const asset = await upload(context, connection, { ...fields, file });
   if (linked) await client.unlinkAsset({ id: linked.id, computationID: id });
   await client.linkAsset({ id: asset.id, computationID: id });
   return done(linked ? 'uploaded and linked in place of the one before' : 'uploaded and linked');

@@ -1,18 +1,19 @@
-import { basename } from 'node:path';
+import type { Schemas } from '../../api-types.ts';
 import type { Command } from 'commander';
 import type { Act } from '../act.ts';
-import { downloadAsset } from '../assets/download-asset.ts';
-import { hashOf, uploadAsset, type AssetFields } from '../assets/upload-asset.ts';
 import { CmsError } from '../cms-error.ts';
 import { computationId, named } from '../computation-reference.ts';
 import { confirm } from '../confirm.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { assetDetails } from '../output/asset-details.ts';
 import { fileSize } from '../output/file-size.ts';
+import { download, upload } from '../transfers.ts';
 import { relativeTime } from '../output/relative-time.ts';
 import { statusColour } from '../output/status-colour.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
 import { assetTypeOption, contentAccessOption, useOption } from './options.ts';
+
+type AssetFields = Schemas['AssetInputFields'];
 
 interface UploadOptions extends Pick<AssetFields, 'description' | 'use'> {
   type?: 'algorithm' | 'dataset';
@@ -47,21 +48,21 @@ export function addAssetCommands(program: Command, act: Act): void {
         const id = computation === undefined ? undefined : await computationId(context, connection, computation);
         const uploaded = [];
         for (const file of files) {
-          const fields: AssetFields = {
-            file_name: name ?? basename(file),
+          const found = await upload(context, connection, {
+            file,
             asset_type: type,
+            ...(name === undefined ? {} : { file_name: name }),
             ...(description === undefined ? {} : { description }),
             ...(mimeType === undefined ? {} : { mime_type: mimeType }),
             ...(use === undefined ? {} : { use }),
             ...(contentAccess === undefined ? {} : { content_access: contentAccess }),
-          };
-          const { asset: found, wasThere } = await uploadAsset(context, connection, fields, await hashOf(context, file));
+          });
           if (id !== undefined) await client.linkAsset({ id: found.id, computationID: id });
-          const { asset: _content, upload: _upload, ...shown } = found;
+          const { asset: _content, upload: _upload, download: _download, ...shown } = found;
           uploaded.push(shown);
           if (!context.isJson) {
             context.terminal.out(
-              `${wasThere ? 'Already there' : 'Uploaded'}: ${file} (${fileSize(found.size)}) as ${found.id}\n  SHA3-256 ${found.checksum ?? ''}\n`,
+              `Uploaded ${file} (${fileSize(found.size)}) as ${found.id}\n  SHA3-256 ${found.checksum ?? ''}\n`,
             );
           }
         }
@@ -103,11 +104,11 @@ export function addAssetCommands(program: Command, act: Act): void {
     .description('download the content of an asset, and check its hash; repeat it after a cut')
     .argument('<ASSET>', 'its identifier')
     .option('--output <FILE>', 'where to save it (default: the name of the asset)')
-    .option('--sample', 'also save content with another hash than its creator declared')
     .action(
-      act(async (context, id: string, options: { output?: string; sample?: boolean }) => {
-        const { asset: found, file } = await downloadAsset(context, await context.connect(), id, options);
-        const { size, checksum } = found;
+      act(async (context, id: string, options: { output?: string }) => {
+        const connection = await context.connect();
+        const file = options.output ?? (await connection.client.getAsset({ id })).file_name;
+        const { size, checksum } = await download(context, connection, id, file);
         context.print({ id, file, size, checksum }, () => `Saved ${file} (${fileSize(size)})\n  SHA3-256 ${checksum ?? ''}\n`);
       }),
     );

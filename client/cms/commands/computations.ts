@@ -67,7 +67,7 @@ export function addComputationCommands(program: Command, act: Act): void {
       const created = await connection.client.createComputation({ body: { ...bodyOf(options), name } });
       await useComputation(context, connection, created.id);
       context.print(created, () => computationDetails(created, context.terminal));
-      context.note('Next: cms asset upload FILE --type algorithm --link\n');
+      context.note(`Next: cms asset upload FILE --type algorithm --computation ${created.id}\n`);
     }),
   );
 

@@ -2,43 +2,51 @@ import cliProgress from 'cli-progress';
 import type { Terminal } from '../terminal.ts';
 import { fileSize } from './file-size.ts';
 
-/** Shows how far a transfer has come: a bar on a terminal, and otherwise nothing until its end. */
+/** A bar that shows how far a transfer has come, where standard error is a terminal. */
 export interface Progress {
-  /** Adds bytes. */
-  add: (bytes: number) => void;
-  /** Sets the number of bytes that are done, for example after a transfer was cut. */
-  set: (bytes: number) => void;
+  show: (title: string, progress: { done: number; total: number }) => void;
+  /** Removes the bar. The next progress shows it again. */
   stop: () => void;
 }
 
-export function startProgress({ showsProgress }: Terminal, title: string, total: number): Progress {
-  if (!showsProgress || total === 0) return { add: () => undefined, set: () => undefined, stop: () => undefined };
-  let done = 0;
-  const bar = new cliProgress.SingleBar(
+/** Transfers of fewer bytes end before a bar would help. */
+const leastInBytes = 1024 * 1024;
+
+export function startProgress({ showsProgress }: Pick<Terminal, 'showsProgress'>): Progress {
+  let current: { title: string; bar: cliProgress.SingleBar; startedAt: number; from: number } | undefined;
+  const stop = () => {
+    current?.bar.stop();
+    current = undefined;
+  };
+  return {
+    show: (title, { done, total }) => {
+      if (!showsProgress || total < leastInBytes) return;
+      if (current?.title !== title) {
+        stop();
+        const bar = newBar(title);
+        bar.start(total, done, { rate: '' });
+        current = { title, bar, startedAt: performance.now(), from: done };
+      }
+      const seconds = (performance.now() - current.startedAt) / 1_000;
+      const rate = seconds < 0.5 ? '' : `${fileSize(Math.max(0, Math.round((done - current.from) / seconds)))}/s`;
+      current.bar.update(done, { rate });
+    },
+    stop,
+  };
+}
+
+function newBar(title: string): cliProgress.SingleBar {
+  return new cliProgress.SingleBar(
     {
-      format: `${title} {bar} {percentage}% {value}/{total} {rate} {eta_formatted}`,
+      format: `${title} {bar} {percentage}% of {total} {rate} {eta_formatted}`,
       formatValue: (value, options, type) =>
         type === 'value' || type === 'total' ? fileSize(value) : cliProgress.Format.ValueFormat(value, options, type),
       hideCursor: true,
       clearOnComplete: true,
       etaBuffer: 50,
+      barsize: 30,
       stream: process.stderr,
     },
     cliProgress.Presets.shades_classic,
   );
-  const startedAt = performance.now();
-  const rate = () => `${fileSize(Math.round((done * 1_000) / Math.max(1, performance.now() - startedAt)))}/s`;
-  bar.start(total, 0, { rate: '' });
-  const show = () => bar.update(done, { rate: rate() });
-  return {
-    add: (bytes) => {
-      done += bytes;
-      show();
-    },
-    set: (bytes) => {
-      done = bytes;
-      show();
-    },
-    stop: () => bar.stop(),
-  };
 }
