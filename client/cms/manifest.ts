@@ -1,4 +1,5 @@
 import { canonicalDigest } from '../../shared/canonical-json.ts';
+import { parsePublicKey } from '../../shared/keys/public-key.ts';
 import type { Schemas } from '../api-types.ts';
 import { details } from './output/details.ts';
 
@@ -16,7 +17,7 @@ export function formatManifest(manifest: Manifest): string {
     ['Description', description],
     ['Algorithm', `SHA3-256 ${hex(algorithm.hash)}`],
     ['Datasets', datasets.flatMap(({ filename, hash }) => [filename, `  SHA3-256 ${hex(hash)}`])],
-    ['Consumers', result_consumers.map(({ user_key }) => user_key)],
+    ['Consumers', result_consumers.map(({ user_key }) => `the key ${parsePublicKey(user_key).fingerprint}`)],
     ['Digest', digestOf(manifest)],
   ]);
 }

@@ -57,14 +57,15 @@ function fromSentence(sentence: string, id: string, isSigned: boolean): MissingI
   return { sentence, command: `cms computation show ${id}`, user: undefined };
 }
 
-/** Formats what a run lacks: a line for each item, and below it who types which command. */
+/** Formats what a run lacks: a line for each item, and below those that one command provides who types it. */
 export function formatMissing(items: readonly MissingItem[], caller: string): string {
-  return items
-    .map(({ sentence, command, user }) => {
-      const who = user === undefined ? '' : user === caller ? 'you type: ' : `${user} types: `;
-      return `  ✗ ${printable(sentence)}\n      ${printable(who)}${command}\n`;
-    })
-    .join('');
+  const groups = new Map<string, string[]>();
+  for (const { sentence, command, user } of items) {
+    const who = user === undefined ? '' : user === caller ? 'you type: ' : `${user} types: `;
+    const typed = `      ${printable(who)}${command}\n`;
+    groups.set(typed, [...(groups.get(typed) ?? []), `  ✗ ${printable(sentence)}\n`]);
+  }
+  return [...groups].map(([typed, sentences]) => `${sentences.join('')}${typed}`).join('');
 }
 
 function quotedForShell(text: string): string {

@@ -14,10 +14,13 @@ export function addRunCommands(program: Command, act: Act): void {
     .command('run')
     .description('start a run of a computation on a CVM')
     .argument('[COMPUTATION]', 'its identifier or name')
-    .requiredOption('--cvm <CVM>', 'the CVM that takes the run')
+    .option('--cvm <CVM>', 'the CVM that takes the run (required)')
     .option('--watch', 'print its events until it has ended; the exit code says how')
     .action(
-      act(async (context, reference: string | undefined, { cvm, watch }: { cvm: string; watch?: boolean }) => {
+      act(async (context, reference: string | undefined, { cvm, watch }: { cvm?: string; watch?: boolean }) => {
+        if (cvm === undefined) {
+          throw new CmsError('Name the CVM that takes the run, with --cvm.', { next: 'cms cvm list', exitCode: exitCodes.usage });
+        }
         const connection = await context.connect();
         const { client } = connection;
         const id = await computationId(context, connection, reference);

@@ -21,7 +21,8 @@ export async function readPrivateKey(file: string, terminal: Pick<Terminal, 'env
   const read = content.includes('BEGIN OPENSSH PRIVATE KEY') ? readOpenSsh : readPem;
   const without = attempt(() => read(content));
   if (without.key) return without.key;
-  if (!without.takesPassphrase) throw unusable(file, without.error);
+  const isEncrypted = /ENCRYPTED/.test(content) || without.error instanceof sshpk.KeyEncryptedError;
+  if (!isEncrypted) throw unusable(file, without.error);
   const passphrase = terminal.env['CMS_PASSPHRASE'] ?? (await terminal.ask?.(`Passphrase of ${file}: `, { hidden: true }));
   if (passphrase === undefined) {
     throw new CmsError(`The private key ${file} has a passphrase. Set CMS_PASSPHRASE, or type it in a terminal.`);
@@ -38,13 +39,11 @@ function unusable(file: string, cause: unknown): CmsError {
   );
 }
 
-function attempt(read: () => KeyObject): { key?: KeyObject; takesPassphrase: boolean; error?: unknown } {
+function attempt(read: () => KeyObject): { key?: KeyObject; error?: unknown } {
   try {
-    return { key: read(), takesPassphrase: false };
+    return { key: read() };
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    const isEncrypted = error instanceof sshpk.KeyEncryptedError || code === 'ERR_MISSING_PASSPHRASE';
-    return { takesPassphrase: isEncrypted, error };
+    return { error };
   }
 }
 
