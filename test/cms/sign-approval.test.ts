@@ -37,7 +37,7 @@ describe('a signed approval', () => {
     ['RSA', () => generateKeyPairSync('rsa', { modulusLength: 2048 }), 'pkcs1'],
   ] as const)('verifies with %s in PEM', async (_, generate, type) => {
     const { privateKey, publicKey } = generate();
-    await expectSigns(fileOf(privateKey.export({ type: type as 'pkcs8', format: 'pem' })), base64(publicKey));
+    await expectSigns(fileOf(privateKey.export({ type: type, format: 'pem' })), base64(publicKey));
   });
 
   it.each(['ed25519', 'ecdsa'] as const)('verifies with %s as OpenSSH writes it', async (type) => {
