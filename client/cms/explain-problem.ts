@@ -61,7 +61,7 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
       return { message: `The service is busy or down: ${detail}`, next: 'the same command again, in a minute' };
     case 'internal':
     case 'unexpected':
-      return { message: `${detail} (request ${problem.requestId ?? 'unknown'})` };
+      return { message: problem.requestId === undefined ? detail : `${detail} (request ${problem.requestId})` };
     case 'invalid_request':
     case 'too_large':
     case 'unsupported_media_type':
