@@ -178,6 +178,7 @@ export default defineConfig(
     files: [
       'shared/environment.ts',
       'infra/gateway/start-bundle.ts',
+      'client/cms/process-terminal.ts',
       'infra/{local,rehearse}/**/*.ts',
       'test/**/*.ts',
       'bench/**/*.ts',

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { checkEvidence } from './check-evidence.ts';
 import type { Finding } from './finding.ts';
+import { formatFindings } from './format-findings.ts';
 import { UnreadableError } from './unreadable-error.ts';
 
 const usage = `Usage: npm run verify -- FILE --keys JWKS [--events FILE]...
@@ -15,12 +16,6 @@ Checks the evidence of a run, without the service. Prints a line for each fact.
   --help          print this
 
 The exit code is 0 if everything holds, 1 if something does not, and 2 if a file cannot be read.`;
-
-const labels: Record<Finding['verdict'], string> = {
-  holds: 'HOLDS         ',
-  'does not hold': 'DOES NOT HOLD ',
-  note: 'NOTE          ',
-};
 
 process.exitCode = run();
 
@@ -52,14 +47,8 @@ function run(): number {
 }
 
 function report(findings: Finding[]): number {
-  for (const { verdict, sentence } of findings) process.stdout.write(`${labels[verdict]} ${sentence}\n`);
-  const failed = findings.filter(({ verdict }) => verdict === 'does not hold').length;
-  process.stdout.write(
-    failed === 0
-      ? '\nEverything holds.\n'
-      : `\n${failed} of ${findings.length} facts ${failed === 1 ? 'does' : 'do'} not hold.\n`,
-  );
-  return failed === 0 ? 0 : 1;
+  process.stdout.write(formatFindings(findings));
+  return findings.some(({ verdict }) => verdict === 'does not hold') ? 1 : 0;
 }
 
 /** @throws UnreadableError */

@@ -104,7 +104,8 @@ async function sendContent(client: Client, asset: Asset, content: Content, optio
     const { status, body } = await putFile(upload, file, { size, signal, onBytes });
     if (status === 412) return; // an earlier attempt has arrived, although its answer was lost
     if (status === 403) upload = undefined; // the link has expired
-    if (status === 403 || status === 429 || status >= 500) throw new CutOffError(`Storage answered ${status}`);
+    // 409: storage still works on an attempt that was cut off.
+    if ([403, 409, 429].includes(status) || status >= 500) throw new CutOffError(`Storage answered ${status}`);
     if (status >= 300) throw refusal(status, body);
   };
   await repeatTransfer(send, { signal, onCut, kept: () => 0 });

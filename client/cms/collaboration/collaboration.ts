@@ -1,0 +1,54 @@
+import * as v from 'valibot';
+
+const user = v.pipe(v.string('Expected a user.'), v.nonEmpty('Expected a user.'));
+const path = v.pipe(v.string('Expected a path.'), v.nonEmpty('Expected a path.'));
+
+const asset = v.strictObject({
+  file: path,
+  type: v.picklist(['algorithm', 'dataset'], 'Expected algorithm or dataset.'),
+  /** The name in the manifest. Default: that of the file. */
+  name: v.exactOptional(v.pipe(v.string(), v.nonEmpty())),
+  description: v.exactOptional(v.string()),
+  mime_type: v.exactOptional(v.string()),
+  use: v.exactOptional(v.picklist(['open', 'approval'], 'Expected open or approval.')),
+  content_access: v.exactOptional(v.picklist(['creator', 'domain'], 'Expected creator or domain.')),
+});
+export type PlannedAsset = v.InferOutput<typeof asset>;
+
+const party = v.strictObject({
+  /** The file of the public key. */
+  key: v.exactOptional(path),
+  assets: v.optional(v.array(asset, 'Expected a list of assets.'), []),
+});
+
+const agentConfig = v.strictObject({
+  log_level: v.exactOptional(v.picklist(['', 'debug', 'info', 'warn', 'error'], 'Expected debug, info, warn or error.')),
+  attested_tls: v.exactOptional(v.boolean('Expected true or false.')),
+  /** PEM text, or a path inside the CVM. */
+  cert_file: v.exactOptional(v.string()),
+  server_ca_file: v.exactOptional(v.string()),
+  client_ca_file: v.exactOptional(v.string()),
+  server_key: v.exactOptional(v.string()),
+});
+
+const computation = v.strictObject({
+  /** Only needed if the owner has several computations of this name. */
+  id: v.exactOptional(v.pipe(v.string(), v.uuid('Expected the identifier of a computation, a UUID.'))),
+  name: v.pipe(
+    v.string('Expected a name.'),
+    v.minLength(1, 'Expected a name.'),
+    v.maxLength(200, 'Expected up to 200 characters.'),
+  ),
+  description: v.exactOptional(v.string()),
+  owner: user,
+  approval: v.exactOptional(v.picklist(['none', 'all', 'all_signed'], 'Expected none, all or all_signed.')),
+  consumers: v.exactOptional(v.pipe(v.array(user, 'Expected a list of users.'), v.maxLength(40, 'Expected up to 40 users.'))),
+  agent_config: v.exactOptional(agentConfig),
+});
+
+/** The file of `cms init`: a computation and what each party brings. Each party runs `cms init` with the same file. */
+export const collaborationSchema = v.strictObject({
+  computation,
+  parties: v.record(user, v.nullable(party), 'Expected parties by user.'),
+});
+export type Collaboration = v.InferOutput<typeof collaborationSchema>;

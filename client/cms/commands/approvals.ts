@@ -1,0 +1,118 @@
+import type { Command } from 'commander';
+import { limitsOf } from '../../../shared/approvals/approval-signature.ts';
+import type { Act } from '../act.ts';
+import { CmsError } from '../cms-error.ts';
+import { computationId, named } from '../computation-reference.ts';
+import { confirm } from '../confirm.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { readPrivateKey } from '../keys/read-private-key.ts';
+import { signApproval } from '../keys/sign-approval.ts';
+import { digestOf, formatManifest } from '../manifest.ts';
+import { relativeTime } from '../output/relative-time.ts';
+import { table } from '../output/table.ts';
+import { moment } from './options.ts';
+
+interface Options {
+  sign?: string;
+  cvm?: string[];
+  expires?: string;
+  digest?: string;
+  yes?: boolean;
+}
+
+export function addApprovalCommands(program: Command, act: Act): void {
+  program
+    .command('approve')
+    .description('approve the manifest of a computation, after showing it')
+    .argument('[COMPUTATION]', 'its identifier or name')
+    .option('--sign <FILE>', 'sign with this private key, the one of the public key that you uploaded')
+    .option('--cvm <CVM...>', 'only for runs on these CVMs')
+    .option('--expires <WHEN>', 'only until then, such as 7d or 2026-12-31T12:00:00Z', moment)
+    .option('--digest <DIGEST>', 'approve only a manifest with this digest, without asking')
+    .option('--yes', 'do not ask')
+    .action(
+      act(async (context, reference: string | undefined, options: Options) => {
+        const connection = await context.connect();
+        const { client, domain } = connection;
+        const id = await computationId(context, connection, reference);
+        const manifest = await client.getManifest({ id });
+        const digest = digestOf(manifest);
+        if (options.digest !== undefined && options.digest.toLowerCase() !== digest) {
+          throw new CmsError(`The manifest has another digest: ${digest}.`, {
+            next: `cms manifest${named(connection, id)}`,
+            exitCode: exitCodes.conflict,
+          });
+        }
+        if (options.digest === undefined) context.note(`${formatManifest(manifest)}\n`);
+        if (options.digest === undefined && options.yes !== true) {
+          await confirm(context.terminal, 'Approve runs with this manifest?');
+        }
+        const limits = limitsOf({ cvm_ids: options.cvm, expires_at: options.expires });
+        const key = options.sign === undefined ? undefined : await readPrivateKey(options.sign, context.terminal);
+        const signature = key && signApproval(key, { domain, computationId: id, digest, limits });
+        const approval = await client.approve({ id, body: { digest, ...limits, ...(signature ? { signature } : {}) } });
+        context.print(
+          approval,
+          () => `${approval.user} has approved the manifest ${digest.slice(0, 12)}…${approval.signed ? ', signed' : ''}.\n`,
+        );
+        context.note(`Next: cms check${named(connection, id)}\n`);
+      }),
+    );
+
+  program
+    .command('approvals')
+    .description('list whose approval a run needs, and who has given it')
+    .argument('[COMPUTATION]', 'its identifier or name')
+    .action(
+      act(async (context, reference: string | undefined) => {
+        const connection = await context.connect();
+        const id = await computationId(context, connection, reference);
+        const answer = await connection.client.listApprovals({ id });
+        const needed = new Map(answer.needed.map(({ user, because }) => [user, because]));
+        const given = new Map(answer.approvals.map((approval) => [approval.user, approval]));
+        const users = [...new Set([...needed.keys(), ...given.keys()])];
+        const { now } = context.terminal;
+        context.print(answer, () =>
+          users.length === 0
+            ? 'No run needs an approval, and nobody has given one.\n'
+            : table(
+                users,
+                [
+                  { title: 'user', value: (user) => user },
+                  { title: 'needed for', value: (user) => needed.get(user)?.join(', ') ?? '', cuts: true },
+                  {
+                    title: 'approval',
+                    value: (user) => {
+                      const approval = given.get(user);
+                      if (!approval) return 'missing';
+                      return approval.stale ? 'stale' : approval.signed ? 'signed' : 'given';
+                    },
+                  },
+                  {
+                    title: 'approved',
+                    value: (user) => {
+                      const at = given.get(user)?.approved_at;
+                      return at === undefined ? '' : relativeTime(at, now());
+                    },
+                  },
+                  { title: 'only on', value: (user) => given.get(user)?.cvm_ids?.join(', ') ?? '', cuts: true },
+                ],
+                context.terminal,
+              ),
+        );
+      }),
+    );
+
+  program
+    .command('withdraw')
+    .description('take your approval back; active runs go on')
+    .argument('[COMPUTATION]', 'its identifier or name')
+    .action(
+      act(async (context, reference: string | undefined) => {
+        const connection = await context.connect();
+        const id = await computationId(context, connection, reference);
+        await connection.client.withdrawApproval({ id });
+        context.print({ withdrawn: id }, () => 'Your approval is taken back.\n');
+      }),
+    );
+}

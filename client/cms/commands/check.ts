@@ -1,0 +1,32 @@
+import type { Command } from 'commander';
+import type { Act } from '../act.ts';
+import { computationId, named } from '../computation-reference.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { withHeaders } from '../with-headers.ts';
+import { formatMissing, isNothing, missingItems } from '../missing-items.ts';
+
+export function addCheckCommand(program: Command, act: Act): void {
+  program
+    .command('check')
+    .description('check what a run lacks, and who must act')
+    .argument('[COMPUTATION]', 'its identifier or name')
+    .action(
+      act(async (context, reference: string | undefined) => {
+        const connection = await context.connect();
+        const { client, user } = connection;
+        const id = await computationId(context, connection, reference);
+        const { name, approval } = await client.getComputation({ id });
+        const { data, headers } = await withHeaders(client.call('dryRun', { id }));
+        const { missing_items } = data;
+        const isReady = isNothing(missing_items);
+        const manifest_digest = headers.get('manifest-digest');
+        context.print({ computation: id, ready: isReady, missing_items, manifest_digest }, () =>
+          isReady
+            ? `${name} is ready to run.\n`
+            : `${name} is not ready. Missing:\n${formatMissing(missingItems(missing_items, { id, isSigned: approval === 'all_signed' }), user)}`,
+        );
+        if (isReady) context.note(`Next: cms run${named(connection, id)} --cvm CVM --watch\n`);
+        else context.exitWith(exitCodes.incomplete);
+      }),
+    );
+}

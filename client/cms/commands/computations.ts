@@ -1,0 +1,135 @@
+import type { Command } from 'commander';
+import type { Arguments } from '../../operation.ts';
+import type { Act } from '../act.ts';
+import { computationId, useComputation } from '../computation-reference.ts';
+import { confirm } from '../confirm.ts';
+import { computationDetails } from '../output/computation-details.ts';
+import { relativeTime } from '../output/relative-time.ts';
+import { statusColour } from '../output/status-colour.ts';
+import { withHeaders } from '../with-headers.ts';
+import { addListOptions, listOf, type ListOptions } from './list.ts';
+import { approvalOption, logLevelOption, statusOption } from './options.ts';
+
+interface Fields {
+  name?: string;
+  description?: string;
+  owner?: string;
+  approval?: 'none' | 'all' | 'all_signed';
+  consumer?: string[];
+  logLevel?: 'debug' | 'info' | 'warn' | 'error';
+}
+
+type Body = Arguments<'updateComputation'>['body'];
+
+const addFields = (command: Command) =>
+  command
+    .option('--description <TEXT>', 'what it computes')
+    .option('--owner <USER>', 'the owner; only administrators name another user than themselves')
+    .addOption(approvalOption())
+    .option('--consumer <USER...>', 'the only users beside the owner who get the results')
+    .addOption(logLevelOption());
+
+/** Returns the fields of a body that the options give. */
+function bodyOf({ name, description, owner, approval, consumer, logLevel }: Fields, before: Partial<Body> = {}) {
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(description === undefined ? {} : { description }),
+    ...(owner === undefined ? {} : { owner }),
+    ...(approval === undefined ? {} : { approval }),
+    ...(consumer === undefined ? {} : { consumers: consumer }),
+    ...(logLevel === undefined ? {} : { agent_config: { ...before.agent_config, log_level: logLevel } }),
+  };
+}
+
+export function addComputationCommands(program: Command, act: Act): void {
+  const computation = program.command('computation').description('create, find and change computations');
+
+  addListOptions(computation.command('list').description('list computations, newest first'))
+    .addOption(statusOption())
+    .option('--owner <USER>', 'only those of this owner')
+    .action(
+      act(async (context, options: ListOptions & Pick<Arguments<'listComputations'>, 'status' | 'owner'>) => {
+        const { status, owner } = options;
+        const filter = { ...(status ? { status } : {}), ...(owner ? { owner } : {}) };
+        await listOf(context, 'listComputations', filter, options, [
+          { title: 'id', value: ({ id }) => id },
+          { title: 'name', value: ({ name }) => name, cuts: true },
+          { title: 'owner', value: ({ owner }) => owner, cuts: true },
+          { title: 'status', value: ({ status }) => status, colour: statusColour },
+          { title: 'changed', value: (row) => relativeTime(row.updated_at, context.terminal.now()) },
+        ]);
+      }),
+    );
+
+  addFields(computation.command('create').description('create a computation').argument('<NAME>', 'its name')).action(
+    act(async (context, name: string, options: Fields) => {
+      const connection = await context.connect();
+      const created = await connection.client.createComputation({ body: { ...bodyOf(options), name } });
+      await useComputation(context, connection, created.id);
+      context.print(created, () => computationDetails(created, context.terminal));
+      context.note(`Next: cms asset upload FILE --type algorithm --computation ${created.id}\n`);
+    }),
+  );
+
+  computation
+    .command('show')
+    .description('show a computation: its settings, inputs and latest run')
+    .argument('[COMPUTATION]', 'its identifier or name')
+    .action(
+      act(async (context, reference: string | undefined) => {
+        const connection = await context.connect();
+        const found = await connection.client.getComputation({ id: await computationId(context, connection, reference) });
+        context.print(found, () => computationDetails(found, context.terminal));
+      }),
+    );
+
+  addFields(
+    computation
+      .command('update')
+      .description('change fields of a computation')
+      .argument('[COMPUTATION]', 'its identifier or name')
+      .option('--name <NAME>', 'its name'),
+  ).action(
+    act(async (context, reference: string | undefined, options: Fields) => {
+      const connection = await context.connect();
+      const id = await computationId(context, connection, reference);
+      const { data, headers } = await withHeaders(connection.client.call('getComputation', { id }));
+      const before = data as Body;
+      const body = { ...before, ...bodyOf(options, before) };
+      const ifMatch = headers.get('etag') ?? undefined;
+      const changed = await connection.client.updateComputation({ id, body, ifMatch });
+      context.print(changed, () => computationDetails(changed, context.terminal));
+    }),
+  );
+
+  computation
+    .command('delete')
+    .description('delete a computation with its events, runs, keys and links')
+    .argument('<COMPUTATION>', 'its identifier or name')
+    .option('--yes', 'do not ask')
+    .action(
+      act(async (context, reference: string, options: { yes?: boolean }) => {
+        const connection = await context.connect();
+        const id = await computationId(context, connection, reference);
+        const { name } = await connection.client.getComputation({ id, peek: 'true' });
+        if (options.yes !== true)
+          await confirm(context.terminal, `Delete the computation ${JSON.stringify(name)} and all its events?`);
+        await connection.client.deleteComputation({ id });
+        context.print({ deleted: id }, () => `Deleted ${name} (${id}).\n`);
+      }),
+    );
+
+  computation
+    .command('use')
+    .description('make a computation the one of commands that name none')
+    .argument('<COMPUTATION>', 'its identifier or name')
+    .action(
+      act(async (context, reference: string) => {
+        const connection = await context.connect();
+        const id = await computationId(context, connection, reference);
+        const { name } = await connection.client.getComputation({ id, peek: 'true' });
+        await useComputation(context, connection, id);
+        context.print({ computation: id }, () => `Using ${name} (${id}).\n`);
+      }),
+    );
+}

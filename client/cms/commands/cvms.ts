@@ -1,0 +1,49 @@
+import type { Command } from 'commander';
+import type { Act } from '../act.ts';
+import { details } from '../output/details.ts';
+import { relativeTime } from '../output/relative-time.ts';
+import { statusColour } from '../output/status-colour.ts';
+import { addListOptions, listOf, type ListOptions } from './list.ts';
+
+export function addCvmCommands(program: Command, act: Act): void {
+  const cvm = program.command('cvm').description('see which CVMs are there, and whether they can take a run');
+
+  addListOptions(cvm.command('list').description('list registered CVMs, newest first')).action(
+    act(async (context, options: ListOptions) => {
+      const { now } = context.terminal;
+      await listOf(context, 'listCvms', {}, options, [
+        { title: 'id', value: ({ id }) => id },
+        { title: 'description', value: ({ description }) => description, cuts: true },
+        { title: 'state', value: ({ presence }) => presence.state, colour: statusColour },
+        { title: 'fit', value: ({ presence }) => presence.fit, colour: statusColour },
+        {
+          title: 'seen',
+          value: ({ presence }) => (presence.last_seen_at === null ? 'never' : relativeTime(presence.last_seen_at, now())),
+        },
+      ]);
+    }),
+  );
+
+  cvm
+    .command('show')
+    .description('show a registered CVM')
+    .argument('<CVM>', 'its identifier')
+    .action(
+      act(async (context, cvmID: string) => {
+        const { client } = await context.connect();
+        const found = await client.getCvm({ cvmID });
+        const { presence } = found;
+        context.print(found, () =>
+          details([
+            ['Identifier', found.id],
+            ['Description', found.description],
+            ['State', presence.state],
+            ['Fit', presence.fit],
+            ['Agent', presence.agent_state],
+            ['Seen', presence.last_seen_at && relativeTime(presence.last_seen_at, context.terminal.now())],
+            ['Certificate', found.certificate_fingerprint],
+          ]),
+        );
+      }),
+    );
+}

@@ -1,0 +1,77 @@
+import type { Command } from 'commander';
+import { watchEvents } from '../../watch-events.ts';
+import { page } from '../../pages.ts';
+import type { Act } from '../act.ts';
+import { computationId } from '../computation-reference.ts';
+import { detailsOf } from '../output/event-line.ts';
+import { relativeTime } from '../output/relative-time.ts';
+import { table } from '../output/table.ts';
+import { interrupted } from '../watch/interrupted.ts';
+import { printable } from '../output/text-width.ts';
+import { positiveNumber } from './options.ts';
+
+interface Options {
+  run?: string;
+  type?: string;
+  limit: number;
+  follow?: boolean;
+}
+
+export function addEventsCommand(program: Command, act: Act): void {
+  program
+    .command('events')
+    .description('list the events of a computation, newest first, or follow them')
+    .argument('[COMPUTATION]', 'its identifier or name')
+    .option('--run <RUN>', 'only those of this run')
+    .option('--type <TYPE>', 'only those of this type, such as started')
+    .option('--limit <COUNT>', 'how many to list, up to 100', positiveNumber, 20)
+    .option('--follow', 'print each event as it is recorded, from the first one on, until Ctrl-C')
+    .action(
+      act(async (context, reference: string | undefined, { run, type, limit, follow }: Options) => {
+        const connection = await context.connect();
+        const { client } = connection;
+        const { terminal } = context;
+        const id = await computationId(context, connection, reference);
+        const filter = { id, ...(run ? { run_id: run } : {}), ...(type ? { event_type: type } : {}) };
+        if (follow !== true) {
+          const { items, total } = await page(client, 'listEvents', { ...filter, limit: Math.min(limit, 100) });
+          context.print({ events: items, total }, () =>
+            table(
+              items,
+              [
+                { title: 'time', value: ({ timestamp }) => relativeTime(timestamp, terminal.now()) },
+                { title: 'who', value: ({ originator }) => originator, cuts: true },
+                { title: 'event', value: ({ event_type }) => event_type },
+                { title: 'status', value: ({ status }) => status },
+                { title: 'details', value: (event) => shortDetails(event), cuts: true },
+              ],
+              terminal,
+            ),
+          );
+          return;
+        }
+        try {
+          for await (const event of watchEvents(client, { ...filter, signal: terminal.signal })) {
+            const { timestamp, originator, event_type, status } = event;
+            terminal.out(
+              context.isJson
+                ? `${JSON.stringify(event)}\n`
+                : `${printable([timestamp, originator, event_type, status, shortDetails(event)].join('  ').trimEnd())}\n`,
+            );
+          }
+        } catch (error) {
+          throw interrupted(error, terminal);
+        }
+      }),
+    );
+}
+
+/** What people want of the details, in one line. */
+function shortDetails(event: Parameters<typeof detailsOf>[0]): string {
+  return Object.entries(detailsOf(event))
+    .filter(([name]) => !['asset_id', 'occurred_at'].includes(name))
+    .map(([name, value]) =>
+      name === 'reason' ? String(value) : `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+    )
+    .join(', ');
+}

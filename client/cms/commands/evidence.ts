@@ -1,0 +1,100 @@
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { checkEvidence } from '../../../verify/check-evidence.ts';
+import { UnreadableError } from '../../../verify/unreadable-error.ts';
+import { items } from '../../pages.ts';
+import type { Act } from '../act.ts';
+import { CmsError } from '../cms-error.ts';
+import { computationId } from '../computation-reference.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { formatFindings } from '../../../verify/format-findings.ts';
+
+const files = { evidence: 'evidence.json', keys: 'keys.json', events: 'events.json' };
+
+export function addEvidenceCommands(program: Command, act: Act): void {
+  program
+    .command('evidence')
+    .description('save the signed statement about a run, the keys, and the events')
+    .argument('[COMPUTATION]', 'its identifier or name')
+    .option('--run <RUN>', 'the run (default: the latest)')
+    .option('--output <DIR>', 'where to save the files', 'evidence')
+    .action(
+      act(async (context, reference: string | undefined, options: { run?: string; output: string }) => {
+        const connection = await context.connect();
+        const { client } = connection;
+        const id = await computationId(context, connection, reference);
+        const run = options.run ?? (await client.getRun({ id })).id;
+        const evidence = await client.getEvidence({ id, run });
+        const keys = await client.jwks();
+        const events = [];
+        for await (const event of items(client, 'listEvents', { id })) events.push(event);
+        await mkdir(options.output, { recursive: true });
+        const save = (name: keyof typeof files, content: unknown) =>
+          writeFile(join(options.output, files[name]), `${JSON.stringify(content, null, 2)}\n`);
+        await save('evidence', evidence);
+        await save('keys', keys);
+        await save('events', { events });
+        context.print(
+          { run, directory: options.output, files: Object.values(files) },
+          () => `Saved ${Object.values(files).join(', ')} in ${options.output}.\n`,
+        );
+        context.note(`Next: cms verify ${options.output}\n`);
+      }),
+    );
+
+  program
+    .command('verify')
+    .description('check saved evidence, without the service')
+    .argument('[PATH]', 'the directory of cms evidence, or the file of a statement', 'evidence')
+    .option('--keys <FILE>', 'the public keys that you trust (default: keys.json in the directory)')
+    .option('--events <FILE...>', 'pages of events (default: events.json in the directory)')
+    .action(
+      act(async (context, path: string, options: { keys?: string; events?: string[] }) => {
+        const given = await readEvidence(path, options);
+        const findings = findingsOf(given);
+        context.print({ findings, holds: findings.every(({ verdict }) => verdict !== 'does not hold') }, () =>
+          formatFindings(findings),
+        );
+        if (findings.some(({ verdict }) => verdict === 'does not hold')) context.exitWith(exitCodes.failure);
+      }),
+    );
+}
+
+function findingsOf(given: Parameters<typeof checkEvidence>[0]) {
+  try {
+    return checkEvidence(given);
+  } catch (error) {
+    if (!(error instanceof UnreadableError)) throw error;
+    throw new CmsError(error.message, { exitCode: exitCodes.usage });
+  }
+}
+
+/** Reads the files of `cms evidence`, or those that the options name. */
+async function readEvidence(path: string, options: { keys?: string; events?: string[] }) {
+  const isDirectory = await stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  const there = isDirectory ? await readdir(path) : [];
+  const inDirectory = (name: keyof typeof files) => (there.includes(files[name]) ? join(path, files[name]) : undefined);
+  const keys = options.keys ?? inDirectory('keys');
+  if (keys === undefined) {
+    throw new CmsError('The public keys are missing.', { next: `cms verify ${path} --keys FILE`, exitCode: exitCodes.usage });
+  }
+  const events = options.events ?? [inDirectory('events')].filter((file) => file !== undefined);
+  return {
+    evidence: await content(isDirectory ? join(path, files.evidence) : path),
+    keys: await content(keys),
+    ...(events.length > 0 ? { events: await Promise.all(events.map(content)) } : {}),
+  };
+}
+
+async function content(file: string): Promise<string> {
+  return await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new CmsError(`Cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`, {
+      next: 'cms evidence',
+      exitCode: exitCodes.usage,
+    });
+  });
+}

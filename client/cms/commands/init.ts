@@ -1,0 +1,81 @@
+import { dirname, join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { Act } from '../act.ts';
+import { CmsError } from '../cms-error.ts';
+import type { Collaboration } from '../collaboration/collaboration.ts';
+import { exampleCollaboration } from '../collaboration/example.ts';
+import { readCollaboration } from '../collaboration/read-collaboration.ts';
+import { settleAsset } from '../collaboration/settle-asset.ts';
+import { settleComputation } from '../collaboration/settle-computation.ts';
+import { settleKey } from '../collaboration/settle-key.ts';
+import type { Step } from '../collaboration/step.ts';
+import { useComputation } from '../computation-reference.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { formatMissing, isNothing, missingItems } from '../missing-items.ts';
+import { table } from '../output/table.ts';
+
+export function addInitCommand(program: Command, act: Act): void {
+  program
+    .command('init')
+    .description('set up your part of a collaboration from a YAML file; repeat it whenever the file has changed')
+    .argument('[FILE]', 'the collaboration')
+    .option('--example', 'print a file to start from')
+    .action(
+      act(async (context, file: string | undefined, { example }: { example?: boolean }) => {
+        if (example === true) {
+          context.terminal.out(exampleCollaboration);
+          return;
+        }
+        if (file === undefined) {
+          throw new CmsError('Name the file of the collaboration.', {
+            next: 'cms init --example > collaboration.yaml',
+            exitCode: exitCodes.usage,
+          });
+        }
+        const { computation, parties } = await readCollaboration(file);
+        const connection = await context.connect();
+        const { client, user } = connection;
+        const party = partyOf({ computation, parties }, user, file);
+        const { id, step } = await settleComputation(connection, computation, file);
+        await useComputation(context, connection, id);
+        const steps: Step[] = [step];
+        const pathOf = (path: string) => pathFrom(file, path, context.terminal.home);
+        for (const planned of party?.assets ?? []) {
+          steps.push(await settleAsset(context, connection, id, { planned, file: pathOf(planned.file) }));
+        }
+        if (party?.key !== undefined) {
+          steps.push(await settleKey(connection, id, { planned: party.key, file: pathOf(party.key) }));
+        }
+        const { missing_items } = await client.dryRun({ id });
+        context.print({ computation: id, steps, missing_items }, () => formatSteps(id, steps));
+        context.note(
+          isNothing(missing_items)
+            ? `Ready to run.\nNext: cms run --cvm CVM --watch\n`
+            : `Missing before a run:\n${formatMissing(missingItems(missing_items, { id, isSigned: computation.approval === 'all_signed' }), user)}`,
+        );
+      }),
+    );
+}
+
+/** Returns what the caller brings. @throws CmsError if the caller has no part in the collaboration */
+function partyOf({ computation, parties }: Collaboration, user: string, file: string) {
+  if (user in parties || user === computation.owner) return parties[user];
+  throw new CmsError(`You are ${user}, but ${file} has the parties ${Object.keys(parties).join(', ')}.`, {
+    next: 'cms login',
+    exitCode: exitCodes.usage,
+  });
+}
+
+/** Paths in the file are relative to the file. */
+function pathFrom(file: string, path: string, home: string): string {
+  return path.startsWith('~/') ? join(home, path.slice(2)) : resolve(dirname(file), path);
+}
+
+function formatSteps(id: string, steps: Step[]): string {
+  const rows = table(steps, [
+    { title: 'part', value: ({ subject }) => subject },
+    { title: 'name', value: ({ name }) => name },
+    { title: 'outcome', value: ({ outcome }) => outcome },
+  ]);
+  return `${rows}Computation ${id}\n`;
+}

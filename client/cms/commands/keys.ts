@@ -1,0 +1,37 @@
+import type { Command } from 'commander';
+import type { Act } from '../act.ts';
+import { computationId, named } from '../computation-reference.ts';
+import { readPublicKey } from '../keys/read-public-key.ts';
+
+export function addKeyCommands(program: Command, act: Act): void {
+  const key = program.command('key').description('give a computation your public key');
+
+  key
+    .command('upload')
+    .description('upload your public key to a computation')
+    .argument('<FILE>', 'an OpenSSH key such as ~/.ssh/id_ed25519.pub, or PEM or DER')
+    .argument('[COMPUTATION]', 'its identifier or name')
+    .action(
+      act(async (context, file: string, reference: string | undefined) => {
+        const key = await readPublicKey(file);
+        const connection = await context.connect();
+        const id = await computationId(context, connection, reference);
+        const answer = await connection.client.uploadKey({ id, body: { key } });
+        context.print(answer, () => `Uploaded ${file} as the key of ${connection.user}.\n`);
+      }),
+    );
+
+  key
+    .command('show')
+    .description('show whether your key is uploaded')
+    .argument('[COMPUTATION]', 'its identifier or name')
+    .action(
+      act(async (context, reference: string | undefined) => {
+        const connection = await context.connect();
+        const id = await computationId(context, connection, reference);
+        const answer = await connection.client.checkKey({ id });
+        context.print(answer, () => (answer.uploaded ? 'Your key is uploaded.\n' : 'You have uploaded no key.\n'));
+        if (!answer.uploaded) context.note(`Next: cms key upload ~/.ssh/id_ed25519.pub${named(connection, id)}\n`);
+      }),
+    );
+}

@@ -1,0 +1,149 @@
+import { InvalidArgumentError, type Command } from 'commander';
+import type { Act } from '../act.ts';
+import { CmsError } from '../cms-error.ts';
+import type { Context } from '../context.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { details } from '../output/details.ts';
+import { relativeTime } from '../output/relative-time.ts';
+import { claimsOf, membershipsOf } from '../profile/claims.ts';
+import { logInLocally, logInProgram, logInWithIssuer } from '../profile/log-in.ts';
+import type { Credentials, Profile } from '../profile/profile.ts';
+import { withToken } from '../profile/token.ts';
+import { positiveNumber } from './options.ts';
+
+const roleNames = [
+  'administrator',
+  'creator',
+  'editor',
+  'runner',
+  'viewer',
+  'algo_provider',
+  'dataset_provider',
+  'result_consumer',
+];
+
+interface Options {
+  local?: boolean;
+  user?: string;
+  role?: string[];
+  token?: string;
+  issuer?: string;
+  clientId?: string;
+  scope?: string;
+  device?: boolean;
+  port?: number;
+}
+
+export function addLoginCommands(program: Command, act: Act): void {
+  program
+    .command('login')
+    .description('log in, and store the login in a profile')
+    .option('--local', 'at the service of npm start, without a password')
+    .option('--user <USER>', 'with --local: the user to be (default: your name on this machine)')
+    .option('--role <ROLE...>', `with --local: the roles to have (default: administrator)`, collectRole)
+    .option('--issuer <URL>', 'the OpenID Connect issuer of the stage')
+    .option('--client-id <ID>', 'the client that the issuer knows cms as')
+    .option('--scope <SCOPE>', 'what to ask the issuer for')
+    .option('--device', 'show a code to type on another device, without a browser here')
+    .option('--port <PORT>', 'where the browser comes back to, if the issuer knows only certain ports', positiveNumber)
+    .option('--token <TOKEN>', 'store this token as it is; for one command use CMS_TOKEN instead')
+    .action(
+      act(async (context, options: Options) => {
+        const { server, domain: chosen, profile: before, isLocal } = await context.place();
+        const known = before?.server === server ? before.credentials : undefined;
+        const domain = chosen ?? (options.local === true ? 'd1' : undefined);
+        if (domain === undefined) {
+          throw new CmsError('Choose a domain.', {
+            next: isLocal ? 'cms login --local --domain DOMAIN' : 'cms login --domain DOMAIN --issuer URL --client-id ID',
+            exitCode: exitCodes.usage,
+          });
+        }
+        const base = { server, domain, user: '', access_token: '', expires_at: 0 };
+        const profile = await loggedIn(context, { ...base, credentials: { kind: 'token' } }, options, known);
+        await context.profiles.write(context.profileName, profile);
+        const roles = rolesIn(profile);
+        context.print(
+          { user: profile.user, server, domain, roles, profile: context.profileName },
+          () => `Logged in to ${server} as ${profile.user}, ${roles.join(', ') || 'without a role'} in the domain ${domain}.\n`,
+        );
+      }),
+    );
+
+  program
+    .command('logout')
+    .description('remove the login of the profile from this machine')
+    .action(
+      act(async (context) => {
+        const removed = await context.profiles.remove(context.profileName);
+        context.print({ removed }, () => (removed ? 'Logged out.\n' : 'You were not logged in.\n'));
+      }),
+    );
+
+  program
+    .command('whoami')
+    .description('show the user, the roles and the service of this login')
+    .action(
+      act(async (context) => {
+        const { server, domain, user, profile } = await context.connect();
+        const token = context.terminal.env['CMS_TOKEN'] || profile?.access_token || '';
+        const claims = claimsOf(token);
+        const roles = membershipsOf(claims);
+        const expires = claims.exp === undefined ? undefined : new Date(claims.exp * 1_000).toISOString();
+        context.print({ user, server, domain, memberships: roles, expires_at: expires }, () =>
+          details([
+            ['User', user],
+            ['Service', server],
+            ['Domain', domain],
+            ['Memberships', roles],
+            ['Token', expires && `expires ${relativeTime(expires, context.terminal.now())}`],
+            ['Computation', profile?.computation],
+            ['Profile', `${context.profileName}, in ${context.profiles.file}`],
+          ]),
+        );
+      }),
+    );
+}
+
+/** Logs in as the options say, or as the profile did before. @param known how it did before, at the same service */
+async function loggedIn(context: Context, place: Profile, options: Options, known: Credentials | undefined): Promise<Profile> {
+  const { terminal } = context;
+  const { issuer, clientId, scope, token } = options;
+  if (token !== undefined) return { ...withToken(place, token), credentials: { kind: 'token' } };
+  const isLocal = options.local === true || (known?.kind === 'local' && issuer === undefined);
+  if (isLocal) {
+    const before = known?.kind === 'local' ? known : undefined;
+    const user = options.user ?? before?.user ?? terminal.userName;
+    const roles = options.role ?? (before?.user === user ? before.roles : ['administrator']);
+    return await logInLocally(place, user, roles);
+  }
+  const before = known?.kind === 'issuer' || known?.kind === 'program' ? known : undefined;
+  const at = {
+    issuer: issuer ?? before?.issuer,
+    client_id: clientId ?? before?.client_id,
+    scope: scope ?? before?.scope,
+  };
+  if (at.issuer === undefined || at.client_id === undefined) throw howToLogIn(place);
+  const given = { issuer: at.issuer, client_id: at.client_id, ...(at.scope === undefined ? {} : { scope: at.scope }) };
+  if (terminal.env['CMS_CLIENT_SECRET']) return await logInProgram(place, { kind: 'program', ...given }, terminal);
+  const isDevice = options.device === true;
+  return await logInWithIssuer(place, { kind: 'issuer', ...given }, { isDevice, port: options.port, terminal });
+}
+
+function howToLogIn({ server, domain }: Profile): CmsError {
+  const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(new URL(server).hostname);
+  return new CmsError('Say how to log in: the issuer of the stage, or --local at the service of npm start.', {
+    next: isHere ? `cms login --local --domain ${domain}` : `cms login --domain ${domain} --issuer URL --client-id ID`,
+    exitCode: exitCodes.usage,
+  });
+}
+
+function rolesIn({ access_token, domain }: Profile): string[] {
+  return membershipsOf(claimsOf(access_token))
+    .filter((membership) => membership.startsWith(`${domain}:`))
+    .map((membership) => membership.slice(domain.length + 1));
+}
+
+function collectRole(text: string, before: string[] | undefined): string[] {
+  if (!roleNames.includes(text)) throw new InvalidArgumentError(`Expected one of ${roleNames.join(', ')}.`);
+  return [...(before ?? []), text];
+}

@@ -1,0 +1,46 @@
+import { InvalidArgumentError, Option } from 'commander';
+
+export const approvalOption = () =>
+  new Option('--approval <LEVEL>', 'whose approval a run needs').choices(['none', 'all', 'all_signed']);
+
+export const logLevelOption = () =>
+  new Option('--log-level <LEVEL>', 'the log level of the agent').choices(['debug', 'info', 'warn', 'error']);
+
+export const statusOption = () =>
+  new Option('--status <STATUS>', 'only those with this status').choices([
+    'created',
+    'running',
+    'stopping',
+    'completed',
+    'failed',
+    'cancelled',
+  ]);
+
+export const assetTypeOption = () => new Option('--type <TYPE>', 'the type of the asset').choices(['algorithm', 'dataset']);
+
+/** Parses a positive whole number. */
+export function positiveNumber(text: string): number {
+  const number = Number(text);
+  if (/^\d+$/.test(text) && number >= 1 && Number.isSafeInteger(number)) return number;
+  throw new InvalidArgumentError('Expected a whole number from 1.');
+}
+
+const secondsPer: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 };
+
+/** Parses a moment: RFC 3339, or a time from now such as 12h or 7d. Returns RFC 3339. */
+export function moment(text: string): string {
+  const [, amount, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  const factor = secondsPer[unit ?? ''];
+  const at = factor === undefined ? Date.parse(text) : Date.now() + Number(amount) * factor * 1_000;
+  if (Number.isFinite(at)) return new Date(at).toISOString();
+  throw new InvalidArgumentError('Expected a moment such as 2026-12-31T12:00:00Z, or a time from now such as 12h or 7d.');
+}
+
+export const useOption = () =>
+  new Option('--use <USE>', 'what a run takes that uses it: nothing, or your approval').choices(['open', 'approval']);
+
+export const contentAccessOption = () =>
+  new Option('--content-access <WHO>', 'who gets the content: only you, or every member of the domain').choices([
+    'creator',
+    'domain',
+  ]);

@@ -1,0 +1,97 @@
+import type { Command } from 'commander';
+import type { Act } from '../act.ts';
+import { CmsError } from '../cms-error.ts';
+import { computationId, named, useComputation } from '../computation-reference.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { relativeTime } from '../output/relative-time.ts';
+import { statusColour } from '../output/status-colour.ts';
+import { watchToEnd } from '../watch/watch-to-end.ts';
+import { addListOptions, listOf, type ListOptions } from './list.ts';
+import { statusOption } from './options.ts';
+
+export function addRunCommands(program: Command, act: Act): void {
+  program
+    .command('run')
+    .description('start a run of a computation on a CVM')
+    .argument('[COMPUTATION]', 'its identifier or name')
+    .option('--cvm <CVM>', 'the CVM that takes the run (required)')
+    .option('--watch', 'print its events until it has ended; the exit code says how')
+    .action(
+      act(async (context, reference: string | undefined, { cvm, watch }: { cvm?: string; watch?: boolean }) => {
+        if (cvm === undefined) {
+          throw new CmsError('Name the CVM that takes the run, with --cvm.', { next: 'cms cvm list', exitCode: exitCodes.usage });
+        }
+        const connection = await context.connect();
+        const { client } = connection;
+        const id = await computationId(context, connection, reference);
+        const { name } = await client.getComputation({ id, peek: 'true' });
+        const run = await client.startRun({ id, cvm });
+        await useComputation(context, connection, id);
+        if (watch !== true) {
+          context.print({ run, computation: id, cvm }, () => `Started the run ${run} of ${name} on ${cvm}.\n`);
+          context.note(`Next: cms watch${named(connection, id)}\n`);
+          return;
+        }
+        context.note(`Started the run ${run} of ${name} on ${cvm}.\n`);
+        await watchToEnd(context, connection, id, run);
+      }),
+    );
+
+  program
+    .command('watch')
+    .description('print the events of a run as they are recorded, until it has ended')
+    .argument('[COMPUTATION]', 'its identifier or name')
+    .option('--run <RUN>', 'the run (default: the latest)')
+    .action(
+      act(async (context, reference: string | undefined, options: { run?: string }) => {
+        const connection = await context.connect();
+        const id = await computationId(context, connection, reference);
+        const run = options.run ?? (await connection.client.getComputation({ id })).run?.id;
+        if (run === undefined) {
+          throw new CmsError('This computation was never run.', {
+            next: `cms run${named(connection, id)} --cvm CVM`,
+            exitCode: exitCodes.notFound,
+          });
+        }
+        await watchToEnd(context, connection, id, run);
+      }),
+    );
+
+  program
+    .command('stop')
+    .description('stop the active run of a computation')
+    .argument('[COMPUTATION]', 'its identifier or name')
+    .option('--watch', 'print its events until it has ended')
+    .action(
+      act(async (context, reference: string | undefined, { watch }: { watch?: boolean }) => {
+        const connection = await context.connect();
+        const id = await computationId(context, connection, reference);
+        const run = await connection.client.stopRun({ id });
+        if (watch === true) {
+          await watchToEnd(context, connection, id, run.id);
+          return;
+        }
+        context.print(run, () => `The run ${run.id} on ${run.cvm_id} is ${run.status}.\n`);
+        context.note(`Next: cms watch${named(connection, id)}\n`);
+      }),
+    );
+
+  addListOptions(
+    program.command('runs').description('list runs, newest first').argument('[COMPUTATION]', 'only those of this one'),
+  )
+    .addOption(statusOption())
+    .action(
+      act(async (context, reference: string | undefined, options: ListOptions & { status?: string }) => {
+        const id = reference === undefined ? undefined : await computationId(context, await context.connect(), reference);
+        const filter = { ...(options.status ? { status: options.status } : {}), ...(id ? { computation_id: id } : {}) };
+        await listOf(context, 'listRuns', filter, options, [
+          { title: 'run', value: ({ id }) => id },
+          { title: 'computation', value: ({ computation_id }) => computation_id },
+          { title: 'cvm', value: ({ cvm_id }) => cvm_id, cuts: true },
+          { title: 'status', value: ({ status }) => status, colour: statusColour },
+          { title: 'started', value: ({ started_at }) => relativeTime(started_at, context.terminal.now()) },
+          { title: 'by', value: ({ started_by }) => started_by, cuts: true },
+        ]);
+      }),
+    );
+}

@@ -1,0 +1,29 @@
+import type { Command } from 'commander';
+import type { Act } from '../act.ts';
+import { printable } from '../output/text-width.ts';
+
+export function addTodoCommand(program: Command, act: Act): void {
+  program
+    .command('todo')
+    .description('list what waits for your approval, your key or your content')
+    .action(
+      act(async (context) => {
+        const { client } = await context.connect();
+        const todo = await client.getTodo();
+        context.print(todo, () => {
+          const lines = [
+            ...todo.approvals.map(({ computation_id, name, because }) =>
+              entry(`Approve ${name}, because of ${because.join(', ')}`, `cms approve ${computation_id}`),
+            ),
+            ...todo.keys.map(({ computation_id, name }) =>
+              entry(`Upload your key to ${name}`, `cms key upload ~/.ssh/id_ed25519.pub ${computation_id}`),
+            ),
+            ...todo.content.map(({ file_name }) => entry(`Upload the content of ${file_name}`, `cms asset upload ${file_name}`)),
+          ];
+          return lines.length === 0 ? 'Nothing waits for you.\n' : lines.join('');
+        });
+      }),
+    );
+}
+
+const entry = (sentence: string, command: string) => `${printable(sentence)}\n    ${printable(command)}\n`;

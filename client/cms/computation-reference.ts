@@ -1,0 +1,54 @@
+import { items } from '../pages.ts';
+import { CmsError } from './cms-error.ts';
+import type { Connection, Context } from './context.ts';
+import { exitCodes } from './exit-codes.ts';
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/**
+ * Returns the identifier of the computation that a command names, by its identifier or its exact name. Default: CMS_COMPUTATION,
+ * or the one that the profile used last.
+ * @throws CmsError if none is named, or the name fits none or several
+ */
+export async function computationId(
+  { terminal }: Pick<Context, 'terminal'>,
+  { client, profile, domain }: Connection,
+  reference: string | undefined,
+): Promise<string> {
+  const given = reference ?? (terminal.env['CMS_COMPUTATION'] || (profile?.domain === domain ? profile.computation : undefined));
+  if (given === undefined) {
+    throw new CmsError('Name a computation, by its identifier or its name.', {
+      next: 'cms computation list',
+      exitCode: exitCodes.usage,
+    });
+  }
+  if (uuid.test(given)) return given.toLowerCase();
+  const found: { id: string; owner: string }[] = [];
+  for await (const each of items(client, 'listComputations')) if (each.name === given) found.push(each);
+  const [only, ...others] = found;
+  if (only === undefined) {
+    throw new CmsError(`The domain ${domain} has no computation named ${JSON.stringify(given)}.`, {
+      next: 'cms computation list',
+      exitCode: exitCodes.notFound,
+    });
+  }
+  if (others.length === 0) return only.id;
+  const list = found.map(({ id, owner }) => `  ${id} of ${owner}`).join('\n');
+  throw new CmsError(`Several computations are named ${JSON.stringify(given)}. Use an identifier:\n${list}`, {
+    exitCode: exitCodes.usage,
+  });
+}
+
+/** Returns how a command that the caller types next names a computation: not at all if it is the one of the profile. */
+export function named({ profile, domain }: Pick<Connection, 'profile' | 'domain'>, id: string): string {
+  return profile?.domain === domain && profile.computation === id ? '' : ` ${id}`;
+}
+
+/** Makes a computation the one of the following commands that name none. */
+export async function useComputation({ profiles, profileName }: Context, connection: Connection, id: string): Promise<void> {
+  const { domain } = connection;
+  const profile = await profiles.read(profileName);
+  if (profile?.domain !== domain || profile.server !== connection.server) return;
+  connection.profile = { ...profile, computation: id };
+  if (profile.computation !== id) await profiles.write(profileName, connection.profile);
+}

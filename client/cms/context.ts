@@ -1,0 +1,134 @@
+import type { Client } from '../create-client.ts';
+import { createClient } from '../create-client.ts';
+import { ServiceProblem } from '../service-problem.ts';
+import { CmsError } from './cms-error.ts';
+import { exitCodes, type ExitCode } from './exit-codes.ts';
+import { explainProblem } from './explain-problem.ts';
+import { openProfiles, type Profiles } from './profile/profiles.ts';
+import type { Profile } from './profile/profile.ts';
+import { claimsOf } from './profile/claims.ts';
+import { tokenOf } from './profile/token.ts';
+import type { Terminal } from './terminal.ts';
+
+/** The options that every command takes. */
+export interface GlobalOptions {
+  json?: boolean;
+  server?: string;
+  domain?: string;
+  profile?: string;
+}
+
+/** What a command works with. */
+export interface Context {
+  terminal: Terminal;
+  profiles: Profiles;
+  /** Prints a result: as JSON with `--json`, and otherwise as the text. */
+  print: (result: unknown, text: () => string) => void;
+  /** Prints a note for people. Nothing with `--json`. */
+  note: (text: string) => void;
+  isJson: boolean;
+  profileName: string;
+  /** Where the command works, from its options, the environment and the profile. */
+  place: () => Promise<Place>;
+  connect: () => Promise<Connection>;
+  /** Sets the exit code of a command that succeeds with bad news. */
+  exitWith: (code: ExitCode) => void;
+  /** Adds where and as whom a command was carried out to an error. */
+  explain: (error: unknown) => Promise<unknown>;
+}
+
+export interface Place {
+  server: string;
+  domain: string | undefined;
+  profile: Profile | undefined;
+  isLocal: boolean;
+}
+
+/** The service, as a user in a domain. */
+export interface Connection {
+  client: Client;
+  server: string;
+  domain: string;
+  user: string;
+  profile: Profile | undefined;
+}
+
+const localServer = 'http://localhost:3000';
+
+export function contextOf(options: GlobalOptions, terminal: Terminal, exitWith: Context['exitWith']): Context {
+  const { env } = terminal;
+  const profiles = openProfiles(terminal);
+  const profileName = options.profile ?? (env['CMS_PROFILE'] || 'default');
+  const isJson = options.json === true;
+  /** The computation that the command has chosen, for the next command that an error names. */
+  const place = async (): Promise<Place> => {
+    const profile = await profiles.read(profileName);
+    const server = (options.server ?? (env['CMS_SERVER'] || profile?.server) ?? localServer).replace(/\/+$/, '');
+    const domain = options.domain ?? (env['CMS_DOMAIN'] || profile?.domain);
+    return { server, domain, profile, isLocal: isLoopback(server) };
+  };
+  return {
+    terminal,
+    profiles,
+    profileName,
+    isJson,
+    place,
+    exitWith,
+    print: (result, text) => terminal.out(isJson ? `${JSON.stringify(result, null, 2)}\n` : text()),
+    note: (text) => {
+      if (!isJson) terminal.err(text);
+    },
+    connect: async () => {
+      const { server, domain, profile, isLocal } = await place();
+      const givenToken = env['CMS_TOKEN'];
+      if (!givenToken && (!profile || profile.server !== server)) throw notLoggedIn({ server, isLocal, profile, profileName });
+      if (domain === undefined)
+        throw new CmsError('No domain is chosen.', { next: 'cms login --domain DOMAIN', exitCode: exitCodes.usage });
+      const client = createClient({
+        baseUrl: server,
+        domain,
+        token: givenToken ? givenToken : tokenOf(profiles, profileName, env),
+        retry: {
+          attempts: 4,
+          onRetry: ({ problem }) => {
+            if (!isJson) terminal.err(`${problem.detail} Trying again.\n`);
+          },
+        },
+      });
+      const user = givenToken ? claimsOf(givenToken).sub : (profile?.user ?? '');
+      return { client, server, domain, user, profile };
+    },
+    explain: async (error) => {
+      if (!(error instanceof ServiceProblem)) return error;
+      const { server, domain, profile, isLocal } = await place();
+      const user = env['CMS_TOKEN'] ? claimsOf(env['CMS_TOKEN']).sub : (profile?.user ?? 'you');
+      const computation = /\/computations\/([0-9a-f-]{36})/.exec(error.request)?.[1];
+      return explainProblem(error, { server, domain: domain ?? '', user, isLocal, computation });
+    },
+  };
+}
+
+function notLoggedIn({
+  server,
+  isLocal,
+  profile,
+  profileName,
+}: Pick<Place, 'server' | 'isLocal' | 'profile'> & { profileName: string }): CmsError {
+  const inProfile = profileName === 'default' ? '' : ` in the profile ${profileName}`;
+  const elsewhere = profile ? ` Your login${inProfile} is for ${profile.server}.` : '';
+  const option = server === localServer ? '' : ` --server ${server}`;
+  return new CmsError(`You are not logged in to ${server}${profile ? '' : inProfile}.${elsewhere}`, {
+    next: isLocal ? `cms login --local${option}` : `cms login${option} --issuer URL --client-id ID --domain DOMAIN`,
+    exitCode: exitCodes.notLoggedIn,
+  });
+}
+
+function isLoopback(server: string): boolean {
+  try {
+    return ['localhost', '127.0.0.1', '[::1]'].includes(new URL(server).hostname);
+  } catch {
+    throw new CmsError(`${JSON.stringify(server)} is not the address of a server. Expected for example ${localServer}.`, {
+      exitCode: exitCodes.usage,
+    });
+  }
+}

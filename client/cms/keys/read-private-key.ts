@@ -1,0 +1,57 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import sshpk from 'sshpk';
+import { CmsError } from '../cms-error.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { Terminal } from '../terminal.ts';
+
+/**
+ * Reads the file of a private key: PEM (PKCS#8, PKCS#1, SEC 1) or OpenSSH. Takes its passphrase from CMS_PASSPHRASE, or asks for it.
+ * @throws CmsError if it cannot be read
+ */
+export async function readPrivateKey(file: string, terminal: Pick<Terminal, 'env' | 'ask'>): Promise<KeyObject> {
+  const content = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new CmsError(`Cannot read the private key ${file}: ${error instanceof Error ? error.message : String(error)}`);
+  });
+  if (/^(ssh-|ecdsa-)|BEGIN (RSA )?PUBLIC KEY/.test(content.trim())) {
+    throw new CmsError(`${file} is a public key. A signature takes the private key beside it.`, {
+      exitCode: exitCodes.usage,
+    });
+  }
+  const read = content.includes('BEGIN OPENSSH PRIVATE KEY') ? readOpenSsh : readPem;
+  const without = attempt(() => read(content));
+  if (without.key) return without.key;
+  const isEncrypted = /ENCRYPTED/.test(content) || without.error instanceof sshpk.KeyEncryptedError;
+  if (!isEncrypted) throw unusable(file, without.error);
+  const passphrase = terminal.env['CMS_PASSPHRASE'] ?? (await terminal.ask?.(`Passphrase of ${file}: `, { hidden: true }));
+  if (passphrase === undefined) {
+    throw new CmsError(`The private key ${file} has a passphrase. Set CMS_PASSPHRASE, or type it in a terminal.`);
+  }
+  const withPassphrase = attempt(() => read(content, passphrase));
+  if (withPassphrase.key) return withPassphrase.key;
+  throw unusable(file, withPassphrase.error);
+}
+
+function unusable(file: string, cause: unknown): CmsError {
+  return new CmsError(
+    `${file} is not a private key that can sign, or its passphrase is another one. Expected Ed25519, EC or RSA, as OpenSSH or PEM.`,
+    { cause },
+  );
+}
+
+function attempt(read: () => KeyObject): { key?: KeyObject; error?: unknown } {
+  try {
+    return { key: read() };
+  } catch (error) {
+    return { error };
+  }
+}
+
+function readPem(content: string, passphrase?: string): KeyObject {
+  return createPrivateKey({ key: content, ...(passphrase === undefined ? {} : { passphrase }) });
+}
+
+function readOpenSsh(content: string, passphrase?: string): KeyObject {
+  const options = passphrase === undefined ? {} : { passphrase };
+  return createPrivateKey(sshpk.parsePrivateKey(content, 'ssh', options).toString('pkcs8'));
+}

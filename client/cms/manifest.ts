@@ -1,0 +1,27 @@
+import { canonicalDigest } from '../../shared/canonical-json.ts';
+import { parsePublicKey } from '../../shared/keys/public-key.ts';
+import type { Schemas } from '../api-types.ts';
+import { details } from './output/details.ts';
+
+export type Manifest = Schemas['Manifest'];
+
+/** Returns the digest of a manifest, computed here: it is what was read that is approved. */
+export const digestOf = (manifest: Manifest) => canonicalDigest(manifest);
+
+/** Formats a manifest: what a run would use, and who would get its results. */
+export function formatManifest(manifest: Manifest): string {
+  const { id, name, description, algorithm, datasets, result_consumers } = manifest;
+  return details([
+    ['Computation', name],
+    ['Identifier', id],
+    ['Description', description],
+    ['Algorithm', `SHA3-256 ${hex(algorithm.hash)}`],
+    ['Datasets', datasets.flatMap(({ filename, hash }) => [filename, `  SHA3-256 ${hex(hash)}`])],
+    ['Consumers', result_consumers.map(({ user_key }) => `the key ${parsePublicKey(user_key).fingerprint}`)],
+    ['Digest', digestOf(manifest)],
+  ]);
+}
+
+function hex(hash: readonly number[]): string {
+  return Buffer.from(hash).toString('hex');
+}

@@ -1,0 +1,73 @@
+import { printable } from './output/text-width.ts';
+
+/** What a run lacks, as the service lists it. */
+export interface MissingItems {
+  keys: string[];
+  hashes: string[];
+  info: string[];
+}
+
+/** One thing that a run lacks, with the command that provides it, and who types it if that is known. */
+export interface MissingItem {
+  sentence: string;
+  command: string;
+  /** The user who must act. Undefined if several may. */
+  user: string | undefined;
+}
+
+export function isNothing({ keys, hashes, info }: MissingItems): boolean {
+  return keys.length + hashes.length + info.length === 0;
+}
+
+interface Circumstances {
+  /** The computation. */
+  id: string;
+  /** Whether approvals must be signed. */
+  isSigned?: boolean;
+}
+
+/** Explains what a run lacks. */
+export function missingItems({ keys, hashes, info }: MissingItems, { id, isSigned = false }: Circumstances): MissingItem[] {
+  return [
+    ...keys.map((user) => ({
+      sentence: `The public key of ${user}`,
+      command: `cms key upload ~/.ssh/id_ed25519.pub ${id}`,
+      user,
+    })),
+    ...hashes.map((name) => ({
+      sentence: `The content of ${name}`,
+      command: `cms asset upload ${quotedForShell(name)}`,
+      user: undefined,
+    })),
+    ...info.map((sentence) => fromSentence(sentence, id, isSigned)),
+  ];
+}
+
+/** The service words these sentences as docs/contract.md, section 9, says. */
+function fromSentence(sentence: string, id: string, isSigned: boolean): MissingItem {
+  const user = /^Approval of (.*?) (?:for .*|as result consumer)$/s.exec(sentence)?.[1];
+  if (user !== undefined) return { sentence, command: `cms approve ${id}${isSigned ? ' --sign ~/.ssh/id_ed25519' : ''}`, user };
+  if (sentence === 'Missing algorithm') {
+    return {
+      sentence: 'An algorithm',
+      command: `cms asset upload FILE --type algorithm --computation ${id}`,
+      user: undefined,
+    };
+  }
+  return { sentence, command: `cms computation show ${id}`, user: undefined };
+}
+
+/** Formats what a run lacks: a line for each item, and below those that one command provides who types it. */
+export function formatMissing(items: readonly MissingItem[], caller: string): string {
+  const groups = new Map<string, string[]>();
+  for (const { sentence, command, user } of items) {
+    const who = user === undefined ? '' : user === caller ? 'you type: ' : `${user} types: `;
+    const typed = `      ${printable(who)}${command}\n`;
+    groups.set(typed, [...(groups.get(typed) ?? []), `  ✗ ${printable(sentence)}\n`]);
+  }
+  return [...groups].map(([typed, sentences]) => `${sentences.join('')}${typed}`).join('');
+}
+
+function quotedForShell(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,57 @@
+import type { Terminal } from '../terminal.ts';
+import { cutText, printable, textWidth } from './text-width.ts';
+
+/** A column of a table. */
+export interface Column<Row> {
+  title: string;
+  value: (row: Row) => string;
+  /** Whether the column may be cut where the terminal is too narrow. */
+  cuts?: boolean;
+  colour?: (text: string, row: Row) => string;
+}
+
+/** Where the table is printed. Nothing is cut where `columns` is undefined. */
+type Paper = Pick<Terminal, 'columns' | 'colours'>;
+const plain: Paper = { columns: undefined, colours: false };
+
+const gap = 2;
+const narrowest = 8;
+
+/** Formats rows as a table. Cuts columns that may be cut so that it fits the terminal. */
+export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], paper: Paper = plain): string {
+  const { columns: width = Infinity, colours } = paper;
+  const cells = rows.map((row) => columns.map(({ value }) => printable(value(row))));
+  const widths = columns.map(({ title }, index) =>
+    Math.max(textWidth(title), ...cells.map((line) => textWidth(line[index] ?? ''))),
+  );
+  narrow(widths, columns, width);
+  const line = (texts: string[], paint: (text: string, index: number) => string) =>
+    texts
+      .map((text, index) => {
+        const cut = cutText(text, widths[index] ?? 0);
+        const padding = ' '.repeat((widths[index] ?? 0) - textWidth(cut));
+        return paint(cut, index) + padding;
+      })
+      .join(' '.repeat(gap))
+      .trimEnd();
+  const titles = columns.map(({ title }) => title.toUpperCase());
+  return [
+    line(titles, (text) => text),
+    ...rows.map((row, at) =>
+      line(cells[at] ?? [], (text, index) => (colours ? columns[index]?.colour?.(text, row) : undefined) ?? text),
+    ),
+  ]
+    .map((text) => `${text}\n`)
+    .join('');
+}
+
+/** Takes the missing columns of the terminal from the widest column that may be cut, one by one. */
+function narrow<Row>(widths: number[], columns: readonly Column<Row>[], width: number): void {
+  const total = () => widths.reduce((sum, each) => sum + each, gap * (widths.length - 1));
+  while (total() > width) {
+    const candidates = widths.map((each, index) => (columns[index]?.cuts === true ? each : 0));
+    const widest = Math.max(...candidates);
+    if (widest <= narrowest) return;
+    widths[candidates.indexOf(widest)] = widest - 1;
+  }
+}

@@ -1,0 +1,29 @@
+const segmenter = new Intl.Segmenter();
+const control = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+const wide =
+  /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u;
+
+/** Replaces control characters, with which a name of another user could rewrite the terminal. */
+export function printable(text: string): string {
+  return text.replace(control, ' ');
+}
+
+/** Returns how many columns a text takes on a terminal. */
+export function textWidth(text: string): number {
+  let width = 0;
+  for (const { segment } of segmenter.segment(text)) width += wide.test(segment) ? 2 : 1;
+  return width;
+}
+
+/** Cuts a text to a width, with an ellipsis where something is missing. */
+export function cutText(text: string, width: number): string {
+  if (textWidth(text) <= width) return text;
+  let cut = '';
+  let used = 1;
+  for (const { segment } of segmenter.segment(text)) {
+    used += textWidth(segment);
+    if (used > width) break;
+    cut += segment;
+  }
+  return `${cut}…`;
+}

@@ -1,0 +1,46 @@
+import { spawn } from 'node:child_process';
+import { homedir, userInfo } from 'node:os';
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import type { Terminal } from './terminal.ts';
+
+/** The terminal of this process. Ctrl-C aborts its signal once, and ends the process the second time. */
+export function processTerminal(): Terminal {
+  const { stdin, stdout, stderr, env } = process;
+  const interrupted = new AbortController();
+  process.once('SIGINT', () => interrupted.abort());
+  return {
+    env,
+    home: homedir(),
+    userName: userInfo().username,
+    out: (text) => void stdout.write(text),
+    err: (text) => void stderr.write(text),
+    columns: stdout.isTTY ? stdout.columns : undefined,
+    colours: stdout.isTTY && stdout.hasColors() && !env['NO_COLOR'],
+    showsProgress: stderr.isTTY && env['TERM'] !== 'dumb',
+    ask: stdin.isTTY && stderr.isTTY ? ask : undefined,
+    openPage,
+    now: Date.now,
+    signal: interrupted.signal,
+  };
+}
+
+async function ask(question: string, { hidden = false } = {}): Promise<string> {
+  const { stdin, stderr } = process;
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  if (hidden) stderr.write(question);
+  const lines = createInterface({ input: stdin, output: hidden ? silent : stderr, terminal: true });
+  try {
+    return await lines.question(hidden ? '' : question);
+  } finally {
+    lines.close();
+    if (hidden) stderr.write('\n');
+  }
+}
+
+function openPage(url: string): void {
+  const command = { darwin: 'open', win32: 'explorer' }[process.platform as string] ?? 'xdg-open';
+  spawn(command, [url], { stdio: 'ignore', detached: true })
+    .once('error', () => undefined)
+    .unref();
+}

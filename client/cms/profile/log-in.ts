@@ -1,0 +1,69 @@
+import { loopbackSignIn } from '../../node/loopback-sign-in.ts';
+import { ServiceProblem } from '../../service-problem.ts';
+import { deviceSignIn } from '../../tokens/device-sign-in.ts';
+import type { TokenSet } from '../../tokens/token-set.ts';
+import { CmsError } from '../cms-error.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { Terminal } from '../terminal.ts';
+import type { Credentials, Profile } from './profile.ts';
+import { issuerOf, tokenOfLocal, tokenOfProgram, withToken } from './token.ts';
+
+type Issuer = Extract<Credentials, { kind: 'issuer' }>;
+
+/** Logs in at the service of `npm start`. @throws CmsError if it is another service; ServiceProblem */
+export async function logInLocally(place: Profile, user: string, roles: string[]): Promise<Profile> {
+  const { server, domain } = place;
+  const token = await tokenOfLocal(server, domain, { user, roles }).catch((error: unknown) => {
+    if (!(error instanceof ServiceProblem) || error.code !== 'unexpected') throw error;
+    throw new CmsError(`${server} is not the service of npm start: it gives no tokens without a password.`, {
+      next: `cms login --server ${server} --domain ${domain} --issuer URL --client-id ID`,
+      exitCode: exitCodes.notLoggedIn,
+      cause: error,
+    });
+  });
+  return { ...withToken(place, token), credentials: { kind: 'local', user, roles } };
+}
+
+/** Logs a user in with a browser on this machine, or with a code on another device. @throws ServiceProblem */
+export async function logInWithIssuer(
+  place: Profile,
+  issuer: Issuer,
+  { isDevice, port, terminal }: { isDevice: boolean; port: number | undefined; terminal: Terminal },
+): Promise<Profile> {
+  const { refresh_token, access_token } = await (isDevice ? withDevice(issuer, terminal) : withBrowser(issuer, port, terminal));
+  const { refresh_token: _, ...others } = issuer;
+  return {
+    ...withToken(place, access_token),
+    credentials: { ...others, ...(refresh_token === undefined ? {} : { refresh_token }) },
+  };
+}
+
+/** Logs a program in as itself, with the secret in CMS_CLIENT_SECRET. @throws ServiceProblem */
+export async function logInProgram(
+  place: Profile,
+  program: Extract<Credentials, { kind: 'program' }>,
+  { env }: Terminal,
+): Promise<Profile> {
+  return { ...withToken(place, await tokenOfProgram(program, env)), credentials: program };
+}
+
+function withDevice(issuer: Issuer, { err, signal }: Terminal): Promise<TokenSet> {
+  return deviceSignIn({
+    ...issuerOf(issuer),
+    signal,
+    show: ({ user_code, verification_uri, verification_uri_complete }) =>
+      err(`Open ${verification_uri_complete ?? verification_uri} and type the code ${user_code}\n`),
+  });
+}
+
+function withBrowser(issuer: Issuer, port: number | undefined, { err, openPage, signal }: Terminal): Promise<TokenSet> {
+  return loopbackSignIn({
+    ...issuerOf(issuer),
+    port,
+    signal,
+    open: (url) => {
+      err(`Opening your browser. If it does not open, go to\n  ${url}\n`);
+      openPage(url);
+    },
+  });
+}

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import * as v from 'valibot';
+import { CmsError } from '../cms-error.ts';
+import type { Terminal } from '../terminal.ts';
+import { profileSchema, type Profile } from './profile.ts';
+
+const configFile = v.object({ profiles: v.record(v.string(), profileSchema) });
+
+/** The profiles in `$XDG_CONFIG_HOME/cms/config.json`, which only the user can read. */
+export interface Profiles {
+  file: string;
+  read: (name: string) => Promise<Profile | undefined>;
+  write: (name: string, profile: Profile) => Promise<void>;
+  remove: (name: string) => Promise<boolean>;
+}
+
+export function openProfiles({ env, home }: Pick<Terminal, 'env' | 'home'>): Profiles {
+  const file = join(env['XDG_CONFIG_HOME'] || join(home, '.config'), 'cms', 'config.json');
+  return {
+    file,
+    read: async (name) => (await readAll(file))[name],
+    write: async (name, profile) => writeAll(file, { ...(await readAll(file)), [name]: profile }),
+    remove: async (name) => {
+      const { [name]: removed, ...others } = await readAll(file);
+      if (removed !== undefined) await writeAll(file, others);
+      return removed !== undefined;
+    },
+  };
+}
+
+async function readAll(file: string): Promise<Record<string, Profile>> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return {};
+    throw error;
+  }
+  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), configFile), text);
+  if (parsed.success) return parsed.output.profiles;
+  throw new CmsError(`The file ${file} is damaged: ${parsed.issues[0].message}`, { next: `rm ${file}` });
+}
+
+/** Replaces the file in one step, so that a command that is interrupted leaves it whole. */
+async function writeAll(file: string, profiles: Record<string, Profile>): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const temporary = `${file}.${randomUUID()}`;
+  try {
+    await writeFile(temporary, `${JSON.stringify({ profiles }, null, 2)}\n`, { mode: 0o600 });
+    await rename(temporary, file);
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}

@@ -1,0 +1,84 @@
+import type { IssuerOptions } from '../../tokens/issuer.ts';
+import { issueLocalToken } from '../../tokens/local-token.ts';
+import { clientCredentials } from '../../tokens/client-credentials.ts';
+import { refreshTokens } from '../../tokens/refresh-tokens.ts';
+import { CmsError } from '../cms-error.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { Terminal } from '../terminal.ts';
+import { claimsOf } from './claims.ts';
+import type { Credentials, Profile } from './profile.ts';
+import type { Profiles } from './profiles.ts';
+
+/** A token is renewed this long before it expires. */
+const reserveInSeconds = 30;
+const secretVariable = 'CMS_CLIENT_SECRET';
+
+/** Returns the source of a profile's tokens, which renews and stores them. */
+export function tokenOf(
+  profiles: Profiles,
+  name: string,
+  env: Terminal['env'],
+): (options: { refused?: string }) => Promise<string> {
+  return async ({ refused }) => {
+    const profile = await profiles.read(name);
+    if (!profile) throw loginAgain('You are not logged in.');
+    const isFresh = profile.expires_at - reserveInSeconds > Date.now() / 1_000;
+    if (isFresh && profile.access_token !== refused) return profile.access_token;
+    const renewed = await renew(profile, env);
+    await profiles.write(name, renewed);
+    return renewed.access_token;
+  };
+}
+
+/** @throws CmsError if the user must log in again; ServiceProblem */
+async function renew(profile: Profile, env: Terminal['env']): Promise<Profile> {
+  const { credentials, server, domain, access_token, expires_at } = profile;
+  switch (credentials.kind) {
+    case 'local':
+      return withToken(profile, await tokenOfLocal(server, domain, credentials));
+    case 'program':
+      return withToken(profile, await tokenOfProgram(credentials, env));
+    case 'issuer': {
+      const { refresh_token } = credentials;
+      const before = { access_token, expires_at, ...(refresh_token === undefined ? {} : { refresh_token }) };
+      const tokens = await refreshTokens(issuerOf(credentials), before);
+      const kept = tokens.refresh_token === undefined ? {} : { refresh_token: tokens.refresh_token };
+      return withToken({ ...profile, credentials: { ...credentials, ...kept } }, tokens.access_token);
+    }
+    case 'token':
+      throw loginAgain('Your token has expired or is not accepted.');
+  }
+}
+
+/** Returns a profile with another token. */
+export function withToken(profile: Profile, access_token: string): Profile {
+  const { exp = Number.MAX_SAFE_INTEGER, sub } = claimsOf(access_token);
+  return { ...profile, user: sub, access_token, expires_at: exp };
+}
+
+export function tokenOfLocal(
+  server: string,
+  domain: string,
+  { user, roles }: Pick<Extract<Credentials, { kind: 'local' }>, 'user' | 'roles'>,
+): Promise<string> {
+  return issueLocalToken({ baseUrl: server, sub: user, groups: roles.map((role) => `${domain}:${role}`) });
+}
+
+/** @throws CmsError without the secret in the environment; ServiceProblem */
+export async function tokenOfProgram(
+  credentials: Extract<Credentials, { kind: 'program' }>,
+  env: Terminal['env'],
+): Promise<string> {
+  const clientSecret = env[secretVariable];
+  if (!clientSecret) throw loginAgain(`Set ${secretVariable} to the secret of ${credentials.client_id}.`);
+  const token = clientCredentials({ ...issuerOf(credentials), clientSecret });
+  return typeof token === 'string' ? token : await token({ signal: AbortSignal.timeout(60_000) });
+}
+
+export function issuerOf({ issuer, client_id, scope }: { issuer: string; client_id: string; scope?: string }): IssuerOptions {
+  return { issuer, clientId: client_id, scope };
+}
+
+function loginAgain(message: string): CmsError {
+  return new CmsError(message, { next: 'cms login', exitCode: exitCodes.notLoggedIn });
+}

@@ -1,0 +1,73 @@
+import { Command, CommanderError } from 'commander';
+import type { Act } from './act.ts';
+import { CmsError } from './cms-error.ts';
+import { contextOf, type GlobalOptions } from './context.ts';
+import { exitCodes, type ExitCode } from './exit-codes.ts';
+import { printable } from './output/text-width.ts';
+import { createProgram } from './program.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Runs one command line. Prints errors on standard error. @returns the exit code */
+export async function runCms(args: readonly string[], terminal: Terminal, version: string): Promise<ExitCode> {
+  let exitCode: ExitCode = exitCodes.success;
+  const act: Act =
+    (action) =>
+    async (...given) => {
+      const command = given.at(-1);
+      const options = command instanceof Command ? command.optsWithGlobals<GlobalOptions>() : {};
+      const context = contextOf(options, terminal, (code) => (exitCode = code));
+      try {
+        await action(context, ...given);
+      } catch (error) {
+        throw await context.explain(error);
+      }
+    };
+  const isJson = args.includes('--json');
+  const program = createProgram(version, act);
+  const usageErrors: string[] = [];
+  const prepare = (command: Command) => {
+    command.exitOverride();
+    command.configureOutput({
+      writeOut: terminal.out,
+      writeErr: (text) => usageErrors.push(text),
+      getOutHelpWidth: () => terminal.columns ?? 100,
+    });
+    command.commands.forEach(prepare);
+  };
+  prepare(program);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.success;
+    const described = error instanceof CommanderError ? usageError(program, args, usageErrors) : errorOf(error);
+    terminal.err(isJson ? asJson(described) : asText(described));
+    return described.exitCode;
+  }
+}
+
+/** What commander says about a mistake on the command line, and where to read more. */
+function usageError(program: Command, args: readonly string[], printed: string[]): CmsError {
+  let command = program;
+  for (const arg of args) command = command.commands.find((each) => each.name() === arg) ?? command;
+  const path = [];
+  for (let each: Command | null = command; each; each = each.parent) path.unshift(each.name());
+  const text = printed.join('').trim();
+  const isHelp = text.startsWith('Usage:');
+  const message = isHelp ? text : text.replace(/^error: /, '').replace(/^./, (first) => first.toUpperCase());
+  return new CmsError(message, { next: `${path.join(' ')} --help`, exitCode: exitCodes.usage });
+}
+
+function errorOf(error: unknown): CmsError {
+  if (error instanceof CmsError) return error;
+  return new CmsError(error instanceof Error ? error.message : String(error), { cause: error });
+}
+
+function asText({ message, next }: CmsError): string {
+  const lines = message.split('\n').map(printable).join('\n');
+  return `${lines}\n${next === undefined ? '' : `Next: ${next}\n`}`;
+}
+
+function asJson({ message, next, exitCode, problem }: CmsError): string {
+  return `${JSON.stringify({ error: message, next, exit_code: exitCode, ...problem })}\n`;
+}

@@ -1,0 +1,78 @@
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { Schemas } from '../api-types.ts';
+import { downloadAsset } from '../node/download-asset.ts';
+import type { Cut } from '../node/repeat-transfer.ts';
+import { type TransferProgress, uploadAsset, type UploadOptions } from '../node/upload-asset.ts';
+import { CmsError } from './cms-error.ts';
+import type { Connection, Context } from './context.ts';
+import { exitCodes } from './exit-codes.ts';
+import { fileSize } from './output/file-size.ts';
+import { startProgress } from './output/progress.ts';
+
+type Asset = Schemas['Asset'];
+
+/** What a transfer shows while it goes on. */
+interface Shown {
+  onProgress: (progress: TransferProgress) => void;
+  onCut: (cut: Cut) => void;
+  signal: AbortSignal;
+}
+
+/** Uploads a file as an asset, with a bar on a terminal, and a note when it was cut off. @throws CmsError without the file; ServiceProblem */
+export async function upload(
+  context: Context,
+  { client }: Connection,
+  given: Omit<UploadOptions, 'onProgress' | 'onCut' | 'signal'>,
+): Promise<Asset> {
+  await expectFile(given.file);
+  return await shown(context, given.file_name ?? basename(given.file), (options) =>
+    uploadAsset(client, { ...given, ...options }),
+  );
+}
+
+/** Downloads the content of an asset, with a bar on a terminal, and a note when it was cut off. @throws ServiceProblem */
+export async function download(context: Context, { client }: Connection, id: string, file: string): Promise<Asset> {
+  return await shown(context, basename(file), (options) => downloadAsset(client, { id, file, ...options }));
+}
+
+const titles: Record<TransferProgress['phase'], string> = {
+  hashing: 'Hashing',
+  sending: 'Sending',
+  receiving: 'Receiving',
+};
+
+async function shown(context: Context, name: string, transfer: (options: Shown) => Promise<Asset>): Promise<Asset> {
+  const bar = startProgress(context.terminal);
+  let latest: TransferProgress | undefined;
+  try {
+    return await transfer({
+      signal: context.terminal.signal,
+      onProgress: (progress) => {
+        latest = progress;
+        bar.show(`${titles[progress.phase]} ${name}`, progress);
+      },
+      onCut: ({ error }) => {
+        bar.stop();
+        const place = latest ? ` after ${fileSize(latest.done)} of ${fileSize(latest.total)}` : '';
+        const next = latest?.phase === 'receiving' ? 'Going on from there' : 'Sending it again';
+        context.note(`The transfer of ${name} was cut off${place}: ${error.message || String(error)}. ${next}.\n`);
+      },
+    });
+  } catch (error) {
+    if (!context.terminal.signal.aborted) throw error;
+    throw new CmsError(`Interrupted. ${name} is not complete.`, {
+      next: 'the same command again',
+      exitCode: exitCodes.interrupted,
+      cause: error,
+    });
+  } finally {
+    bar.stop();
+  }
+}
+
+/** @throws CmsError if there is no such file */
+export async function expectFile(file: string): Promise<void> {
+  const found = await stat(file).catch(() => undefined);
+  if (!found?.isFile()) throw new CmsError(`There is no file ${file}.`, { exitCode: exitCodes.usage });
+}

@@ -1,0 +1,50 @@
+import type { Schemas } from '../../api-types.ts';
+import { waitForRun } from '../../watch-run.ts';
+import type { Connection, Context } from '../context.ts';
+import { named } from '../computation-reference.ts';
+import { exitCodes, type ExitCode } from '../exit-codes.ts';
+import { eventLine } from '../output/event-line.ts';
+import { interrupted } from './interrupted.ts';
+import { liveLine } from './live-line.ts';
+
+type Run = Schemas['Run'];
+
+/** The exit code of a watched run. */
+const exitCodeOf: Record<Run['status'], ExitCode> = {
+  completed: exitCodes.success,
+  failed: exitCodes.runFailed,
+  cancelled: exitCodes.runCancelled,
+  running: exitCodes.failure,
+  stopping: exitCodes.failure,
+};
+
+/** Prints the events of a run as they are recorded, until it has ended. Sets the exit code by its outcome. */
+export async function watchToEnd(context: Context, connection: Connection, id: string, run: string): Promise<void> {
+  const { client } = connection;
+  const { terminal, isJson } = context;
+  const { signal } = terminal;
+  const { started_at } = await client.getRun({ id, run });
+  const startedAt = Date.parse(started_at);
+  const live = liveLine(terminal, startedAt);
+  try {
+    const ended = await waitForRun(client, {
+      id,
+      run,
+      signal,
+      onInterruption: ({ detail }) => live.note(`${detail} Trying again.\n`),
+      onEvent: (event) => live.print(isJson ? `${JSON.stringify(event)}\n` : `${eventLine(event, startedAt, terminal)}\n`),
+    });
+    live.stop();
+    const took = ended.ended_at === null ? '' : ` after ${((Date.parse(ended.ended_at) - startedAt) / 1_000).toFixed(1)} s`;
+    if (isJson) terminal.out(`${JSON.stringify(ended)}\n`);
+    else terminal.out(`The run ${ended.status === 'cancelled' ? 'was' : 'has'} ${ended.status}${took}: ${ended.reason ?? ''}\n`);
+    context.exitWith(exitCodeOf[ended.status]);
+    context.note(
+      `Next: ${ended.status === 'completed' ? `cms evidence${named(connection, id)}` : `cms events${named(connection, id)} --run ${run}`}\n`,
+    );
+  } catch (error) {
+    throw interrupted(error, terminal, 'You stopped watching. The run goes on.', `cms watch${named(connection, id)}`);
+  } finally {
+    live.stop();
+  }
+}

@@ -1,0 +1,186 @@
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Stack, startStack } from '../../infra/local/stack.ts';
+import { cmsIn } from './fake-terminal.ts';
+import { writeSshKeys } from './ssh-keys.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'cms-'));
+let stack: Stack;
+let alice: ReturnType<typeof cmsIn>;
+let bob: ReturnType<typeof cmsIn>;
+let id: string;
+
+beforeAll(async () => {
+  stack = await startStack({ port: 0, simulator: true });
+  const env = { CMS_SERVER: stack.baseUrl };
+  alice = cmsIn(join(folder, 'alice'), { env });
+  bob = cmsIn(join(folder, 'bob'), { env, userName: 'bob' });
+  await alice('login', '--local');
+  await bob('login', '--local', '--role', 'dataset_provider');
+  const created = await alice('computation', 'create', 'Incomes', '--json');
+  ({ id } = JSON.parse(created.stdout) as { id: string });
+});
+afterAll(async () => {
+  await stack.stop();
+  rmSync(folder, { recursive: true });
+});
+
+describe('errors of cms', () => {
+  it('a wrong option names the similar one, and exits with 2', async () => {
+    expect(await alice('run', '--cmv', 'sim-1')).toEqual({
+      exitCode: 2,
+      stdout: '',
+      stderr: "Unknown option '--cmv'\n(Did you mean --cvm?)\nNext: cms run --help\n",
+    });
+    expect(await alice('comptation', 'list')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('(Did you mean computation?)'),
+    });
+    expect(await alice('run')).toMatchObject({
+      exitCode: 2,
+      stderr: 'Name the CVM that takes the run, with --cvm.\nNext: cms cvm list\n',
+    });
+    expect(await alice('computation', 'list', '--status', 'done')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('Allowed choices are created, running'),
+    });
+  });
+
+  it('a user who is not logged in learns how to log in, and the exit code is 3', async () => {
+    const nobody = cmsIn(join(folder, 'nobody'), { env: { CMS_SERVER: stack.baseUrl } });
+    expect(await nobody('todo')).toEqual({
+      exitCode: 3,
+      stdout: '',
+      stderr: `You are not logged in to ${stack.baseUrl}.\nNext: cms login --local --server ${stack.baseUrl}\n`,
+    });
+    const elsewhere = await nobody('todo', '--server', 'https://api.example.com');
+    expect(elsewhere.stderr).toContain(
+      'Next: cms login --server https://api.example.com --issuer URL --client-id ID --domain DOMAIN',
+    );
+  });
+
+  it('a domain in which the user has no role is named, with the login for it, and the exit code is 4', async () => {
+    const { exitCode, stderr } = await bob('computation', 'list', '--domain', 'd7');
+    expect(exitCode).toBe(4);
+    expect(stderr).toContain('bob may not do this in the domain d7');
+    expect(stderr).toContain('Next: cms login --local --user bob --domain d7');
+  });
+
+  it('a service that is down is named, and the exit code is 8', async () => {
+    const lost = cmsIn(join(folder, 'lost'), { env: { CMS_SERVER: 'http://127.0.0.1:9', CMS_DOMAIN: 'd1' } });
+    expect(await lost('login', '--local')).toEqual({
+      exitCode: 8,
+      stdout: '',
+      stderr: 'No service answers at http://127.0.0.1:9.\nNext: npm start\n',
+    });
+    const token = await stack.token('alice', ['d1:administrator']);
+    const withToken = cmsIn(join(folder, 'lost'), {
+      env: { CMS_SERVER: 'http://127.0.0.1:9', CMS_DOMAIN: 'd1', CMS_TOKEN: token },
+    });
+    expect(await withToken('todo')).toMatchObject({
+      exitCode: 8,
+      stderr: expect.stringContaining('No service answers at http://127.0.0.1:9.\nNext: npm start\n'),
+    });
+  });
+
+  it('a run that lacks something lists it with the command and the user who types it, and the exit code is 7', async () => {
+    const { exitCode, stderr } = await alice('run', '--cvm', 'sim-1');
+    expect(exitCode).toBe(7);
+    expect(stderr).toContain('✗ The public key of alice\n      you type: cms key upload ~/.ssh/id_ed25519.pub');
+    expect(stderr).toContain('✗ An algorithm\n      cms asset upload FILE --type algorithm --computation');
+    expect(stderr).toContain('Next: cms check');
+  });
+
+  it('a run that takes an approval names who must give it, and how', async () => {
+    const keys = `${writeSshKeys(folder)}.pub`;
+    const algorithm = join(folder, 'mean.py');
+    const dataset = join(folder, 'incomes.csv');
+    writeFileSync(algorithm, 'print(1)\n');
+    writeFileSync(dataset, 'income\n1\n');
+    await alice('key', 'upload', keys);
+    await bob('key', 'upload', keys, 'Incomes');
+    await alice('asset', 'upload', algorithm, '--type', 'algorithm', '--computation', 'Incomes');
+    await bob('asset', 'upload', dataset, '--use', 'approval', '--computation', 'Incomes');
+    const checked = await alice('check');
+    expect(checked.exitCode).toBe(7);
+    expect(checked.stdout).toContain(`✗ Approval of bob for incomes.csv\n      bob types: cms approve ${id}\n`);
+    const { exitCode, stderr } = await alice('run', '--cvm', 'sim-1');
+    expect(exitCode).toBe(7);
+    expect(stderr).toContain(`bob types: cms approve ${id}\n`);
+    expect(await bob('approve', id)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('with --yes') });
+    expect(await bob('approve', id, '--yes', '--json')).toMatchObject({ exitCode: 0 });
+    expect(await alice('check')).toMatchObject({ exitCode: 0, stdout: 'Incomes is ready to run.\n' });
+  });
+
+  it('a registered CVM that is not connected is named, and the exit code is 6', async () => {
+    const answer = await fetch(`${stack.baseUrl}/d1/cvms/cvm-9`, {
+      method: 'PUT',
+      headers: {
+        authorization: `Bearer ${await stack.token('alice', ['d1:administrator'])}`,
+        'content-type': 'application/json',
+      },
+      body: '{"description": "in the cellar"}',
+    });
+    expect(answer.status).toBe(201);
+    const { exitCode, stderr } = await alice('run', '--cvm', 'cvm-9');
+    expect(exitCode).toBe(6);
+    expect(stderr).toContain('disconnected');
+    expect(stderr).toContain('Next: cms cvm list');
+    expect((await alice('cvm', 'list')).stdout).toMatch(/cvm-9 +in the cellar +disconnected +unknown +never/);
+  });
+
+  it('the outcome of a watched run is the exit code: 0 completed, 10 failed, 11 cancelled', async () => {
+    expect(await alice('run', '--cvm', 'sim-2', '--watch')).toMatchObject({ exitCode: 0 });
+    const failed = await alice('run', '--cvm', 'sim-fail-1', '--watch', '--json');
+    expect(failed.exitCode).toBe(10);
+    const lines = failed.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { status: string });
+    expect(lines.at(-1)).toMatchObject({ status: 'failed', computation_id: id });
+    await alice('run', '--cvm', 'sim-slow-1');
+    expect(await alice('run', '--cvm', 'sim-1')).toMatchObject({
+      exitCode: 6,
+      stderr: expect.stringContaining('Next: cms watch'),
+    });
+    expect(await bob('stop', id, '--watch')).toMatchObject({ exitCode: 11 });
+    expect(await alice('stop')).toMatchObject({
+      exitCode: 6,
+      stderr: expect.stringContaining('No run of this computation is active.'),
+    });
+  });
+
+  it('an unknown computation exits with 5', async () => {
+    expect(await alice('check', 'Nothing')).toEqual({
+      exitCode: 5,
+      stdout: '',
+      stderr: 'The domain d1 has no computation named "Nothing".\nNext: cms computation list\n',
+    });
+    expect(await alice('computation', 'show', '00000000-0000-8000-8000-000000000000')).toMatchObject({ exitCode: 5 });
+  });
+
+  it('with --json an error is one line of JSON on standard error', async () => {
+    const { stdout, stderr } = await alice('check', 'Nothing', '--json');
+    expect(stdout).toBe('');
+    expect(JSON.parse(stderr)).toEqual({
+      error: 'The domain d1 has no computation named "Nothing".',
+      next: 'cms computation list',
+      exit_code: 5,
+    });
+  });
+
+  it('a private key is never uploaded', async () => {
+    const file = writeSshKeys(join(folder, 'keys'));
+    expect(await alice('key', 'upload', file)).toMatchObject({
+      exitCode: 2,
+      stderr: `${file} is a private key, which must never leave this machine.\nNext: cms key upload ${file}.pub\n`,
+    });
+  });
+
+  it('the login is in a file that only its user can read', () => {
+    const file = join(folder, 'alice', '.config', 'cms', 'config.json');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+});

@@ -1,0 +1,143 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exampleCollaboration } from '../../client/cms/collaboration/example.ts';
+import { parseCollaboration } from '../../client/cms/collaboration/read-collaboration.ts';
+import { type Stack, startStack } from '../../infra/local/stack.ts';
+import { cmsIn } from './fake-terminal.ts';
+import { writeSshKeys } from './ssh-keys.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'cms-'));
+const file = join(folder, 'study.yaml');
+let stack: Stack;
+let alice: ReturnType<typeof cmsIn>;
+let bob: ReturnType<typeof cmsIn>;
+
+interface Done {
+  computation: string;
+  steps: { subject: string; outcome: string }[];
+}
+
+const init = async (cms: ReturnType<typeof cmsIn>) => {
+  const { exitCode, stdout, stderr } = await cms('init', file, '--json');
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  return JSON.parse(stdout) as Done;
+};
+const outcomes = ({ steps }: Done) => steps.map(({ subject, outcome }) => `${subject} ${outcome}`);
+
+function write(description: string, dataset = 'a\n1\n'): void {
+  writeFileSync(join(folder, 'data', 'mean.py'), 'print(1)\n');
+  writeFileSync(join(folder, 'data', 'incomes.csv'), dataset);
+  writeFileSync(
+    file,
+    `computation:
+  name: Incomes
+  description: ${description}
+  owner: alice
+  agent_config: { log_level: info }
+parties:
+  alice:
+    key: ~/.ssh/id_ed25519.pub
+    assets:
+      - { file: data/mean.py, type: algorithm }
+  bob:
+    key: ~/.ssh/id_ed25519.pub
+    assets:
+      - { file: data/incomes.csv, type: dataset, use: approval }
+`,
+  );
+}
+
+beforeAll(async () => {
+  mkdirSync(join(folder, 'data'));
+  stack = await startStack({ port: 0, simulator: false });
+  const env = { CMS_SERVER: stack.baseUrl };
+  alice = cmsIn(join(folder, 'alice'), { env });
+  bob = cmsIn(join(folder, 'bob'), { env });
+  writeSshKeys(join(folder, 'alice'));
+  writeSshKeys(join(folder, 'bob'));
+  await alice('login', '--local', '--user', 'alice', '--role', 'creator');
+  await bob('login', '--local', '--user', 'bob', '--role', 'dataset_provider');
+});
+afterAll(async () => {
+  await stack.stop();
+  rmSync(folder, { recursive: true });
+});
+
+describe('cms init', () => {
+  it('tells a party to wait for the owner, then sets up the part of each party', async () => {
+    write('Mean income');
+    expect(await bob('init', file)).toMatchObject({
+      exitCode: 5,
+      stderr: expect.stringContaining('alice has not created the computation "Incomes" yet.'),
+    });
+    expect(outcomes(await init(alice))).toEqual(['computation created', 'algorithm uploaded and linked', 'key uploaded']);
+    expect(outcomes(await init(bob))).toEqual(['computation unchanged', 'dataset uploaded and linked', 'key uploaded']);
+  });
+
+  it('changes nothing when it is repeated', async () => {
+    const before = await alice('events', '--json');
+    expect(outcomes(await init(alice))).toEqual(['computation unchanged', 'algorithm unchanged', 'key unchanged']);
+    expect(outcomes(await init(bob))).toEqual(['computation unchanged', 'dataset unchanged', 'key unchanged']);
+    expect(await alice('events', '--json')).toEqual(before);
+    const { total } = JSON.parse((await alice('asset', 'list', '--json')).stdout) as { total: number };
+    expect(total).toBe(2);
+  });
+
+  it('carries over what has changed in the file: fields by the owner, files and keys by their party', async () => {
+    write('Median income', 'a\n2\n');
+    expect(outcomes(await init(bob))).toEqual([
+      'computation differs from the file: description',
+      'dataset uploaded and linked in place of the one before',
+      'key unchanged',
+    ]);
+    writeSshKeys(join(folder, 'alice'));
+    expect(outcomes(await init(alice))).toEqual([
+      'computation changed: description',
+      'algorithm unchanged',
+      'key uploaded in place of the one before',
+    ]);
+    const shown = await alice('computation', 'show');
+    expect(shown.stdout).toContain('Median income');
+    expect(shown.stdout.match(/incomes\.csv/g)).toHaveLength(1);
+  });
+
+  it('refuses a user who has no part in the collaboration', async () => {
+    const carol = cmsIn(join(folder, 'carol'), { env: { CMS_SERVER: stack.baseUrl } });
+    await carol('login', '--local', '--user', 'carol');
+    expect(await carol('init', file)).toEqual({
+      exitCode: 2,
+      stdout: '',
+      stderr: `You are carol, but ${file} has the parties alice, bob.\nNext: cms login\n`,
+    });
+  });
+});
+
+describe('the file of a collaboration', () => {
+  it('can begin as what cms init --example prints', async () => {
+    const { stdout } = await alice('init', '--example');
+    expect(Object.keys(parseCollaboration(stdout, 'example.yaml').parties)).toEqual(['alice', 'bob']);
+    expect(stdout).toBe(exampleCollaboration);
+  });
+
+  it.each([
+    ['an unknown field', 'computation:\n  name: A\n  onwer: a\n', ['x.yaml:3:3: computation.onwer: Unknown field onwer.']],
+    [
+      'a value that is not allowed',
+      'computation: { name: A, owner: a }\nparties:\n  a:\n    assets:\n      - file: b\n        type: data\n',
+      ['x.yaml:6:9: parties.a.assets.0.type: Expected algorithm or dataset.'],
+    ],
+    [
+      'two datasets of one name',
+      'computation: { name: A, owner: a }\nparties:\n  a: { assets: [{ file: b/c, type: dataset }] }\n  d:\n    assets:\n      - { file: c, type: dataset }\n',
+      ['x.yaml:6:9: parties.d.assets.0: a already brings the dataset c.'],
+    ],
+    ['a missing field', 'computation: { name: A, owner: a }\n', ['x.yaml:1:1: parties: Required.']],
+    ['broken YAML', 'computation: [\n', ['x.yaml:2:1:']],
+    ['an empty file', '', ['x.yaml:1:1: Expected the fields computation and parties.']],
+  ])('names %s with its line and field', (_, text, mistakes) => {
+    const read = () => parseCollaboration(text, 'x.yaml');
+    for (const mistake of mistakes) expect(read).toThrow(mistake);
+  });
+});

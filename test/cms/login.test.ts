@@ -1,0 +1,89 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { OAuth2Server } from 'oauth2-mock-server';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cmsIn } from './fake-terminal.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'cms-'));
+const server = new OAuth2Server();
+let issuer: string;
+const place = ['--server', 'https://api.example.com', '--domain', 'd1'];
+
+beforeAll(async () => {
+  await server.issuer.keys.generate('RS256');
+  await server.start(0, '127.0.0.1');
+  issuer = `http://127.0.0.1:${server.address().port}`;
+  server.issuer.url = issuer;
+  server.service.on('beforeTokenSigning', ({ payload }: { payload: object }) => {
+    Object.assign(payload, { sub: 'alice', 'cognito:groups': ['d1:creator', 'd2:viewer'] });
+  });
+});
+afterAll(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true });
+});
+
+function kept(): { credentials: Record<string, string>; user: string } {
+  const content = JSON.parse(readFileSync(join(folder, '.config/cms/config.json'), 'utf8')) as {
+    profiles: { default: { credentials: Record<string, string>; user: string } };
+  };
+  return content.profiles.default;
+}
+
+describe('cms login', () => {
+  it('opens the browser at the issuer, and stores who came back; without options it does so again', async () => {
+    const opened: string[] = [];
+    const cms = cmsIn(folder, {
+      openPage: (url) => {
+        opened.push(url);
+        void fetch(url); // the issuer signs in without a question, and redirects
+      },
+    });
+    expect(await cms('login', ...place, '--issuer', issuer, '--client-id', 'cms')).toMatchObject({
+      exitCode: 0,
+      stdout: 'Logged in to https://api.example.com as alice, creator in the domain d1.\n',
+    });
+    expect(kept()).toMatchObject({ user: 'alice', credentials: { kind: 'issuer', issuer, client_id: 'cms' } });
+    expect(await cms('login')).toMatchObject({ exitCode: 0 });
+    expect(opened).toHaveLength(2);
+    expect((await cms('whoami')).stdout).toMatch(/Memberships +d1:creator\n +d2:viewer/);
+  });
+
+  it('takes the secret of a program from CMS_CLIENT_SECRET, and does not store it', async () => {
+    const cms = cmsIn(folder, { env: { CMS_CLIENT_SECRET: 'very secret' } });
+    expect(await cms('login', ...place, '--issuer', issuer, '--client-id', 'robot')).toMatchObject({ exitCode: 0 });
+    expect(kept().credentials).toEqual({ kind: 'program', issuer, client_id: 'robot' });
+  });
+
+  it('says why an issuer cannot be used', async () => {
+    const cms = cmsIn(folder);
+    const given = [...place, '--client-id', 'cms', '--issuer'];
+    expect(await cms('login', ...given, issuer, '--device')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('has no sign-in by device'),
+    });
+    expect(await cms('login', ...given, 'http://127.0.0.1:9')).toMatchObject({
+      exitCode: 8,
+      stderr: expect.stringContaining('No answer from the issuer'),
+    });
+  });
+
+  it('asks for what is missing', async () => {
+    const cms = cmsIn(join(folder, 'new'));
+    expect(await cms('login', '--server', 'https://api.example.com')).toMatchObject({
+      exitCode: 2,
+      stderr: 'Choose a domain.\nNext: cms login --domain DOMAIN --issuer URL --client-id ID\n',
+    });
+    expect(await cms('login', '--domain', 'd1')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('Next: cms login --local --domain d1'),
+    });
+  });
+
+  it('is removed by cms logout', async () => {
+    const cms = cmsIn(folder);
+    expect(await cms('logout')).toMatchObject({ stdout: 'Logged out.\n' });
+    expect(await cms('whoami')).toMatchObject({ exitCode: 3 });
+  });
+});

@@ -1,0 +1,70 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Stack, startStack } from '../../infra/local/stack.ts';
+import { type CuttingProxy, startCuttingProxy } from '../client/cutting-proxy.ts';
+import { cmsIn } from './fake-terminal.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'cms-'));
+const content = randomBytes(12 * 1024 * 1024);
+const checksum = createHash('sha3-256').update(content).digest('hex');
+const file = join(folder, 'large.bin');
+let stack: Stack;
+let proxy: CuttingProxy;
+let cms: ReturnType<typeof cmsIn>;
+
+beforeAll(async () => {
+  writeFileSync(file, content);
+  stack = await startStack({
+    port: 0,
+    simulator: false,
+    intercept: async (endpoints) => {
+      proxy = await startCuttingProxy(endpoints.s3);
+      return { ...endpoints, s3: proxy.endpoint };
+    },
+  });
+  cms = cmsIn(folder, { env: { CMS_SERVER: stack.baseUrl } });
+  await cms('login', '--local');
+});
+afterAll(async () => {
+  await stack.stop();
+  proxy.stop();
+  rmSync(folder, { recursive: true });
+});
+
+describe('cms asset', () => {
+  it('sends a file again that was cut off in the middle, says so, and ends with the right hash', async () => {
+    proxy.cutAfter(5 * 1024 * 1024, 'up');
+    const { exitCode, stdout, stderr } = await cms('asset', 'upload', file);
+    expect(exitCode).toBe(0);
+    expect(stderr).toMatch(/The transfer of large\.bin was cut off after \d.* MB of 12\.6 MB: .*\. Sending it again\.\n/);
+    expect(stdout).toContain(`SHA3-256 ${checksum}`);
+  });
+
+  it('uploads nothing again when an upload is repeated', async () => {
+    const again = await cms('asset', 'upload', file, '--json');
+    expect(JSON.parse(again.stdout)).toMatchObject([{ state: 'ready', checksum, file_name: 'large.bin' }]);
+    const list = await cms('asset', 'list', '--json');
+    expect(JSON.parse(list.stdout)).toMatchObject({ total: 1 });
+  });
+
+  it('goes on with a download that was cut off, and checks its hash', async () => {
+    const { items } = JSON.parse((await cms('asset', 'list', '--json')).stdout) as { items: [{ id: string }] };
+    const copy = join(folder, 'copy.bin');
+    proxy.cutAfter(5 * 1024 * 1024, 'down');
+    const { exitCode, stderr } = await cms('asset', 'download', items[0].id, '--output', copy);
+    expect(exitCode).toBe(0);
+    expect(stderr).toMatch(/was cut off after .* Going on from there\./);
+    expect(readFileSync(copy).equals(content)).toBe(true);
+  });
+
+  it('names a file that is not there', async () => {
+    expect(await cms('asset', 'upload', join(folder, 'none.csv'))).toEqual({
+      exitCode: 2,
+      stdout: '',
+      stderr: `There is no file ${join(folder, 'none.csv')}.\n`,
+    });
+  });
+});

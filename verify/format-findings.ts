@@ -1,0 +1,16 @@
+import type { Finding } from './finding.ts';
+
+const labels: Record<Finding['verdict'], string> = {
+  holds: 'HOLDS         ',
+  'does not hold': 'DOES NOT HOLD ',
+  note: 'NOTE          ',
+};
+
+/** Formats what a check found: a line for each fact, then whether everything holds. */
+export function formatFindings(findings: readonly Finding[]): string {
+  const failed = findings.filter(({ verdict }) => verdict === 'does not hold').length;
+  const lines = findings.map(({ verdict, sentence }) => `${labels[verdict]} ${sentence}\n`);
+  const sum =
+    failed === 0 ? 'Everything holds.' : `${failed} of ${findings.length} facts ${failed === 1 ? 'does' : 'do'} not hold.`;
+  return `${lines.join('')}\n${sum}\n`;
+}
