@@ -1,0 +1,24 @@
+const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+
+/** Returns a point in time as the user's clock shows it. */
+export function momentText(timestamp: string): string {
+  return format.format(new Date(timestamp));
+}
+
+/** Returns a length of time in its two largest units, such as `3 min 20 s`. */
+export function durationText(milliseconds: number): string {
+  const seconds = Math.max(0, Math.round(milliseconds / 1_000));
+  const [days, hours, minutes] = [Math.floor(seconds / 86_400), Math.floor(seconds / 3_600) % 24, Math.floor(seconds / 60) % 60];
+  if (days > 0) return `${days} d ${hours} h`;
+  if (hours > 0) return `${hours} h ${minutes} min`;
+  if (minutes > 0) return `${minutes} min ${seconds % 60} s`;
+  return `${seconds} s`;
+}
+
+/** Returns how long ago something was, such as `2 min ago`. */
+export function agoText(timestamp: string, now: number): string {
+  const milliseconds = now - Date.parse(timestamp);
+  if (milliseconds < 5_000) return 'just now';
+  const [first = ''] = /^\d+ \w+/.exec(durationText(milliseconds)) ?? [];
+  return `${first} ago`;
+}
