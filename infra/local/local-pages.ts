@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import * as v from 'valibot';
-import { parseMembership } from '../../shared/access/caller.ts';
+import { parseMembership } from '../../shared/access/membership.ts';
 import { cvmId, domainId } from '../../shared/identifier-schemas.ts';
 import { gatewayMessage, send } from './gateway/http-response.ts';
 import { readBody } from './gateway/read-body.ts';
