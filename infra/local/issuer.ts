@@ -62,6 +62,7 @@ export async function startIssuer({ claim, dataDirectory }: { claim: string; dat
   const claimsOf = ({ sub, groups }: { sub: string; groups: string[] }) => ({
     sub,
     client_id: audience,
+    token_use: 'access',
     auth_time: Math.floor(Date.now() / 1_000),
     jti: randomUUID(),
     ...(groups.length === 0 ? {} : { [claim]: groups }),
@@ -80,7 +81,6 @@ export async function startIssuer({ claim, dataDirectory }: { claim: string; dat
             ...claimsOf({ sub, groups }),
             aud: other ?? audience,
             client_id: other ?? audience,
-            token_use: 'id',
           });
         },
       }),

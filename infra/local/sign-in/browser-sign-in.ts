@@ -23,7 +23,7 @@ type Identity = v.InferOutput<typeof identity>;
 export interface BrowserSignInOptions {
   service: OAuth2Service;
   clientId: string;
-  /** The claims of a token, as those of a Cognito user pool. */
+  /** The claims of an access token, as those of a Cognito user pool. */
   claimsOf: (user: { sub: string; groups: string[] }) => Record<string, unknown>;
 }
 
@@ -81,8 +81,8 @@ export function browserSignIn({ service, clientId, claimsOf }: BrowserSignInOpti
     if (body['grant_type'] === 'authorization_code' && body['code_verifier'] === undefined) refuse('Expected a code_verifier.');
     const claims = claimsOf({ sub: found.sub, groups: found.group });
     const isAccessToken = payload['scope'] !== undefined;
-    if (isAccessToken) Object.assign(payload, claims, { token_use: 'access' });
-    else Object.assign(payload, claims, { iss: `${origin}${issuerPath}` });
+    if (isAccessToken) Object.assign(payload, claims);
+    else Object.assign(payload, claims, { token_use: 'id', iss: `${origin}${issuerPath}` });
   });
 
   service.on('beforeResponse', (answer: MutableResponse, request: Read) => {
