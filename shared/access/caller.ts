@@ -1,6 +1,7 @@
 import { ServiceError } from '../errors.ts';
 import { eitherOf } from '../either-of.ts';
-import { isRole, roles, rolesWith, type AccessAction, type Role } from './roles.ts';
+import { parseMembership } from './membership.ts';
+import { roles, rolesWith, type AccessAction, type Role } from './roles.ts';
 
 /** The authenticated user, seen from one domain. */
 export interface Caller {
@@ -23,9 +24,13 @@ const reserved = new Set(['', 'system', 'agent', 'computation-runner']);
  * `<domainID>:cvm:<cvmID>`, which allows what the role `cvm` does on that CVM alone. Memberships of other domains and unknown roles
  * are ignored.
  * @param cvmId the CVM in the path of the request
- * @throws ServiceError `unauthenticated` without a `sub`, `forbidden` without any role in the domain
+ * @throws ServiceError `unauthenticated` without a `sub` or for an ID token, `forbidden` without any role in the domain
  */
 export function callerOf(claims: Claims, membershipClaim: string, domain: string, cvmId?: string): Caller {
+  // Cognito's ID tokens pass the authorizer too: they have the same issuer, audience and groups.
+  if (claims['token_use'] !== undefined && claims['token_use'] !== 'access') {
+    throw new ServiceError('unauthenticated', 'The token is not an access token. Send the access token of the sign-in.');
+  }
   const id = claims['sub'];
   if (typeof id !== 'string' || reserved.has(id) || !id.isWellFormed() || Buffer.byteLength(id) > longestUserIdInBytes) {
     throw new ServiceError(
@@ -43,21 +48,6 @@ export function callerOf(claims: Claims, membershipClaim: string, domain: string
   }
   if (held.size === 0) throw new ServiceError('forbidden', `The token has no role in the domain ${domain}.`);
   return { id, roles: held, actions };
-}
-
-interface Membership {
-  domain: string;
-  role: Role;
-  /** The CVM that the role `cvm` is bound to. Undefined: every CVM of the domain. */
-  boundTo?: string;
-}
-
-/** The first two colons divide: an identifier of a CVM may contain more. @returns undefined if it is malformed */
-export function parseMembership(text: string): Membership | undefined {
-  const [, domain = '', role = '', boundTo] = /^([^:]+):([^:]+)(?::(.+))?$/s.exec(text) ?? [];
-  if (!isRole(role)) return undefined;
-  if (boundTo === undefined) return { domain, role };
-  return role === 'cvm' ? { domain, role, boundTo } : undefined;
 }
 
 /** API Gateway passes an array claim on as one string, `[a b c]`, joined by single spaces. */
