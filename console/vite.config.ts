@@ -31,5 +31,11 @@ export default defineConfig({
     emptyOutDir: true,
     target: 'es2023',
     chunkSizeWarningLimit: 1_500,
+    rolldownOptions: {
+      onLog: (level, log, report) => {
+        // Cloudscape marks its components for servers that render React. There is none here.
+        if (log.code !== 'MODULE_LEVEL_DIRECTIVE') report(level, log);
+      },
+    },
   },
 });

@@ -40,7 +40,10 @@ export function Approve({ computation: { id, approval: policy }, onClose, onAppr
   const approve = useAction(async () => {
     if (digest === undefined) return;
     try {
-      await client.approve({ id, body: { digest, ...(isSigned ? { signature: signature.trim() } : limits({ lifetime, cvms })) } });
+      await client.approve({
+        id,
+        body: { digest, ...(isSigned ? { signature: signature.trim() } : limits({ lifetime, cvms })) },
+      });
     } catch (error) {
       if (error instanceof ServiceProblem && error.reason === 'stale_digest') loaded.reload();
       throw error;
@@ -93,7 +96,13 @@ export function Approve({ computation: { id, approval: policy }, onClose, onAppr
   );
 }
 
-function limits({ lifetime, cvms }: { lifetime: string; cvms: string }): Pick<Schemas['ApprovalInput'], 'cvm_ids' | 'expires_at'> {
+function limits({
+  lifetime,
+  cvms,
+}: {
+  lifetime: string;
+  cvms: string;
+}): Pick<Schemas['ApprovalInput'], 'cvm_ids' | 'expires_at'> {
   const cvm_ids = cvms
     .split(',')
     .map((cvm) => cvm.trim())

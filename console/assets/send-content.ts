@@ -18,7 +18,9 @@ export function sendContent(
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     const fail = (status: number, detail: string) =>
-      reject(new ServiceProblem({ status, code: status === 0 ? 'unreachable' : 'unexpected', detail, request: `${method} storage` }));
+      reject(
+        new ServiceProblem({ status, code: status === 0 ? 'unreachable' : 'unexpected', detail, request: `${method} storage` }),
+      );
     request.open(method, url);
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     request.upload.addEventListener('progress', ({ loaded }) => onProgress(loaded));

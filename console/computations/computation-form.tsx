@@ -64,11 +64,7 @@ export function ComputationForm({ initial, submit, save, cancelAddress, conflict
                 <Input value={fields.name} ariaRequired onChange={({ detail }) => change({ name: detail.value })} />
               </FormField>
               <FormField label="Description (optional)" errorText={error('/description')}>
-                <Textarea
-                  value={fields.description}
-                  rows={3}
-                  onChange={({ detail }) => change({ description: detail.value })}
-                />
+                <Textarea value={fields.description} rows={3} onChange={({ detail }) => change({ description: detail.value })} />
               </FormField>
               <FormField
                 label="Owner"
@@ -141,9 +137,7 @@ function AgentFields({ fields: { agent_config }, change, error }: AgentProps) {
           <Select
             selectedOption={{ value: agent_config.log_level, label: agent_config.log_level || 'Default' }}
             options={logLevels.map((value) => ({ value, label: value || 'Default' }))}
-            onChange={({ detail }) =>
-              set({ log_level: logLevels.find((level) => level === detail.selectedOption.value) ?? '' })
-            }
+            onChange={({ detail }) => set({ log_level: logLevels.find((level) => level === detail.selectedOption.value) ?? '' })}
           />
         </FormField>
         <Toggle checked={agent_config.attested_tls} onChange={({ detail }) => set({ attested_tls: detail.checked })}>

@@ -42,11 +42,7 @@ export function ComputationScreen({ id }: { id: string }) {
           <>
             <Button iconName="refresh" ariaLabel="Refresh" loading={loaded.isLoading} onClick={loaded.reload} />
             {permissions.deleteComputation(me, computation) && (
-              <Button
-                disabled={isActive}
-                disabledReason="A run is active. Stop it first."
-                onClick={() => setAsked('delete')}
-              >
+              <Button disabled={isActive} disabledReason="A run is active. Stop it first." onClick={() => setAsked('delete')}>
                 Delete
               </Button>
             )}
@@ -54,12 +50,7 @@ export function ComputationScreen({ id }: { id: string }) {
               <Button href={addressOf({ screen: 'edit-computation', domain, id })}>Edit</Button>
             )}
             {permissions.startRun(me, computation) && (
-              <Button
-                variant="primary"
-                disabled={isActive}
-                disabledReason="A run is active."
-                onClick={() => setAsked('start')}
-              >
+              <Button variant="primary" disabled={isActive} disabledReason="A run is active." onClick={() => setAsked('start')}>
                 Start run
               </Button>
             )}

@@ -1,7 +1,7 @@
 import Alert from '@cloudscape-design/components/alert';
 import Button from '@cloudscape-design/components/button';
 import { useState } from 'react';
-import { type Schemas, ServiceProblem } from '../../client/index.ts';
+import { ServiceProblem } from '../../client/index.ts';
 import { permissions } from '../access/permissions.ts';
 import { LoadedView } from '../loading/loaded-view.tsx';
 import { useAction } from '../loading/use-action.ts';
@@ -13,20 +13,13 @@ import { ScreenFrame } from '../shell/screen-frame.tsx';
 import { aboveComputation } from './above.ts';
 import { type ComputationFields, fieldsOf } from './computation-fields.ts';
 import { ComputationForm } from './computation-form.tsx';
-
-interface Read {
-  computation: Schemas['Computation'];
-  etag: string | undefined;
-}
+import { loadComputation, type LoadedComputation } from './load-computation.ts';
 
 /** Changes a computation, unless someone else has changed it since it was read. */
 export function EditComputationScreen({ id }: { id: string }) {
   const { client, domain } = useDomain();
   const [reading, setReading] = useState(0);
-  const loaded = useLoaded(`${id} ${reading}`, async (signal): Promise<Read> => {
-    const { data, response } = await client.call('getComputation', { id, signal });
-    return { computation: data as Schemas['Computation'], etag: response.headers.get('etag') ?? undefined };
-  });
+  const loaded = useLoaded(`${id} ${reading}`, (signal) => loadComputation(client, id, signal));
   const title = loaded.value?.computation.name ?? 'Computation';
   return (
     <ScreenFrame
@@ -40,7 +33,7 @@ export function EditComputationScreen({ id }: { id: string }) {
   );
 }
 
-function EditForm({ read: { computation, etag }, readAgain }: { read: Read; readAgain: () => void }) {
+function EditForm({ read: { computation, etag }, readAgain }: { read: LoadedComputation; readAgain: () => void }) {
   const { client, domain, me } = useDomain();
   const { notify } = useFrame();
   const { id, name } = computation;

@@ -1,5 +1,7 @@
 import { type Client, page, type Schemas } from '../../client/index.ts';
 import { findRows } from '../lists/find-rows.ts';
+import { wholeAnswer } from '../loading/whole-answer.ts';
+import { loadComputation } from './load-computation.ts';
 import { type Debts, partiesOf } from './parties.ts';
 
 /** A linked asset. What only the list of assets tells may be unknown, such as right after the asset was deleted. */
@@ -22,24 +24,24 @@ export interface Overview extends Debts {
  * count as reading their content.
  */
 export async function loadOverview(client: Client, id: string, signal: AbortSignal): Promise<Overview> {
-  const [{ data, response }, dryRun, approvals, { uploaded }] = await Promise.all([
-    client.call('getComputation', { id, signal }),
+  const [{ computation, etag }, check, approvals, { uploaded }] = await Promise.all([
+    loadComputation(client, id, signal),
     client.call('dryRun', { id, signal }),
     client.listApprovals({ id, signal }),
     client.checkKey({ id, signal }),
   ]);
-  const computation = data as Schemas['Computation']; // without `peek`, the answer is whole
+  const { data: dryRun, digest } = wholeAnswer(check);
   const ids = computation.assets.map((asset) => asset.id);
   const rows = await findRows(ids, (range) => page(client, 'listAssets', { ...range, signal }));
   const inputs = computation.assets.map((asset) => ({ ...rows.get(asset.id), ...asset }));
-  const missing = dryRun.data.missing_items;
+  const missing = dryRun.missing_items;
   return {
     computation,
-    etag: response.headers.get('etag') ?? undefined,
+    etag,
     inputs,
     missing,
     isReady: missing.keys.length + missing.hashes.length + missing.info.length === 0,
-    digest: dryRun.response.headers.get('manifest-digest') ?? undefined,
+    digest,
     approvals,
     hasMyKey: uploaded,
     ...partiesOf({ computation, inputs, missing, approvals }),

@@ -54,7 +54,9 @@ export function partiesOf({ computation, inputs, missing, approvals }: Given): D
     if (pending.length === 0) others.push(`Content of ${file}`);
   }
   for (const { user, because } of missingApprovals(computation.approval, approvals)) {
-    party(user).owes.push(because.includes(resultConsumer) && because.length === 1 ? 'approval' : `approval for ${because.join(', ')}`);
+    party(user).owes.push(
+      because.includes(resultConsumer) && because.length === 1 ? 'approval' : `approval for ${because.join(', ')}`,
+    );
   }
   return { parties: [...parties.values()], others };
 }

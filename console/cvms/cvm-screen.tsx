@@ -9,6 +9,7 @@ import { permissions } from '../access/permissions.ts';
 import { LoadedView } from '../loading/loaded-view.tsx';
 import { useAction } from '../loading/use-action.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
+import { wholeAnswer } from '../loading/whole-answer.ts';
 import { navigate } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
 import { ConfirmModal } from '../shell/confirm-modal.tsx';
@@ -34,8 +35,8 @@ export function CvmScreen({ cvm }: { cvm: string }) {
     cvm,
     async (signal): Promise<Read | null> => {
       try {
-        const { data, response } = await client.call('getCvm', { cvmID: cvm, signal });
-        return { cvm: data, etag: response.headers.get('etag') ?? undefined };
+        const { data, etag } = wholeAnswer(await client.call('getCvm', { cvmID: cvm, signal }));
+        return { cvm: data, etag };
       } catch (error) {
         if (error instanceof ServiceProblem && error.code === 'not_found') return null; // runs may use CVMs that nobody registered
         throw error;

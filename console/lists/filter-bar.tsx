@@ -53,12 +53,6 @@ export function TextFilter({ label, value, onChange }: TextProps) {
     return () => clearTimeout(timer);
   }, [typed, value]);
   return (
-    <Input
-      type="search"
-      ariaLabel={label}
-      placeholder={label}
-      value={typed}
-      onChange={({ detail }) => setTyped(detail.value)}
-    />
+    <Input type="search" ariaLabel={label} placeholder={label} value={typed} onChange={({ detail }) => setTyped(detail.value)} />
   );
 }

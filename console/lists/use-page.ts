@@ -33,6 +33,10 @@ export function usePage<O extends ListOperation>(
   return { ...place, loaded, change };
 }
 
-type Parameters<O extends ListOperation> = typeof loadPage<O> extends (client: never, operation: never, ...given: infer Given) => unknown
+type Parameters<O extends ListOperation> = typeof loadPage<O> extends (
+  client: never,
+  operation: never,
+  ...given: infer Given
+) => unknown
   ? Given
   : never;

@@ -1,4 +1,5 @@
 import type { Client, Schemas } from '../../client/index.ts';
+import { wholeAnswer } from '../loading/whole-answer.ts';
 
 export interface LoadedManifest {
   manifest: Schemas['Manifest'];
@@ -10,6 +11,6 @@ export async function loadManifest(
   client: Client,
   { id, run, signal }: { id: string; run?: string | undefined; signal: AbortSignal },
 ): Promise<LoadedManifest> {
-  const { data, response } = await client.call('getManifest', { id, run, signal });
-  return { manifest: data, digest: response.headers.get('manifest-digest') ?? undefined };
+  const { data, digest } = wholeAnswer(await client.call('getManifest', { id, run, signal }));
+  return { manifest: data, digest };
 }

@@ -19,6 +19,7 @@ import { Hash } from '../show/hash.tsx';
 import { momentText } from '../show/moment.ts';
 import { Status } from '../show/status.tsx';
 import { aboveComputation } from '../computations/above.ts';
+import { loadComputation } from '../computations/load-computation.ts';
 import { DownloadEvidence } from './download-evidence.tsx';
 import { Elapsed } from './elapsed.tsx';
 import { StopRun } from './stop-run.tsx';
@@ -32,21 +33,21 @@ export function RunScreen({ id, run: runId }: { id: string; run: string }) {
   const [stopped, setStopped] = useState<Schemas['Run']>();
   const watched = useWatchedRun({ id, run: runId, attempt });
   const { events, interruption, problem } = watched;
-  const computation = useLoaded(id, async (signal) => (await client.getComputation({ id, signal })) as Schemas['Computation']);
+  const computation = useLoaded(id, (signal) => loadComputation(client, id, signal));
   const run = watched.run?.status === 'running' && stopped ? stopped : watched.run;
   const isLive = run !== undefined && run.ended_at === null && problem === undefined;
 
   return (
     <ScreenFrame
       title={run ? `Run of ${momentText(run.started_at)}` : 'Run'}
-      description={computation.value?.name}
+      description={computation.value?.computation.name}
       above={[
         ...aboveComputation(domain),
-        { text: computation.value?.name ?? 'Computation', href: addressOf({ screen: 'computation', domain, id }) },
+        { text: computation.value?.computation.name ?? 'Computation', href: addressOf({ screen: 'computation', domain, id }) },
       ]}
       actions={
         <>
-          {run && computation.value && <StopRun run={run} computation={computation.value} onStopped={setStopped} />}
+          {run && computation.value && <StopRun run={run} computation={computation.value.computation} onStopped={setStopped} />}
           {run && run.ended_at !== null && <DownloadEvidence run={run} />}
         </>
       }
@@ -58,7 +59,12 @@ export function RunScreen({ id, run: runId }: { id: string; run: string }) {
         </Alert>
       )}
       <LoadedView
-        loaded={{ value: run, problem: undefined, isLoading: run === undefined && problem === undefined, reload: () => undefined }}
+        loaded={{
+          value: run,
+          problem: undefined,
+          isLoading: run === undefined && problem === undefined,
+          reload: () => undefined,
+        }}
         what="the run"
       >
         {(shown) => (

@@ -13,7 +13,10 @@ const looks: Record<ComputationStatus, { type: StatusIndicatorProps.Type; text: 
 };
 
 /** The statuses of computations and runs, for a filter. Runs are never `created`. */
-export const statusOptions = Object.entries(looks).map(([value, { text }]) => ({ value: value as ComputationStatus, label: text }));
+export const statusOptions = Object.entries(looks).map(([value, { text }]) => ({
+  value: value as ComputationStatus,
+  label: text,
+}));
 
 export function statusText(status: ComputationStatus): string {
   return looks[status].text;
