@@ -85,6 +85,7 @@ export function ApprovalsPanel({ overview, reload }: Props) {
           {
             id: 'state',
             header: 'State',
+            minWidth: 130,
             cell: ({ state }) => <StatusIndicator type={looks[state].type}>{looks[state].text}</StatusIndicator>,
           },
           {

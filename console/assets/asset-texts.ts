@@ -12,7 +12,7 @@ export function assetTypeText(type: AssetType): string {
 }
 
 export const accessOptions = [
-  { value: 'creator', label: 'Only I', description: 'Nobody else can read it, not even administrators.' },
+  { value: 'creator', label: 'Only me', description: 'Nobody else can read it, not even administrators.' },
   { value: 'domain', label: 'Every member of the domain', description: 'You see who read it.' },
 ] as const;
 

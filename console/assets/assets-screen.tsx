@@ -31,7 +31,7 @@ export function AssetsScreen() {
       cell: ({ id, file_name }) => <Link href={addressOf({ screen: 'asset', domain, id })}>{file_name}</Link>,
     },
     { id: 'type', header: 'Type', cell: (asset) => assetTypeText(asset.asset_type) },
-    { id: 'state', header: 'Content', cell: ({ state }) => <AssetState state={state} /> },
+    { id: 'state', header: 'Content', minWidth: 120, cell: ({ state }) => <AssetState state={state} /> },
     { id: 'size', header: 'Size', isSecondary: true, cell: ({ size }) => sizeText(size) },
     { id: 'creator', header: 'Creator', isSecondary: true, cell: ({ created_by }) => created_by },
     { id: 'created', header: 'Created', isSecondary: true, cell: ({ created_at }) => momentText(created_at) },
@@ -53,16 +53,13 @@ export function AssetsScreen() {
         actions={upload}
         filters={
           <FilterBar>
-            {[
-              <ChoiceFilter
-                key="type"
-                label="Type"
-                all="Any type"
-                value={query.get('type')}
-                options={assetTypeOptions}
-                onChange={(type) => page.change({ type })}
-              />,
-            ]}
+            <ChoiceFilter
+              label="Type"
+              all="Any type"
+              value={query.get('type')}
+              options={assetTypeOptions}
+              onChange={(type) => page.change({ type })}
+            />
           </FilterBar>
         }
         empty={

@@ -27,7 +27,7 @@ export function LinkedComputations({ id }: { id: string }) {
             <Link href={addressOf({ screen: 'computation', domain, id: computation })}>{name}</Link>
           ),
         },
-        { id: 'status', header: 'Status', cell: ({ status }) => <Status status={status} /> },
+        { id: 'status', header: 'Status', minWidth: 120, cell: ({ status }) => <Status status={status} /> },
         { id: 'owner', header: 'Owner', cell: ({ owner }) => owner },
       ]}
       empty="No computation uses it."

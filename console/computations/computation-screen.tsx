@@ -1,7 +1,6 @@
 import Alert from '@cloudscape-design/components/alert';
 import Button from '@cloudscape-design/components/button';
 import Link from '@cloudscape-design/components/link';
-import SpaceBetween from '@cloudscape-design/components/space-between';
 import Tabs from '@cloudscape-design/components/tabs';
 import { useState } from 'react';
 import { permissions } from '../access/permissions.ts';
@@ -124,7 +123,7 @@ function ComputationTabs({ id, overview, loaded }: TabsProps) {
       tabs={tabs.map((tab) => ({
         id: tab,
         label: tabTexts[tab],
-        content: tab === active && <SpaceBetween size="l">{contents[tab]()}</SpaceBetween>,
+        content: tab === active && <div className="stack">{contents[tab]()}</div>,
       }))}
     />
   );

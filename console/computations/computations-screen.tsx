@@ -31,7 +31,7 @@ export function ComputationsScreen() {
       isRowHeader: true,
       cell: ({ id, name }) => <Link href={addressOf({ screen: 'computation', domain, id })}>{name}</Link>,
     },
-    { id: 'status', header: 'Status', width: 140, cell: ({ status: of }) => <Status status={of} /> },
+    { id: 'status', header: 'Status', minWidth: 120, cell: ({ status: of }) => <Status status={of} /> },
     { id: 'owner', header: 'Owner', cell: ({ owner: of }) => of },
     { id: 'created', header: 'Created', isSecondary: true, cell: ({ created_at }) => momentText(created_at) },
     { id: 'updated', header: 'Updated', isSecondary: true, cell: ({ updated_at }) => momentText(updated_at) },
@@ -53,30 +53,21 @@ export function ComputationsScreen() {
         actions={create}
         filters={
           <FilterBar>
-            {[
-              <ChoiceFilter
-                key="status"
-                label="Status"
-                all="Any status"
-                value={query.get('status')}
-                options={statusOptions}
-                onChange={(chosen) => page.change({ status: chosen })}
-              />,
-              <TextFilter
-                key="owner"
-                label="Owner"
-                value={query.get('owner')}
-                onChange={(chosen) => page.change({ owner: chosen })}
-              />,
-              <Button
-                key="mine"
-                variant={owner === me.user ? 'primary' : 'normal'}
-                ariaLabel="Only my computations"
-                onClick={() => page.change({ owner: owner === me.user ? undefined : me.user })}
-              >
-                Mine
-              </Button>,
-            ]}
+            <ChoiceFilter
+              label="Status"
+              all="Any status"
+              value={query.get('status')}
+              options={statusOptions}
+              onChange={(chosen) => page.change({ status: chosen })}
+            />
+            <TextFilter label="Owner" value={query.get('owner')} onChange={(chosen) => page.change({ owner: chosen })} />
+            <Button
+              variant={owner === me.user ? 'primary' : 'normal'}
+              ariaLabel="Only my computations"
+              onClick={() => page.change({ owner: owner === me.user ? undefined : me.user })}
+            >
+              Mine
+            </Button>
           </FilterBar>
         }
         empty={

@@ -6,6 +6,7 @@ import StatusIndicator from '@cloudscape-design/components/status-indicator';
 import Table from '@cloudscape-design/components/table';
 import { useState } from 'react';
 import { AssetState } from '../assets/asset-state.tsx';
+import { assetTypeText } from '../assets/asset-texts.ts';
 import { permissions } from '../access/permissions.ts';
 import { useNarrow } from '../lists/use-narrow.ts';
 import { addressOf } from '../routing/places.ts';
@@ -66,17 +67,29 @@ export function InputsPanel({ overview, reload }: Props) {
             id: 'file',
             header: 'File',
             isRowHeader: true,
-            cell: ({ id, file_name }) => <Link href={addressOf({ screen: 'asset', domain, id })}>{file_name}</Link>,
+            minWidth: 130,
+            cell: ({ id, file_name, asset_type }) => (
+              <>
+                <Link href={addressOf({ screen: 'asset', domain, id })}>{file_name}</Link>
+                {isNarrow && (
+                  <Box variant="small" display="block">
+                    {assetTypeText(asset_type)}
+                  </Box>
+                )}
+              </>
+            ),
           },
-          { id: 'type', header: 'Type', cell: ({ asset_type }) => (asset_type === 'algorithm' ? 'Algorithm' : 'Dataset') },
+          ...(isNarrow ? [] : [{ id: 'type', header: 'Type', cell: ({ asset_type }: Input) => assetTypeText(asset_type) }]),
           {
             id: 'hash',
             header: 'SHA3-256',
+            minWidth: 150,
             cell: ({ checksum, file_name }) => <Hash value={checksum} what={`hash of ${file_name}`} />,
           },
           {
             id: 'state',
             header: 'Content',
+            minWidth: 120,
             cell: ({ state }) =>
               state === undefined ? <StatusIndicator type="info">Open the asset</StatusIndicator> : <AssetState state={state} />,
           },

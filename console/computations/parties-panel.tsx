@@ -8,8 +8,10 @@ import StatusIndicator from '@cloudscape-design/components/status-indicator';
 import Table from '@cloudscape-design/components/table';
 import { useState } from 'react';
 import { UploadKey } from '../keys/upload-key.tsx';
+import { useNarrow } from '../lists/use-narrow.ts';
 import { useDomain } from '../shell/console-context.ts';
 import type { Overview } from './load-overview.ts';
+import type { Party } from './parties.ts';
 
 interface Props {
   overview: Overview;
@@ -19,6 +21,7 @@ interface Props {
 /** Who takes part, and what each still owes before a run. */
 export function PartiesPanel({ overview, reload }: Props) {
   const { me } = useDomain();
+  const isNarrow = useNarrow();
   const [isUploading, setUploading] = useState(false);
   const { parties, others, isReady, hasMyKey, computation } = overview;
   return (
@@ -50,13 +53,18 @@ export function PartiesPanel({ overview, reload }: Props) {
             id: 'user',
             header: 'User',
             isRowHeader: true,
-            cell: ({ user }) => (
+            cell: ({ user, parts }) => (
               <>
                 {user} {user === me.user && <Badge color="blue">you</Badge>}
+                {isNarrow && (
+                  <Box variant="small" display="block">
+                    {partsText({ parts })}
+                  </Box>
+                )}
               </>
             ),
           },
-          { id: 'parts', header: 'Takes part with', cell: ({ parts }) => parts.join(', ') || '-' },
+          ...(isNarrow ? [] : [{ id: 'parts', header: 'Takes part with', cell: (party: Party) => partsText(party) }]),
           {
             id: 'owes',
             header: 'Still owes',
@@ -94,4 +102,8 @@ export function PartiesPanel({ overview, reload }: Props) {
       )}
     </>
   );
+}
+
+function partsText({ parts }: Pick<Party, 'parts'>): string {
+  return parts.join(', ') || '-';
 }

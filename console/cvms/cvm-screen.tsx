@@ -50,10 +50,7 @@ export function CvmScreen({ cvm }: { cvm: string }) {
     <ScreenFrame
       title={cvm}
       description={loaded.value?.cvm.description}
-      above={[
-        { text: domain, href: addressOf({ screen: 'computations', domain }) },
-        { text: 'CVMs', href: addressOf({ screen: 'cvms', domain }) },
-      ]}
+      above={[{ text: 'CVMs', href: addressOf({ screen: 'cvms', domain }) }]}
       actions={
         <>
           <Button iconName="refresh" ariaLabel="Refresh" loading={loaded.isLoading} onClick={loaded.reload} />

@@ -1,10 +1,11 @@
-/** Returns the details of an event as text: `name: value` for each field of an object, else what they are. */
-export function detailsText(base64: string): string {
+/** Returns the details of an event as text: `name: value` for each field of an object but `without`, else what they are. */
+export function detailsText(base64: string, { without }: { without?: string } = {}): string {
   const text = decoded(base64);
   try {
     const parsed: unknown = JSON.parse(text);
     if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return text;
     return Object.entries(parsed)
+      .filter(([name]) => name !== without)
       .map(([name, value]) => `${name.replaceAll('_', ' ')}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
       .join(', ');
   } catch {

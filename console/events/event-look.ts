@@ -31,6 +31,7 @@ export function eventMark(event: { event_type: string; status: string }): Status
   if (['success', 'completed', 'ready'].includes(status)) return 'success';
   if (['failure', 'failed', 'error'].includes(status)) return 'error';
   if (['inprogress', 'in-progress', 'in_progress', 'running', 'starting'].includes(status)) return 'in-progress';
-  if (['warning', 'terminated', 'stopped'].includes(status)) return 'stopped';
+  if (status === 'warning') return 'warning';
+  if (['terminated', 'stopped'].includes(status)) return 'stopped';
   return 'info';
 }

@@ -33,7 +33,7 @@ export function EventsTable({ id }: { id: string }) {
       header: 'Run',
       isSecondary: true,
       cell: ({ run_id }) =>
-        run_id === '' ? '-' : <Link href={addressOf({ screen: 'run', domain, id, run: run_id })}>{run_id.slice(0, 8)}</Link>,
+        run_id === '' ? '-' : <Link href={addressOf({ screen: 'run', domain, id, run: run_id })}>{run_id.slice(-8)}</Link>,
     },
   ];
   return (
@@ -47,14 +47,7 @@ export function EventsTable({ id }: { id: string }) {
       filterNames={['type']}
       filters={
         <FilterBar>
-          {[
-            <TextFilter
-              key="type"
-              label="Type, such as started"
-              value={query.get('type')}
-              onChange={(type) => page.change({ type })}
-            />,
-          ]}
+          <TextFilter label="Type, such as started" value={query.get('type')} onChange={(type) => page.change({ type })} />
         </FilterBar>
       }
       empty="No events yet."

@@ -1,11 +1,10 @@
-import Grid from '@cloudscape-design/components/grid';
 import Input from '@cloudscape-design/components/input';
 import Select from '@cloudscape-design/components/select';
 import { type ReactNode, useEffect, useEffectEvent, useState } from 'react';
 
-/** Filters beside each other, or in a narrow window below each other. */
-export function FilterBar({ children }: { children: ReactNode[] }) {
-  return <Grid gridDefinition={children.map(() => ({ colspan: { default: 12, xs: 6, m: 4 } }))}>{children}</Grid>;
+/** Filters beside each other, as far as the window is wide enough. */
+export function FilterBar({ children }: { children: ReactNode }) {
+  return <div className="filters">{children}</div>;
 }
 
 interface ChoiceProps {
@@ -20,12 +19,14 @@ interface ChoiceProps {
 export function ChoiceFilter({ label, all, value, options, onChange }: ChoiceProps) {
   const choices = [{ value: '', label: all }, ...options];
   return (
-    <Select
-      ariaLabel={label}
-      selectedOption={choices.find((choice) => choice.value === (value ?? '')) ?? { value: value ?? '', label: value ?? all }}
-      options={choices}
-      onChange={({ detail }) => onChange(detail.selectedOption.value || undefined)}
-    />
+    <div className="filter">
+      <Select
+        ariaLabel={label}
+        selectedOption={choices.find((choice) => choice.value === (value ?? '')) ?? { value: value ?? '', label: value ?? all }}
+        options={choices}
+        onChange={({ detail }) => onChange(detail.selectedOption.value || undefined)}
+      />
+    </div>
   );
 }
 
@@ -53,6 +54,14 @@ export function TextFilter({ label, value, onChange }: TextProps) {
     return () => clearTimeout(timer);
   }, [typed, value]);
   return (
-    <Input type="search" ariaLabel={label} placeholder={label} value={typed} onChange={({ detail }) => setTyped(detail.value)} />
+    <div className="filter">
+      <Input
+        type="search"
+        ariaLabel={label}
+        placeholder={label}
+        value={typed}
+        onChange={({ detail }) => setTyped(detail.value)}
+      />
+    </div>
   );
 }

@@ -18,7 +18,7 @@ export interface Column<Row> {
   /** Left out in a narrow window. */
   isSecondary?: boolean;
   isRowHeader?: boolean;
-  width?: number;
+  minWidth?: number;
 }
 
 interface Props<Row> {
@@ -110,8 +110,8 @@ export function PagedTable<Row>(props: Props<Row>) {
   );
 }
 
-function definition<Row>({ id, header, cell, isRowHeader = false, width }: Column<Row>): TableProps.ColumnDefinition<Row> {
-  return { id, header, cell, isRowHeader, ...(width === undefined ? {} : { width }) };
+function definition<Row>({ id, header, cell, isRowHeader = false, minWidth }: Column<Row>): TableProps.ColumnDefinition<Row> {
+  return { id, header, cell, isRowHeader, ...(minWidth === undefined ? {} : { minWidth }) };
 }
 
 function Pages<Row>({ page: { page, limit, loaded, change } }: { page: LoadedPage<Row> }) {

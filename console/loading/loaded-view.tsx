@@ -1,5 +1,4 @@
 import Box from '@cloudscape-design/components/box';
-import SpaceBetween from '@cloudscape-design/components/space-between';
 import StatusIndicator from '@cloudscape-design/components/status-indicator';
 import type { ReactNode } from 'react';
 import { ProblemAlert } from './problem-alert.tsx';
@@ -22,11 +21,11 @@ export function LoadedView<Value>({ loaded, what, children }: Props<Value>) {
       </Box>
     );
   }
-  if (problem === undefined) return value === undefined ? null : children(value);
+  if (problem === undefined) return value === undefined ? null : <div className="stack">{children(value)}</div>;
   return (
-    <SpaceBetween size="l">
+    <div className="stack">
       <ProblemAlert problem={problem} retry={reload} isRetrying={isLoading} />
       {value === undefined ? null : children(value)}
-    </SpaceBetween>
+    </div>
   );
 }

@@ -29,7 +29,7 @@ export function RunsTable({ computation }: { computation?: string }) {
         <Link href={addressOf({ screen: 'run', domain, id, run })}>{momentText(started_at)}</Link>
       ),
     },
-    { id: 'status', header: 'Status', cell: ({ status: of }) => <Status status={of} /> },
+    { id: 'status', header: 'Status', minWidth: 120, cell: ({ status: of }) => <Status status={of} /> },
     {
       id: 'cvm',
       header: 'CVM',
@@ -51,7 +51,7 @@ export function RunsTable({ computation }: { computation?: string }) {
     isSecondary: true,
     cell: ({ computation_id: id }) => (
       <Link href={addressOf({ screen: 'computation', domain, id })} ariaLabel={`Computation ${id}`}>
-        {id.slice(0, 8)}
+        {id.slice(-8)}
       </Link>
     ),
   };
@@ -66,16 +66,13 @@ export function RunsTable({ computation }: { computation?: string }) {
       filterNames={['status']}
       filters={
         <FilterBar>
-          {[
-            <ChoiceFilter
-              key="status"
-              label="Status"
-              all="Any status"
-              value={query.get('status')}
-              options={runStatusOptions}
-              onChange={(chosen) => page.change({ status: chosen })}
-            />,
-          ]}
+          <ChoiceFilter
+            label="Status"
+            all="Any status"
+            value={query.get('status')}
+            options={runStatusOptions}
+            onChange={(chosen) => page.change({ status: chosen })}
+          />
         </FilterBar>
       }
       empty={computation === undefined ? 'Nobody has started a run yet.' : 'The computation was never run.'}

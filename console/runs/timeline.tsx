@@ -3,7 +3,10 @@ import StatusIndicator from '@cloudscape-design/components/status-indicator';
 import type { Schemas } from '../../client/index.ts';
 import { detailsText } from '../events/event-details.ts';
 import { eventMark, eventText } from '../events/event-look.ts';
-import { durationText, momentText } from '../show/moment.ts';
+import { momentText, offsetText } from '../show/moment.ts';
+
+/** The service's own time of the event is shown instead. */
+const reportersClock = 'occurred_at';
 
 interface Props {
   events: readonly Schemas['Event'][];
@@ -23,8 +26,8 @@ export function Timeline({ events, isLive }: Props) {
           <Box variant="strong">{eventText(event.event_type)}</Box>{' '}
           {!['success', 'failure'].includes(event.status) && <Box variant="span">({event.status})</Box>}
           <Box variant="small" display="block" color="text-body-secondary">
-            <time dateTime={event.timestamp}>{momentText(event.timestamp)}</time>, +
-            {durationText(Date.parse(event.timestamp) - startedAt)}, by {event.originator}
+            <time dateTime={event.timestamp}>{momentText(event.timestamp)}</time>,{' '}
+            {offsetText(Date.parse(event.timestamp) - startedAt)}, by {event.originator}
           </Box>
           <Details details={event.details} />
         </li>
@@ -42,6 +45,6 @@ export function Timeline({ events, isLive }: Props) {
 }
 
 function Details({ details }: { details: string }) {
-  const text = detailsText(details);
+  const text = detailsText(details, { without: reportersClock });
   return text === '' ? null : <Box variant="small">{text}</Box>;
 }

@@ -1,7 +1,6 @@
 import BreadcrumbGroup from '@cloudscape-design/components/breadcrumb-group';
 import ContentLayout from '@cloudscape-design/components/content-layout';
 import Header from '@cloudscape-design/components/header';
-import SpaceBetween from '@cloudscape-design/components/space-between';
 import { type ReactNode, useEffect } from 'react';
 import { createPortal } from 'react-dom';
 import { useFrame } from './console-context.ts';
@@ -29,21 +28,13 @@ export function ScreenFrame({ title, description, above, actions, hasHeader = tr
       <ContentLayout
         {...(hasHeader && {
           header: (
-            <Header
-              variant="h1"
-              description={description}
-              actions={
-                <SpaceBetween direction="horizontal" size="xs">
-                  {actions}
-                </SpaceBetween>
-              }
-            >
+            <Header variant="h1" description={description} actions={<div className="row">{actions}</div>}>
               {title}
             </Header>
           ),
         })}
       >
-        <SpaceBetween size="l">{children}</SpaceBetween>
+        <div className="stack">{children}</div>
       </ContentLayout>
     </>
   );

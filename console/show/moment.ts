@@ -15,10 +15,7 @@ export function durationText(milliseconds: number): string {
   return `${seconds} s`;
 }
 
-/** Returns how long ago something was, such as `2 min ago`. */
-export function agoText(timestamp: string, now: number): string {
-  const milliseconds = now - Date.parse(timestamp);
-  if (milliseconds < 5_000) return 'just now';
-  const [first = ''] = /^\d+ \w+/.exec(durationText(milliseconds)) ?? [];
-  return `${first} ago`;
+/** Returns how long after the start of a run something was, such as `+0.4 s` or `+3 min 20 s`. */
+export function offsetText(milliseconds: number): string {
+  return `+${milliseconds < 60_000 ? `${(milliseconds / 1_000).toFixed(1)} s` : durationText(milliseconds)}`;
 }

@@ -31,7 +31,7 @@ export function StatisticsScreen() {
     <ScreenFrame
       title="Statistics"
       description="How many computations entered each status on each day (UTC)."
-      above={[{ text: domain, href: addressOf({ screen: 'computations', domain }) }]}
+      above={[]}
       actions={<Button iconName="refresh" ariaLabel="Refresh" loading={loaded.isLoading} onClick={loaded.reload} />}
     >
       <SegmentedControl

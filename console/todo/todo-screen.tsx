@@ -23,7 +23,7 @@ export function TodoScreen() {
     <ScreenFrame
       title="To do"
       description="What runs wait for from you."
-      above={[{ text: domain, href: addressOf({ screen: 'computations', domain }) }]}
+      above={[]}
       actions={<Button iconName="refresh" ariaLabel="Refresh" loading={loaded.isLoading} onClick={loaded.reload} />}
     >
       <LoadedView loaded={loaded} what="what waits for you">
