@@ -17,7 +17,7 @@ const paths = {
 } as const;
 
 type Paths = typeof paths;
-export type Screen = keyof Paths;
+type Screen = keyof Paths;
 
 type Parameters<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? Name | Parameters<Rest>
@@ -27,7 +27,6 @@ type Parameters<Path extends string> = Path extends `${string}:${infer Name}/${i
 
 /** A screen with the parameters of its path. */
 export type Place = { [S in Screen]: { screen: S } & Record<Parameters<Paths[S]>, string> }[Screen];
-export type PlaceOf<S extends Screen> = Extract<Place, { screen: S }>;
 
 const base = '/console';
 

@@ -32,7 +32,7 @@ export function Shell({ session }: { session: Session }) {
           roles={session.roles[domain ?? ''] ?? []}
           domain={domain}
           domains={domains}
-          signOut={session.signOut}
+          signOut={() => session.signOut()}
         />
       </div>
       <FrameProvider value={frame}>
