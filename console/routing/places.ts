@@ -35,7 +35,7 @@ export function addressOf(place: Place, query: Record<string, string | number | 
   const values: Record<string, string> = place;
   const path = paths[place.screen].replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(values[name] ?? ''));
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
-  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  const search = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString();
   return `${base}${path}${search && '?'}${search}`;
 }
 
