@@ -65,20 +65,21 @@ export function Approve({ computation: { id, approval: policy }, onClose, onAppr
       <LoadedView loaded={loaded} what="the manifest">
         {(found) => <ManifestView {...found} />}
       </LoadedView>
-      {isSigned ? (
+      {digest !== undefined && isSigned && (
         <FormField
           label="Signature"
           stretch
           description={
             <>
               Sign this text with the key that you uploaded, and paste the signature in base64:{' '}
-              <Hash value={`computation-approval:v1:${domain}:${id}:${digest ?? ''}`} what="text to sign" isWhole />
+              <Hash value={`computation-approval:v1:${domain}:${id}:${digest}`} what="text to sign" isWhole />
             </>
           }
         >
           <Textarea value={signature} rows={3} spellcheck={false} onChange={({ detail }) => setSignature(detail.value)} />
         </FormField>
-      ) : (
+      )}
+      {digest !== undefined && !isSigned && (
         <>
           <FormField label="How long it counts">
             <Select

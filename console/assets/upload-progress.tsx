@@ -11,6 +11,13 @@ export function UploadProgress({ upload, retry }: { upload: Upload; retry?: () =
   const { state, sent, file, problem, cancel } = upload;
   if (state === 'idle' || !file) return null;
   if (state === 'failed') return <ProblemAlert problem={problem} retry={retry} />;
+  if (state === 'cancelled') {
+    return (
+      <Alert type="info" header="The upload was cancelled">
+        Nothing of {file.name} is kept.
+      </Alert>
+    );
+  }
   if (state === 'done') {
     return (
       <Alert type="success" header={`${file.name} is uploaded`}>

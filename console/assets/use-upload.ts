@@ -4,7 +4,7 @@ import { useDomain } from '../shell/console-context.ts';
 import { sendContent } from './send-content.ts';
 
 export interface Upload {
-  state: 'idle' | 'sending' | 'hashing' | 'done' | 'failed';
+  state: 'idle' | 'sending' | 'hashing' | 'done' | 'cancelled' | 'failed';
   file: File | undefined;
   /** Bytes. */
   sent: number;
@@ -24,8 +24,8 @@ export function useUpload(): Upload {
   const { client } = useDomain();
   const [progress, setProgress] = useState(idle);
   const controller = useRef<AbortController>(undefined);
-  const cancel = () => controller.current?.abort(new Error('The upload was cancelled. Nothing of the file is kept.'));
-  useEffect(() => () => controller.current?.abort(new Error('The screen was left.')), []);
+  const cancel = () => controller.current?.abort();
+  useEffect(() => () => controller.current?.abort(), []);
   const change = (fields: Partial<Progress>) => setProgress((before) => ({ ...before, ...fields }));
   const send: Upload['send'] = async (asset, target, file) => {
     controller.current = new AbortController();
@@ -38,7 +38,7 @@ export function useUpload(): Upload {
       change({ state: 'done' });
       return true;
     } catch (problem) {
-      change({ state: 'failed', problem });
+      change(signal.aborted ? { state: 'cancelled' } : { state: 'failed', problem });
       return false;
     }
   };

@@ -33,7 +33,9 @@ export function problemText(error: unknown): ProblemText {
     title: titles[error.code] ?? 'Something went wrong',
     detail: error.detail,
     points: [
-      ...error.errors.map(({ pointer, detail }) => `${pointer || 'The body'}: ${detail}`),
+      ...error.errors
+        .filter(({ detail }) => detail !== error.detail)
+        .map(({ pointer, detail }) => `${pointer || 'The body'}: ${detail}`),
       ...missingSentences({ keys, hashes, info }),
     ],
     requestId: error.requestId,

@@ -46,14 +46,17 @@ export function useLoaded<Value>(
     return () => controller.abort();
   }, [key, attempt]);
 
+  const current = outcome?.key === key ? outcome : undefined;
+  const isLoading = current?.attempt !== attempt;
+
+  const loadAgain = useEffectEvent(() => {
+    if (document.visibilityState === 'visible' && !isLoading) reload();
+  });
   useEffect(() => {
     if (everySeconds === undefined) return undefined;
-    const timer = setInterval(() => {
-      if (document.visibilityState === 'visible') reload();
-    }, everySeconds * 1_000);
+    const timer = setInterval(() => loadAgain(), everySeconds * 1_000);
     return () => clearInterval(timer);
-  }, [everySeconds, reload]);
+  }, [everySeconds]);
 
-  const current = outcome?.key === key ? outcome : undefined;
-  return { value: current?.value, problem: current?.problem, isLoading: current?.attempt !== attempt, reload };
+  return { value: current?.value, problem: current?.problem, isLoading, reload };
 }

@@ -26,6 +26,18 @@ describe('what a user reads about a problem', () => {
     });
   });
 
+  it('does not repeat the detail for its only place', () => {
+    const errors = [{ pointer: '/signature', detail: 'Expected a signature.' }];
+    const problem = new ServiceProblem({
+      status: 400,
+      code: 'invalid_request',
+      detail: 'Expected a signature.',
+      request: '',
+      errors,
+    });
+    expect(problemText(problem).points).toEqual([]);
+  });
+
   it('has every missing item', () => {
     const missing_items = { keys: ['alice'], hashes: ['penguins.csv'], info: ['Missing algorithm'] };
     const problem = new ServiceProblem({ status: 422, code: 'incomplete', detail: 'Not yet.', request: '', missing_items });
