@@ -28,7 +28,7 @@ export function sendContent(
       if (request.status >= 200 && request.status < 300) resolve();
       else fail(request.status, `Storage refused the file with status ${request.status}. Try again: the link may have expired.`);
     });
-    request.addEventListener('error', () => fail(0, 'The connection to storage broke. Nothing of the file is kept. Try again.'));
+    request.addEventListener('error', () => fail(0, 'The connection to storage broke. Try again.'));
     signal.addEventListener('abort', () => {
       request.abort();
       reject(signal.reason as Error);

@@ -14,7 +14,7 @@ export function UploadProgress({ upload, retry }: { upload: Upload; retry?: () =
   if (state === 'cancelled') {
     return (
       <Alert type="info" header="The upload was cancelled">
-        Nothing of {file.name} is kept.
+        Unless all of {file.name} had been sent, nothing of it is kept.
       </Alert>
     );
   }
@@ -34,7 +34,11 @@ export function UploadProgress({ upload, retry }: { upload: Upload; retry?: () =
         value={percent}
         additionalInfo={`${sizeText(sent)} of ${sizeText(file.size)}`}
       />
-      {state === 'sending' && <Button onClick={cancel}>Cancel the upload</Button>}
+      {state === 'sending' && (
+        <Button formAction="none" onClick={cancel}>
+          Cancel the upload
+        </Button>
+      )}
     </SpaceBetween>
   );
 }

@@ -60,7 +60,14 @@ function EditForm({ read: { computation, etag }, readAgain }: { read: LoadedComp
       cancelAddress={address}
       conflict={
         isConflict && (
-          <Alert type="warning" action={<Button onClick={readAgain}>Read it again</Button>}>
+          <Alert
+            type="warning"
+            action={
+              <Button formAction="none" onClick={readAgain}>
+                Read it again
+              </Button>
+            }
+          >
             Nothing was saved. Reading {name} again shows the changes of others, and drops yours.
           </Alert>
         )

@@ -21,7 +21,7 @@ export function ProblemAlert({ problem, retry, isRetrying = false }: Props) {
         header={title}
         action={
           retry && (
-            <Button onClick={retry} loading={isRetrying}>
+            <Button formAction="none" onClick={retry} loading={isRetrying}>
               Retry
             </Button>
           )
