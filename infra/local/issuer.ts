@@ -6,6 +6,7 @@ import * as v from 'valibot';
 import { BrokenFilesError } from './data/broken-files-error.ts';
 import { readKeptJson } from './data/read-kept-json.ts';
 import { writeKeptFile } from './data/write-kept-file.ts';
+import { browserSignIn } from './sign-in/browser-sign-in.ts';
 
 /** The user and the memberships that a token names. */
 export interface TokenRequest {
@@ -21,6 +22,8 @@ export interface LocalIssuer {
   audience: string;
   keys: JWTVerifyGetKey;
   mintToken: (request: TokenRequest) => Promise<string>;
+  /** Answers a request of a browser that signs in, below `issuerPath`. */
+  signIn: ReturnType<typeof browserSignIn>;
   stop: () => Promise<void>;
 }
 
@@ -56,22 +59,28 @@ export async function startIssuer({ claim, dataDirectory }: { claim: string; dat
     }
   }
 
+  const claimsOf = ({ sub, groups }: { sub: string; groups: string[] }) => ({
+    sub,
+    client_id: audience,
+    token_use: 'access',
+    auth_time: Math.floor(Date.now() / 1_000),
+    jti: randomUUID(),
+    ...(groups.length === 0 ? {} : { [claim]: groups }),
+  });
+
   return {
     url,
     audience,
+    signIn: browserSignIn({ service: server.service, clientId: audience, claimsOf }),
     keys: createRemoteJWKSet(new URL(`${origin}/jwks`)),
     mintToken: ({ sub, groups, expiresInSeconds = defaultLifetimeInSeconds, audience: other }) =>
       server.issuer.buildToken({
         expiresIn: expiresInSeconds,
         scopesOrTransform: (_, payload) => {
           Object.assign(payload, {
-            sub,
+            ...claimsOf({ sub, groups }),
             aud: other ?? audience,
             client_id: other ?? audience,
-            token_use: 'access',
-            auth_time: payload.iat,
-            jti: randomUUID(),
-            ...(groups.length === 0 ? {} : { [claim]: groups }),
           });
         },
       }),

@@ -4,12 +4,13 @@ import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import * as v from 'valibot';
-import { parseMembership } from '../../shared/access/caller.ts';
 import { cvmId, domainId } from '../../shared/identifier-schemas.ts';
 import { gatewayMessage, send } from './gateway/http-response.ts';
 import { readBody } from './gateway/read-body.ts';
 import type { CvmGateway } from './cvm-gateway.ts';
 import type { LocalIssuer } from './issuer.ts';
+import { ownOrigin } from './own-host.ts';
+import { membership } from './sign-in/membership.ts';
 
 const contentTypes: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
@@ -37,14 +38,6 @@ const securityHeaders = {
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
 };
-
-const membership = v.pipe(
-  v.string(),
-  v.check((text) => {
-    const { domain, boundTo } = parseMembership(text) ?? {};
-    return v.is(domainId, domain) && (boundTo === undefined || v.is(cvmId, boundTo));
-  }, 'Expected <domainID>:<role>, such as d1:viewer, or <domainID>:cvm:<cvmID>, such as d1:cvm:cvm-1.'),
-);
 
 const tokenRequest = v.strictObject({
   sub: v.pipe(v.string(), v.nonEmpty('Expected a user identifier.')),
@@ -99,9 +92,8 @@ async function readOwn<S extends v.GenericSchema>(
     send(response, gatewayMessage(404, 'Not Found'));
     return undefined;
   }
-  const isOurs = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(request.headers.host ?? '');
   const isJson = request.headers['content-type']?.startsWith('application/json') ?? false;
-  if (!isOurs || !isJson || !body) {
+  if (ownOrigin(request) === undefined || !isJson || !body) {
     send(response, gatewayMessage(403, `${what} are issued only for JSON requests from this machine.`));
     return undefined;
   }

@@ -8,6 +8,8 @@ import { openTable } from '../../shared/table/open-table.ts';
 import { schedules } from '../schedules.ts';
 import { allowedOrigins } from './allowed-origins.ts';
 import { type Background, startBackground } from './background.ts';
+import type { ConsoleFiles } from './console/console-build.ts';
+import { consolePages } from './console/console-pages.ts';
 import { lockDirectory } from './data/lock-directory.ts';
 import { type CvmGateway, type CvmGatewayOptions, startCvmGateway } from './cvm-gateway.ts';
 import { createTable, startDynamoDb } from './dynamodb.ts';
@@ -19,6 +21,7 @@ import { withHealthOfEngine } from './local-health.ts';
 import { localPages } from './local-pages.ts';
 import { startKms } from './kms/kms.ts';
 import { startS3 } from './s3/s3.ts';
+import { signInPages } from './sign-in/sign-in-pages.ts';
 import { startSimulatedCvms } from './simulated-cvms.ts';
 import { startStepFunctions } from './step-functions/step-functions.ts';
 import { pause, systemTimerClock, type TimerClock } from './timer-clock.ts';
@@ -30,6 +33,8 @@ export interface StackOptions {
   dataDirectory?: string;
   /** Whether simulated CVMs take the runs. */
   simulator: boolean;
+  /** The built web console. Default: it is not served. */
+  consoleFiles?: () => ConsoleFiles;
   /** Serves the agents of real CVMs. Default: no gateway. */
   cvmGateway?: CvmGatewayOptions;
   times?: Partial<RunTimes>;
@@ -149,6 +154,12 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
   }
   if (options.schedules !== false) for (const { name, everyMinutes } of schedules) background.every(everyMinutes, name);
 
+  const consoleOptions = (files: () => ConsoleFiles) => ({
+    files,
+    clientId: issuer.audience,
+    membershipClaim: local.membershipClaim,
+    storage: s3.endpoint,
+  });
   const cvmGateway = options.cvmGateway && (await started(startCvmGateway(options.cvmGateway, { ...kept, clock })));
   const gateway = await started(
     startGateway({
@@ -158,7 +169,11 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
       clock,
       port: options.port,
       allowsOrigin,
-      localPages: localPages(issuer.mintToken, cvmGateway?.enrol),
+      localPages: firstOf([
+        ...(options.consoleFiles ? [consolePages(consoleOptions(options.consoleFiles))] : []),
+        signInPages(issuer.signIn),
+        localPages(issuer.mintToken, cvmGateway?.enrol),
+      ]),
       ...(options.onResponse ? { onResponse: options.onResponse } : {}),
     }),
   );
@@ -182,6 +197,16 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
     token: (sub, groups, expiresInSeconds) =>
       issuer.mintToken({ sub, groups, ...(expiresInSeconds === undefined ? {} : { expiresInSeconds }) }),
     invoke,
+  };
+}
+
+type Pages = NonNullable<GatewayOptions['localPages']>;
+
+/** Lets the first of these pages that knows the path answer. */
+function firstOf(pages: readonly Pages[]): Pages {
+  return async (request, response) => {
+    for (const page of pages) if (await page(request, response)) return true;
+    return false;
   };
 }
 

@@ -1,19 +1,21 @@
 import { resolve } from 'node:path';
 import { parseOrigins } from './allowed-origins.ts';
 import { gatewayPortFromEnvironment, parseOptions, portFromEnvironment, runCommand } from './arguments.ts';
+import { buildConsole, type ConsoleBuild, type ConsoleFiles } from './console/console-build.ts';
 import { serviceVersion } from '../service-version.ts';
 import { isFree } from './free-port.ts';
 import { requestLine } from './request-line.ts';
 import { type Stack, type StackOptions, startStack } from './stack.ts';
 import { welcome } from './welcome.ts';
 
-const usage = `Usage: npm start -- [--data DIR] [--no-simulator] [--cors-origin ORIGIN]...
+const usage = `Usage: npm start -- [--data DIR] [--no-simulator] [--no-console] [--cors-origin ORIGIN]...
 
 Runs the whole service on this machine. Set PORT to choose its port (default 3000), and GATEWAY_PORT to choose the port for the
 agents of real CVMs (default 7001, or a free one). Set GATEWAY_HOST to 0.0.0.0 if CVMs are on other machines.
 
   --data DIR            keep the state in DIR (default: in memory, lost at exit)
   --no-simulator        do not simulate CVMs, so that real ones can take the runs
+  --no-console          do not build and serve the web console
   --cors-origin ORIGIN  let web pages of this origin call the API, such as
                         https://app.example.com (pages of this machine always can)
   --help                print this help`;
@@ -25,6 +27,7 @@ await runCommand(usage, async () => {
   const options = parseOptions({
     data: { type: 'string' },
     'no-simulator': { type: 'boolean', default: false },
+    'no-console': { type: 'boolean', default: false },
     'cors-origin': { type: 'string', multiple: true, default: [] },
     help: { type: 'boolean', short: 'h' },
   });
@@ -47,8 +50,11 @@ await runCommand(usage, async () => {
     setTimeout(exit, 5_000);
     void Promise.all(stops.map((stop) => stop())).then(exit, exit);
   };
+  let build: ConsoleBuild | undefined;
+  const withConsole = !options['no-console'];
   const stack = await startOn(port, {
     simulator,
+    ...(withConsole ? { consoleFiles: () => build?.files() ?? { state: 'building' as const } } : {}),
     corsOrigins,
     cvmGateway,
     onLost,
@@ -56,17 +62,27 @@ await runCommand(usage, async () => {
   });
   stops.push(stack.stop);
   const token = await stack.token('alice', ['d1:administrator']);
+  if (withConsole) {
+    build = buildConsole();
+    stops.unshift(build.stop);
+    void build.done.then(() => reportFailure(build?.files()));
+  }
   process.stdout.write(
     welcome({
       baseUrl: stack.baseUrl,
       version: serviceVersion(),
       token,
       simulator,
+      withConsole,
       dataDirectory,
       gateway: stack.cvmGateway?.address,
     }),
   );
 });
+
+function reportFailure(files: ConsoleFiles | undefined): void {
+  if (files?.state === 'failed') process.stderr.write(`The web console could not be built. ${files.message}\n`);
+}
 
 async function gatewayFromEnvironment() {
   const host = process.env['GATEWAY_HOST'] || '127.0.0.1';
@@ -77,7 +93,7 @@ async function gatewayFromEnvironment() {
 
 async function startOn(
   port: number,
-  options: Pick<StackOptions, 'simulator' | 'cvmGateway' | 'dataDirectory' | 'corsOrigins' | 'onLost'>,
+  options: Pick<StackOptions, 'simulator' | 'consoleFiles' | 'cvmGateway' | 'dataDirectory' | 'corsOrigins' | 'onLost'>,
 ): Promise<Stack> {
   try {
     return await startStack({

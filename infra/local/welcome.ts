@@ -4,13 +4,15 @@ export interface Welcome {
   /** A token for alice, administrator of d1. */
   token: string;
   simulator: boolean;
+  /** Whether the web console is served. */
+  withConsole: boolean;
   dataDirectory: string | undefined;
   /** The address of the gateway for the agents of real CVMs. */
   gateway: string | undefined;
 }
 
 /** Formats what `npm start` prints when the service is ready. */
-export function welcome({ baseUrl, version, token, simulator, dataDirectory, gateway }: Welcome): string {
+export function welcome({ baseUrl, version, token, simulator, withConsole, dataDirectory, gateway }: Welcome): string {
   const state = dataDirectory === undefined ? 'in memory, lost at exit (use --data DIR to keep it)' : `in ${dataDirectory}`;
   const cvms = simulator ? 'simulated: any CVM that a run names answers, unless it is enrolled' : 'not simulated';
   const { port } = new URL(baseUrl);
@@ -19,7 +21,7 @@ export function welcome({ baseUrl, version, token, simulator, dataDirectory, gat
   Computation Management Service ${version} on this machine
 
     Base URL        ${baseUrl}
-    Documentation   ${baseUrl}/docs
+    Documentation   ${baseUrl}/docs${withConsole ? `\n    Console         ${baseUrl}/console/` : ''}
     State           ${state}
     CVMs            ${cvms}
     Agents          ${gateway ?? 'not served'} (enrol a real CVM: npm run cvm -- enrol --domain d1 --cvm my-cvm)

@@ -1,6 +1,7 @@
 import { ServiceError } from '../errors.ts';
 import { eitherOf } from '../either-of.ts';
-import { isRole, roles, rolesWith, type AccessAction, type Role } from './roles.ts';
+import { parseMembership } from './membership.ts';
+import { roles, rolesWith, type AccessAction, type Role } from './roles.ts';
 
 /** The authenticated user, seen from one domain. */
 export interface Caller {
@@ -47,21 +48,6 @@ export function callerOf(claims: Claims, membershipClaim: string, domain: string
   }
   if (held.size === 0) throw new ServiceError('forbidden', `The token has no role in the domain ${domain}.`);
   return { id, roles: held, actions };
-}
-
-interface Membership {
-  domain: string;
-  role: Role;
-  /** The CVM that the role `cvm` is bound to. Undefined: every CVM of the domain. */
-  boundTo?: string;
-}
-
-/** The first two colons divide: an identifier of a CVM may contain more. @returns undefined if it is malformed */
-export function parseMembership(text: string): Membership | undefined {
-  const [, domain = '', role = '', boundTo] = /^([^:]+):([^:]+)(?::(.+))?$/s.exec(text) ?? [];
-  if (!isRole(role)) return undefined;
-  if (boundTo === undefined) return { domain, role };
-  return role === 'cvm' ? { domain, role, boundTo } : undefined;
 }
 
 /** API Gateway passes an array claim on as one string, `[a b c]`, joined by single spaces. */

@@ -1,0 +1,32 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { pageHeaders } from '../../console/page-headers.ts';
+import { sendFile } from '../console/send-file.ts';
+import { gatewayMessage, send } from '../gateway/http-response.ts';
+import type { LocalIssuer } from '../issuer.ts';
+import { ownOrigin } from '../own-host.ts';
+import { issuerPath } from './browser-sign-in.ts';
+
+const files: Record<string, string> = {
+  [`${issuerPath}/sign-in`]: 'sign-in.html',
+  [`${issuerPath}/sign-in.css`]: 'sign-in.css',
+  [`${issuerPath}/sign-in.js`]: 'sign-in.js',
+};
+
+/** Serves the issuer to browsers on this machine, with a page where one chooses who one is. */
+export function signInPages(signIn: LocalIssuer['signIn']) {
+  return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
+    const [path = ''] = (request.url ?? '').split('?');
+    if (!path.startsWith(`${issuerPath}/`)) return false;
+    response.setHeaders(pageHeaders({ submitTo: ["'self'"] }));
+    const origin = ownOrigin(request);
+    if (origin === undefined) {
+      send(response, gatewayMessage(403, 'Sign in under localhost.'));
+      return true;
+    }
+    const file = request.method === 'GET' ? files[path] : undefined;
+    if (file === undefined) await signIn(request, response, origin);
+    else await sendFile(response, join(import.meta.dirname, file), 'no-cache');
+    return true;
+  };
+}
