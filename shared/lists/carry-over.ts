@@ -6,12 +6,12 @@ import { deleteItems, getItem, putItem, putItemIf, putItems, queryBetween, type 
 import { changeTree } from './change-tree.ts';
 import { countDays } from './days.ts';
 import { emptyHead, encodeHead, type Head } from './head.ts';
-import { groupOfRow, stateOfRow, type IndexedList } from './indexed-list.ts';
+import { groupOfRow, numberOfRow, stateOfRow, type IndexedList } from './indexed-list.ts';
 import { comparePlaces, countsOf, emptyCounts, type Member } from './node.ts';
 import { readOldDays } from './old-lists.ts';
 import { readWholeLog } from './read-log.ts';
 import { nodeItems, StoredNodes } from './stored-nodes.ts';
-import { decodeEdge, emptyTree, encodeEdge, type Tree } from './tree.ts';
+import { decodeEdge, divideEdge, encodeEdge } from './tree.ts';
 import { lastStates, versionsOf } from './unfolded.ts';
 
 /** The progress of carrying lists over: the trees of the rows so far. */
@@ -54,10 +54,6 @@ export async function carryOver(table: Table, lists: readonly [IndexedList, ...I
   await putItem(table, { ...indexKeys.build(index), ...next.build, ...at, steps: build.steps + 1, writing: [] });
   await next.deleteDropped();
   return rows.length;
-}
-
-function numberOfRow(row: Item): number {
-  return Number(String(row['sk']).slice(listKeys.prefixes.row.length));
 }
 
 async function readBuild(table: Table, { index }: IndexedList): Promise<Build> {
@@ -116,14 +112,15 @@ async function complete(
     await deleteDropped();
   }
   const name = `${'0'.repeat(14)}1-carried-over`;
-  const head: Head = { ...emptyHead, version: 1, totals: {}, leaves: {}, roots: {} };
+  const head: Head = { ...emptyHead, version: 1, totals: {}, leaves: {}, branches: {}, roots: {} };
   const roots: Item[] = [];
   for (const [letter, edge] of Object.entries(current.edges)) {
     const isList = letter in index.trees;
-    const tree: Tree = decodeEdge(edge);
-    const upper = isList ? edge.slice(0, -1) : edge;
+    const tree = decodeEdge(edge);
+    const { upper, branch, leaf } = divideEdge(tree, isList);
     if (isList) head.totals[letter] = [...countsOf(tree)];
-    if (isList) head.leaves[letter] = edge.at(-1) ?? encodeEdge(emptyTree)[0] ?? new Uint8Array();
+    if (leaf) head.leaves[letter] = leaf;
+    if (branch) head.branches[letter] = branch;
     if (upper.length === 0) continue;
     head.roots[letter] = name;
     roots.push({ ...indexKeys.root(index, letter, name), edge: upper });

@@ -12,8 +12,9 @@ import { countsOf } from './node.ts';
 import { hasOldMembers, isCarriedOver } from './old-lists.ts';
 import { readWholeLog } from './read-log.ts';
 import { readTree } from './snapshot.ts';
+import { countSteps, leastStepsToFold } from './least-steps.ts';
 import { nodeItems, StoredNodes } from './stored-nodes.ts';
-import { emptyTree, encodeEdge } from './tree.ts';
+import { divideEdge } from './tree.ts';
 import { differencesOf, unfoldedEntries, versionsOf } from './unfolded.ts';
 
 /**
@@ -22,19 +23,17 @@ import { differencesOf, unfoldedEntries, versionsOf } from './unfolded.ts';
  */
 const stayInMilliseconds = 4_000;
 
-/** With fewer changes in the log, nothing is folded. */
-const leastSteps = 32;
-
 /**
  * Moves the changes in the log into the trees, in new nodes, and deletes what earlier folds replaced. It may be called at any
  * time, by several callers at the same time, and may die at any call: the only commit is one conditional write of the head.
+ * @param least with fewer changes in the log, nothing is folded. Default: as many as make a fold worth its cost.
  */
-export async function foldChanges(table: Table, index: ListIndex, least = leastSteps): Promise<void> {
+export async function foldChanges(table: Table, index: ListIndex, least?: number): Promise<void> {
   const clock = table.clock ?? systemClock;
   const head = parseHead(await getItem(table, indexKeys.head(index)));
   const entries = await readWholeLog(table, index, head);
   const unfolded = unfoldedEntries(head, entries);
-  const isWorthIt = unfolded.reduce((count, { steps }) => count + steps.length, 0) >= least;
+  const isWorthIt = countSteps(unfolded) >= (least ?? leastStepsToFold(head, { entries, unfolded }));
   if (!isWorthIt && head.folds.length === 0) return;
 
   if (head.version === 0 && (await hasOldMembers(table, index)) && !(await isCarriedOver(table))) return;
@@ -126,24 +125,32 @@ async function writeFold(
   const items: (Item & Key)[] = [];
   const source = new StoredNodes(table, index);
   const roots = new Map(Object.entries(head.roots));
+  const branches = new Map(Object.entries(head.branches));
   await Promise.all(
     [...differencesOf(index, unfolded)].map(async ([letter, differences]) => {
       if (differences.length === 0) return;
       const isList = letter in index.trees;
       const changes = differences.map(({ group, number, now: state }) => ({ group, number, state }));
-      const { tree, written, dropped } = await changeTree(await readTree(table, index, head, letter), changes, source);
-      const edge = encodeEdge(tree);
-      const leaf = isList ? edge.pop() : undefined;
+      const before = await readTree(table, index, head, letter);
+      const { tree, written, dropped } = await changeTree(before, changes, source);
+      const { upper: edge, branch, leaf } = divideEdge(tree, isList);
       const oldRoot = head.roots[letter];
-      roots.delete(letter);
       if (isList) next.totals[letter] = [...countsOf(tree)];
       if (leaf) next.leaves[letter] = leaf;
-      if (oldRoot !== undefined) plan.roots_dropped.push(indexKeys.root(index, letter, oldRoot).sk);
-      if (edge.length > 0 && tree !== emptyTree) {
-        const root = indexKeys.root(index, letter, name);
-        roots.set(letter, name);
-        plan.roots_written.push(root.sk);
-        items.push({ ...root, edge });
+      branches.delete(letter);
+      if (branch) branches.set(letter, branch);
+      const old = divideEdge(before, isList);
+      const wasStoredSo = Boolean(old.branch) === letter in head.branches;
+      // New members mostly change no more than the head.
+      if (!wasStoredSo || !isSameEdge(edge, old.upper)) {
+        roots.delete(letter);
+        if (oldRoot !== undefined) plan.roots_dropped.push(indexKeys.root(index, letter, oldRoot).sk);
+        if (edge.length > 0) {
+          const root = indexKeys.root(index, letter, name);
+          roots.set(letter, name);
+          plan.roots_written.push(root.sk);
+          items.push({ ...root, edge });
+        }
       }
       plan.written.push(...written.keys());
       plan.dropped.push(...dropped);
@@ -151,6 +158,7 @@ async function writeFold(
     }),
   );
   next.roots = Object.fromEntries(roots);
+  next.branches = Object.fromEntries(branches);
   const missing = daysNotIn(head.days, unfolded);
   const dayItems = await getItems(
     table,
@@ -165,4 +173,8 @@ async function writeFold(
     await putItems(table, items);
   }
   return { name, plan, head: next, writtenAt: now };
+}
+
+function isSameEdge(a: readonly Uint8Array[], b: readonly Uint8Array[]): boolean {
+  return a.length === b.length && a.every((bytes, at) => Buffer.compare(bytes, b[at] ?? new Uint8Array()) === 0);
 }

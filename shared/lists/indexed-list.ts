@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { numberOf } from '../identifiers.ts';
-import { lists, oldStatisticsKeys, type List } from '../table/keys.ts';
+import { listKeys, lists, oldStatisticsKeys, type List } from '../table/keys.ts';
 import type { Item } from '../table/table.ts';
 import type { ListIndex } from './list-index.ts';
 import type { MemberChange } from './log.ts';
@@ -97,6 +97,11 @@ export function stateOf(list: IndexedList, value: string): State {
 /** Returns the group of a row; '' in a list without such a filter. */
 export function groupOfRow({ groupOf }: IndexedList, row: Item): string {
   return groupOf?.(row) ?? '';
+}
+
+/** Returns the number of a row by its key. */
+export function numberOfRow(row: Item): number {
+  return Number(String(row['sk']).slice(listKeys.prefixes.row.length));
 }
 
 /** Returns the state of a row. @throws TypeError if it has none; an internal error */
