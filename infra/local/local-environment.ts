@@ -47,6 +47,8 @@ export function setEnvironment(endpoints: Endpoints, times: RunTimes, logLevel: 
     WAITS_PER_DOMAIN: String(localWaits.perDomain),
     LOG_LEVEL: logLevel,
     METRICS_NAMESPACE: '', // nobody collects metrics here
+    DOMAIN_CHANGES_PER_SECOND: '', // one machine has no others to protect
+    DOMAIN_BURST: '',
     AWS_REGION: local.region,
     AWS_ACCESS_KEY_ID: localCredentials.accessKeyId,
     AWS_SECRET_ACCESS_KEY: localCredentials.secretAccessKey,

@@ -63,14 +63,24 @@ describe.each(synthesize())('the state stack of $stage.name', ({ stage, stacks: 
     expect(policiesOf('AWS::S3::Bucket')).toEqual([deletion, deletion]);
   });
 
-  it('logs every access to the content, and reports new objects to EventBridge', () => {
+  it('logs every access to the content, reports new objects to EventBridge, and keeps deleted ones for 35 days', () => {
     const buckets = Object.values(state.ofType<Record<string, unknown>>('AWS::S3::Bucket'));
     const content = buckets.filter((bucket) => bucket['NotificationConfiguration'] !== undefined);
     expect(content).toHaveLength(1);
     expect(content[0]).toMatchObject({
       NotificationConfiguration: { EventBridgeConfiguration: { EventBridgeEnabled: true } },
       LoggingConfiguration: expect.anything(),
-      LifecycleConfiguration: { Rules: [{ AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 }, Status: 'Enabled' }] },
+      VersioningConfiguration: { Status: 'Enabled' },
+      LifecycleConfiguration: {
+        Rules: [
+          {
+            AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 },
+            NoncurrentVersionExpiration: { NoncurrentDays: 35 },
+            ExpiredObjectDeleteMarker: true,
+            Status: 'Enabled',
+          },
+        ],
+      },
     });
     const { CorsRules } = (content[0]?.['CorsConfiguration'] ?? {}) as { CorsRules?: Record<string, string[]>[] };
     const rule = {
