@@ -8,6 +8,7 @@ import {
   type Child,
   type Member,
   type Place,
+  type State,
   type TreeNode,
 } from './node.ts';
 import { emptyTree, type NodeSource, type Tree } from './tree.ts';
@@ -32,19 +33,28 @@ export interface ChangedTree {
   written: Map<string, TreeNode>;
   /** The identifiers of nodes that the new tree no longer contains. */
   dropped: string[];
+  /** The members that were not in the state that they should have been in before. */
+  unexpected: Place[];
+}
+
+/** A member's new state. State 0 removes it. */
+export interface MemberToSet extends Member {
+  /** The state that it should be in. Default: any. */
+  before?: State;
 }
 
 /**
  * Sets the states of members. The old tree stays as it is: the new one shares the nodes that have not changed.
- * @param changes at most one for each place; state 0 removes the member. Sorted by comparePlaces.
+ * @param changes at most one for each place, sorted by comparePlaces
  */
-export async function changeTree(tree: Tree, changes: readonly Member[], source: NodeSource): Promise<ChangedTree> {
+export async function changeTree(tree: Tree, changes: readonly MemberToSet[], source: NodeSource): Promise<ChangedTree> {
   const dropped: string[] = [];
-  const context = { source, dropped };
+  const unexpected: Place[] = [];
+  const context = { source, dropped, unexpected };
   let root = joinLevels((await changeNode(tree, changes, { isEdge: true, isRoot: true }, context)).map(asChild));
   while (!isLeaf(root) && root.children.length === 1) root = await readChild(root.children[0], context);
   root = await readEdge(root, context);
-  return { tree: root, written: nameNewNodes(root), dropped };
+  return { tree: root, written: nameNewNodes(root), dropped, unexpected };
 }
 
 /** Returns the root of a tree with these nodes of one level. The last one is on its right edge. */
@@ -66,11 +76,17 @@ interface Position {
 interface Context {
   source: NodeSource;
   dropped: string[];
+  unexpected: Place[];
 }
 
 /** Returns the nodes that replace a node, at its level: none if it is empty, several if it has become too large. */
-async function changeNode(node: TreeNode, changes: readonly Member[], position: Position, context: Context): Promise<TreeNode[]> {
-  if (isLeaf(node)) return splitNode({ level: 0, members: mergeMembers(node.members, changes) }, position);
+async function changeNode(
+  node: TreeNode,
+  changes: readonly MemberToSet[],
+  position: Position,
+  context: Context,
+): Promise<TreeNode[]> {
+  if (isLeaf(node)) return splitNode({ level: 0, members: mergeMembers(node.members, changes, context) }, position);
   const { isEdge } = position;
   const children = await Promise.all(
     node.children.map(async (child, index): Promise<Child[]> => {
@@ -106,14 +122,17 @@ function firstOf(node: TreeNode): Place {
 }
 
 /** Both sorted. */
-function mergeMembers(members: readonly Member[], changes: readonly Member[]): Member[] {
+function mergeMembers(members: readonly Member[], changes: readonly MemberToSet[], { unexpected }: Context): Member[] {
   const merged: Member[] = [];
   let index = 0;
   for (const change of changes) {
     for (let member = members[index]; member && comparePlaces(member, change) < 0; member = members[++index]) merged.push(member);
-    const replaced = members[index];
-    if (replaced && comparePlaces(replaced, change) === 0) index++;
-    if (change.state > 0) merged.push(change);
+    const next = members[index];
+    const replaced = next && comparePlaces(next, change) === 0 ? next : undefined;
+    if (replaced) index++;
+    const { group, number, state, before } = change;
+    if (before !== undefined && before !== (replaced?.state ?? 0)) unexpected.push({ group, number });
+    if (state > 0) merged.push({ group, number, state });
   }
   return [...merged, ...members.slice(index)];
 }

@@ -44,6 +44,8 @@ const storedHead = v.object({
   /** By the day since 1970-01-01. */
   days: v.record(v.string(), dayCounts),
   folds: v.array(storedFold),
+  /** While the index is built anew (rebuild.ts), nothing is folded. Its trees are built, or what they replaced is deleted. */
+  held: v.optional(v.picklist(['building', 'cleaning'])),
 });
 
 /** What a read of the lists begins with: one item, so that all of it is of one moment. */

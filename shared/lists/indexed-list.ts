@@ -67,6 +67,16 @@ export const indexedLists = {
   }),
 };
 
+/** Returns the lists of the index with a scope. The runs of a domain go with its computations. */
+export function listsOfIndex(scope: string): [IndexedList, ...IndexedList[]] | undefined {
+  const [kind, id = ''] = scope.split('#');
+  if (kind === 'computations') return [indexedLists.computations(id), indexedLists.runs(id)];
+  if (kind === 'assets') return [indexedLists.assets(id)];
+  if (kind === 'linked') return [indexedLists.linkedComputations(id)];
+  if (kind === 'cvms') return [indexedLists.cvms(id)];
+  return undefined;
+}
+
 /** Returns the group of a user's computations: 72 bits of a hash, since user identifiers have any length. */
 export function groupOfOwner(owner: string): string {
   return createHash('sha256').update(owner).digest('base64url').slice(0, 12);

@@ -99,7 +99,7 @@ function statesOf(list: IndexedList, { state }: Pick<PageRequest, 'state'>): Rea
   return new Set(state === undefined ? allStates : [stateOf(list, state)]);
 }
 
-const allStates = Array.from({ length: stateCount - 1 }, (_, index) => index + 1);
+export const allStates = Array.from({ length: stateCount - 1 }, (_, index) => index + 1);
 
 function totalOf(snapshot: Snapshot, list: IndexedList, states: ReadonlySet<State>): number {
   let total = sumOf(snapshot.head.totals[list.tree] ?? [], states);

@@ -79,7 +79,7 @@ async function countFrom({ tree, source, differences }: View, place: Place, stat
     for (const { counts } of node.children.slice(at + 1)) count += sumOf(counts, states);
     const child = node.children[at];
     if (!child || sumOf(child.counts, states) === 0) return count;
-    node = await nodeOf(child, source);
+    node = await childOf(child, source);
   }
 }
 
@@ -116,14 +116,15 @@ async function collect(
     const end = Math.min(count, skip + take - position);
     if (end > start) {
       const slice = { skip: start, take: end - start };
-      parts.push(nodeOf(child, view.source).then((read) => collect(view, read, part, states, slice)));
+      parts.push(childOf(child, view.source).then((read) => collect(view, read, part, states, slice)));
     }
     position += count;
   }
   return (await Promise.all(parts)).flat();
 }
 
-async function nodeOf({ node, id }: Child, source: NodeSource): Promise<TreeNode> {
+/** Returns a child of a node. Reads it if that has not been done. */
+export async function childOf({ node, id }: Child, source: NodeSource): Promise<TreeNode> {
   if (node) return node;
   if (id === undefined) throw new Error('A stored node lacks the identifier of a child.');
   return source.read(id);
