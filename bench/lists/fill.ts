@@ -21,6 +21,13 @@ export const owners = ['7c1f4f0e-6f0b-4a53-9f3c-1d2f6a7f9b21', 'a', 'b', 'c'] as
 const groups = owners.map(groupOfOwner);
 export const ownerOf = (number: number) => owners[number % owners.length] ?? owners[0];
 
+type RowOf = (number: number, status: string) => Item;
+
+const rowOfList =
+  (list: IndexedList): RowOf =>
+  (number, status) =>
+    rowOf(list, number, status);
+
 export interface Filled {
   /** The number of members by status. */
   totals: Map<string, number>;
@@ -37,9 +44,9 @@ export function aList(domain: string, isFiltered: boolean): IndexedList {
  * Writes in bulk what creates, transitions and folds would have left. Rows are written only where pages are read: the newest and
  * the oldest, about the middle, and those of the rare status.
  */
-export async function fill(table: Table, list: IndexedList, size: number): Promise<Filled> {
+export async function fill(table: Table, list: IndexedList, size: number, row: RowOf = rowOfList(list)): Promise<Filled> {
   const started = performance.now();
-  const [totals, lastNumber] = await writeRows(table, list, size);
+  const [totals, lastNumber] = await writeRows(table, list, size, row);
   const trees = new Map<string, Uint8Array[]>();
   for (const letter of lettersOf(list)) {
     const members = letter === list.tree ? membersOf(list, size) : membersByGroup(list, size);
@@ -51,7 +58,7 @@ export async function fill(table: Table, list: IndexedList, size: number): Promi
   return { totals, lastNumber };
 }
 
-async function writeRows(table: Table, list: IndexedList, size: number): Promise<[Map<string, number>, number]> {
+async function writeRows(table: Table, list: IndexedList, size: number, row: RowOf): Promise<[Map<string, number>, number]> {
   const totals = new Map<string, number>();
   const names = new Map(Object.entries(list.states).map(([status, state]) => [state, status]));
   const aroundMiddle = Math.max(6_000, size / 5_000);
@@ -64,7 +71,7 @@ async function writeRows(table: Table, list: IndexedList, size: number): Promise
     lastNumber = number;
     const isAtEdge = members > size - 10_000 || members < 3_000;
     const isPaged = isAtEdge || Math.abs(members - size / 2) < aroundMiddle || Math.abs(members - size + 20_000) < 500;
-    if (isPaged || (status === rareStatus && size < 50_000_000)) rows.push(rowOf(list, number, status));
+    if (isPaged || (status === rareStatus && size < 50_000_000)) rows.push(row(number, status));
     totals.set(status, (totals.get(status) ?? 0) + 1);
     if (rows.length < 4_000) continue;
     await putRows(table, rows);
