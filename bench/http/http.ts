@@ -41,7 +41,7 @@ function optionsFrom(args: string[]): { rows: number; prefect: string | undefine
 }
 
 /** Sends requests by several callers at once. @returns milliseconds of each that succeeded, and of all; and how many failed */
-async function send(one: () => Promise<void>, { count, at }: { count: number; at: number }) {
+async function send(one: () => Promise<unknown>, { count, at }: { count: number; at: number }) {
   const times: number[] = [];
   let failed = 0;
   let left = count;

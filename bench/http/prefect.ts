@@ -40,12 +40,16 @@ export async function startPrefect(directory: string, rows: number): Promise<Ser
     post('/flow_runs/paginate', { limit, sort: 'EXPECTED_START_TIME_DESC', ...body }).then(() => undefined);
   const setState = (id: string, type: string) => post(`/flow_runs/${id}/set_state`, { state: { type }, force: true });
   const pending: FlowRun[] = [];
-  while (pending.length < startsPerService) pending.push(await create('PENDING'));
+  while (pending.length < startsPerService) {
+    // On a busy machine, its database answers some of them with 503.
+    const run = await create('PENDING').catch(() => undefined);
+    if (run) pending.push(run);
+  }
   return {
     name: 'Prefect',
     cases: {
-      create: async () => void (await create()),
-      'read one': async () => void (await request('GET', `${api}/flow_runs/${first.id}`)),
+      create: () => create(),
+      'read one': () => request('GET', `${api}/flow_runs/${first.id}`),
       'first page': () => page({ page: 1 }),
       'page at 90 %': () => page({ page: Math.floor((rows * 0.9) / limit) }),
       'filtered page': () => page({ page: 1, flow_runs: { state: { type: { any_: ['COMPLETED'] } } } }),
@@ -54,7 +58,7 @@ export async function startPrefect(directory: string, rows: number): Promise<Ser
         await setState(run.id, 'RUNNING');
         started.push(run.id);
       },
-      'report of its end': async () => void (await setState(started.pop() ?? first.id, 'COMPLETED')),
+      'report of its end': () => setState(started.pop() ?? first.id, 'COMPLETED'),
     },
     stop: async () => {
       await stopServer();

@@ -1,10 +1,12 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 
 /** One of the services that are compared. Each runs in processes of its own. */
 export interface Service {
   name: string;
   /** What is requested in each case. A case that a service does not have is absent. */
-  cases: Partial<Record<CaseName, () => Promise<void>>>;
+  cases: Partial<Record<CaseName, () => Promise<unknown>>>;
   stop: () => Promise<void>;
 }
 
@@ -66,17 +68,13 @@ async function untilItAnswers(url: string, child: ChildProcess): Promise<void> {
     );
     if (isUp) return;
     if (Date.now() > deadline) throw new Error(`${url} does not answer.`);
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await delay(200);
   }
 }
 
 /** Returns what a command prints. */
-export function outputOf(command: string[], environment: Record<string, string>): Promise<string> {
+export async function outputOf(command: string[], environment: Record<string, string>): Promise<string> {
   const [program = '', ...args] = command;
-  return new Promise((resolve, reject) => {
-    execFile(program, args, { env: { ...process.env, ...environment } }, (error, output) => {
-      if (error) reject(error);
-      else resolve(output.trim());
-    });
-  });
+  const { stdout } = await promisify(execFile)(program, args, { env: { ...process.env, ...environment } });
+  return stdout.trim();
 }

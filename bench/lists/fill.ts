@@ -198,7 +198,7 @@ function pickStatus(random: () => number): string {
 }
 
 /** Returns a seeded generator of numbers from 0 to 1 (mulberry32). */
-export function sequence(seed: number): () => number {
+function sequence(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

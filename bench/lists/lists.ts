@@ -43,6 +43,8 @@ function optionsFrom(args: string[]): Options {
   process.exit(2);
 }
 
+// Changes set members to states whatever their state is, which folds log as a difference.
+process.env['LOG_LEVEL'] ??= 'SILENT';
 const { sizes, changes, deletes } = optionsFrom(process.argv.slice(2));
 const proxied = await startProxiedTable();
 await putItem(proxied.direct, { ...migrationKeys.state(carryOverName), done_at: new Date().toISOString() });
