@@ -45,6 +45,8 @@ function optionsFrom(args: string[]): Options {
 
 // Changes set members to states whatever their state is, which folds log as a difference.
 process.env['LOG_LEVEL'] ??= 'SILENT';
+process.env['STAGE'] ??= 'bench';
+process.env['METRICS_NAMESPACE'] ??= '';
 const { sizes, changes, deletes } = optionsFrom(process.argv.slice(2));
 const proxied = await startProxiedTable();
 await putItem(proxied.direct, { ...migrationKeys.state(carryOverName), done_at: new Date().toISOString() });
