@@ -11,6 +11,8 @@ export const metricUnits = {
   /** Time from the reporter's clock to the service's clock, for the oldest event of a batch. */
   ReportLag: 'Milliseconds',
   ConflictsRetried: 'Count',
+  /** Members of lists that a fold found in another state than the one that they changed from. */
+  ListDrift: 'Count',
   /** Of a gateway: CVMs with an agent, those of them without a log-forwarder, and those that need a restart. */
   ConnectedCvms: 'Count',
   MissingForwarders: 'Count',

@@ -220,6 +220,7 @@ export function stageBills(measured: Measured): Record<string, Bill> {
     'lifecycle/sweep-runs': 'lifecycle/sweep-runs, nothing to do',
     'maintenance/purge': 'maintenance/purge, nothing to do',
     'maintenance/collect-content': 'maintenance/collect-content, one note',
+    'maintenance/fold-lists': 'maintenance/fold-lists, nothing to do',
     'maintenance/migrate': 'maintenance/migrate, nothing to do',
   };
   return {

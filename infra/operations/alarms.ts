@@ -29,6 +29,9 @@ const shareOfConcurrency = 0.8;
 /** 10 retries a second: each waits up to a second, so they hold several functions all the time. */
 const conflictsPerPeriod = 3_000;
 
+/** Of one index. At 500 changes a second, some 3,000 are in the log of a domain. */
+const unfoldedChanges = 10_000;
+
 /** An alarm for every endpoint, every task, and each service that they depend on. */
 export class Alarms extends Construct {
   readonly all: ServiceAlarm[] = [];
@@ -88,6 +91,19 @@ export class Alarms extends Construct {
       periods: 3,
       loses: 'No immediate effect. Deleted data stays in storage longer than usual.',
       runbook: 'a-backlog-grows',
+    });
+    alarm('fold-backlog', {
+      metric: serviceMetric(watched, 'Waiting', Stats.MAXIMUM, { task: 'maintenance/fold-lists' }),
+      threshold: unfoldedChanges,
+      periods: 3,
+      loses: 'Lists and statistics are read more slowly. They are still exact.',
+      runbook: 'lists-are-folded-late',
+    });
+    alarm('list-drift', {
+      metric: serviceMetric(watched, 'ListDrift'),
+      threshold: 1,
+      loses: 'A list or its total may be wrong by some members.',
+      runbook: 'a-list-differs-from-its-rows',
     });
     alarm('content-backlog', {
       metric: serviceMetric(watched, 'Waiting', Stats.MAXIMUM, { task: 'maintenance/collect-content' }),

@@ -14,6 +14,8 @@ export type RunbookHeading =
   | 'functions-are-throttled'
   | 'changes-conflict'
   | 'a-backlog-grows'
+  | 'lists-are-folded-late'
+  | 'a-list-differs-from-its-rows'
   | 'the-api-fails'
   | 'the-api-is-slow'
   | 'the-run-lifecycle-fails'

@@ -2,17 +2,18 @@ import * as v from 'valibot';
 import { systemClock } from '../clock.ts';
 import { indexKeys, listKeys } from '../table/keys.ts';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
-import { deleteItems, getItem, putItem, putItemIf, putItems, queryBetween, type Item, type Table } from '../table/table.ts';
+import { deleteItems, getItem, putItem, putItems, queryBetween, type Item, type Table } from '../table/table.ts';
 import { changeTree } from './change-tree.ts';
-import { countDays } from './days.ts';
-import { emptyHead, encodeHead, type Head } from './head.ts';
-import { groupOfRow, stateOfRow, type IndexedList } from './indexed-list.ts';
+import { countDays, readDaysNotIn } from './days.ts';
+import { commitHead, foldName } from './fold.ts';
+import { parseHead, type Head } from './head.ts';
+import { groupOfRow, numberOfRow, stateOfRow, type IndexedList } from './indexed-list.ts';
 import { comparePlaces, countsOf, emptyCounts, type Member } from './node.ts';
 import { readOldDays } from './old-lists.ts';
 import { readWholeLog } from './read-log.ts';
 import { nodeItems, StoredNodes } from './stored-nodes.ts';
-import { decodeEdge, emptyTree, encodeEdge, type Tree } from './tree.ts';
-import { lastStates, versionsOf } from './unfolded.ts';
+import { decodeEdge, divideEdge, encodeEdge } from './tree.ts';
+import { lastStates, unfoldedEntries, versionsOf } from './unfolded.ts';
 
 /** The progress of carrying lists over: the trees of the rows so far. */
 const storedBuild = v.object({
@@ -31,20 +32,22 @@ type Build = v.InferOutput<typeof storedBuild>;
 const rowsPerStep = 2_000;
 
 /**
- * Enters the rows of lists that an earlier version has written into the trees of their index, step by step, while changes go on.
- * They are in the log, from which nothing is deleted before. May be repeated, and may die at any call.
+ * Enters the rows of lists into the trees of their index, step by step, while changes go on. They are in the log, from which
+ * nothing is deleted before: an index without a head, which an earlier version has written, is not folded, and neither is one
+ * that is built anew (rebuild.ts). May be repeated, and may die at any call.
  * @param lists all lists of one index
  * @returns the rows that this step entered; undefined if the index is complete
  */
 export async function carryOver(table: Table, lists: readonly [IndexedList, ...IndexedList[]]): Promise<number | undefined> {
   const { index } = lists[0];
-  if (await getItem(table, indexKeys.head(index))) {
+  const head = parseHead(await getItem(table, indexKeys.head(index)));
+  if (head.version > 0 && head.held !== 'building') {
     await deleteItems(table, [indexKeys.build(index)]);
     return undefined;
   }
   const build = await readBuild(table, lists[0]);
   const list = lists[build.list];
-  if (!list) return await complete(table, lists, build);
+  if (!list) return await complete(table, lists, build, head);
   const from = listKeys.row(list.rows, build.number + 1);
   const rows = await queryBetween(table, from, listKeys.row(list.rows, 2 ** 48), { limit: rowsPerStep });
   const members = rows.map((row) => ({ number: numberOfRow(row), state: stateOfRow(list, row), group: groupOfRow(list, row) }));
@@ -54,10 +57,6 @@ export async function carryOver(table: Table, lists: readonly [IndexedList, ...I
   await putItem(table, { ...indexKeys.build(index), ...next.build, ...at, steps: build.steps + 1, writing: [] });
   await next.deleteDropped();
   return rows.length;
-}
-
-function numberOfRow(row: Item): number {
-  return Number(String(row['sk']).slice(listKeys.prefixes.row.length));
 }
 
 async function readBuild(table: Table, { index }: IndexedList): Promise<Build> {
@@ -99,15 +98,16 @@ async function enter(table: Table, { index, tree: letter }: IndexedList, build: 
   return { build: { ...build, edges }, deleteDropped };
 }
 
-/** Sets the members that have changed since, to their states by the log, and commits the first head. */
+/** Sets the members that have changed since, to their states by the log, and commits the head after `before`. */
 async function complete(
   table: Table,
   lists: readonly [IndexedList, ...IndexedList[]],
   build: Build,
+  before: Head,
 ): Promise<number | undefined> {
   const { index } = lists[0];
   const clock = table.clock ?? systemClock;
-  const entries = await readWholeLog(table, index, emptyHead);
+  const entries = await readWholeLog(table, index, before);
   let current = build;
   for (const list of lists) {
     const { build: next, deleteDropped } = await enter(table, list, current, lastStates(list.tree, entries));
@@ -115,24 +115,29 @@ async function complete(
     await putItem(table, { ...indexKeys.build(index), ...current });
     await deleteDropped();
   }
-  const name = `${'0'.repeat(14)}1-carried-over`;
-  const head: Head = { ...emptyHead, version: 1, totals: {}, leaves: {}, roots: {} };
+  const version = before.version + 1;
+  const name = foldName(version, 'built');
+  const head: Head = { ...before, version, totals: {}, leaves: {}, branches: {}, roots: {} };
   const roots: Item[] = [];
   for (const [letter, edge] of Object.entries(current.edges)) {
     const isList = letter in index.trees;
-    const tree: Tree = decodeEdge(edge);
-    const upper = isList ? edge.slice(0, -1) : edge;
+    const tree = decodeEdge(edge);
+    const { upper, branch, leaf } = divideEdge(tree, isList);
     if (isList) head.totals[letter] = [...countsOf(tree)];
-    if (isList) head.leaves[letter] = edge.at(-1) ?? encodeEdge(emptyTree)[0] ?? new Uint8Array();
+    if (leaf) head.leaves[letter] = leaf;
+    if (branch) head.branches[letter] = branch;
     if (upper.length === 0) continue;
     head.roots[letter] = name;
     roots.push({ ...indexKeys.root(index, letter, name), edge: upper });
   }
   await putItems(table, roots as Parameters<typeof putItems>[1]);
-  head.days = countDays({}, entries, await carryOverDays(table, lists[0]));
-  head.folds = [{ name, stage: 'seen', at: clock.now(), entries: versionsOf(entries) }];
-  const isFirst = { ConditionExpression: 'attribute_not_exists(pk)' };
-  await putItemIf(table, { ...indexKeys.head(index), ...encodeHead(head) }, isFirst);
+  const unfolded = unfoldedEntries(before, entries);
+  const days =
+    before.version === 0 ? await carryOverDays(table, lists[0]) : await readDaysNotIn(table, index, before.days, unfolded);
+  head.days = countDays(before.days, unfolded, days);
+  head.folds = [...before.folds, { name, stage: 'seen', at: clock.now(), entries: versionsOf(entries) }];
+  if (before.version > 0) head.held = 'cleaning';
+  await commitHead(table, index, head);
   await deleteItems(table, [indexKeys.build(index)]);
   return undefined;
 }

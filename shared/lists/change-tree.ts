@@ -1,13 +1,29 @@
 import { randomBytes } from 'node:crypto';
-import { comparePlaces, countsOf, isLeaf, sizesOf, type Child, type Member, type Place, type TreeNode } from './node.ts';
+import {
+  comparePlaces,
+  countsOf,
+  indexFrom,
+  isLeaf,
+  sizesOf,
+  type Child,
+  type Member,
+  type Place,
+  type State,
+  type TreeNode,
+} from './node.ts';
 import { emptyTree, type NodeSource, type Tree } from './tree.ts';
 
 /** A node up to this size costs one write unit, keys included. */
 const maxNodeBytes = 900;
 /** A node below this size is merged with the node beside it. */
 const minNodeBytes = 225;
-/** The root is stored with other nodes in one item, and every page after the first reads it. */
-const maxRootBytes = 6_000;
+/**
+ * The lowest inner node on the right edge is in the head of the index. After a split it still has the leaves of about 20,000
+ * members, so that a page of the newest ones needs no other inner node, also if it is of those in a rare state.
+ */
+const maxBranchBytes = 1_400;
+/** All pages but those of the newest members read the root. Wide as it is, a tree of 15 million members has three levels. */
+const maxRootBytes = 12_000;
 /** The first item of a node has its group and its whole number, which take up to this much more than in the node before. */
 const firstItemBytes = 40;
 
@@ -17,44 +33,65 @@ export interface ChangedTree {
   written: Map<string, TreeNode>;
   /** The identifiers of nodes that the new tree no longer contains. */
   dropped: string[];
+  /** The members that were not in the state that they should have been in before. */
+  unexpected: Place[];
+}
+
+/** A member's new state. State 0 removes it. */
+export interface MemberToSet extends Member {
+  /** The state that it should be in. Default: any. */
+  before?: State;
 }
 
 /**
  * Sets the states of members. The old tree stays as it is: the new one shares the nodes that have not changed.
- * @param changes at most one for each place; state 0 removes the member. Sorted by comparePlaces.
+ * @param changes at most one for each place, sorted by comparePlaces
  */
-export async function changeTree(tree: Tree, changes: readonly Member[], source: NodeSource): Promise<ChangedTree> {
+export async function changeTree(tree: Tree, changes: readonly MemberToSet[], source: NodeSource): Promise<ChangedTree> {
   const dropped: string[] = [];
-  const context = { source, dropped };
-  let level = await changeNode(tree, changes, { isEdge: true, isRoot: true }, context);
-  while (level.length > 1) level = splitNode({ level: levelOf(level) + 1, children: level.map(asChild) }, true, maxRootBytes);
-  let root = level[0] ?? emptyTree;
+  const unexpected: Place[] = [];
+  const context = { source, dropped, unexpected };
+  let root = joinLevels((await changeNode(tree, changes, { isEdge: true, isRoot: true }, context)).map(asChild));
   while (!isLeaf(root) && root.children.length === 1) root = await readChild(root.children[0], context);
   root = await readEdge(root, context);
-  const written = new Map<string, TreeNode>();
-  nameNewNodes(root, true, written);
-  return { tree: root, written, dropped };
+  return { tree: root, written: nameNewNodes(root), dropped, unexpected };
+}
+
+/** Returns the root of a tree with these nodes of one level. The last one is on its right edge. */
+export function joinLevels(nodes: readonly Child[]): TreeNode {
+  let children = nodes;
+  while (children.length > 1) {
+    const level = levelOf(children) + 1;
+    children = splitNode({ level, children: [...children] }, { isEdge: true, isRoot: true }).map(asChild);
+  }
+  return children[0]?.node ?? emptyTree;
+}
+
+/** Where a node is: on the right edge of its tree, at its top. */
+interface Position {
+  isEdge: boolean;
+  isRoot: boolean;
 }
 
 interface Context {
   source: NodeSource;
   dropped: string[];
+  unexpected: Place[];
 }
 
 /** Returns the nodes that replace a node, at its level: none if it is empty, several if it has become too large. */
 async function changeNode(
   node: TreeNode,
-  changes: readonly Member[],
-  { isEdge, isRoot }: { isEdge: boolean; isRoot: boolean },
+  changes: readonly MemberToSet[],
+  position: Position,
   context: Context,
 ): Promise<TreeNode[]> {
-  if (isLeaf(node)) return splitNode({ level: 0, members: mergeMembers(node.members, changes) }, isEdge);
+  if (isLeaf(node)) return splitNode({ level: 0, members: mergeMembers(node.members, changes, context) }, position);
+  const { isEdge } = position;
   const children = await Promise.all(
     node.children.map(async (child, index): Promise<Child[]> => {
       const next = node.children[index + 1];
-      const ofChild = changes.filter(
-        (change) => (index === 0 || comparePlaces(change, child.first) >= 0) && (!next || comparePlaces(change, next.first) < 0),
-      );
+      const ofChild = changes.slice(index === 0 ? 0 : indexFrom(changes, child.first), next && indexFrom(changes, next.first));
       if (ofChild.length === 0) return [child];
       const place = { isEdge: isEdge && !next, isRoot: false };
       const replaced = await changeNode(await readChild(child, context), ofChild, place, context);
@@ -62,7 +99,7 @@ async function changeNode(
     }),
   );
   const merged = await mergeSmall(children.flat(), { level: node.level - 1, isEdge }, context);
-  return splitNode({ level: node.level, children: merged }, isEdge, isRoot ? maxRootBytes : maxNodeBytes);
+  return splitNode({ level: node.level, children: merged }, position);
 }
 
 /** Reads a child that the new tree replaces. */
@@ -74,7 +111,7 @@ async function readChild(child: Child | undefined, { source, dropped }: Context)
   return node;
 }
 
-function asChild(node: TreeNode): Child {
+export function asChild(node: TreeNode): Child {
   return { first: firstOf(node), counts: countsOf(node), node };
 }
 
@@ -85,14 +122,17 @@ function firstOf(node: TreeNode): Place {
 }
 
 /** Both sorted. */
-function mergeMembers(members: readonly Member[], changes: readonly Member[]): Member[] {
+function mergeMembers(members: readonly Member[], changes: readonly MemberToSet[], { unexpected }: Context): Member[] {
   const merged: Member[] = [];
   let index = 0;
   for (const change of changes) {
     for (let member = members[index]; member && comparePlaces(member, change) < 0; member = members[++index]) merged.push(member);
-    const replaced = members[index];
-    if (replaced && comparePlaces(replaced, change) === 0) index++;
-    if (change.state > 0) merged.push(change);
+    const next = members[index];
+    const replaced = next && comparePlaces(next, change) === 0 ? next : undefined;
+    if (replaced) index++;
+    const { group, number, state, before } = change;
+    if (before !== undefined && before !== (replaced?.state ?? 0)) unexpected.push({ group, number });
+    if (state > 0) merged.push({ group, number, state });
   }
   return [...merged, ...members.slice(index)];
 }
@@ -115,7 +155,7 @@ async function mergeSmall(
     }
     const nodes: TreeNode[] = [];
     for (const each of pair) nodes.push(await readChild(each, context));
-    const joined = splitNode(joinNodes(nodes, level), false).map(asChild);
+    const joined = splitNode(joinNodes(nodes, level), { isEdge: false, isRoot: false }).map(asChild);
     merged.splice(at, 2, ...joined);
     index = at + joined.length;
   }
@@ -128,26 +168,35 @@ function joinNodes(nodes: readonly TreeNode[], level: number): TreeNode {
 }
 
 /**
- * Splits a node that is larger than `maxBytes` into nodes of up to 900 bytes. New members mostly come at the right edge: there
- * the left nodes are filled. Elsewhere the parts are equal, so that all have room.
+ * Splits a node that is too large into nodes of up to 900 bytes. New members mostly come at the right edge: there the left nodes
+ * are filled, and the last one keeps what is left. Elsewhere the parts are equal, so that all have room.
  */
-function splitNode(node: TreeNode, isEdge: boolean, maxBytes = maxNodeBytes): TreeNode[] {
+function splitNode(node: TreeNode, position: Position): TreeNode[] {
   const sizes = sizesOf(node);
   const size = sumOfSizes(sizes);
   if (sizes.length === 0) return [];
-  if (size <= (isLeaf(node) ? maxNodeBytes : maxBytes)) return [node];
+  if (size <= maxBytesOf(node, position)) return [node];
   const room = maxNodeBytes - firstItemBytes;
-  const target = isEdge ? room : size / Math.ceil(size / room);
+  const target = position.isEdge ? room : size / Math.ceil(size / room);
+  const last = maxBytesOf(node, { ...position, isRoot: false });
   const cuts = [0];
   let filled = 0;
+  let left = size;
   for (const [index, bytes] of sizes.entries()) {
-    if (filled > 0 && filled + bytes > target) {
+    const isLast = position.isEdge && filled + left <= last - firstItemBytes;
+    if (filled > 0 && filled + bytes > target && !isLast) {
       cuts.push(index);
       filled = 0;
     }
     filled += bytes;
+    left -= bytes;
   }
   return cuts.map((cut, index) => sliceOf(node, cut, cuts[index + 1]));
+}
+
+function maxBytesOf({ level }: TreeNode, { isEdge, isRoot }: Position): number {
+  if (isRoot && level > 1) return maxRootBytes;
+  return isEdge && level === 1 ? maxBranchBytes : maxNodeBytes;
 }
 
 function sliceOf(node: TreeNode, start: number, end: number | undefined): TreeNode {
@@ -159,8 +208,8 @@ function sumOfSizes(sizes: readonly number[]): number {
   return sizes.reduce((sum, bytes) => sum + bytes, 0);
 }
 
-function levelOf([node]: readonly TreeNode[]): number {
-  return node?.level ?? 0;
+function levelOf(children: readonly Child[]): number {
+  return children.at(-1)?.node?.level ?? 0;
 }
 
 /** Reads the right edge of a tree, where it has moved to nodes that had been stored. */
@@ -171,13 +220,19 @@ async function readEdge(node: TreeNode, context: Context): Promise<TreeNode> {
   return { ...node, children: [...node.children.slice(0, -1), { first: last.first, counts: last.counts, node: child }] };
 }
 
-/** Gives identifiers to the new nodes that are not on the right edge. */
-function nameNewNodes(node: TreeNode, isEdge: boolean, written: Map<string, TreeNode>): void {
+/** Gives identifiers to the new nodes that are not on the right edge, and returns these. */
+export function nameNewNodes(root: TreeNode): Map<string, TreeNode> {
+  const written = new Map<string, TreeNode>();
+  nameBelow(root, true, written);
+  return written;
+}
+
+function nameBelow(node: TreeNode, isEdge: boolean, written: Map<string, TreeNode>): void {
   if (isLeaf(node)) return;
   for (const [index, child] of node.children.entries()) {
     const isOnEdge = isEdge && index === node.children.length - 1;
     if (child.id !== undefined || !child.node) continue;
-    nameNewNodes(child.node, isOnEdge, written);
+    nameBelow(child.node, isOnEdge, written);
     if (isOnEdge) continue;
     child.id = randomBytes(8).toString('base64url');
     written.set(child.id, child.node);

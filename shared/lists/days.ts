@@ -1,7 +1,7 @@
 import { indexKeys } from '../table/keys.ts';
 import * as v from 'valibot';
 import { parseStored } from '../table/parse-stored.ts';
-import { putItems, queryBetween, type Item, type Table } from '../table/table.ts';
+import { getItems, putItems, queryBetween, type Item, type Table } from '../table/table.ts';
 import type { DayCounts, Head } from './head.ts';
 import type { IndexedList } from './indexed-list.ts';
 import type { ListIndex } from './list-index.ts';
@@ -64,10 +64,21 @@ export async function moveOldDays(
   return Object.fromEntries(remaining.map(([day, counts]) => [day, kept.get(day) ?? counts]));
 }
 
-/** Returns the days of the entries' steps that the head does not contain. */
-export function daysNotIn(inHead: Head['days'], entries: readonly LogEntry[]): number[] {
+/** Reads the days of the entries' steps that the head does not contain. @returns the counts of a day, by state */
+export async function readDaysNotIn(
+  table: Table,
+  index: ListIndex,
+  inHead: Head['days'],
+  entries: readonly LogEntry[],
+): Promise<(day: number) => number[]> {
   const days = entries.flatMap(({ steps }) => steps.flatMap(({ entered }) => entered?.day ?? []));
-  return [...new Set(days)].filter((day) => !(day in inHead));
+  const missing = [...new Set(days)].filter((day) => !(day in inHead));
+  const items = await getItems(
+    table,
+    missing.map((day) => indexKeys.day(index, day)),
+  );
+  const counts = new Map(missing.map((day, at) => [day, parseDay(items[at])]));
+  return (day) => counts.get(day) ?? emptyCounts();
 }
 
 /** Reads the counts of days that have any, oldest first, each with its UTC date. One round trip. */

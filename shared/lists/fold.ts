@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../clock.ts';
-import { indexKeys, type Key } from '../table/keys.ts';
-import { deleteItems, getItem, getItems, putItemIf, putItems, type Item, type Table } from '../table/table.ts';
+import { log } from '../logger.ts';
+import { emitMetric } from '../metrics.ts';
+import { dueFoldKeys, indexKeys, type Key } from '../table/keys.ts';
+import { deleteItems, getItem, putItem, putItemIf, putItems, type Item, type Table } from '../table/table.ts';
 import { changeTree } from './change-tree.ts';
 import { clearFold, readPlans, recordPlan, removeFailedFold, removeFailedFolds, type FoldPlan } from './clear-fold.ts';
-import { countDays, daysNotIn, moveOldDays, parseDay } from './days.ts';
+import { countDays, moveOldDays, readDaysNotIn } from './days.ts';
 import { encodeHead, parseHead, type Fold, type Head } from './head.ts';
 import type { ListIndex } from './list-index.ts';
 import type { LogEntry } from './log.ts';
@@ -12,47 +14,65 @@ import { countsOf } from './node.ts';
 import { hasOldMembers, isCarriedOver } from './old-lists.ts';
 import { readWholeLog } from './read-log.ts';
 import { readTree } from './snapshot.ts';
+import { countSteps, leastStepsToFold } from './least-steps.ts';
 import { nodeItems, StoredNodes } from './stored-nodes.ts';
-import { emptyTree, encodeEdge } from './tree.ts';
+import { divideEdge } from './tree.ts';
 import { differencesOf, unfoldedEntries, versionsOf } from './unfolded.ts';
 
 /**
  * How long everything that a fold replaced stays, counted from when its commit, or its clearing, was known to be done. More than
  * a read may last (snapshot.ts), by as much as the clocks of two machines may differ.
  */
-const stayInMilliseconds = 4_000;
-
-/** With fewer changes in the log, nothing is folded. */
-const leastSteps = 32;
+export const stayInMilliseconds = 4_000;
 
 /**
  * Moves the changes in the log into the trees, in new nodes, and deletes what earlier folds replaced. It may be called at any
  * time, by several callers at the same time, and may die at any call: the only commit is one conditional write of the head.
+ * @param least with fewer changes in the log, nothing is folded. Default: as many as make a fold worth its cost.
+ * @returns what there was to do: the changes that no tree contained, and the earlier folds that were not cleared
  */
-export async function foldChanges(table: Table, index: ListIndex, least = leastSteps): Promise<void> {
+export async function foldChanges(table: Table, index: ListIndex, least?: number): Promise<ToDo> {
   const clock = table.clock ?? systemClock;
   const head = parseHead(await getItem(table, indexKeys.head(index)));
   const entries = await readWholeLog(table, index, head);
   const unfolded = unfoldedEntries(head, entries);
-  const isWorthIt = unfolded.reduce((count, { steps }) => count + steps.length, 0) >= least;
-  if (!isWorthIt && head.folds.length === 0) return;
+  const toDo = { steps: countSteps(unfolded), folds: head.folds.length };
+  const isWorthIt = toDo.steps >= (least ?? leastStepsToFold(head, { entries, unfolded }));
+  if (!isWorthIt && head.folds.length === 0) return toDo;
 
-  if (head.version === 0 && (await hasOldMembers(table, index)) && !(await isCarriedOver(table))) return;
+  if (head.held !== undefined) return toDo;
+  if (head.version === 0 && (await hasOldMembers(table, index)) && !(await isCarriedOver(table))) return toDo;
   const aged = await ageFolds(table, index, { head, entries, now: clock.now() });
-  if (!isWorthIt && !aged.hasChanged) return;
+  if (!isWorthIt && !aged.hasChanged) return toDo;
   const before: Head = { ...head, folds: aged.folds, version: head.version + 1 };
   if (!isWorthIt) {
-    await commit(table, index, before);
-    return;
+    await commitHead(table, index, before);
+    return toDo;
   }
-  const fold = await writeFold(table, index, before, { unfolded, now: clock.now() });
-  if (!(await commit(table, index, fold.head))) {
+  const [fold] = await Promise.all([
+    writeFold(table, index, before, { unfolded, now: clock.now() }),
+    putItem(table, { ...dueFoldKeys.mark(index), marked_at: clock.now() }),
+  ]);
+  if (!(await commitHead(table, index, fold.head))) {
     await removeUnlessCommitted(table, index, fold);
-    return;
+    return toDo;
   }
+  if (fold.drifted.length > 0) reportDrift(index, fold.drifted);
   // The commit has been answered: from now on no read begins with an older head.
   const seen = fold.head.folds.map((each) => (each.name === fold.name ? seenAt(each, clock.now()) : each));
-  await commit(table, index, { ...fold.head, version: fold.head.version + 1, folds: seen });
+  await commitHead(table, index, { ...fold.head, version: fold.head.version + 1, folds: seen });
+  return toDo;
+}
+
+interface ToDo {
+  steps: number;
+  folds: number;
+}
+
+/** A member that a change did not find as it left it: rows and index have drifted apart. The fold sets it to its new state. */
+function reportDrift({ scope }: ListIndex, drifted: readonly string[]): void {
+  log('ERROR', 'A list differs from its rows. See the runbook.', { index: scope, members: drifted.slice(0, 10) });
+  emitMetric('ListDrift', drifted.length);
 }
 
 /**
@@ -72,7 +92,7 @@ function seenAt(fold: Fold, now: number): Fold {
 }
 
 /** Replaces the head, unless it has been replaced since it was read. */
-function commit(table: Table, index: ListIndex, head: Head): Promise<boolean> {
+export function commitHead(table: Table, index: ListIndex, head: Head): Promise<boolean> {
   const isNext =
     head.version === 1
       ? { ConditionExpression: 'attribute_not_exists(pk)' }
@@ -104,6 +124,11 @@ async function ageFolds(
   return { folds, hasChanged };
 }
 
+/** Names sort by the version of the head that they commit. */
+export function foldName(version: number, distinct: string): string {
+  return `${String(version).padStart(15, '0')}-${distinct}`;
+}
+
 interface WrittenFold {
   name: string;
   plan: FoldPlan;
@@ -111,6 +136,8 @@ interface WrittenFold {
   head: Head;
   /** Milliseconds since 1970, before the first write. */
   writtenAt: number;
+  /** The members that were not in the state that they changed from: tree, group and number. */
+  drifted: string[];
 }
 
 /** Writes the new nodes of all trees. Nothing refers to them until the head is committed. */
@@ -120,49 +147,58 @@ async function writeFold(
   head: Head,
   { unfolded, now }: { unfolded: readonly LogEntry[]; now: number },
 ): Promise<WrittenFold> {
-  const name = `${String(head.version).padStart(15, '0')}-${randomBytes(6).toString('base64url')}`;
+  const name = foldName(head.version, randomBytes(6).toString('base64url'));
   const next: Head = { ...head, totals: { ...head.totals }, leaves: { ...head.leaves } };
   const plan: FoldPlan = { version: head.version, written: [], dropped: [], roots_written: [], roots_dropped: [] };
   const items: (Item & Key)[] = [];
+  const drifted: string[] = [];
   const source = new StoredNodes(table, index);
   const roots = new Map(Object.entries(head.roots));
+  const branches = new Map(Object.entries(head.branches));
   await Promise.all(
     [...differencesOf(index, unfolded)].map(async ([letter, differences]) => {
       if (differences.length === 0) return;
       const isList = letter in index.trees;
-      const changes = differences.map(({ group, number, now: state }) => ({ group, number, state }));
-      const { tree, written, dropped } = await changeTree(await readTree(table, index, head, letter), changes, source);
-      const edge = encodeEdge(tree);
-      const leaf = isList ? edge.pop() : undefined;
+      const changes = differences.map(({ group, number, before, now: state }) => ({ group, number, before, state }));
+      const before = await readTree(table, index, head, letter);
+      const { tree, written, dropped, unexpected } = await changeTree(before, changes, source);
+      const { upper: edge, branch, leaf } = divideEdge(tree, isList);
       const oldRoot = head.roots[letter];
-      roots.delete(letter);
       if (isList) next.totals[letter] = [...countsOf(tree)];
       if (leaf) next.leaves[letter] = leaf;
-      if (oldRoot !== undefined) plan.roots_dropped.push(indexKeys.root(index, letter, oldRoot).sk);
-      if (edge.length > 0 && tree !== emptyTree) {
-        const root = indexKeys.root(index, letter, name);
-        roots.set(letter, name);
-        plan.roots_written.push(root.sk);
-        items.push({ ...root, edge });
+      branches.delete(letter);
+      if (branch) branches.set(letter, branch);
+      const old = divideEdge(before, isList);
+      const wasStoredSo = Boolean(old.branch) === letter in head.branches;
+      // New members mostly change no more than the head.
+      if (!wasStoredSo || !isSameEdge(edge, old.upper)) {
+        roots.delete(letter);
+        if (oldRoot !== undefined) plan.roots_dropped.push(indexKeys.root(index, letter, oldRoot).sk);
+        if (edge.length > 0) {
+          const root = indexKeys.root(index, letter, name);
+          roots.set(letter, name);
+          plan.roots_written.push(root.sk);
+          items.push({ ...root, edge });
+        }
       }
       plan.written.push(...written.keys());
       plan.dropped.push(...dropped);
+      drifted.push(...unexpected.map(({ group, number }) => `${letter} ${group}/${number}`));
       items.push(...nodeItems(index, written));
     }),
   );
   next.roots = Object.fromEntries(roots);
-  const missing = daysNotIn(head.days, unfolded);
-  const dayItems = await getItems(
-    table,
-    missing.map((day) => indexKeys.day(index, day)),
-  );
-  const stored = new Map(missing.map((day, at) => [day, parseDay(dayItems[at])]));
-  const days = countDays(head.days, unfolded, (day) => stored.get(day) ?? parseDay(undefined));
+  next.branches = Object.fromEntries(branches);
+  const days = countDays(head.days, unfolded, await readDaysNotIn(table, index, head.days, unfolded));
   next.days = await moveOldDays(table, index, { before: head.days, now: days }, { now, keptBefore: now - stayInMilliseconds });
   next.folds = [...head.folds, { name, stage: 'committed', at: now, entries: versionsOf(unfolded) }];
   if (items.length > 0 || plan.dropped.length > 0 || plan.roots_dropped.length > 0) {
     await recordPlan(table, index, name, plan);
     await putItems(table, items);
   }
-  return { name, plan, head: next, writtenAt: now };
+  return { name, plan, head: next, writtenAt: now, drifted };
+}
+
+function isSameEdge(a: readonly Uint8Array[], b: readonly Uint8Array[]): boolean {
+  return a.length === b.length && a.every((bytes, at) => Buffer.compare(bytes, b[at] ?? new Uint8Array()) === 0);
 }

@@ -2,6 +2,8 @@ import * as v from 'valibot';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
 import type { Item } from '../table/table.ts';
 import { ByteReader, ByteWriter } from './bytes.ts';
+import { isLeaf } from './node.ts';
+import { joinEdge, type StoredEdge } from './tree.ts';
 
 /**
  * A fold whose entries may still be in the log, or seen there by a reader that began before it. Its stages:
@@ -35,11 +37,15 @@ const storedHead = v.object({
   totals: v.record(v.string(), v.array(v.number())),
   /** The last leaf of each list's tree. */
   leaves: v.record(v.string(), storedBytes),
+  /** The inner node above it. Absent if there is none, or if it is still stored with the root. */
+  branches: v.optional(v.record(v.string(), storedBytes), {}),
   /** The name of the item with the rest of the right edge, by the tree's letter; absent where there is none. */
   roots: v.record(v.string(), v.string()),
   /** By the day since 1970-01-01. */
   days: v.record(v.string(), dayCounts),
   folds: v.array(storedFold),
+  /** While the index is built anew (rebuild.ts), nothing is folded. Its trees are built, or what they replaced is deleted. */
+  held: v.optional(v.picklist(['building', 'cleaning'])),
 });
 
 /** What a read of the lists begins with: one item, so that all of it is of one moment. */
@@ -48,7 +54,7 @@ export interface Head extends Omit<v.InferOutput<typeof storedHead>, 'folds'> {
 }
 
 /** The head of an index that nothing was folded into has no item. Its version is 0. */
-export const emptyHead: Head = { version: 0, totals: {}, leaves: {}, roots: {}, days: {}, folds: [] };
+export const emptyHead: Head = { version: 0, totals: {}, leaves: {}, branches: {}, roots: {}, days: {}, folds: [] };
 
 export function parseHead(item: Item | undefined): Head {
   if (!item) return emptyHead;
@@ -84,4 +90,17 @@ export function foldedVersions({ folds }: Head): Map<string, number> {
     for (const [name, version] of entries) versions.set(name, Math.max(version, versions.get(name) ?? 0));
   }
   return versions;
+}
+
+/** Returns the right edge of a tree: the upper part, which is stored apart, and what the head has of it. */
+export function edgeInHead({ leaves, branches }: Head, letter: string, upper: Uint8Array[] = []): StoredEdge {
+  const [branch, leaf] = [branches[letter], leaves[letter]];
+  return { upper, ...(branch && { branch }), ...(leaf && { leaf }) };
+}
+
+/** Returns the number at which the part of a list begins that is in the head. 0: the whole list. */
+export function firstInHead(head: Head, letter: string): number {
+  if (head.roots[letter] === undefined) return 0;
+  const tree = joinEdge(edgeInHead(head, letter));
+  return (isLeaf(tree) ? tree.members[0] : tree.children[0]?.first)?.number ?? 0;
 }

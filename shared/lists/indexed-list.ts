@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { numberOf } from '../identifiers.ts';
-import { lists, oldStatisticsKeys, type List } from '../table/keys.ts';
+import { listKeys, lists, oldStatisticsKeys, type List } from '../table/keys.ts';
 import type { Item } from '../table/table.ts';
 import type { ListIndex } from './list-index.ts';
 import type { MemberChange } from './log.ts';
@@ -67,6 +67,16 @@ export const indexedLists = {
   }),
 };
 
+/** Returns the lists of the index with a scope. The runs of a domain go with its computations. */
+export function listsOfIndex(scope: string): [IndexedList, ...IndexedList[]] | undefined {
+  const [kind, id = ''] = scope.split('#');
+  if (kind === 'computations') return [indexedLists.computations(id), indexedLists.runs(id)];
+  if (kind === 'assets') return [indexedLists.assets(id)];
+  if (kind === 'linked') return [indexedLists.linkedComputations(id)];
+  if (kind === 'cvms') return [indexedLists.cvms(id)];
+  return undefined;
+}
+
 /** Returns the group of a user's computations: 72 bits of a hash, since user identifiers have any length. */
 export function groupOfOwner(owner: string): string {
   return createHash('sha256').update(owner).digest('base64url').slice(0, 12);
@@ -97,6 +107,11 @@ export function stateOf(list: IndexedList, value: string): State {
 /** Returns the group of a row; '' in a list without such a filter. */
 export function groupOfRow({ groupOf }: IndexedList, row: Item): string {
   return groupOf?.(row) ?? '';
+}
+
+/** Returns the number of a row by its key. */
+export function numberOfRow(row: Item): number {
+  return Number(String(row['sk']).slice(listKeys.prefixes.row.length));
 }
 
 /** Returns the state of a row. @throws TypeError if it has none; an internal error */

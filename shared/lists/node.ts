@@ -61,6 +61,18 @@ export function comparePlaces(a: Place, b: Place): number {
   return a.number - b.number;
 }
 
+/** Returns the index of the first of the sorted places that is at the place or after it. */
+export function indexFrom(sorted: readonly Place[], place: Place): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const at = sorted[middle];
+    if (at && comparePlaces(at, place) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 export function countsOf(node: TreeNode): Counts {
   const counts = emptyCounts();
   if (isLeaf(node)) {
@@ -83,7 +95,8 @@ const longestShortStep = 31;
 
 /**
  * Encodes a node. Members next to each other take one byte.
- * @param isOnEdge whether the node is on the right edge of its tree, so that its last child has no identifier
+ * @param isOnEdge whether the node is on the right edge of its tree. Its last child then has neither an identifier nor counts:
+ *   they change with every new member, and are those of the next node on the edge.
  */
 export function encodeNode(node: TreeNode, isOnEdge: boolean): Uint8Array {
   const writer = new ByteWriter();
@@ -158,13 +171,15 @@ function writeChildren(writer: ByteWriter, { children }: InnerNode, isOnEdge: bo
   let before: Place = { group: '', number: 0 };
   for (const [index, { first, counts, id }] of children.entries()) {
     const isSameGroup = first.group === before.group;
+    const isLastOnEdge = isOnEdge && index === children.length - 1;
+    const written = isLastOnEdge ? emptyCounts() : counts;
     let bits = isSameGroup ? 1 : 0;
-    for (let state = 1; state < stateCount; state++) if (counts[state]) bits |= 1 << state;
+    for (let state = 1; state < stateCount; state++) if (written[state]) bits |= 1 << state;
     writer.byte(bits);
     if (!isSameGroup) writer.text(first.group);
     writer.integer(isSameGroup ? first.number - before.number : first.number);
-    for (let state = 1; state < stateCount; state++) if (counts[state]) writer.integer(counts[state] ?? 0);
-    if (!(isOnEdge && index === children.length - 1)) writer.fixed(Buffer.from(id ?? '', 'base64url'), idBytes);
+    for (let state = 1; state < stateCount; state++) if (written[state]) writer.integer(written[state] ?? 0);
+    if (!isLastOnEdge) writer.fixed(Buffer.from(id ?? '', 'base64url'), idBytes);
     before = first;
   }
 }

@@ -3,7 +3,8 @@ import { getItems, queryBetween, queryPrefix, type Item, type Table } from '../t
 import { stateOf, stateOfRow, type IndexedList } from './indexed-list.ts';
 import { stateCount, sumOf, type State } from './node.ts';
 import { isCarriedOver, readOldTree } from './old-lists.ts';
-import { selectMembers, type Selected } from './select-members.ts';
+import { countMembers, selectMembers, type Selected } from './select-members.ts';
+import { notePage, readRowsAhead } from './rows-ahead.ts';
 import { withSnapshot, type Snapshot } from './snapshot.ts';
 
 /** `limit` is 1 to 100, `offset` is 0 or more. */
@@ -25,16 +26,13 @@ export interface Page {
 
 /** Pages within this many members are read together with the newest rows. */
 const firstMembers = 50;
-/** With a filter by state, this many rows are read ahead for each row of the page. */
-const readAheadForState = 2;
-const maxRowsAhead = 100;
 /** Up to this many numbers for each wanted row, one query over the whole span is cheaper than reading the rows one by one. */
 const maxSpanPerRow = 4;
 
 /**
  * Reads a page of the list, newest member first, and the exact total. Both are of one moment, and contain every change that was
- * acknowledged before. A row that is deleted meanwhile is left out. First pages take one round trip, others at most four; the
- * cost does not depend on the size of the list.
+ * acknowledged before. A row that is deleted meanwhile is left out. First pages take one round trip, others of up to 15 million
+ * members at most four; the cost does not depend on the offset.
  */
 export async function readPage(table: Table, list: IndexedList, request: PageRequest): Promise<Page> {
   const { limit, offset, state, group } = request;
@@ -47,11 +45,12 @@ export async function readPage(table: Table, list: IndexedList, request: PageReq
     const { numbers, total } = isOld
       ? await selectFromOldTree(table, snapshot, list, request)
       : await selectPage(snapshot, list, { tree, request });
+    if (isFirst) notePage(table, list, request, numbers);
     const rows = await readRows(table, list, numbers, ahead);
     return { rows: rows.filter((row) => state === undefined || stateOfRow(list, row) === stateOf(list, state)), total };
   };
   return withSnapshot(table, list.index, readSelected, {
-    roots: isFirst && state === undefined ? [] : [tree],
+    roots: isFirst ? [] : [tree],
     beside: isFirst ? () => readRowsAhead(table, list, request) : undefined,
   });
 }
@@ -87,8 +86,11 @@ async function selectPage(
   if (tree === list.tree) {
     const total = totalOf(snapshot, list, states);
     const { view, from } = snapshot.newest(list.tree);
-    const newest = await selectMembers(view, { group, states }, position);
-    if (from === 0 || newest.total >= Math.min(offset + limit, total)) return { numbers: newest.numbers, total };
+    const inHead = from === 0 ? total : await countMembers(view, { group, states });
+    if (inHead >= Math.min(offset + limit, total)) {
+      const { numbers } = await selectMembers(view, { group, states }, position);
+      return { numbers, total };
+    }
   }
   return selectMembers(await snapshot.view(tree), { group, states }, position);
 }
@@ -97,17 +99,12 @@ function statesOf(list: IndexedList, { state }: Pick<PageRequest, 'state'>): Rea
   return new Set(state === undefined ? allStates : [stateOf(list, state)]);
 }
 
-const allStates = Array.from({ length: stateCount - 1 }, (_, index) => index + 1);
+export const allStates = Array.from({ length: stateCount - 1 }, (_, index) => index + 1);
 
 function totalOf(snapshot: Snapshot, list: IndexedList, states: ReadonlySet<State>): number {
   let total = sumOf(snapshot.head.totals[list.tree] ?? [], states);
   for (const { before, now } of snapshot.differences(list.tree)) total += Number(states.has(now)) - Number(states.has(before));
   return total;
-}
-
-function readRowsAhead(table: Table, list: IndexedList, { limit, offset, state }: PageRequest): Promise<Item[]> {
-  const rows = state === undefined ? offset + limit : Math.min(maxRowsAhead, (offset + limit) * readAheadForState);
-  return queryPrefix(table, list.rows.pk, listKeys.prefixes.row, { limit: rows, newestFirst: true });
 }
 
 /** Returns the rows of the numbers, in their order. Reads those that are not among `ahead`. */

@@ -1,4 +1,4 @@
-import { comparePlaces, isLeaf, sumOf, type Child, type Place, type State, type TreeNode } from './node.ts';
+import { comparePlaces, indexFrom, isLeaf, sumOf, type Child, type Place, type State, type TreeNode } from './node.ts';
 import type { NodeSource, Tree } from './tree.ts';
 
 /** A member whose state differs from the one in the tree. State 0: no member. */
@@ -32,15 +32,27 @@ export interface Selected {
 /** Reads the matching members at the positions from `offset` to `offset + limit`, and the number of all that match. */
 export async function selectMembers(
   view: View,
-  { group, states }: Selection,
+  selection: Selection,
   { offset, limit }: { offset: number; limit: number },
 ): Promise<Selected> {
-  const [after, upTo] = await Promise.all([countFrom(view, endOf(group), states), countFrom(view, { group, number: 0 }, states)]);
+  const { after, upTo } = await boundsOf(view, selection);
   const total = upTo - after;
   const take = Math.min(limit, total - offset);
   if (take <= 0) return { numbers: [], total };
-  const numbers = await collect(view, view.tree, everything, states, { skip: after + offset, take });
+  const numbers = await collect(view, view.tree, everything, selection.states, { skip: after + offset, take });
   return { numbers, total };
+}
+
+/** Returns the number of all members that match. Reads no nodes in the tree of a list itself. */
+export async function countMembers(view: View, selection: Selection): Promise<number> {
+  const { after, upTo } = await boundsOf(view, selection);
+  return upTo - after;
+}
+
+/** Returns how many members in the states are after the group, and from its beginning on. */
+async function boundsOf(view: View, { group, states }: Selection): Promise<{ after: number; upTo: number }> {
+  const [after, upTo] = await Promise.all([countFrom(view, endOf(group), states), countFrom(view, { group, number: 0 }, states)]);
+  return { after, upTo };
 }
 
 /** The first place after all members of a group. No list issues this number. */
@@ -67,7 +79,7 @@ async function countFrom({ tree, source, differences }: View, place: Place, stat
     for (const { counts } of node.children.slice(at + 1)) count += sumOf(counts, states);
     const child = node.children[at];
     if (!child || sumOf(child.counts, states) === 0) return count;
-    node = await nodeOf(child, source);
+    node = await childOf(child, source);
   }
 }
 
@@ -104,14 +116,15 @@ async function collect(
     const end = Math.min(count, skip + take - position);
     if (end > start) {
       const slice = { skip: start, take: end - start };
-      parts.push(nodeOf(child, view.source).then((read) => collect(view, read, part, states, slice)));
+      parts.push(childOf(child, view.source).then((read) => collect(view, read, part, states, slice)));
     }
     position += count;
   }
   return (await Promise.all(parts)).flat();
 }
 
-async function nodeOf({ node, id }: Child, source: NodeSource): Promise<TreeNode> {
+/** Returns a child of a node. Reads it if that has not been done. */
+export async function childOf({ node, id }: Child, source: NodeSource): Promise<TreeNode> {
   if (node) return node;
   if (id === undefined) throw new Error('A stored node lacks the identifier of a child.');
   return source.read(id);
@@ -129,17 +142,5 @@ function differenceIn(differences: readonly Difference[], range: Range, states: 
 }
 
 function within(differences: readonly Difference[], { from, to }: Range): readonly Difference[] {
-  return differences.slice(from ? indexOf(differences, from) : 0, to ? indexOf(differences, to) : undefined);
-}
-
-/** Returns the index of the first difference at the place or after it. */
-function indexOf(differences: readonly Difference[], place: Place): number {
-  let [low, high] = [0, differences.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const difference = differences[middle];
-    if (difference && comparePlaces(difference, place) < 0) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return differences.slice(from ? indexFrom(differences, from) : 0, to && indexFrom(differences, to));
 }

@@ -3,13 +3,13 @@ import * as v from 'valibot';
 import { systemClock } from '../clock.ts';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
 import { deadlineOf, getItem, queryPrefix, type Item, type Table } from '../table/table.ts';
-import { parseHead, type Head } from './head.ts';
+import { edgeInHead, firstInHead, parseHead, type Head } from './head.ts';
 import type { ListIndex } from './list-index.ts';
 import type { LogEntry } from './log.ts';
 import { missingBefore, readLog } from './read-log.ts';
 import type { Difference, View } from './select-members.ts';
 import { NodeGoneError, StoredNodes } from './stored-nodes.ts';
-import { decodeEdge, type Tree } from './tree.ts';
+import { joinEdge, type Tree } from './tree.ts';
 import { differencesOf, unfoldedEntries } from './unfolded.ts';
 
 /**
@@ -111,15 +111,12 @@ function assertNotTorn(head: Head, entries: readonly LogEntry[], awaited: Set<st
 }
 
 function newestPart(head: Head, letter: string, viewOf: (tree: Tree, letter: string) => View): { view: View; from: number } {
-  const leaf = head.leaves[letter];
-  const tree = decodeEdge(leaf ? [leaf] : []);
-  const all = viewOf(tree, letter);
-  const first = 'members' in tree ? tree.members[0] : undefined;
-  if (!first || head.roots[letter] === undefined) return { view: all, from: 0 };
-  return { view: { ...all, differences: all.differences.filter(({ number }) => number >= first.number) }, from: first.number };
+  const all = viewOf(joinEdge(edgeInHead(head, letter)), letter);
+  const from = firstInHead(head, letter);
+  return { view: { ...all, differences: all.differences.filter(({ number }) => number >= from) }, from };
 }
 
-/** The right edge of a tree from its root. The last leaf of a list's tree is in the head instead. */
+/** The right edge of a tree from its root. The lower part of that of a list's tree is in the head instead. */
 const storedRoot = v.object({ sk: v.string(), edge: v.array(storedBytes) });
 
 async function newestRoot(table: Table, index: ListIndex, tree: string): Promise<Item | undefined> {
@@ -130,12 +127,11 @@ async function newestRoot(table: Table, index: ListIndex, tree: string): Promise
 
 /** Reads the right edge of a tree. @param newest the newest root, which another fold may have written */
 export async function readTree(table: Table, index: ListIndex, head: Head, tree: string, newest?: Item): Promise<Tree> {
-  const leaf = head.leaves[tree];
   const name = head.roots[tree];
-  if (name === undefined) return decodeEdge(leaf ? [leaf] : []);
+  if (name === undefined) return joinEdge(edgeInHead(head, tree));
   const key = indexKeys.root(index, tree, name);
   const item = newest?.['sk'] === key.sk ? newest : await getItem(table, key);
   if (!item) throw new NodeGoneError(`The root ${key.sk} of ${index.scope} is gone.`);
   const { edge } = parseStored(storedRoot, item, 'root of a list');
-  return decodeEdge(leaf ? [...edge, leaf] : edge);
+  return joinEdge(edgeInHead(head, tree, edge));
 }

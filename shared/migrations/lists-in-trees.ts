@@ -1,5 +1,5 @@
 import { carryOver } from '../lists/carry-over.ts';
-import { indexedLists, type IndexedList } from '../lists/indexed-list.ts';
+import { listsOfIndex } from '../lists/indexed-list.ts';
 import { carryOverName } from '../lists/old-lists.ts';
 import { listKeys } from '../table/keys.ts';
 import { deadlineOf, scanPage } from '../table/table.ts';
@@ -37,12 +37,3 @@ export const listsInTrees: Migration = {
     return { next, changed };
   },
 };
-
-/** Returns the lists of the index that begins with the list in a partition. The runs of a domain go with its computations. */
-function listsOfIndex(pk: string): [IndexedList, ...IndexedList[]] | undefined {
-  const [kind, id = ''] = pk.split('#');
-  if (kind === 'computations') return [indexedLists.computations(id), indexedLists.runs(id)];
-  if (kind === 'assets') return [indexedLists.assets(id)];
-  if (kind === 'linked') return [indexedLists.linkedComputations(id)];
-  return undefined;
-}

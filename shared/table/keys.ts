@@ -321,6 +321,12 @@ export const purgeKeys = {
   purge: (kind: 'computation' | 'asset', id: string): Key => ({ pk: shardOf('purges', id), sk: `${kind}#${id}` }),
 };
 
+/** Marks of list indexes that were folded lately (shared/lists/fold-due.ts). */
+export const dueFoldKeys = {
+  shards: shardsOf('due-folds'),
+  mark: ({ scope }: IndexPlace): Key => ({ pk: shardOf('due-folds', scope), sk: scope }),
+};
+
 /** Where the items of a list index are (shared/lists/list-index.ts). */
 export interface IndexPlace {
   /** Unique in the table. */

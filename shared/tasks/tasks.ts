@@ -90,6 +90,13 @@ export const tasks = [
     loses: 'No immediate effect. Replaced and abandoned content is still stored.',
   },
   {
+    name: 'maintenance/fold-lists',
+    trigger: { everyMinutes: 1 },
+    uses: { table: changesLists },
+    timeoutInSeconds: 300,
+    loses: 'No immediate effect. Lists and statistics are read more slowly.',
+  },
+  {
     name: 'maintenance/migrate',
     trigger: { everyMinutes: 5 },
     uses: {

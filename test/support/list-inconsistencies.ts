@@ -88,8 +88,8 @@ function treeOf(partitions: Partitions, list: IndexedList, tree: string): TreeNo
   const head = headOf(partitions, list);
   const name = head.roots[tree];
   const root = name === undefined ? undefined : find(partitions, indexKeys.root(list.index, tree, name));
-  const leaf = head.leaves[tree];
-  return decodeEdge([...((root?.['edge'] ?? []) as Uint8Array[]), ...(leaf ? [leaf] : [])]);
+  const lower = [head.branches[tree], head.leaves[tree]].filter((bytes) => bytes !== undefined);
+  return decodeEdge([...((root?.['edge'] ?? []) as Uint8Array[]), ...lower]);
 }
 
 function storedMembers(partitions: Partitions, node: TreeNode, list: IndexedList): Member[] {

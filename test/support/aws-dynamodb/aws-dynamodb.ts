@@ -102,6 +102,7 @@ function openFront(engineEndpoint: string, options: AwsDynamoDbOptions): Front {
     figures: {
       transactions: 0,
       conflicts: 0,
+      conflictingItems: [],
       readsOfPartlyVisible: 0,
     },
   };

@@ -36,6 +36,8 @@ export interface Figures {
   transactions: number;
   /** Writes and read transactions that were refused because another transaction held an item. */
   conflicts: number;
+  /** The items of these, as their keys: each is the one that another transaction held. */
+  conflictingItems: string[];
   /** Plain reads in partitions where a transaction was partly visible. */
   readsOfPartlyVisible: number;
 }

@@ -15,6 +15,7 @@ export async function writeItem(front: Front, operation: SingleWrite, request: I
   const ref = await keySchemas.refOf(request);
   if (locks.isHeld(ref.id)) {
     figures.conflicts++;
+    figures.conflictingItems.push(`${operation} ${ref.id}`);
     throw conflictError();
   }
   if (!meter.reserve('write', ref.partitionKey, 1)) throw throttlingError('write', ref.tableName);

@@ -20,6 +20,7 @@ export async function transactGetItems(front: Front, request: TransactGetRequest
   const conflicts = ids.map((id) => (locks.isWritten(id) ? conflictReason : undefined));
   if (conflicts.some(Boolean)) {
     figures.conflicts++;
+    figures.conflictingItems.push(...ids.filter((_, index) => conflicts[index]).map((id) => `transaction ${id}`));
     throw cancelledError(conflicts);
   }
   const reserved = refs.map(({ partitionKey }) => meter.reserve('read', partitionKey, leastUnits));

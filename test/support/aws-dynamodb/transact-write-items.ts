@@ -62,6 +62,7 @@ async function write(front: Front, actions: Action[]): Promise<WrittenTransactio
   const conflicts = ids.map((id) => (locks.isHeld(id) ? conflictReason : undefined));
   if (conflicts.some(Boolean)) {
     figures.conflicts++;
+    figures.conflictingItems.push(...ids.filter((_, index) => conflicts[index]).map((id) => `transaction ${id}`));
     throw cancelledError(conflicts);
   }
   const reserved = actions.map(({ ref }) => meter.reserve('write', ref.partitionKey, leastUnits));

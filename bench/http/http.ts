@@ -1,0 +1,113 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
+import { printTable } from '../print-table.ts';
+import { startOurs } from './ours.ts';
+import { startPrefect, startsPerService } from './prefect.ts';
+import { caseNames, type CaseName, type Service } from './service.ts';
+
+const usage = `Usage: npm run bench:http -- [--rows 1000] [--prefect DIRECTORY]
+
+Measures requests over HTTP at 1, 4 and 16 callers, beside Prefect in the same run, in turns. Each service has processes of its own.
+Both are filled directly in their stores: what is measured goes over HTTP, filling does not.
+
+  --rows ROWS          the computations of a domain, and the flow runs of Prefect. Default: 1000
+  --prefect DIRECTORY  a virtual environment with Prefect: python3 -m venv DIRECTORY && DIRECTORY/bin/pip install prefect==3.8.*
+                       Without it, this service is measured alone.`;
+
+const callers = [1, 4, 16];
+const rounds = 3;
+/** Of each service, case, number of callers and round. */
+const requestsPerRound = 48;
+const startsPerRound = startsPerService / callers.length / rounds;
+
+interface Row {
+  case: CaseName;
+  callers: number;
+  [figure: string]: string | number;
+}
+
+function optionsFrom(args: string[]): { rows: number; prefect: string | undefined } {
+  try {
+    const { values } = parseArgs({ args, options: { rows: { type: 'string', default: '1000' }, prefect: { type: 'string' } } });
+    const rows = Number(values.rows);
+    if (Number.isInteger(rows) && rows > 0) return { rows, prefect: values.prefect };
+  } catch {
+    // The usage says it.
+  }
+  console.error(usage);
+  process.exit(2);
+}
+
+/** Sends requests by several callers at once. @returns milliseconds of each that succeeded, and of all; and how many failed */
+async function send(one: () => Promise<unknown>, { count, at }: { count: number; at: number }) {
+  const times: number[] = [];
+  let failed = 0;
+  let left = count;
+  const begun = performance.now();
+  const caller = async () => {
+    while (left-- > 0) {
+      const start = performance.now();
+      await one().then(
+        () => times.push(performance.now() - start),
+        () => (failed += 1),
+      );
+    }
+  };
+  await Promise.all(Array.from({ length: at }, caller));
+  return { times, duration: performance.now() - begun, failed };
+}
+
+async function measure(services: readonly Service[], name: CaseName, at: number): Promise<Row> {
+  const figures = services.map(() => ({ times: [] as number[], duration: 0, failed: 0 }));
+  const isOfRuns = name === 'start of a run' || name === 'report of its end';
+  const count = isOfRuns ? startsPerRound : requestsPerRound;
+  for (let round = 0; round < rounds; round++) {
+    for (const [index, service] of services.entries()) {
+      const one = service.cases[name];
+      if (!one) continue;
+      if (!isOfRuns && round === 0) await send(one, { count: at, at });
+      const { times, duration, failed } = await send(one, { count, at });
+      const figure = figures[index];
+      if (!figure) continue;
+      figure.times.push(...times);
+      figure.duration += duration;
+      figure.failed += failed;
+    }
+  }
+  const row: Row = { case: name, callers: at };
+  const medians = figures.map(({ times }) => times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0);
+  for (const [index, { name: service }] of services.entries()) {
+    const { times, duration, failed } = figures[index] ?? { times: [], duration: 1, failed: 0 };
+    row[`${service}, ms`] = Number((medians[index] ?? 0).toFixed(1));
+    row[`${service}, a second`] = Math.round((times.length * 1_000) / duration);
+    row[`${service}, failed`] = failed;
+  }
+  const [ours, ...peers] = figures.map(({ times, duration }) => times.length / duration);
+  for (const [index, rate] of peers.entries()) {
+    row[`times ${services[index + 1]?.name ?? ''}`] = ours && rate ? Number((ours / rate).toFixed(2)) : '';
+  }
+  return row;
+}
+
+const { rows, prefect } = optionsFrom(process.argv.slice(2));
+if (prefect !== undefined && !existsSync(join(prefect, 'bin/prefect'))) {
+  console.error(`There is no Prefect in ${prefect}.\n\n${usage}`);
+  process.exit(2);
+}
+const services: Service[] = [];
+try {
+  services.push(await startOurs(rows));
+  if (prefect !== undefined) services.push(await startPrefect(prefect, rows));
+  console.log(
+    `${rows.toLocaleString('en')} rows, medians of ${rounds} rounds in turns. Load of the machine before: ${loadavg()[0]?.toFixed(1) ?? ''}\n`,
+  );
+  const table: Row[] = [];
+  for (const name of caseNames) {
+    for (const at of callers) table.push(await measure(services, name, at));
+  }
+  printTable(table);
+} finally {
+  for (const service of services) await service.stop();
+}

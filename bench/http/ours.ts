@@ -1,0 +1,85 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { startDynamoDb } from '../../infra/local/dynamodb.ts';
+import { freePort } from '../../infra/local/free-port.ts';
+import { localCredentials } from '../../infra/local/local-credentials.ts';
+import { local } from '../../infra/local/local-environment.ts';
+import { deletePartition } from '../../shared/deletion/delete-partition.ts';
+import { numberedId } from '../../shared/identifiers.ts';
+import { indexedLists } from '../../shared/lists/indexed-list.ts';
+import { indexKeys, keyToWrite, listKeys } from '../../shared/table/keys.ts';
+import { deleteItems, incrementFrom, queryPrefix } from '../../shared/table/table.ts';
+import { patientDeadline } from '../../test/support/embedded-table.ts';
+import { readyComputations } from '../../test/support/builders-ready-computations.ts';
+import { callAs } from '../../test/infra/local/ready-computation.ts';
+import { agentEvent } from '../../test/support/lifecycle-scenario.ts';
+import { fill } from '../lists/fill.ts';
+import { startsPerService } from './prefect.ts';
+import { outputOf, request, startServer, type Service } from './service.ts';
+
+const domain = 'bench';
+
+/** Starts this service on one machine, in a process of its own, and fills a domain with computations directly in its table. */
+export async function startOurs(rows: number): Promise<Service> {
+  const engine = await startDynamoDb();
+  const port = await freePort();
+  const environment = { PORT: String(port), DYNAMODB_ENDPOINT: engine.endpoint };
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const command = [process.execPath, 'infra/local/start.ts'];
+  const stopServer = await startServer(command, { url: baseUrl, environment });
+  const groups = `${domain}:administrator,${domain}:cvm`;
+  const token = await outputOf([process.execPath, 'infra/local/token.ts', '--sub', 'alice', '--groups', groups], environment);
+  const call = callAs(baseUrl, token);
+  const client = new DynamoDBClient({ endpoint: engine.endpoint, region: 'local', credentials: localCredentials });
+  const document = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+  const table = { name: local.tableName, document, deadline: patientDeadline };
+
+  const list = indexedLists.computations(domain);
+  await call('POST', `/${domain}/computations`, { name: 'Survival after resection' });
+  const [template] = await queryPrefix(table, list.rows.pk, listKeys.prefixes.row, { limit: 1 });
+  if (!template) throw new Error('The service has not stored its first computation.');
+  const rowOf = (number: number, status: string) => ({
+    ...template,
+    ...keyToWrite(listKeys.row(list.rows, number)),
+    id: numberedId(number),
+    status,
+  });
+  const { lastNumber } = await fill(table, list, rows, rowOf);
+  // The index that was filled contains the first computation too.
+  for (const log of indexKeys.logs(list.index)) await deletePartition(table, log);
+  await deleteItems(table, [listKeys.counter(list.rows)]);
+  await incrementFrom(table, listKeys.counter(list.rows), lastNumber);
+
+  const headers = { authorization: `Bearer ${token}` };
+  const get = (path: string) => request('GET', `${baseUrl}/${domain}${path}`, { headers }).then(() => undefined);
+  const post = (path: string, body?: unknown) =>
+    request('POST', `${baseUrl}/${domain}${path}`, { headers, ...(body === undefined ? {} : { body }) });
+  const ready = await readyComputations(table, call, domain, startsPerService);
+  const started: { run: string; cvm: string }[] = [];
+  let cvms = 0;
+  const someId = numberedId(lastNumber);
+  return {
+    name: 'this service',
+    cases: {
+      create: () => post('/computations', { name: 'Survival after resection' }),
+      'read one': () => get(`/computations/${someId}`),
+      'first page': () => get('/computations?limit=10'),
+      'page at 90 %': () => get(`/computations?limit=10&offset=${Math.floor(rows * 0.9)}`),
+      'filtered page': () => get('/computations?limit=10&status=completed'),
+      'start of a run': async () => {
+        const cvm = `cvm-${++cvms}`;
+        const run = (await post(`/computations/${ready.pop() ?? ''}/run?cvm=${cvm}`)) as string;
+        started.push({ run, cvm });
+      },
+      'report of its end': async () => {
+        const { run, cvm } = started.pop() ?? { run: '', cvm: '' };
+        await post(`/cvms/${cvm}/reports`, { reports: [agentEvent(run, 'Complete', 'Completed')] });
+      },
+    },
+    stop: async () => {
+      document.destroy();
+      await stopServer();
+      await engine.stop();
+    },
+  };
+}

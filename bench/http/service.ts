@@ -1,0 +1,80 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+
+/** One of the services that are compared. Each runs in processes of its own. */
+export interface Service {
+  name: string;
+  /** What is requested in each case. A case that a service does not have is absent. */
+  cases: Partial<Record<CaseName, () => Promise<unknown>>>;
+  stop: () => Promise<void>;
+}
+
+export const caseNames = [
+  'create',
+  'read one',
+  'first page',
+  'page at 90 %',
+  'filtered page',
+  'start of a run',
+  'report of its end',
+] as const;
+export type CaseName = (typeof caseNames)[number];
+
+/** Sends a request. @throws Error unless the answer is 2xx */
+export async function request(
+  method: string,
+  url: string,
+  { headers = {}, body }: { headers?: Record<string, string>; body?: unknown } = {},
+): Promise<unknown> {
+  const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+  const response = await fetch(url, { method, headers: { 'content-type': 'application/json', ...headers }, ...sent });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${url} answered ${response.status}: ${text.slice(0, 300)}`);
+  return text === '' ? {} : JSON.parse(text);
+}
+
+/** Starts a process, and waits until its address answers. */
+export async function startServer(
+  command: string[],
+  { url, environment }: { url: string; environment: Record<string, string> },
+): Promise<() => Promise<void>> {
+  const [program = '', ...args] = command;
+  const child = spawn(program, args, { env: { ...process.env, ...environment }, stdio: ['ignore', 'ignore', 'pipe'] });
+  let output = '';
+  child.stderr.on('data', (bytes: Buffer) => (output = (output + bytes.toString()).slice(-2_000)));
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const stop = async () => {
+    child.kill('SIGTERM');
+    await ended;
+  };
+  await Promise.race([
+    untilItAnswers(url, child),
+    ended.then(() => {
+      throw new Error(`${program} did not start: ${output}`);
+    }),
+  ]);
+  return stop;
+}
+
+const longestStartInMilliseconds = 120_000;
+
+async function untilItAnswers(url: string, child: ChildProcess): Promise<void> {
+  const deadline = Date.now() + longestStartInMilliseconds;
+  while (child.exitCode === null) {
+    const isUp = await fetch(url).then(
+      (response) => response.status < 500,
+      () => false,
+    );
+    if (isUp) return;
+    if (Date.now() > deadline) throw new Error(`${url} does not answer.`);
+    await delay(200);
+  }
+}
+
+/** Returns what a command prints. */
+export async function outputOf(command: string[], environment: Record<string, string>): Promise<string> {
+  const [program = '', ...args] = command;
+  const { stdout } = await promisify(execFile)(program, args, { env: { ...process.env, ...environment } });
+  return stdout.trim();
+}

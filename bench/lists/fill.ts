@@ -1,0 +1,209 @@
+import { numberedId } from '../../shared/identifiers.ts';
+import { changeTree } from '../../shared/lists/change-tree.ts';
+import { buildTree } from './build-tree.ts';
+import { deletePartition } from '../../shared/deletion/delete-partition.ts';
+import { emptyHead, encodeHead, parseHead, type Head } from '../../shared/lists/head.ts';
+import { groupOfOwner, indexedLists, stateOf, type IndexedList } from '../../shared/lists/indexed-list.ts';
+import { countsOf, type Member } from '../../shared/lists/node.ts';
+import { readTree } from '../../shared/lists/snapshot.ts';
+import { nodeItems, StoredNodes } from '../../shared/lists/stored-nodes.ts';
+import { decodeEdge, divideEdge, encodeEdge } from '../../shared/lists/tree.ts';
+import { indexKeys, keyToWrite, listKeys, type Key } from '../../shared/table/keys.ts';
+import { deleteItems, getItem, putItem, putItems, type Item, type Table } from '../../shared/table/table.ts';
+
+/** How many of a thousand computations have each status. In addition, a tenth of all assigned numbers was deleted. */
+const statuses = Object.entries({ completed: 620, created: 180, failed: 150, cancelled: 40, running: 9, stopping: 1 });
+const deletedShare = 0.1;
+const membersPerBatch = 50_000;
+
+export const rareStatus = 'stopping';
+export const owners = ['7c1f4f0e-6f0b-4a53-9f3c-1d2f6a7f9b21', 'a', 'b', 'c'] as const;
+const groups = owners.map(groupOfOwner);
+export const ownerOf = (number: number) => owners[number % owners.length] ?? owners[0];
+
+type RowOf = (number: number, status: string) => Item;
+
+const rowOfList =
+  (list: IndexedList): RowOf =>
+  (number, status) =>
+    rowOf(list, number, status);
+
+export interface Filled {
+  /** The number of members by status. */
+  totals: Map<string, number>;
+  lastNumber: number;
+}
+
+/** A list of computations, with or without the tree of its filter. */
+export function aList(domain: string, isFiltered: boolean): IndexedList {
+  const list = indexedLists.computations(domain);
+  return isFiltered ? list : { ...list, index: { ...list.index, trees: { c: undefined } } };
+}
+
+/**
+ * Writes in bulk what creates, transitions and folds would have left. Rows are written only where pages are read: the newest and
+ * the oldest, about the middle, and those of the rare status.
+ */
+export async function fill(table: Table, list: IndexedList, size: number, row: RowOf = rowOfList(list)): Promise<Filled> {
+  const started = performance.now();
+  const [totals, lastNumber] = await writeRows(table, list, size, row);
+  const trees = new Map<string, Uint8Array[]>();
+  for (const letter of lettersOf(list)) {
+    const members = letter === list.tree ? membersOf(list, size) : membersByGroup(list, size);
+    trees.set(letter, await buildTree(table, list.index, members));
+  }
+  await commitTrees(table, list, trees);
+  const seconds = Math.round((performance.now() - started) / 1_000);
+  process.stderr.write(`Filled ${size.toLocaleString('en')} members in ${seconds} s\n`);
+  return { totals, lastNumber };
+}
+
+async function writeRows(table: Table, list: IndexedList, size: number, row: RowOf): Promise<[Map<string, number>, number]> {
+  const totals = new Map<string, number>();
+  const names = new Map(Object.entries(list.states).map(([status, state]) => [state, status]));
+  const aroundMiddle = Math.max(6_000, size / 5_000);
+  let members = 0;
+  let lastNumber = 0;
+  let rows: Item[] = [];
+  for (const { number, state } of membersOf(list, size)) {
+    const status = names.get(state) ?? '';
+    members += 1;
+    lastNumber = number;
+    const isAtEdge = members > size - 10_000 || members < 3_000;
+    const isPaged = isAtEdge || Math.abs(members - size / 2) < aroundMiddle || Math.abs(members - size + 20_000) < 500;
+    if (isPaged || (status === rareStatus && size < 50_000_000)) rows.push(row(number, status));
+    totals.set(status, (totals.get(status) ?? 0) + 1);
+    if (rows.length < 4_000) continue;
+    await putRows(table, rows);
+    rows = [];
+  }
+  await putRows(table, rows);
+  return [totals, lastNumber];
+}
+
+/** Removes all members in bulk, and what is in the log: the domain is empty afterwards. */
+export async function removeAll(table: Table, list: IndexedList, size: number): Promise<void> {
+  const { index } = list;
+  for (const log of indexKeys.logs(index)) await deletePartition(table, log);
+  const head = parseHead(await getItem(table, indexKeys.head(index)));
+  const trees = new Map<string, Uint8Array[]>();
+  const letters = lettersOf(list);
+  for (const letter of letters) trees.set(letter, encodeEdge(await readTree(table, index, head, letter)));
+  for (const letter of letters) {
+    const members = letter === list.tree ? membersOf(list, size) : membersByGroup(list, size);
+    for (const batch of inBatches(members)) await remove(table, list, { trees, letter, batch });
+  }
+  await deletePartition(table, list.rows.pk);
+  await deletePartition(table, indexKeys.partition(index));
+  await commitTrees(table, list, trees);
+}
+
+function lettersOf({ index, tree }: IndexedList): string[] {
+  const filter = index.trees[tree];
+  return filter === undefined ? [tree] : [tree, filter];
+}
+
+/** The members of a list, the same each time, sorted by number. */
+function* membersOf(list: IndexedList, size: number): Generator<Member> {
+  const random = sequence(size);
+  const states = new Map(statuses.map(([status]) => [status, stateOf(list, status)]));
+  for (let number = 1, members = 0; members < size; number++) {
+    if (random() < deletedShare) continue;
+    members += 1;
+    yield { group: '', number, state: states.get(pickStatus(random)) ?? 0 };
+  }
+}
+
+function* membersByGroup(list: IndexedList, size: number): Generator<Member> {
+  for (const group of groups.toSorted()) {
+    for (const member of membersOf(list, size)) {
+      if (groupOf(member.number) === group) yield { ...member, group };
+    }
+  }
+}
+
+const groupOf = (number: number) => groups[number % groups.length] ?? '';
+
+function* inBatches(members: Iterable<Member>): Generator<Member[]> {
+  let batch: Member[] = [];
+  for (const member of members) {
+    if (batch.push(member) < membersPerBatch) continue;
+    yield batch;
+    batch = [];
+  }
+  yield batch;
+}
+
+interface Batch {
+  trees: Map<string, Uint8Array[]>;
+  letter: string;
+  batch: Member[];
+}
+
+async function remove(table: Table, { index }: IndexedList, { trees, letter, batch }: Batch): Promise<void> {
+  const changes = batch.map((member) => ({ ...member, state: 0 }));
+  const changed = await changeTree(decodeEdge(trees.get(letter) ?? []), changes, new StoredNodes(table, index));
+  await putItems(table, nodeItems(index, changed.written));
+  await deleteItems(
+    table,
+    changed.dropped.map((id) => indexKeys.node(index, id)),
+  );
+  trees.set(letter, encodeEdge(changed.tree));
+}
+
+async function commitTrees(table: Table, { index }: IndexedList, trees: Map<string, Uint8Array[]>): Promise<void> {
+  const head: Head = { ...emptyHead, version: 1, totals: {}, leaves: {}, branches: {}, roots: {} };
+  for (const [letter, edge] of trees) {
+    const tree = decodeEdge(edge);
+    const isList = letter in index.trees;
+    const { upper, branch, leaf } = divideEdge(tree, isList);
+    if (isList) head.totals[letter] = [...countsOf(tree)];
+    if (leaf) head.leaves[letter] = leaf;
+    if (branch) head.branches[letter] = branch;
+    if (upper.length === 0) continue;
+    head.roots[letter] = 'filled';
+    await putItem(table, { ...indexKeys.root(index, letter, 'filled'), edge: upper });
+  }
+  await putItem(table, { ...indexKeys.head(index), ...encodeHead(head) });
+}
+
+async function putRows(table: Table, rows: Item[]): Promise<void> {
+  const sideBySide = 4;
+  const share = Math.ceil(rows.length / sideBySide);
+  const parts = Array.from({ length: sideBySide }, (_, part) => rows.slice(part * share, (part + 1) * share));
+  await Promise.all(parts.map((part) => putItems(table, part as (Item & Key)[])));
+}
+
+export function rowOf(list: IndexedList, number: number, status: string) {
+  const createdAt = new Date(Date.UTC(2025, 0, 1) + number * 240_000).toISOString();
+  return {
+    ...keyToWrite(listKeys.row(list.rows, number)),
+    id: numberedId(number),
+    name: `Survival after resection ${number}`,
+    description: 'Kaplan-Meier estimate over the registries of three hospitals, by stage and age.',
+    owner: ownerOf(number),
+    status,
+    created_at: createdAt,
+    updated_at: createdAt,
+  };
+}
+
+function pickStatus(random: () => number): string {
+  let left = random() * 1_000;
+  for (const [status, share] of statuses) {
+    left -= share;
+    if (left < 0) return status;
+  }
+  return 'completed';
+}
+
+/** Returns a seeded generator of numbers from 0 to 1 (mulberry32). */
+function sequence(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

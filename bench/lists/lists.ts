@@ -1,0 +1,72 @@
+import { parseArgs } from 'node:util';
+import { carryOverName } from '../../shared/lists/old-lists.ts';
+import { migrationKeys } from '../../shared/table/keys.ts';
+import { putItem } from '../../shared/table/table.ts';
+import { startProxiedTable } from '../../test/support/proxied-table.ts';
+import { printTable } from '../print-table.ts';
+import { measureChanges, type MeasuredChange } from './changes.ts';
+import { limit, measurePages, repetitions, unfolded, type Measurement } from './pages.ts';
+import { verdicts } from './verdicts.ts';
+
+const usage = `Usage: npm run bench:lists -- [--changes SIZE] [--delete] [SIZE ...]
+
+Measures pages of lists with SIZE members: calls in a row, read units, processor time.
+
+  SIZE            the members of a list. Default: 1000 100000. From 50 million on, without the filter by owner.
+  --delete        also deletes all members, and reads the first page again
+  --changes SIZE  measures the write units of changes in a list with so many members, among the newest and anywhere`;
+
+/** A list of this size is filled in some minutes, if it has no filter. */
+const huge = 50_000_000;
+
+interface Options {
+  sizes: number[];
+  changes: number | undefined;
+  deletes: boolean;
+}
+
+function optionsFrom(args: string[]): Options {
+  try {
+    const { positionals, values } = parseArgs({
+      args,
+      allowPositionals: true,
+      options: { changes: { type: 'string' }, delete: { type: 'boolean' } },
+    });
+    const sizes = positionals.length > 0 ? positionals.map(Number) : values.changes === undefined ? [1_000, 100_000] : [];
+    const changes = values.changes === undefined ? undefined : Number(values.changes);
+    if ([...sizes, changes ?? 1].every((size) => Number.isInteger(size) && size > 0))
+      return { sizes, changes, deletes: values.delete ?? false };
+  } catch {
+    // The usage says it.
+  }
+  console.error(usage);
+  process.exit(2);
+}
+
+// Changes set members to states whatever their state is, which folds log as a difference.
+process.env['LOG_LEVEL'] ??= 'SILENT';
+process.env['STAGE'] ??= 'bench';
+process.env['METRICS_NAMESPACE'] ??= '';
+const { sizes, changes, deletes } = optionsFrom(process.argv.slice(2));
+const proxied = await startProxiedTable();
+await putItem(proxied.direct, { ...migrationKeys.state(carryOverName), done_at: new Date().toISOString() });
+try {
+  const pages: Measurement[] = [];
+  for (const size of sizes) pages.push(...(await measurePages(proxied, size, { isFiltered: size < huge, deletes })));
+  if (pages.length > 0) {
+    console.log(`\nPages of ${limit}, with ${unfolded} changes that are not folded yet. Milliseconds, of the processor and`);
+    console.log(`in all, are means and medians of ${repetitions} calls directly to the engine\n`);
+    printTable(pages);
+  }
+  const measured: MeasuredChange[] = changes === undefined ? [] : await measureChanges(proxied, changes);
+  if (measured.length > 0) {
+    console.log('\nChanges, in write units with their row (2 units) and their share of the folds and of what these delete\n');
+    printTable(measured);
+  }
+  for (const { what, holds } of verdicts(pages, measured)) {
+    console.log(`${holds ? 'holds ' : 'BROKEN'}  ${what}`);
+    if (!holds) process.exitCode = 1;
+  }
+} finally {
+  await proxied.stop();
+}

@@ -1,0 +1,154 @@
+import { readDays } from '../../shared/lists/days.ts';
+import {
+  groupOfOwner,
+  indexedLists,
+  memberChange,
+  numberOfRow,
+  stateOf,
+  type IndexedList,
+} from '../../shared/lists/indexed-list.ts';
+import { logChange } from '../../shared/lists/log.ts';
+import { readPage, type PageRequest } from '../../shared/lists/read-page.ts';
+import { listKeys } from '../../shared/table/keys.ts';
+import { queryPrefix, type Table } from '../../shared/table/table.ts';
+import { transact } from '../../shared/table/transaction.ts';
+import type { ProxiedTable } from '../../test/support/proxied-table.ts';
+import { aList, fill, ownerOf, owners, rareStatus, removeAll, rowOf, type Filled } from './fill.ts';
+
+export const limit = 10;
+export const repetitions = 41;
+export const unfolded = 64;
+const dayOfChanges = 20_100;
+
+export interface Measurement {
+  size: number;
+  what: string;
+  offset: number;
+  total: number;
+  sequentialCalls: number;
+  calls: number;
+  readUnits: number;
+  /** Of all answers, as JSON. */
+  kilobytes: number;
+  /** Processor time of this process. */
+  cpu: number;
+  milliseconds: number;
+}
+
+interface Read {
+  what: string;
+  offset: number;
+  read: (table: Table) => Promise<number>;
+}
+
+/** Fills a domain, reads its pages, deletes all its members and reads the first page again. */
+export async function measurePages(
+  proxied: ProxiedTable,
+  size: number,
+  { isFiltered, deletes }: { isFiltered: boolean; deletes: boolean },
+): Promise<Measurement[]> {
+  const list = aList(`bench-${size}`, isFiltered);
+  const { table, direct } = proxied;
+  const measurements: Measurement[] = [];
+  const empty = indexedLists.computations(`bench-empty-${size}`);
+  await addUnfolded(direct, empty, 0);
+  measurements.push(await measure(proxied, pageOf(empty, { limit, offset: 0 }, 'empty domain')));
+  const filled = await fill(direct, list, size);
+  await addUnfolded(direct, list, filled.lastNumber);
+  // A process that reads the status for the first time does not know where its newest members are.
+  measurements.push(await measureCold(proxied, pageOf(list, { limit, offset: 0, state: 'completed' }, 'completed, cold')));
+  await readPage(table, list, { limit, offset: 0, state: 'completed' });
+  for (const read of readsOf(list, size, filled)) measurements.push(await measure(proxied, read));
+  if (deletes) {
+    await removeAll(direct, list, size);
+    await addUnfolded(direct, list, filled.lastNumber);
+    measurements.push(await measure(proxied, pageOf(list, { limit, offset: 0 }, 'all deleted')));
+  }
+  return measurements.map((each) => ({ ...each, size }));
+}
+
+function readsOf(list: IndexedList, size: number, { totals }: Filled): Read[] {
+  const reads = offsetsIn(size).map((offset) => pageOf(list, { limit, offset }, 'all'));
+  for (const state of ['completed', rareStatus]) {
+    reads.push(...offsetsIn(totals.get(state) ?? 0).map((offset) => pageOf(list, { limit, offset, state }, state)));
+  }
+  const group = groupOfOwner(owners[0]);
+  if (list.index.trees[list.tree] !== undefined) {
+    reads.push(...offsetsIn(size / owners.length - 100).map((offset) => pageOf(list, { limit, offset, group }, 'owner')));
+  }
+  const days = { first: dayOfChanges - 365, last: dayOfChanges };
+  reads.push({
+    what: 'statistics',
+    offset: 0,
+    read: async (table) => (await readDays(table, list, days)).length,
+  });
+  return reads;
+}
+
+function pageOf(list: IndexedList, page: PageRequest, what: string): Read {
+  return { what, offset: page.offset, read: async (table) => (await readPage(table, list, page)).total };
+}
+
+function offsetsIn(size: number): number[] {
+  return [...new Set([0, 5_000, Math.floor(size / 2), Math.max(0, size - limit)])]
+    .filter((offset) => offset < size)
+    .sort((a, b) => a - b);
+}
+
+async function measure(proxied: ProxiedTable, read: Read): Promise<Measurement> {
+  await read.read(proxied.table);
+  return { ...(await measureCold(proxied, read)), ...(await timed(() => read.read(proxied.direct))) };
+}
+
+async function measureCold({ table, proxy }: ProxiedTable, { what, offset, read }: Read): Promise<Measurement> {
+  proxy.reset();
+  const total = await read(table);
+  return {
+    size: 0,
+    what,
+    offset,
+    total,
+    sequentialCalls: proxy.sequentialCalls(),
+    calls: proxy.calls.length,
+    readUnits: proxy.readUnits(),
+    kilobytes: round(proxy.calls.reduce((sum, { answerBytes }) => sum + answerBytes, 0) / 1_000),
+    cpu: 0,
+    milliseconds: 0,
+  };
+}
+
+async function timed(read: () => Promise<unknown>): Promise<{ cpu: number; milliseconds: number }> {
+  const times: number[] = [];
+  for (let warm = 0; warm < repetitions; warm++) await read();
+  const before = process.cpuUsage();
+  for (let repetition = 0; repetition < repetitions; repetition++) {
+    const start = performance.now();
+    await read();
+    times.push(performance.now() - start);
+  }
+  const { user, system } = process.cpuUsage(before);
+  return {
+    cpu: round((user + system) / 1_000 / repetitions),
+    milliseconds: round(times.sort((a, b) => a - b)[Math.floor(repetitions / 2)] ?? 0),
+  };
+}
+
+const round = (value: number) => Number(value.toFixed(2));
+
+/** Changes that no fold has moved into the trees yet: a third are creates, a third are starts and a third are ends of runs. */
+async function addUnfolded(table: Table, list: IndexedList, lastNumber: number): Promise<void> {
+  const newest = await queryPrefix(table, list.rows.pk, listKeys.prefixes.row, { limit: 1_000, newestFirst: true });
+  const idle = newest.filter(({ status }) => status === 'created').map(numberOfRow);
+  const runs = indexedLists.runs(list.rows.pk.slice('computations#'.length));
+  for (let change = 1; change <= unfolded; change++) {
+    const old = change % 3 === 0 ? undefined : idle[change];
+    const number = old ?? lastNumber + change;
+    const now = old === undefined ? 'created' : change % 3 === 1 ? 'running' : 'completed';
+    const group = groupOfOwner(ownerOf(number));
+    const changes = [memberChange(list, number, { ...(old === undefined ? {} : { before: 'created' }), now, group })];
+    if (old !== undefined) changes.push(memberChange(runs, 900_000_000 + change, { now, group: number.toString(36) }));
+    const entered = { day: dayOfChanges, state: stateOf(list, now) };
+    const step = logChange(list.index, number, { version: 2, changes, entered });
+    await transact(table, [{ put: { Item: rowOf(list, number, now) } }, step]);
+  }
+}

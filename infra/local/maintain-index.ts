@@ -1,0 +1,140 @@
+import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { checkPage, checkTotals } from '../../shared/lists/check-list.ts';
+import { indexedLists, listsOfIndex, type IndexedList } from '../../shared/lists/indexed-list.ts';
+import { rebuildIndex } from '../../shared/lists/rebuild.ts';
+import type { Table } from '../../shared/table/table.ts';
+import { nameIn, stages } from '../stages.ts';
+import { parseOptions, runCommand, UsageError } from './arguments.ts';
+import { lockDirectory } from './data/lock-directory.ts';
+import { startDynamoDb } from './dynamodb.ts';
+import { localCredentials } from './local-credentials.ts';
+import { local } from './local-environment.ts';
+
+const usage = `Usage: npm run index -- check|rebuild --domain DOMAIN [--asset ID] --stage STAGE | --data DIR
+
+check compares the lists of a domain with their rows: every member, its state and its place in the filters, and all totals.
+rebuild builds the index of these lists anew from the rows. Repeat it if it was interrupted: it continues where it was.
+
+  --domain DOMAIN  the lists of computations, runs, assets and CVMs of this domain
+  --asset ID       instead, the list of the computations that this asset is linked to
+  --stage STAGE    on AWS, with the credentials of the environment, while the service goes on
+  --data DIR       in the directory of a service on this machine, which must not run. With DYNAMODB_ENDPOINT, no directory is needed.
+
+The exit code is 0 if no list differs from its rows, 1 if one does or the command fails, 2 for a mistake on the command line.`;
+
+interface OpenTable {
+  table: Table;
+  close: () => Promise<void>;
+}
+
+await runCommand(usage, async () => {
+  const [action, ...args] = process.argv.slice(2);
+  const options = parseOptions(
+    {
+      domain: { type: 'string' },
+      asset: { type: 'string' },
+      stage: { type: 'string' },
+      data: { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
+    },
+    action?.startsWith('-') ? process.argv.slice(2) : args,
+  );
+  if (options.help) {
+    process.stdout.write(`${usage}\n`);
+    return;
+  }
+  if (action !== 'check' && action !== 'rebuild') throw new UsageError('The first argument must be check or rebuild.');
+  const indexes = indexesOf(options);
+  const { table, close } = options.stage === undefined ? await openHere(options.data) : await openStage(options.stage);
+  try {
+    for (const lists of indexes) await (action === 'check' ? checkAll(table, lists) : rebuild(table, lists));
+  } finally {
+    await close();
+  }
+});
+
+type Lists = [IndexedList, ...IndexedList[]];
+
+function indexesOf({ domain, asset }: { domain?: string | undefined; asset?: string | undefined }): Lists[] {
+  if (asset !== undefined) return [[indexedLists.linkedComputations(asset)]];
+  if (domain === undefined) throw new UsageError('--domain is required.');
+  return [indexedLists.computations(domain), indexedLists.assets(domain), indexedLists.cvms(domain)].flatMap(({ index }) => {
+    const lists = listsOfIndex(index.scope);
+    return lists ? [lists] : [];
+  });
+}
+
+async function checkAll(table: Table, lists: Lists): Promise<void> {
+  for (const list of lists) {
+    let checked = 0;
+    let wrong = 0;
+    for (let from: number | undefined = 1; from !== undefined;) {
+      const { rows, mismatches, next } = await checkPage(table, list, from);
+      for (const { tree, group, number, row, index } of mismatches) {
+        print(
+          `${list.rows.pk}: number ${number}${group && ` of ${group}`} is in state ${row}, in the tree ${tree} in state ${index}.`,
+        );
+      }
+      checked += rows;
+      wrong += mismatches.length;
+      from = next;
+    }
+    const totals = await checkTotals(table, list);
+    for (const sentence of totals) print(sentence);
+    print(`${list.rows.pk}: ${checked} rows checked, ${wrong + totals.length} differences.`);
+    if (wrong + totals.length > 0) process.exitCode = 1;
+  }
+}
+
+async function rebuild(table: Table, lists: Lists): Promise<void> {
+  let entered = 0;
+  await rebuildIndex(table, lists, (rows) => (entered += rows));
+  print(`${lists[0].index.scope}: the index was built anew from ${entered} rows.`);
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+async function openStage(name: string): Promise<OpenTable> {
+  const stage = stages.find((each) => each.name === name);
+  if (!stage) throw new UsageError(`There is no stage ${name}. Stages: ${stages.map((each) => each.name).join(' ')}.`);
+  const client = new DynamoDBClient({ region: stage.region });
+  return opened(client, stage.existing?.tableName ?? (await tableOf(client, `${nameIn(stage, 'state')}-`)));
+}
+
+/** Returns the table whose name begins with the name of the stage's stack. @throws Error if there is not exactly one */
+async function tableOf(client: DynamoDBClient, prefix: string): Promise<string> {
+  const found: string[] = [];
+  let after: string | undefined;
+  do {
+    const page = await client.send(new ListTablesCommand({ ExclusiveStartTableName: after }));
+    found.push(...(page.TableNames ?? []).filter((name) => name.startsWith(prefix)));
+    after = page.LastEvaluatedTableName;
+  } while (after !== undefined);
+  const [name, ...others] = found;
+  if (name === undefined || others.length > 0) throw new Error(`${found.length} tables have a name that begins with ${prefix}.`);
+  return name;
+}
+
+async function openHere(dataDirectory: string | undefined): Promise<OpenTable> {
+  const isNamed = Boolean(process.env['DYNAMODB_ENDPOINT']);
+  if (dataDirectory === undefined && !isNamed) throw new UsageError('--stage or --data is required.');
+  const unlock = dataDirectory === undefined || isNamed ? undefined : lockDirectory(dataDirectory);
+  const engine = await startDynamoDb(dataDirectory === undefined ? {} : { dataDirectory });
+  const client = new DynamoDBClient({ endpoint: engine.endpoint, region: 'local', credentials: localCredentials });
+  const { table, close } = opened(client, local.tableName);
+  const closeAll = async () => {
+    await close();
+    await engine.stop();
+    await unlock?.();
+  };
+  return { table, close: closeAll };
+}
+
+function opened(client: DynamoDBClient, name: string): OpenTable {
+  const document = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+  const close = async () => document.destroy();
+  return { table: { name, document }, close };
+}

@@ -1,0 +1,115 @@
+import { systemClock } from '../clock.ts';
+import { listKeys } from '../table/keys.ts';
+import { queryBetween, type Item, type Table } from '../table/table.ts';
+import { groupOfRow, numberOfRow, stateOfRow, type IndexedList } from './indexed-list.ts';
+import { countsOf, sumOf, type Member, type State } from './node.ts';
+import { allStates } from './read-page.ts';
+import { membersBetween } from './members-between.ts';
+import type { View } from './select-members.ts';
+import { withSnapshot, type Snapshot } from './snapshot.ts';
+
+/** A member that a list's index has in another state than its row. State 0: it is not there. */
+export interface Mismatch {
+  /** The letter of the tree: that of the list, or that of its filter. */
+  tree: string;
+  group: string;
+  number: number;
+  row: State;
+  index: State;
+}
+
+export interface CheckedPage {
+  rows: number;
+  mismatches: Mismatch[];
+  /** Where the next page begins; undefined after the last one. */
+  next: number | undefined;
+}
+
+const rowsPerPage = 500;
+/** Rows and index are read at different moments, so what differs is read again. A change that is under way is over by then. */
+const reads = 3;
+const pauseInMilliseconds = 1_500;
+/** No list issues this number. */
+const afterAll = 2 ** 48;
+
+/** Compares the index with the next 500 rows from a number on, while changes go on. */
+export async function checkPage(table: Table, list: IndexedList, from: number): Promise<CheckedPage> {
+  const clock = table.clock ?? systemClock;
+  let page = await comparePage(table, list, from);
+  for (let read = 1; read < reads && page.mismatches.length > 0; read++) {
+    await clock.wait(pauseInMilliseconds);
+    const again = await comparePage(table, list, from);
+    const lasting = new Set(page.mismatches.map(textOf));
+    page = { ...again, mismatches: again.mismatches.filter((mismatch) => lasting.has(textOf(mismatch))) };
+  }
+  return page;
+}
+
+function textOf({ tree, group, number, row, index }: Mismatch): string {
+  return [tree, group, number, row, index].join(' ');
+}
+
+function comparePage(table: Table, list: IndexedList, from: number): Promise<CheckedPage> {
+  const filter = list.index.trees[list.tree];
+  const compare = async (snapshot: Snapshot, rows: Item[] = []): Promise<CheckedPage> => {
+    const isLast = rows.length < rowsPerPage;
+    const members = rows.map((row) => ({ group: groupOfRow(list, row), number: numberOfRow(row), state: stateOfRow(list, row) }));
+    const to = isLast ? afterAll : (members.at(-1)?.number ?? 0) + 1;
+    const view = await snapshot.view(list.tree);
+    const indexed = await membersBetween(view, { group: '', number: from }, { group: '', number: to });
+    const mismatches = compareMembers(
+      list.tree,
+      members.map((member) => ({ ...member, group: '' })),
+      indexed,
+    );
+    if (filter !== undefined)
+      mismatches.push(...compareMembers(filter, members, await sameMembers(await snapshot.view(filter), members)));
+    return { rows: rows.length, mismatches, next: isLast ? undefined : to };
+  };
+  const first = listKeys.row(list.rows, from);
+  return withSnapshot(table, list.index, compare, {
+    roots: filter === undefined ? [list.tree] : [list.tree, filter],
+    beside: () => queryBetween(table, first, listKeys.row(list.rows, afterAll), { limit: rowsPerPage }),
+  });
+}
+
+/** Reads what a filter's tree has in the places of members. */
+async function sameMembers(view: View, members: readonly Member[]): Promise<Member[]> {
+  const found = members.map(({ group, number }) => membersBetween(view, { group, number }, { group, number: number + 1 }));
+  return (await Promise.all(found)).flat();
+}
+
+function compareMembers(tree: string, rows: readonly Member[], indexed: readonly Member[]): Mismatch[] {
+  const place = ({ group, number }: Member) => `${group}/${number}`;
+  const inIndex = new Map(indexed.map((member) => [place(member), member]));
+  const inRows = new Set(rows.map(place));
+  const wrong = rows.flatMap((member) => {
+    const state = inIndex.get(place(member))?.state ?? 0;
+    return state === member.state ? [] : [{ tree, group: member.group, number: member.number, row: member.state, index: state }];
+  });
+  const extra = indexed.filter((member) => !inRows.has(place(member)));
+  return [...wrong, ...extra.map(({ group, number, state }) => ({ tree, group, number, row: 0, index: state }))];
+}
+
+/**
+ * Compares the totals of an index with each other, at one moment: those of the head and of each tree.
+ * @returns what differs, as sentences
+ */
+export function checkTotals(table: Table, list: IndexedList): Promise<string[]> {
+  const filter = list.index.trees[list.tree];
+  const compare = async (snapshot: Snapshot): Promise<string[]> => {
+    const counts = countsOf((await snapshot.view(list.tree)).tree);
+    const ofHead = snapshot.head.totals[list.tree] ?? [];
+    const differing = counts.flatMap((count, state) => {
+      const inHead = ofHead[state] ?? 0;
+      return inHead === count ? [] : [`${list.rows.pk}: the head counts ${inHead} members in state ${state}, the tree ${count}.`];
+    });
+    if (filter === undefined) return differing;
+    const inFilter = sumOf(countsOf((await snapshot.view(filter)).tree), new Set(allStates));
+    const inTree = sumOf(counts, new Set(allStates));
+    if (inFilter !== inTree)
+      differing.push(`${list.rows.pk}: the tree of the filter has ${inFilter} members, the list ${inTree}.`);
+    return differing;
+  };
+  return withSnapshot(table, list.index, compare, { roots: filter === undefined ? [list.tree] : [list.tree, filter] });
+}

@@ -1,0 +1,54 @@
+import * as v from 'valibot';
+import { systemClock } from '../clock.ts';
+import { log } from '../logger.ts';
+import { emitMetric } from '../metrics.ts';
+import { dueFoldKeys } from '../table/keys.ts';
+import { parseStored } from '../table/parse-stored.ts';
+import { deleteItemIf, queryPartition, type Item, type Table } from '../table/table.ts';
+import { foldChanges } from './fold.ts';
+import { listsOfIndex } from './indexed-list.ts';
+
+/** A fold marks its index before it commits. After this time it is over or has died. */
+const longestFoldInMilliseconds = 60_000;
+/** Also a single change is folded: the next change of the list may be long in coming. */
+const leastSteps = 1;
+const indexesAtOnce = 10;
+
+const storedMark = v.object({ pk: v.string(), sk: v.string(), marked_at: v.number() });
+
+/**
+ * Folds what is left in the log of each index that was folded lately, and deletes what earlier folds replaced. If an index fails,
+ * the others are folded nevertheless.
+ * @returns the number of indexes that were looked at
+ * @throws AggregateError if an index failed
+ */
+export async function foldDueLists(table: Table): Promise<number> {
+  const marks = (await Promise.all(dueFoldKeys.shards.map((shard) => queryPartition(table, shard)))).flat();
+  const failures: unknown[] = [];
+  let longestLog = 0;
+  for (let start = 0; start < marks.length; start += indexesAtOnce) {
+    const results = await Promise.allSettled(marks.slice(start, start + indexesAtOnce).map((mark) => foldMarked(table, mark)));
+    for (const result of results) {
+      if (result.status === 'fulfilled') longestLog = Math.max(longestLog, result.value);
+      else failures.push(result.reason);
+    }
+  }
+  if (longestLog > 0) emitMetric('Waiting', longestLog, { task: 'maintenance/fold-lists' });
+  for (const failure of failures) log('ERROR', 'The changes of a list were not folded.', {}, failure);
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} of ${marks.length} lists were not folded.`);
+  return marks.length;
+}
+
+/** Folds a marked index, and removes the mark if nothing was left to do. @returns the number of changes that were in its log */
+async function foldMarked(table: Table, mark: Item): Promise<number> {
+  const { pk, sk: scope, marked_at } = parseStored(storedMark, mark, 'mark of a list to fold');
+  const lists = listsOfIndex(scope);
+  if (!lists) throw new Error(`No list has the index ${scope}.`);
+  const { steps, folds } = await foldChanges(table, lists[0].index, leastSteps);
+  const isOver = (table.clock ?? systemClock).now() - marked_at > longestFoldInMilliseconds;
+  if (steps === 0 && folds === 0 && isOver) {
+    const unchanged = { ConditionExpression: 'marked_at = :at', ExpressionAttributeValues: { ':at': marked_at } };
+    await deleteItemIf(table, { pk, sk: scope }, unchanged);
+  }
+  return steps;
+}

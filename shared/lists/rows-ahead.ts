@@ -1,0 +1,45 @@
+import { listKeys } from '../table/keys.ts';
+import { queryBetween, queryPrefix, type Item, type Table } from '../table/table.ts';
+import type { IndexedList } from './indexed-list.ts';
+import type { PageRequest } from './read-page.ts';
+
+/** With a filter by state, this many rows are read ahead for each row of the page. */
+const rowsPerWanted = 4;
+const maxRows = 100;
+/** No list issues this number. */
+const afterAll = 2 ** 48;
+
+/**
+ * Where the rows of first pages by state were when this process last read them, by the client of the table. Only a guess which rows
+ * to read at the same time as the index, which alone decides what is on a page.
+ */
+const lastPages = new WeakMap<object, Map<string, { oldest: number; isScattered: boolean }>>();
+const maxPages = 1_000;
+
+const nameOf = ({ rows }: IndexedList, { state = '', offset, limit }: PageRequest) => [rows.pk, state, offset, limit].join(' ');
+
+/** Reads the rows that a first page probably consists of: the newest, or those about where the page was before. */
+export async function readRowsAhead(table: Table, list: IndexedList, request: PageRequest): Promise<Item[]> {
+  const { limit, offset, state } = request;
+  const newest = (rows: number) => queryPrefix(table, list.rows.pk, listKeys.prefixes.row, { limit: rows, newestFirst: true });
+  if (state === undefined) return newest(offset + limit);
+  const rows = Math.min(maxRows, (offset + limit) * rowsPerWanted);
+  const last = lastPages.get(table.document)?.get(nameOf(list, request));
+  if (!last) return newest(rows);
+  if (last.isScattered) return [];
+  return queryBetween(table, listKeys.row(list.rows, last.oldest), listKeys.row(list.rows, afterAll), { limit: rows });
+}
+
+/** Notes where the rows of a first page by state are. @param numbers newest first */
+export function notePage(table: Table, list: IndexedList, request: PageRequest, numbers: readonly number[]): void {
+  const [newest, oldest] = [numbers.at(0), numbers.at(-1)];
+  if (request.state === undefined) return;
+  const pages = lastPages.get(table.document) ?? new Map<string, { oldest: number; isScattered: boolean }>();
+  lastPages.set(table.document, pages);
+  const name = nameOf(list, request);
+  pages.delete(name);
+  if (newest === undefined || oldest === undefined) return;
+  pages.set(name, { oldest, isScattered: newest - oldest >= (request.offset + request.limit) * rowsPerWanted });
+  const [first] = pages.keys();
+  if (pages.size > maxPages && first !== undefined) pages.delete(first);
+}

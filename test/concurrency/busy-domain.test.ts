@@ -1,0 +1,134 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startDynamoDb, type LocalDynamoDb } from '../../infra/local/dynamodb.ts';
+import { localCredentials } from '../../infra/local/local-credentials.ts';
+import { listComputations } from '../../shared/computations/list-computations.ts';
+import { readStatistics } from '../../shared/computations/statistics.ts';
+import { foldDueLists } from '../../shared/lists/fold-due.ts';
+import { indexedLists } from '../../shared/lists/indexed-list.ts';
+import { indexKeys } from '../../shared/table/keys.ts';
+import { queryPartition, type Table } from '../../shared/table/table.ts';
+import { amount } from '../support/amounts.ts';
+import { startAwsDynamoDb, type AwsDynamoDb } from '../support/aws-dynamodb/aws-dynamodb.ts';
+import { unitLimitsOfAws } from '../support/aws-dynamodb/unit-meter.ts';
+import {
+  aComputation,
+  aReadyComputation,
+  aRun,
+  byAlice,
+  endRunWith,
+  startStores,
+  type Stores,
+} from '../support/builders-store.ts';
+import { patientDeadline } from '../support/embedded-table.ts';
+import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
+
+const domain = 'd1';
+const changesPerSecond = 500;
+const seconds = amount({ sample: 0.4, full: 2 });
+/** Of the changes, one in ten starts a run, and one in ten ends one. */
+const runs = (changesPerSecond * seconds) / 10;
+
+/** Time passes more slowly than on the clock of this machine, which computes for all of AWS and all callers. */
+const slowdown = amount({ sample: 60, full: 40 });
+const startedAt = Date.now();
+const clock = {
+  now: () => startedAt + (Date.now() - startedAt) / slowdown,
+  wait: (milliseconds: number) => delay(milliseconds * slowdown),
+  setTimer: (milliseconds: number, callback: () => void) => {
+    const timer = setTimeout(callback, milliseconds * slowdown);
+    return () => clearTimeout(timer);
+  },
+};
+
+let engine: LocalDynamoDb;
+let front: AwsDynamoDb;
+let stores: Stores;
+let table: Table;
+let throughFront: Stores;
+beforeAll(async () => {
+  engine = await startDynamoDb();
+  process.env['DYNAMODB_ENDPOINT'] = engine.endpoint;
+  stores = await startStores();
+  front = await startAwsDynamoDb(engine.endpoint, { clock, transactionInMilliseconds: 15, limits: unitLimitsOfAws });
+  const client = new DynamoDBClient({ endpoint: front.endpoint, region: 'local', credentials: localCredentials, maxAttempts: 6 });
+  const document = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+  table = { name: stores.table.name, document, deadline: patientDeadline, clock };
+  throughFront = { ...stores, table };
+});
+afterAll(async () => {
+  table.document.destroy();
+  await front.stop();
+  await stores.stop();
+  await engine.stop();
+});
+
+describe(`${changesPerSecond} creates, starts and ends of runs a second in one domain`, () => {
+  it('share no item and are all made, while every total counts what was acknowledged before and nothing later', async () => {
+    const ready: { id: string }[] = [];
+    while (ready.length < runs) ready.push(await aReadyComputation(stores, domain));
+    const before = { begun: runs, done: runs };
+    const created = { ...before };
+    const started: Promise<string>[] = [];
+    const create = async () => {
+      created.begun += 1;
+      await aComputation(table, domain);
+      created.done += 1;
+    };
+    const start = (index: number) => (started[index] = aRun(throughFront, domain, ready[index]?.id ?? '', `cvm-${index}`));
+    const end = async (index: number) => endRunWith(throughFront, domain, (await started[index]) ?? '');
+    const kinds = ['create', 'create', 'start', 'create', 'create', 'create', 'create', 'end', 'create', 'create'] as const;
+
+    const changes: Promise<unknown>[] = [];
+    let isOver = false;
+    const offer = async () => {
+      const first = clock.now();
+      for (let index = 0; index < changesPerSecond * seconds; index++) {
+        const pause = first + (index * 1_000) / changesPerSecond - clock.now();
+        if (pause > 0) await clock.wait(pause);
+        const kind = kinds[index % kinds.length];
+        const turn = Math.floor(index / kinds.length);
+        const change = kind === 'start' ? start(turn) : kind === 'end' ? end(turn) : create();
+        change.catch(() => undefined);
+        changes.push(change);
+      }
+      await Promise.all(changes);
+    };
+    let reads = 0;
+    const readTotals = async () => {
+      while (!isOver) {
+        const atLeast = created.done;
+        const [{ total }, statistics] = await Promise.all([
+          listComputations(table, domain, { limit: 1, offset: 0 }),
+          readStatistics(table, domain, 366, byAlice.now),
+        ]);
+        const entered = statistics.find(({ status }) => status === 'created')?.count ?? 0;
+        for (const count of [total, entered]) {
+          expect(count).toBeGreaterThanOrEqual(atLeast);
+          expect(count).toBeLessThanOrEqual(created.begun);
+        }
+        reads += 1;
+      }
+    };
+    await Promise.all([offer().finally(() => (isOver = true)), readTotals(), readTotals()]);
+    expect(reads).toBeGreaterThan(3);
+    // Two starts at the same time check one of 64 items, so that they seldom check the same (shared/assets/closing-assets.ts).
+    const shared = front.figures.conflictingItems.filter((item) => !item.includes('closing#'));
+    expect([shared, created.done]).toEqual([[], created.begun]);
+
+    const { index } = indexedLists.computations(domain);
+    const inLog = async () =>
+      (await Promise.all(indexKeys.logs(index).map((log) => queryPartition(stores.table, log)))).flat().length;
+    const left = await inLog();
+    let time = Date.now();
+    for (let minute = 0; minute < 5; minute++) {
+      time += 61_000;
+      const now = time;
+      await foldDueLists({ ...stores.table, clock: { now: () => now, wait: () => Promise.resolve() } });
+    }
+    expect([left > 0, await inLog()]).toEqual([true, 0]);
+    expect(inconsistencies(await scan(stores.table))).toEqual([]);
+  });
+});

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { listComputations } from '../../../shared/computations/list-computations.ts';
+import { readStatistics } from '../../../shared/computations/statistics.ts';
+import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
+import { checkPage, checkTotals, type Mismatch } from '../../../shared/lists/check-list.ts';
+import { foldChanges } from '../../../shared/lists/fold.ts';
+import { groupOfOwner, indexedLists, listsOfIndex } from '../../../shared/lists/indexed-list.ts';
+import { rebuildIndex } from '../../../shared/lists/rebuild.ts';
+import { listRuns } from '../../../shared/runs/list-runs.ts';
+import { indexKeys, keyToWrite, listKeys, type Key } from '../../../shared/table/keys.ts';
+import { deleteItems, getItem, putItem, queryPartition, type Table } from '../../../shared/table/table.ts';
+import { dieAtEveryCall } from '../../support/builders-purge.ts';
+import {
+  aComputation,
+  aReadyComputation,
+  aRun,
+  allowed,
+  byAlice,
+  endRunWith,
+  startStores,
+  type Stores,
+} from '../../support/builders-store.ts';
+import { scan } from '../../support/lifecycle-inconsistencies.ts';
+import { inLists } from '../../support/list-inconsistencies.ts';
+
+const domain = 'd1';
+const list = indexedLists.computations(domain);
+const lists = listsOfIndex(list.index.scope) ?? [list];
+let stores: Stores;
+let time = Date.parse('2026-01-01T00:00:00Z');
+const clock = {
+  now: () => time,
+  wait: async (milliseconds: number) => {
+    time += milliseconds;
+  },
+};
+const timed = (table: Table): Table => ({ ...table, clock });
+beforeAll(async () => {
+  stores = await startStores();
+});
+beforeEach(async () => {
+  await deleteItems(stores.table, (await scan(stores.table)) as unknown as Key[]);
+});
+afterAll(() => stores.stop());
+
+/** Computations and a run, all of which are in the trees. */
+async function fill(): Promise<string[]> {
+  const { id } = await aReadyComputation(stores, domain);
+  await endRunWith(stores, domain, await aRun(stores, domain, id));
+  const ids = [id];
+  for (let count = 0; count < 4; count++) ids.push(await aComputation(stores.table, domain));
+  await foldAll();
+  return ids;
+}
+
+async function foldAll(): Promise<void> {
+  for (let fold = 0; fold < 4; fold++) {
+    await foldChanges(timed(stores.table), list.index, 1);
+    time += 5_000;
+  }
+}
+
+async function check(): Promise<(Mismatch | string)[]> {
+  const found: (Mismatch | string)[] = [];
+  for (const each of lists) {
+    for (let from: number | undefined = 1; from !== undefined;) {
+      const { mismatches, next } = await checkPage(timed(stores.table), each, from);
+      found.push(...mismatches);
+      from = next;
+    }
+    found.push(...(await checkTotals(timed(stores.table), each)));
+  }
+  return found;
+}
+
+const contradictions = async () => inLists(Map.groupBy(await scan(stores.table), ({ pk }) => String(pk)));
+const rowOf = (number: number) => keyToWrite(listKeys.row(list.rows, number));
+const rebuild = (table: Table = stores.table) => rebuildIndex(timed(table), lists, () => undefined);
+
+/** Makes rows that no list has, and members that have no row or another state. */
+async function breakLists(): Promise<void> {
+  await deleteItems(stores.table, [rowOf(2)]);
+  const row = await getItem(stores.table, rowOf(3));
+  await putItem(stores.table, { ...row, ...rowOf(3), status: 'running' });
+  await putItem(stores.table, { ...row, ...rowOf(9) });
+}
+
+async function seen() {
+  const { table } = stores;
+  const page = { limit: 10, offset: 0 };
+  return {
+    all: (await listComputations(table, domain, page)).total,
+    created: (await listComputations(table, domain, { ...page, status: 'created' })).total,
+    ofAlice: (await listComputations(table, domain, { ...page, owner: 'alice' })).total,
+    runs: (await listRuns(table, domain, page)).total,
+    statistics: await readStatistics(table, domain, 366, byAlice.now),
+  };
+}
+
+describe('a check of a list', () => {
+  it('finds nothing in lists that agree with their rows, with changes in the log and without', async () => {
+    await fill();
+    expect(await check()).toEqual([]);
+    await aComputation(stores.table, domain);
+    expect(await check()).toEqual([]);
+  });
+
+  it('finds members without a row, rows without a member and other states, in each tree', async () => {
+    await fill();
+    await breakLists();
+    const group = groupOfOwner('alice');
+    expect(await check()).toEqual([
+      { tree: 'c', group: '', number: 3, row: 2, index: 1 },
+      { tree: 'c', group: '', number: 9, row: 1, index: 0 },
+      { tree: 'c', group: '', number: 2, row: 0, index: 1 },
+      { tree: 'o', group, number: 3, row: 2, index: 1 },
+      { tree: 'o', group, number: 9, row: 1, index: 0 },
+    ]);
+  });
+
+  it('finds totals of the head that are not those of the tree', async () => {
+    await fill();
+    const head = await getItem(stores.table, indexKeys.head(list.index));
+    await putItem(stores.table, { ...head, ...indexKeys.head(list.index), totals: { c: [0, 9, 0, 0, 0, 0, 0, 0] } });
+    expect(await check()).toEqual(expect.arrayContaining([`${list.rows.pk}: the head counts 9 members in state 1, the tree 4.`]));
+  });
+});
+
+describe('a rebuild of an index', () => {
+  it('makes lists agree with their rows again, keeps the statistics, and deletes the old trees', async () => {
+    await fill();
+    const { statistics } = await seen();
+    await breakLists();
+    await rebuild();
+    expect(await contradictions()).toEqual([]);
+    expect(await check()).toEqual([]);
+    expect(await seen()).toEqual({ all: 5, created: 3, ofAlice: 5, runs: 1, statistics });
+    const roots = (await queryPartition(stores.table, indexKeys.partition(list.index))).filter(({ sk }) =>
+      String(sk).startsWith('root#'),
+    );
+    const head = await getItem(stores.table, indexKeys.head(list.index));
+    expect(roots).toHaveLength(Object.keys(head?.['roots'] as object).length);
+  });
+
+  it('includes what changes while it is at work', async () => {
+    const [first = '', second = ''] = await fill();
+    let steps = 0;
+    await rebuildIndex(timed(stores.table), lists, () => (steps += 1));
+    expect(steps).toBeGreaterThan(1);
+    const changing = (async () => {
+      await deleteComputation(stores.table, { domain, id: second, permit: allowed });
+      await aComputation(stores.table, domain);
+      await endRunWith(stores, domain, await aRun(stores, domain, first));
+    })();
+    await Promise.all([rebuild(), changing]);
+    await foldAll();
+    expect(await contradictions()).toEqual([]);
+    expect(await seen()).toMatchObject({ all: 5, runs: 2 });
+  });
+
+  it('is complete whichever call it dies at, once it is repeated', async () => {
+    const prepare = async () => {
+      await deleteItems(stores.table, (await scan(stores.table)) as unknown as Key[]);
+      await fill();
+      await breakLists();
+    };
+    const calls = await dieAtEveryCall(
+      stores,
+      prepare,
+      () => rebuild(stores.mortal),
+      async (_, death) => {
+        await rebuild();
+        await foldAll();
+        expect([death, await contradictions(), await check()]).toEqual([death, [], []]);
+      },
+    );
+    expect(calls).toBeGreaterThan(20);
+  });
+});
