@@ -1,19 +1,44 @@
 import { Stage as CdkStage, type App } from 'aws-cdk-lib';
+import { ConsoleFilesStack } from './console/console-files-stack.ts';
+import { ConsoleStack } from './console/console-stack.ts';
 import { OperationsStack } from './operations/operations-stack.ts';
 import { ServiceStack } from './service/service-stack.ts';
 import type { CodeOf } from './service/service-function.ts';
-import type { Stage } from './stages.ts';
+import { originsOf, type Stage } from './stages.ts';
 import { StateStack } from './state/state-stack.ts';
 
-/** A deployment of the service: the stacks with its state, its stateless part, and its monitoring. */
+/** What `npm run build` has written. */
+export interface BuiltFiles {
+  codeOf: CodeOf;
+  consoleFolder: string;
+}
+
+/** A deployment of the service: the stacks with its state, its stateless part, its monitoring, and the web console if its row has one. */
 export class ServiceStage extends CdkStage {
   readonly stacks: { state: StateStack; service: ServiceStack; operations: OperationsStack };
+  /** Undefined if the stage has no console. */
+  readonly consoleStacks: { site: ConsoleStack; files: ConsoleFilesStack } | undefined;
 
-  constructor(app: App, stage: Stage, codeOf: CodeOf) {
+  constructor(app: App, stage: Stage, { codeOf, consoleFolder }: BuiltFiles) {
     super(app, stage.name, { env: { region: stage.region } });
-    const state = new StateStack(this, 'State', { stage });
-    const service = new ServiceStack(this, 'Service', { stage, state, codeOf });
+    const site = stage.console && new ConsoleStack(this, 'Console', { stage, console: stage.console });
+    const state = new StateStack(this, 'State', { stage, consoleUrl: site?.url });
+    const service = new ServiceStack(this, 'Service', { stage, state, codeOf, origins: originsOf(stage, site?.url) });
     const operations = new OperationsStack(this, 'Operations', { stage, state, service });
     this.stacks = { state, service, operations };
+    const { issuer, consoleClient: client } = state;
+    if (!site || !client) return;
+    const { contentUrl } = state.resources;
+    const { apiUrl } = service;
+    const files = new ConsoleFilesStack(this, 'ConsoleFiles', {
+      stage,
+      site,
+      folder: consoleFolder,
+      issuer,
+      client,
+      apiUrl,
+      contentUrl,
+    });
+    this.consoleStacks = { site, files };
   }
 }

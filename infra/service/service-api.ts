@@ -38,19 +38,27 @@ const accessLogFormat = {
   dataProcessed: '$context.dataProcessed',
 };
 
+export interface ServiceApiProps {
+  stage: Stage;
+  issuer: Issuer;
+  /** The origins whose pages may call the API. */
+  origins: readonly string[];
+}
+
 /** The HTTP API: authorizer, CORS, throttling, custom domain and access log. */
 export class ServiceApi extends Construct {
   readonly http: HttpApi;
+  readonly url: string;
   readonly authorizer: HttpJwtAuthorizer;
   private readonly deployed: CfnStage;
 
-  constructor(scope: Construct, id: string, { stage, issuer }: { stage: Stage; issuer: Issuer }) {
+  constructor(scope: Construct, id: string, { stage, issuer, origins }: ServiceApiProps) {
     super(scope, id);
     this.authorizer = new HttpJwtAuthorizer('Issuer', issuer.url, { jwtAudience: [...issuer.audience] });
     this.http = new HttpApi(this, 'Http', {
       apiName: nameIn(stage, 'api'),
       createDefaultStage: false,
-      ...(stage.corsOrigins.length > 0 ? { corsPreflight: corsOf(stage) } : {}),
+      ...(origins.length > 0 ? { corsPreflight: corsOf(origins) } : {}),
       disableExecuteApiEndpoint: stage.domain !== undefined,
     });
     const accessLog = new LogGroup(this, 'AccessLog', {
@@ -72,7 +80,8 @@ export class ServiceApi extends Construct {
       ...(domain ? { domainMapping: { domainName: domain } } : {}),
     });
     this.deployed = deployed.node.defaultChild as CfnStage;
-    new CfnOutput(this, 'Url', { value: stage.domain ? `https://${stage.domain.name}` : deployed.url.replace(/\/$/, '') });
+    this.url = stage.domain ? `https://${stage.domain.name}` : deployed.url.replace(/\/$/, '');
+    new CfnOutput(this, 'Url', { value: this.url });
   }
 
   /** CloudFormation must create the routes before the stage that throttles them. */
@@ -100,9 +109,9 @@ export class ServiceApi extends Construct {
   }
 }
 
-function corsOf({ corsOrigins }: Stage): CorsPreflightOptions {
+function corsOf(origins: readonly string[]): CorsPreflightOptions {
   return {
-    allowOrigins: [...corsOrigins],
+    allowOrigins: [...origins],
     allowMethods: apiCors.methods.map((method) => CorsHttpMethod[method]),
     allowHeaders: [...apiCors.allowHeaders],
     exposeHeaders: [...apiCors.exposeHeaders],

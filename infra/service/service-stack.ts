@@ -16,14 +16,17 @@ export interface ServiceStackProps {
   stage: Stage;
   state: StateStack;
   codeOf: CodeOf;
+  /** The origins whose pages may call the API. */
+  origins: readonly string[];
 }
 
 /** The stateless part, which can be replaced at any time: the API, the functions, the state machine and the triggers. */
 export class ServiceStack extends StageStack {
   readonly apiId: string;
+  readonly apiUrl: string;
   readonly stateMachineArn: string;
 
-  constructor(scope: Construct, id: string, { stage, state, codeOf }: ServiceStackProps) {
+  constructor(scope: Construct, id: string, { stage, state, codeOf, origins }: ServiceStackProps) {
     super(scope, id, stage, 'Computation management: API, functions, run lifecycle');
     this.checkReservations(stage);
     const { issuer, contentBucketName } = state;
@@ -36,7 +39,8 @@ export class ServiceStack extends StageStack {
     const { stateMachineArn } = this;
     const resources = { ...state.resources, stateMachineArn };
 
-    const api = new ServiceApi(this, 'Api', { stage, issuer });
+    const api = new ServiceApi(this, 'Api', { stage, issuer, origins });
+    this.apiUrl = api.url;
     this.apiId = api.http.apiId;
     new Endpoints(this, 'Endpoints', { stage, api, issuer, resources, codeOf });
 

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { App } from 'aws-cdk-lib';
+import { fileURLToPath } from 'node:url';
+import { App, type Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag';
-import { ServiceStage } from '../../infra/service-stage.ts';
+import { ServiceStage, type BuiltFiles } from '../../infra/service-stage.ts';
 import { stages, type Stage } from '../../infra/stages.ts';
 
 /** The part of a template's resource that tests read. */
@@ -17,6 +18,8 @@ export interface Resource {
 export interface SynthesizedStage {
   stage: Stage;
   stacks: Record<'state' | 'service' | 'operations', SynthesizedStack>;
+  /** Undefined if the stage has no console. */
+  console?: Record<'site' | 'files', SynthesizedStack>;
 }
 
 export interface SynthesizedStack {
@@ -36,6 +39,10 @@ export const fullStage: Stage = {
   issuer: { url: 'https://login.example.com', audience: ['computations'], membershipClaim: 'memberships' },
   domain: { name: 'api.example.com', certificateArn: 'arn:aws:acm:eu-central-1:111122223333:certificate/1' },
   corsOrigins: ['https://app.example.com'],
+  console: {
+    domain: { name: 'console.example.com', certificateArn: 'arn:aws:acm:us-east-1:111122223333:certificate/2' },
+    client: { id: 'console', scopes: 'openid computations', origins: ['https://login.example.com'] },
+  },
   alarmTargets: [
     { email: 'platform@example.com' },
     { topicArn: 'arn:aws:sns:eu-central-1:111122223333:on-call' },
@@ -59,7 +66,7 @@ export const ownStage = stageNamed('dev');
 /** Returns the findings of cdk-nag for a stage. `npm run synth` checks only the stages of the table. */
 export function findingsOf(row: Stage): string[] {
   const app = openApp();
-  const stage = new ServiceStage(app, row, standIn);
+  const stage = new ServiceStage(app, row, built);
   return [new AwsSolutionsChecks(), new ServerlessChecks()].flatMap((pack) =>
     pack.validateScope(stage).violations.map(({ ruleName }) => ruleName),
   );
@@ -68,7 +75,7 @@ export function findingsOf(row: Stage): string[] {
 /** Returns the errors that keep `cdk synth` from accepting a stage. */
 export function errorsOf(stage: Stage): string[] {
   const app = openApp();
-  new ServiceStage(app, stage, standIn);
+  new ServiceStage(app, stage, built);
   try {
     app.synth();
     return [];
@@ -81,12 +88,12 @@ export function errorsOf(stage: Stage): string[] {
 export function synthesize(wanted: readonly Stage[] = everyStage): SynthesizedStage[] {
   const app = openApp();
   return wanted
-    .map((stage) => ({
+    .map((stage) => ({ stage, synthesized: new ServiceStage(app, stage, built) }))
+    .map(({ stage, synthesized: { stacks, consoleStacks } }) => ({
       stage,
-      stacks: new ServiceStage(app, stage, standIn).stacks,
-    }))
-    .map(({ stage, stacks }) => ({
-      stage,
+      ...(consoleStacks && {
+        console: { site: synthesizedStack(consoleStacks.site), files: synthesizedStack(consoleStacks.files) },
+      }),
       stacks: {
         state: synthesizedStack(stacks.state),
         service: synthesizedStack(stacks.service),
@@ -95,7 +102,11 @@ export function synthesize(wanted: readonly Stage[] = everyStage): SynthesizedSt
     }));
 }
 
-const standIn = () => Code.fromInline('exports.handler = () => {};');
+/** Stands in for what `npm run build` writes. */
+const built: BuiltFiles = {
+  codeOf: () => Code.fromInline('exports.handler = () => {};'),
+  consoleFolder: fileURLToPath(new URL('console-files', import.meta.url)),
+};
 
 function openApp(): App {
   process.env['CDK_VALIDATION'] = 'false';
@@ -105,7 +116,7 @@ function openApp(): App {
   return new App({ context: { ...context, 'aws:cdk:bundling-stacks': [] } });
 }
 
-function synthesizedStack(stack: ServiceStage['stacks']['state' | 'service' | 'operations']): SynthesizedStack {
+function synthesizedStack(stack: Stack): SynthesizedStack {
   const template = Template.fromStack(stack).toJSON() as {
     Resources?: Record<string, Resource>;
     Outputs?: Record<string, { Export?: { Name: string } }>;
@@ -144,4 +155,9 @@ export function flat(value: unknown): string {
   if (attribute) return `<${attribute.join('.')}>`;
   if (join) return join[1].map(flat).join(join[0]);
   return flat(imported ?? '');
+}
+
+/** The origins whose pages may call the API of a stage of this file. */
+export function originsOf({ corsOrigins, console }: Stage): string[] {
+  return [...corsOrigins, ...(console?.domain ? [`https://${console.domain.name}`] : [])];
 }
