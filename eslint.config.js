@@ -97,7 +97,7 @@ const rowWriting = {
 };
 
 export default defineConfig(
-  globalIgnores(['cdk.out/', 'dist/', 'coverage/']),
+  globalIgnores(['cdk.out/', '**/dist/', 'coverage/', 'client/api-types.ts']),
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.strictTypeChecked],

@@ -1,0 +1,2874 @@
+// Generated from the OpenAPI document by `npm run client:types`. Do not edit.
+
+export interface paths {
+    "/{domainID}/computations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List computations, newest first
+         * @description Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["listComputations"];
+        put?: never;
+        /**
+         * Create a computation
+         * @description Requires `create_computation` (administrator, creator).
+         */
+        post: operations["createComputation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/computations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a computation
+         * @description Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["getComputation"];
+        /**
+         * Replace a computation
+         * @description Replaces all fields. A field that you omit is reset to its default, except `owner`, `approval` and `consumers`, which stay the same. Requires `edit` (administrator, editor), or being the owner.
+         */
+        put: operations["updateComputation"];
+        post?: never;
+        /**
+         * Delete a computation
+         * @description Also deletes its events, runs, keys and links. Returns 409 while a run is active. Requires `administer` (administrator), or being the owner.
+         */
+        delete: operations["deleteComputation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/computations/{id}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a run of a computation
+         * @description Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["getRun"];
+        put?: never;
+        /**
+         * Start a run
+         * @description Runs the computation on a CVM. A 409 names the run that is in the way in `run_id`. If you lost the response to an earlier request, use it to find the run that the request started. Requires `run` (administrator, runner), or being the owner.
+         */
+        post: operations["startRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/computations/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List runs, newest first
+         * @description Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["listRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/computations/statistics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get daily statistics
+         * @description Returns how many computations entered each status on each UTC day, sorted by day and status. Omits counts of zero. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["getStatistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/computations/{id}/key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check whether your public key is uploaded
+         * @description Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["checkKey"];
+        put?: never;
+        /**
+         * Upload your public key
+         * @description Each user has one key per computation. Uploading again replaces it. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        post: operations["uploadKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/computations/{id}/dryrun": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check what is missing before a run
+         * @description If all three lists are empty, the computation is ready to run. Missing approvals are in `info`. An approval that is limited to CVMs counts here; whether it covers the CVM is checked when a run starts. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        post: operations["dryRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/computations/{id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop a run
+         * @description Stops the active run of the computation. Repeating the request while the run is stopping returns the same response. If the CVM does not confirm the stop in time, the run ends as `cancelled`. The creator of an asset that the run uses may stop it too. Requires `run` (administrator, runner), or being the owner, or being the creator.
+         */
+        post: operations["stopRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/computations/{id}/manifest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a manifest
+         * @description If something of the manifest is missing, returns 422 with the missing items. Missing approvals do not matter: the manifest is what the parties approve. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["getManifest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/assets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List assets, newest first
+         * @description Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["listAssets"];
+        put?: never;
+        /**
+         * Create an asset
+         * @description Send the content in `asset`, or omit `asset` and upload the content with the presigned request that the response has in `upload`. Requires `provide_algorithm` (administrator, creator, algo_provider), or `provide_dataset` (administrator, creator, dataset_provider).
+         */
+        post: operations["createAsset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/assets/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an asset, and its content if you may have it
+         * @description Returns content of up to 4 MiB in `asset`, and a presigned request for larger content in `download`. The content goes to the creator of the asset, and to others only if `content_access` is `domain`. Otherwise they get `content_withheld: true`. Reads by others are recorded, and the creator gets the latest 100 in `content_reads`. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["getAsset"];
+        /**
+         * Replace an asset
+         * @description Replaces all fields. A field that you omit is reset to its default, except `asset`, `checksum`, `user_key`, `content_access` and `use`, which stay the same and which only the creator of the asset may change. A new `file_name` or `asset_type` applies to all linked computations at once. Returns 409 if more than 30 are linked. Requires `administer` (administrator), or being the creator.
+         */
+        put: operations["updateAsset"];
+        post?: never;
+        /**
+         * Delete an asset
+         * @description Also deletes its content and links. Returns 409 while an active run uses the asset. Requires `administer` (administrator), or being the creator.
+         */
+        delete: operations["deleteAsset"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/assets/{id}/{computationID}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Unlink an asset from a computation
+         * @description An active run keeps the assets that it was started with. Repeating the request changes nothing. Requires `administer` (administrator), or being the creator, or being the owner.
+         */
+        put: operations["unlinkAsset"];
+        /**
+         * Link an asset to a computation
+         * @description A computation can have one algorithm and up to 100 datasets with different file names. Repeating the request changes nothing. Requires `administer` (administrator), or being the creator, or being the owner.
+         */
+        post: operations["linkAsset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/assets/{id}/computations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the computations linked to an asset, newest first
+         * @description Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["listLinkedComputations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/computations/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List or watch the events of a computation
+         * @description Newest first, or with `after` oldest first. To watch a computation, ask with `after=` and `wait=20`, then again with the identifier of the last event of each answer. `total` counts all events that the filters match, whatever `after` is. `wait` requires `after`. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/computations/{id}/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the latest lifecycle event of a computation
+         * @description Ignores administrative events, such as updates, links and keys. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["getStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/cvms/{cvmID}/commands": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the open commands of a CVM, oldest first, and the run that holds it
+         * @description Returns a command until the CVM accepts or rejects it, or until it expires. With `wait`, the response is held until there is a command. Commands of type `run` have `manifest` and `agent_config`. Requires `operate_cvm` (cvm).
+         */
+        get: operations["listCommands"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/cvms/{cvmID}/reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report on runs
+         * @description Sends up to 50 reports. An event `ConsumingResults/Ready` or `Complete/Completed` completes the run. `Failed/Failed` or a rejection fails it. `Stopped/Stopped` ends a stop. Any report shows that the CVM is alive. Each report has a result, and an invalid one does not affect the others. Requires `operate_cvm` (cvm).
+         */
+        post: operations["report"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/computations/{id}/evidence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the evidence of a run
+         * @description A signed statement about an ended run. The first request after the end of the run makes it, and it stays the same from then on. While the run is active, returns 409 with the reason `run_active`. The public keys are at `/.well-known/jwks.json`. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["getEvidence"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/computations/{id}/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the approvals of a computation, and whose approval it needs
+         * @description Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["listApprovals"];
+        put?: never;
+        /**
+         * Approve the manifest of a computation
+         * @description Each user has one approval per computation. Approving again replaces it. It counts while the manifest and the `agent_config` (except `log_level` and `server_key`) stay the same. It does not cover the arguments of the algorithm, which whoever uploads the algorithm gives to the agent. A 409 `stale_digest` has the present digest in `manifest_digest`. While there is no manifest, returns 422 with the missing items. Requires being the owner, or being the creator, or being the consumer.
+         */
+        post: operations["approve"];
+        /**
+         * Take your approval back
+         * @description Succeeds also if you gave none. Active runs go on. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        delete: operations["withdrawApproval"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/todo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what waits for your approval, your key or your content
+         * @description Each list has up to 100 entries, newest first. `approvals` and `keys` cover the 100 newest computations in which you take part: as the owner, with an asset or a key, or as a consumer that the computation names. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["getTodo"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/cvms": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List registered CVMs, newest first
+         * @description Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["listCvms"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/cvms/{cvmID}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a registered CVM
+         * @description Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["getCvm"];
+        /**
+         * Register a CVM, or change what is registered of it
+         * @description Runs start on a registered CVM only while it is connected and not spent. Keeps the SHA-256 fingerprint of the certificate. Refuses private keys. Requires `administer` (administrator).
+         */
+        put: operations["registerCvm"];
+        post?: never;
+        /**
+         * Remove a registered CVM
+         * @description Also forgets its presence. Returns 409 while a run holds the CVM. Its past runs stay. Requires `administer` (administrator).
+         */
+        delete: operations["deleteCvm"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check the health of the service
+         * @description Check the health of the service
+         */
+        get: operations["health"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get this OpenAPI document
+         * @description Get this OpenAPI document
+         */
+        get: operations["openapi"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/.well-known/jwks.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the public keys that verify evidence
+         * @description Get the public keys that verify evidence
+         */
+        get: operations["jwks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        AcceptedReport: {
+            /** @description An identifier that the reporter chooses. A second report with it on the same run is counted and ignored. */
+            id: string;
+            /** @description The run that the report is about. */
+            run_id: string;
+            /** @constant */
+            type: "accepted";
+            /** @description The command that this report answers. */
+            command_id: string;
+            /**
+             * @description Why, in a sentence. Up to 1,000 characters.
+             * @default
+             */
+            reason?: string;
+            /** @description The hash of the attestation of the CVM, in hex. It is kept with the run that the report accepts. */
+            attestation_hash?: string;
+        };
+        AgentConfig: {
+            /**
+             * @description The log level of the agent. Empty: the default of the agent.
+             * @default
+             * @enum {string}
+             */
+            log_level?: "" | "debug" | "info" | "warn" | "error";
+            /**
+             * @description The certificate of the agent, as PEM text or as a path inside the CVM. Up to 16 KiB.
+             * @default
+             */
+            cert_file?: string;
+            /**
+             * @description The CA certificate that the agent trusts for servers, as PEM text or as a path inside the CVM. Up to 16 KiB.
+             * @default
+             */
+            server_ca_file?: string;
+            /**
+             * @description The CA certificate that the agent trusts for clients, as PEM text or as a path inside the CVM. Up to 16 KiB.
+             * @default
+             */
+            client_ca_file?: string;
+            /**
+             * @description Whether the agent uses attested TLS. Default `false`.
+             * @default false
+             */
+            attested_tls?: boolean;
+            /** @description The private key of the certificate. Only callers who may edit the computation get it. */
+            server_key?: string;
+        };
+        AgentConfigForCvm: {
+            /**
+             * @description The log level of the agent. Empty: the default of the agent.
+             * @default
+             * @enum {string}
+             */
+            log_level?: "" | "debug" | "info" | "warn" | "error";
+            /**
+             * @description The certificate of the agent, as PEM text or as a path inside the CVM. Up to 16 KiB.
+             * @default
+             */
+            cert_file?: string;
+            /**
+             * @description The CA certificate that the agent trusts for servers, as PEM text or as a path inside the CVM. Up to 16 KiB.
+             * @default
+             */
+            server_ca_file?: string;
+            /**
+             * @description The CA certificate that the agent trusts for clients, as PEM text or as a path inside the CVM. Up to 16 KiB.
+             * @default
+             */
+            client_ca_file?: string;
+            /**
+             * @description Whether the agent uses attested TLS. Default `false`.
+             * @default false
+             */
+            attested_tls?: boolean;
+            /**
+             * @description The private key of the certificate, as PEM text or as a path inside the CVM. Up to 16 KiB.
+             * @default
+             */
+            server_key?: string;
+        };
+        AgentConfigInput: {
+            /**
+             * @description The log level of the agent. Empty: the default of the agent.
+             * @default
+             * @enum {string}
+             */
+            log_level?: "" | "debug" | "info" | "warn" | "error";
+            /**
+             * @description The certificate of the agent, as PEM text or as a path inside the CVM. Up to 16 KiB.
+             * @default
+             */
+            cert_file?: string;
+            /**
+             * @description The CA certificate that the agent trusts for servers, as PEM text or as a path inside the CVM. Up to 16 KiB.
+             * @default
+             */
+            server_ca_file?: string;
+            /**
+             * @description The CA certificate that the agent trusts for clients, as PEM text or as a path inside the CVM. Up to 16 KiB.
+             * @default
+             */
+            client_ca_file?: string;
+            /**
+             * @description Whether the agent uses attested TLS. Default `false`.
+             * @default false
+             */
+            attested_tls?: boolean;
+            /**
+             * @description The private key of the certificate, as PEM text or as a path inside the CVM. Up to 16 KiB.
+             * @default
+             */
+            server_key?: string;
+        };
+        /** @description The configuration that the run was started with, without the agent's private key. */
+        AgentConfigOfRun: {
+            /**
+             * @description The log level of the agent. Empty: the default of the agent.
+             * @default
+             * @enum {string}
+             */
+            log_level?: "" | "debug" | "info" | "warn" | "error";
+            /**
+             * @description The certificate of the agent, as PEM text or as a path inside the CVM. Up to 16 KiB.
+             * @default
+             */
+            cert_file?: string;
+            /**
+             * @description The CA certificate that the agent trusts for servers, as PEM text or as a path inside the CVM. Up to 16 KiB.
+             * @default
+             */
+            server_ca_file?: string;
+            /**
+             * @description The CA certificate that the agent trusts for clients, as PEM text or as a path inside the CVM. Up to 16 KiB.
+             * @default
+             */
+            client_ca_file?: string;
+            /**
+             * @description Whether the agent uses attested TLS. Default `false`.
+             * @default false
+             */
+            attested_tls?: boolean;
+        };
+        Approval: {
+            user: string;
+            /** @description The digest of the manifest: the SHA3-256, hex, of its canonical JSON (RFC 8785). */
+            digest: string;
+            /** @description The CVMs that a run may use. null: any. */
+            cvm_ids: string[] | null;
+            /** @description The time before which a run must start. null: any time. */
+            expires_at: string | null;
+            /** @description Whether the user signed the approval. */
+            signed: boolean;
+            /** @description Whether the approval does not count any more: the manifest or the configuration has changed since, it has expired, or it was signed with a key that the user has replaced. */
+            stale: boolean;
+            /**
+             * Format: date-time
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            approved_at: string;
+        };
+        ApprovalInput: {
+            /** @description The digest of the manifest: the SHA3-256, hex, of its canonical JSON (RFC 8785). */
+            digest: string;
+            cvm_ids?: string[] | null;
+            expires_at?: string | null;
+            signature?: string | null;
+        };
+        ApprovalOfRun: {
+            user: string;
+            digest: string;
+            cvm_ids: string[] | null;
+            expires_at: string | null;
+            signature: string | null;
+            key: string | null;
+            approved_at: string;
+        };
+        ApprovalToGive: {
+            /**
+             * Format: uuid
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            computation_id: string;
+            /** @description The name of the computation. */
+            name: string;
+            /** @description The file names of your assets that need the approval, and `result consumer`. */
+            because: string[];
+            /** @description The digest of the manifest to approve. */
+            manifest_digest: string;
+        };
+        Approvals: {
+            /** @description The users whose approval a run needs, given or not. */
+            needed: components["schemas"]["NeededApproval"][];
+            /** @description The approvals that were given, by user. */
+            approvals: components["schemas"]["Approval"][];
+        };
+        Asset: {
+            /**
+             * Format: uuid
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            id: string;
+            file_name: string;
+            description: string;
+            /** @enum {string} */
+            asset_type: "algorithm" | "dataset";
+            mime_type: string;
+            /**
+             * @description `pending` until the content is uploaded.
+             * @enum {string}
+             */
+            state: "pending" | "ready";
+            /**
+             * Format: int64
+             * @description The size of the content in bytes. 0 while the asset is pending.
+             */
+            size: number;
+            /** @description The SHA3-256 in hex. The agent verifies it. null until it is known. */
+            checksum: string | null;
+            /**
+             * @description Who gets the content: `creator`, only the creator of the asset; `domain`, every member who may view.
+             * @enum {string}
+             */
+            content_access: "creator" | "domain";
+            /**
+             * @description What a run takes that uses the asset: `open`, nothing; `approval`, that its creator approves the manifest of the run.
+             * @enum {string}
+             */
+            use: "open" | "approval";
+            created_by: string;
+            /**
+             * Format: date-time
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            updated_at: string;
+            /** @description The provider's public key as DER SubjectPublicKeyInfo, base64. Empty if there is none. */
+            user_key: string;
+            /** @description The content in base64, up to 4 MiB decoded. */
+            asset?: string;
+            download?: components["schemas"]["AssetDownload"];
+            upload?: components["schemas"]["AssetUpload"];
+            /** @description Only the creator of the asset gets its content, and you are not its creator. */
+            content_withheld?: boolean;
+            /** @description The latest 100 reads of the content by others, newest first. Returned to the creator of the asset. */
+            content_reads?: components["schemas"]["ContentRead"][];
+        };
+        /** @description A presigned request for content of more than 4 MiB. */
+        AssetDownload: {
+            /** Format: uri */
+            url: string;
+            /**
+             * Format: date-time
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            expires_at: string;
+        };
+        AssetInput: {
+            asset: components["schemas"]["AssetInputFields"];
+        };
+        AssetInputFields: {
+            /** @example titanic.csv */
+            file_name: string;
+            /**
+             * @description A description. Up to 4,000 characters.
+             * @default
+             */
+            description?: string;
+            /** @enum {string} */
+            asset_type: "algorithm" | "dataset";
+            /**
+             * @default
+             * @example text/csv
+             */
+            mime_type?: string;
+            /** @description The content in base64, up to 4 MiB decoded. If omitted, upload the content with the presigned request in the response. */
+            asset?: string;
+            /**
+             * @description The provider's RSA, ECDSA or Ed25519 public key: an OpenSSH line as it is, or the base64 of an OpenSSH, PEM or DER file. Empty for none.
+             * @default
+             */
+            user_key?: string;
+            /**
+             * @description Who gets the content: `creator`, only the creator of the asset; `domain`, every member who may view.
+             * @default creator
+             * @enum {string}
+             */
+            content_access?: "creator" | "domain";
+            /**
+             * @description What a run takes that uses the asset: `open`, nothing; `approval`, that its creator approves the manifest of the run.
+             * @default open
+             * @enum {string}
+             */
+            use?: "open" | "approval";
+            /** @description The SHA3-256 in hex. With content, it must be the hash of that content. Without content, it is the hash of the real file, and you may upload a sample. */
+            checksum?: string;
+        };
+        AssetOfComputation: {
+            /**
+             * Format: uuid
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            id: string;
+            file_name: string;
+            /** @enum {string} */
+            asset_type: "algorithm" | "dataset";
+        };
+        AssetOfRun: {
+            id: string;
+            creator: string;
+            /** @enum {string} */
+            use: "open" | "approval";
+            checksum: string;
+        };
+        AssetPage: {
+            assets: components["schemas"]["AssetRow"][];
+            /** Format: int64 */
+            limit: number;
+            /** Format: int64 */
+            offset: number;
+            /**
+             * Format: int64
+             * @description The exact number of rows that match the filter.
+             */
+            total: number;
+        };
+        AssetReplacement: {
+            asset: components["schemas"]["AssetReplacementFields"];
+        };
+        AssetReplacementFields: {
+            /** @example titanic.csv */
+            file_name: string;
+            /**
+             * @description A description. Up to 4,000 characters.
+             * @default
+             */
+            description?: string;
+            /** @enum {string} */
+            asset_type: "algorithm" | "dataset";
+            /**
+             * @default
+             * @example text/csv
+             */
+            mime_type?: string;
+            /** @description The content in base64, up to 4 MiB decoded. If omitted, upload the content with the presigned request in the response. */
+            asset?: string;
+            /** @description The provider's RSA, ECDSA or Ed25519 public key: an OpenSSH line as it is, or the base64 of an OpenSSH, PEM or DER file. Empty for none. */
+            user_key?: string;
+            /**
+             * @description Who gets the content: `creator`, only the creator of the asset; `domain`, every member who may view.
+             * @enum {string}
+             */
+            content_access?: "creator" | "domain";
+            /**
+             * @description What a run takes that uses the asset: `open`, nothing; `approval`, that its creator approves the manifest of the run.
+             * @enum {string}
+             */
+            use?: "open" | "approval";
+            checksum?: string | null;
+            /** @description Ignored. The service sets this field. */
+            id?: unknown;
+            /** @description Ignored. The service sets this field. */
+            state?: unknown;
+            /** @description Ignored. The service sets this field. */
+            size?: unknown;
+            /** @description Ignored. The service sets this field. */
+            created_by?: unknown;
+            /** @description Ignored. The service sets this field. */
+            created_at?: unknown;
+            /** @description Ignored. The service sets this field. */
+            updated_at?: unknown;
+            /** @description Ignored. The service sets this field. */
+            upload?: unknown;
+            /** @description Ignored. The service sets this field. */
+            download?: unknown;
+            /** @description Ignored. The service sets this field. */
+            content_withheld?: unknown;
+            /** @description Ignored. The service sets this field. */
+            content_reads?: unknown;
+        };
+        AssetRow: {
+            /**
+             * Format: uuid
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            id: string;
+            file_name: string;
+            description: string;
+            /** @enum {string} */
+            asset_type: "algorithm" | "dataset";
+            mime_type: string;
+            /**
+             * @description `pending` until the content is uploaded.
+             * @enum {string}
+             */
+            state: "pending" | "ready";
+            /**
+             * Format: int64
+             * @description The size of the content in bytes. 0 while the asset is pending.
+             */
+            size: number;
+            /** @description The SHA3-256 in hex. The agent verifies it. null until it is known. */
+            checksum: string | null;
+            /**
+             * @description Who gets the content: `creator`, only the creator of the asset; `domain`, every member who may view.
+             * @enum {string}
+             */
+            content_access: "creator" | "domain";
+            /**
+             * @description What a run takes that uses the asset: `open`, nothing; `approval`, that its creator approves the manifest of the run.
+             * @enum {string}
+             */
+            use: "open" | "approval";
+            created_by: string;
+            /**
+             * Format: date-time
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            updated_at: string;
+        };
+        /** @description A presigned request that uploads the content of a pending asset, for its creator. Send these headers, and any content type. */
+        AssetUpload: {
+            /** @constant */
+            method: "PUT";
+            headers: {
+                [key: string]: string;
+            };
+            /** Format: uri */
+            url: string;
+            /**
+             * Format: date-time
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            expires_at: string;
+        };
+        Command: {
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            type: "run" | "stop";
+            /**
+             * Format: uuid
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            run_id: string;
+            /**
+             * Format: uuid
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            computation_id: string;
+            manifest?: components["schemas"]["Manifest"];
+            agent_config?: components["schemas"]["AgentConfigForCvm"];
+            /**
+             * Format: date-time
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            issued_at: string;
+            /**
+             * Format: date-time
+             * @description The service returns the command until this time, or until the CVM accepts or rejects it.
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            expires_at: string;
+        };
+        CommandList: {
+            commands: components["schemas"]["Command"][];
+            /** @description The active run that holds the CVM. null if none does. */
+            run: components["schemas"]["HeldRun"] | null;
+        };
+        Computation: {
+            /**
+             * Format: uuid
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            id: string;
+            name: string;
+            description: string;
+            /** @description The owner, a user's `sub`. */
+            owner: string;
+            /** @enum {string} */
+            status: "created" | "running" | "stopping" | "completed" | "failed" | "cancelled";
+            /**
+             * Format: date-time
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            updated_at: string;
+            agent_config: components["schemas"]["AgentConfig"];
+            /**
+             * @description Whose approval a run needs, beside the creators of assets whose `use` is `approval`: `none`, nobody; `all`, the creators of all assets and all result consumers; `all_signed`, the same, each with a signature. It can only be raised.
+             * @enum {string}
+             */
+            approval: "none" | "all" | "all_signed";
+            /** @description The only result consumers beside the owner. Empty: not limited. */
+            consumers: string[];
+            /** @description The linked assets: the algorithm, then the datasets in the order in which they were linked. */
+            assets: components["schemas"]["AssetOfComputation"][];
+            /** @description The latest run. null if the computation was never run. */
+            run: components["schemas"]["Run"] | null;
+        };
+        ComputationInput: {
+            /**
+             * @description The name. 1 to 200 characters.
+             * @example Average income by region
+             */
+            name: string;
+            /**
+             * @description A description. Up to 4,000 characters.
+             * @default
+             */
+            description?: string;
+            /** @description The owner, a user's `sub`. Default: the caller. Only administrators can set another user. */
+            owner?: string;
+            agent_config?: components["schemas"]["AgentConfigInput"];
+            /**
+             * @description Whose approval a run needs, beside the creators of assets whose `use` is `approval`: `none`, nobody; `all`, the creators of all assets and all result consumers; `all_signed`, the same, each with a signature. It can only be raised.
+             * @default none
+             * @enum {string}
+             */
+            approval?: "none" | "all" | "all_signed";
+            consumers?: string[];
+        };
+        ComputationPage: {
+            computations: components["schemas"]["ComputationRow"][];
+            /** Format: int64 */
+            limit: number;
+            /** Format: int64 */
+            offset: number;
+            /**
+             * Format: int64
+             * @description The exact number of rows that match the filter.
+             */
+            total: number;
+        };
+        ComputationReplacement: {
+            /**
+             * @description The name. 1 to 200 characters.
+             * @example Average income by region
+             */
+            name: string;
+            /**
+             * @description A description. Up to 4,000 characters.
+             * @default
+             */
+            description?: string;
+            /** @description The owner, a user's `sub`. If omitted, stays the same. Only administrators can set another user. */
+            owner?: string;
+            agent_config?: components["schemas"]["AgentConfigInput"];
+            /**
+             * @description Whose approval a run needs, beside the creators of assets whose `use` is `approval`: `none`, nobody; `all`, the creators of all assets and all result consumers; `all_signed`, the same, each with a signature. It can only be raised.
+             * @enum {string}
+             */
+            approval?: "none" | "all" | "all_signed";
+            consumers?: string[];
+            /** @description Ignored. The service sets this field. */
+            id?: unknown;
+            /** @description Ignored. The service sets this field. */
+            status?: unknown;
+            /** @description Ignored. The service sets this field. */
+            created_at?: unknown;
+            /** @description Ignored. The service sets this field. */
+            updated_at?: unknown;
+            /** @description Ignored. The service sets this field. */
+            assets?: unknown;
+            /** @description Ignored. The service sets this field. */
+            run?: unknown;
+        };
+        ComputationRow: {
+            /**
+             * Format: uuid
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            id: string;
+            name: string;
+            description: string;
+            /** @description The owner, a user's `sub`. */
+            owner: string;
+            /** @enum {string} */
+            status: "created" | "running" | "stopping" | "completed" | "failed" | "cancelled";
+            /**
+             * Format: date-time
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            updated_at: string;
+        };
+        ComputationView: {
+            /**
+             * Format: uuid
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            id: string;
+            name: string;
+            description: string;
+            /** @description The owner, a user's `sub`. */
+            owner: string;
+            /** @enum {string} */
+            status: "created" | "running" | "stopping" | "completed" | "failed" | "cancelled";
+            /**
+             * Format: date-time
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            updated_at: string;
+            agent_config?: components["schemas"]["AgentConfig"];
+            /**
+             * @description Whose approval a run needs, beside the creators of assets whose `use` is `approval`: `none`, nobody; `all`, the creators of all assets and all result consumers; `all_signed`, the same, each with a signature. It can only be raised.
+             * @enum {string}
+             */
+            approval?: "none" | "all" | "all_signed";
+            /** @description The only result consumers beside the owner. Empty: not limited. */
+            consumers?: string[];
+            /** @description The linked assets: the algorithm, then the datasets in the order in which they were linked. */
+            assets?: components["schemas"]["AssetOfComputation"][];
+            /** @description The latest run. null if the computation was never run. */
+            run?: components["schemas"]["Run"] | null;
+        };
+        ContentRead: {
+            user: string;
+            /**
+             * Format: date-time
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            read_at: string;
+        };
+        ContentToUpload: {
+            /**
+             * Format: uuid
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            asset_id: string;
+            file_name: string;
+        };
+        Cvm: {
+            /** @example sim-1 */
+            id: string;
+            description: string;
+            /** @description The SHA-256 of the certificate in DER, 64 hex digits. null if none is registered. */
+            certificate_fingerprint: string | null;
+            /**
+             * Format: date-time
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            updated_at: string;
+            presence: components["schemas"]["Presence"];
+        };
+        CvmPage: {
+            cvms: components["schemas"]["Cvm"][];
+            /** Format: int64 */
+            limit: number;
+            /** Format: int64 */
+            offset: number;
+            /**
+             * Format: int64
+             * @description The exact number of rows that match the filter.
+             */
+            total: number;
+        };
+        CvmRegistration: {
+            /** @description A description. Up to 4,000 characters. */
+            description: string;
+            /** @description The certificate that the CVM presents: one X.509 certificate in PEM, up to 16 KiB. If omitted, it stays the same. null removes it. */
+            certificate?: string | null;
+            /** @description Ignored. The service sets this field. */
+            id?: unknown;
+            /** @description Ignored. The service sets this field. */
+            certificate_fingerprint?: unknown;
+            /** @description Ignored. The service sets this field. */
+            created_at?: unknown;
+            /** @description Ignored. The service sets this field. */
+            updated_at?: unknown;
+            /** @description Ignored. The service sets this field. */
+            presence?: unknown;
+        };
+        DryRun: {
+            missing_items: components["schemas"]["MissingItems"];
+        };
+        Event: {
+            /**
+             * Format: uuid
+             * @description The identifier of the event, a UUID.
+             * @example 9f0c6a52-4a0e-4d6c-8a43-5d0f5f0e7c11
+             */
+            id: string;
+            /**
+             * @description The type of the event. Lifecycle: `created`, `started`, `stop_requested`, `completed`, `failed`, `cancelled`. Administrative changes: `updated`, `owner_changed`, `asset_linked`, `asset_unlinked`, `key_uploaded`, `approved`, `approval_withdrawn`. Any other type is the name of an event that the agent in the CVM reported.
+             * @example started
+             * @example completed
+             */
+            event_type: string;
+            /**
+             * @description The details in base64: a JSON object in UTF-8, or the bytes that an agent sent.
+             * @example e30=
+             */
+            details: string;
+            /**
+             * @description The run that the event belongs to. Empty if it belongs to none.
+             * @example 00000000-002a-8b1f-9c3d-6f1a2b3c4d5e
+             */
+            run_id: string;
+            /**
+             * Format: date-time
+             * @description The time when the service recorded the event, UTC. Never decreases.
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            timestamp: string;
+            /**
+             * @description The originator of the event: a user, `system`, or the part of the CVM that reported it.
+             * @example system
+             * @example agent
+             */
+            originator: string;
+            /**
+             * @description The CVM on which the event happened. Empty if there was none.
+             * @example cvm-1
+             */
+            cvm_id: string;
+            /**
+             * @description `success` or `failure`. Events of an agent have the agent's own status.
+             * @example success
+             */
+            status: string;
+            /**
+             * @description The `hash` of the event before it in the journal. Empty at the first event that has one. Events that earlier versions recorded have none.
+             * @example
+             */
+            previous_hash?: string;
+            /**
+             * @description The SHA-256, hex, of the canonical JSON (RFC 8785) of the event without `hash`. Events that earlier versions recorded have none.
+             * @example b7e3b1f1ad8f0b0e0a8c4b7a4f0f2f5d6a9c1e3d5b7f9a1c3e5d7b9f1a3c5e7d
+             */
+            hash?: string;
+        };
+        EventPage: {
+            events: components["schemas"]["Event"][];
+            /** Format: int64 */
+            limit: number;
+            /** Format: int64 */
+            offset: number;
+            /**
+             * Format: int64
+             * @description The exact number of rows that match the filter.
+             */
+            total: number;
+        };
+        EventReport: {
+            /** @description An identifier that the reporter chooses. A second report with it on the same run is counted and ignored. */
+            id: string;
+            /** @description The run that the report is about. */
+            run_id: string;
+            /** @constant */
+            type: "event";
+            /**
+             * @description The agent's name for the event.
+             * @example Running
+             */
+            event_type: string;
+            /**
+             * @description The agent's status.
+             * @example InProgress
+             */
+            status: string;
+            /** @description Details in base64, stored unchanged. Up to 32 KiB. */
+            details?: string;
+            /**
+             * @description The part of the CVM that the event comes from. Default `agent`.
+             * @default agent
+             * @enum {string}
+             */
+            originator?: "agent" | "computation-runner";
+            /** @description Why, in a sentence. Up to 1,000 characters. It becomes the reason of the run if the event ends the run. */
+            reason?: string;
+            /**
+             * Format: date-time
+             * @description The time by the reporter's clock. It becomes the details if `details` is omitted, and does not affect the order of events.
+             */
+            occurred_at?: string;
+        };
+        /** @description The event that started the run and the event that ended it. Their hashes commit to the events between them. */
+        EventsOfRun: {
+            started: components["schemas"]["Event"];
+            last: components["schemas"]["Event"];
+        };
+        Evidence: {
+            statement: components["schemas"]["EvidenceStatement"];
+            /** @description ES256 over the canonical JSON (RFC 8785) of `statement`: r and s, base64url. */
+            signature: string;
+            /** @description The `kid` of the key in `/.well-known/jwks.json`. */
+            key_id: string;
+        };
+        EvidenceStatement: {
+            /** @constant */
+            type: "computation-evidence:v1";
+            /** @example d1 */
+            domain: string;
+            /**
+             * Format: uuid
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            computation: string;
+            run: components["schemas"]["Run"];
+            manifest: components["schemas"]["Manifest"];
+            /** @description The SHA3-256, hex, of the canonical JSON of `manifest`. */
+            manifest_digest: string;
+            agent_config: components["schemas"]["AgentConfigOfRun"];
+            /** @description The algorithm, then the datasets in the order of the manifest. null if the run was started by an earlier version. */
+            assets: components["schemas"]["AssetOfRun"][] | null;
+            /** @description The approvals that counted when the run started. null if the run was started by an earlier version. */
+            approvals: components["schemas"]["ApprovalOfRun"][] | null;
+            events: components["schemas"]["EventsOfRun"];
+            /** @description The SHA-256, hex, of the attestation token that the CVM reported. null if it reported none. */
+            attestation_hash: string | null;
+            /** @description The version of the service that made the statement. */
+            service_version: string;
+            /**
+             * Format: date-time
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            issued_at: string;
+        };
+        GatewayMessage: {
+            /**
+             * @description What went wrong.
+             * @example Unauthorized
+             */
+            message: string;
+        };
+        Health: {
+            /** @constant */
+            status: "ok";
+            /** @description The deployed stage. */
+            stage: string;
+            /** @description The version of the service. */
+            version: string;
+        };
+        HeartbeatReport: {
+            /** @constant */
+            type: "heartbeat";
+            /** @description Returned in the results. A heartbeat is never a duplicate. */
+            id?: string;
+            /** @description The run that the CVM works on. It is not silent then. */
+            run_id?: string;
+            /**
+             * @description The state of the agent, in its own words.
+             * @example Running
+             */
+            agent_state?: string;
+            /**
+             * @description Whether the agent can take a run. `spent`: it must be restarted first.
+             * @enum {string}
+             */
+            fit?: "ready" | "busy" | "spent" | "unknown";
+        };
+        HeldRun: {
+            /**
+             * Format: uuid
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            computation_id: string;
+            /** @enum {string} */
+            status: "running" | "stopping" | "completed" | "failed" | "cancelled";
+            /**
+             * Format: uuid
+             * @description The command that starts the run.
+             */
+            run_command_id: string;
+            /** @description When the CVM accepted the run. null if it has not yet. */
+            accepted_at: string | null;
+            /** @description The command that stops the run. null until a stop is requested. */
+            stop_command_id: string | null;
+        };
+        KeyInput: {
+            /** @description An RSA, ECDSA or Ed25519 public key: an OpenSSH line as it is, or the base64 of an OpenSSH, PEM or DER file. */
+            key: string;
+        };
+        KeyState: {
+            uploaded: boolean;
+        };
+        KeyToUpload: {
+            /**
+             * Format: uuid
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            computation_id: string;
+            /** @description The name of the computation. */
+            name: string;
+        };
+        LinkedAsset: {
+            /**
+             * Format: uuid
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            asset_id: string;
+            /**
+             * Format: uuid
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            computation_id: string;
+            linked: boolean;
+        };
+        Manifest: {
+            /**
+             * Format: uuid
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            id: string;
+            name: string;
+            description: string;
+            datasets: components["schemas"]["ManifestDataset"][];
+            algorithm: components["schemas"]["ManifestAlgorithm"];
+            result_consumers: components["schemas"]["ManifestConsumer"][];
+        };
+        ManifestAlgorithm: {
+            /** @description The SHA3-256 of the file, as 32 integers from 0 to 255. */
+            hash: number[];
+            /** @description The public key as DER SubjectPublicKeyInfo, base64. */
+            user_key: string;
+        };
+        ManifestConsumer: {
+            /** @description The public key as DER SubjectPublicKeyInfo, base64. */
+            user_key: string;
+        };
+        ManifestDataset: {
+            /** @description The SHA3-256 of the file, as 32 integers from 0 to 255. */
+            hash: number[];
+            /** @description The public key as DER SubjectPublicKeyInfo, base64. */
+            user_key: string;
+            filename: string;
+        };
+        MissingItems: {
+            /** @description The users who must upload their public key. */
+            keys: string[];
+            /** @description The file names of linked assets without content. */
+            hashes: string[];
+            /**
+             * @description Everything else that is missing, as sentences.
+             * @example [
+             *       "Missing algorithm"
+             *     ]
+             */
+            info: string[];
+        };
+        NeededApproval: {
+            user: string;
+            /** @description The file names of the user's assets that need the approval, and `result consumer`. */
+            because: string[];
+        };
+        OpenApiDocument: {
+            /** @constant */
+            openapi: "3.1.0";
+        } & {
+            [key: string]: unknown;
+        };
+        Presence: {
+            /**
+             * @description `connected` if the CVM was heard within the last 60 seconds.
+             * @enum {string}
+             */
+            state: "connected" | "disconnected";
+            /** @description The time of the last poll or report. It may lag by up to 60 seconds. null if the CVM was never heard. */
+            last_seen_at: string | null;
+            /** @description The state that the agent last reported. null if it reported none. */
+            agent_state: string | null;
+            /**
+             * @description Whether the agent can take a run. `spent`: it must be restarted first. `unknown`: it never said.
+             * @enum {string}
+             */
+            fit: "ready" | "busy" | "spent" | "unknown";
+        };
+        Problem: {
+            /**
+             * Format: uri-reference
+             * @example about:blank
+             */
+            type: string;
+            /** @description A short name of the error. */
+            title: string;
+            /**
+             * Format: int32
+             * @description The HTTP status code.
+             */
+            status: number;
+            /** @description What went wrong, in a sentence that may change. */
+            detail: string;
+            /**
+             * @description The error code for programs. It does not change.
+             * @enum {string}
+             */
+            code: "invalid_request" | "unauthenticated" | "forbidden" | "not_found" | "conflict" | "precondition_failed" | "too_large" | "unsupported_media_type" | "incomplete" | "idempotency_mismatch" | "too_many_requests" | "internal" | "unavailable";
+            /** @description The identifier of the request. */
+            request_id: string;
+            /** @description The places in the request that are invalid (400). */
+            errors?: components["schemas"]["Violation"][];
+            /**
+             * @description The kind of conflict (409).
+             * @enum {string}
+             */
+            reason?: "run_active" | "cvm_busy" | "cvm_not_ready" | "second_algorithm" | "asset_in_use" | "file_name_taken" | "linked_too_widely" | "nothing_to_stop" | "stale_digest";
+            /**
+             * Format: uuid
+             * @description The run that is in the way (409).
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            run_id?: string;
+            /** @description The present digest of the manifest (409 `stale_digest`). */
+            manifest_digest?: string;
+            missing_items?: components["schemas"]["MissingItems"];
+        };
+        PublicKey: {
+            /** @constant */
+            kty: "EC";
+            /** @constant */
+            crv: "P-256";
+            x: string;
+            y: string;
+            /** @constant */
+            use: "sig";
+            /** @constant */
+            alg: "ES256";
+            /** @description The thumbprint of the key (RFC 7638), as in the `key_id` of the evidence. */
+            kid: string;
+        };
+        PublicKeys: {
+            /** @description The key that signs now, and all that signed before. */
+            keys: components["schemas"]["PublicKey"][];
+        };
+        RejectedReport: {
+            /** @description An identifier that the reporter chooses. A second report with it on the same run is counted and ignored. */
+            id: string;
+            /** @description The run that the report is about. */
+            run_id: string;
+            /** @constant */
+            type: "rejected";
+            /** @description The command that this report answers. */
+            command_id: string;
+            /**
+             * @description Why, in a sentence. Up to 1,000 characters.
+             * @default
+             */
+            reason?: string;
+        };
+        Report: components["schemas"]["AcceptedReport"] | components["schemas"]["RejectedReport"] | components["schemas"]["EventReport"] | components["schemas"]["HeartbeatReport"];
+        ReportBatch: {
+            reports: components["schemas"]["Report"][];
+        };
+        ReportResult: {
+            /** @description The identifier of the report. null if it has none. */
+            id: string | null;
+            /**
+             * @description `unknown_run`: this CVM has no such run. Only `recorded` reports have an effect.
+             * @enum {string}
+             */
+            outcome: "recorded" | "duplicate" | "unknown_run" | "invalid";
+            /** @description The status of the run after the report. It changes a moment after the report that ends the run. If it is `failed` or `cancelled`, stop what you still do of the run. null if there is no run. */
+            run_status: ("running" | "stopping" | "completed" | "failed" | "cancelled") | null;
+            /** @description What was expected where, if the report is invalid. */
+            detail?: string;
+        };
+        ReportSummary: {
+            /**
+             * Format: int64
+             * @description The number of reports recorded.
+             */
+            accepted: number;
+            /**
+             * Format: int64
+             * @description The number of reports ignored because they were sent before.
+             */
+            duplicates: number;
+            /** @description What became of each report, in their order. */
+            results: components["schemas"]["ReportResult"][];
+        };
+        Run: {
+            /**
+             * Format: uuid
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            computation_id: string;
+            /** @example sim-1 */
+            cvm_id: string;
+            /** @enum {string} */
+            status: "running" | "stopping" | "completed" | "failed" | "cancelled";
+            /**
+             * Format: date-time
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            started_at: string;
+            /** @description The end of the run. null while the run is active. */
+            ended_at: string | null;
+            /** @description The user who started the run. */
+            started_by: string;
+            /** @description The reason for the end of the run. null while the run is active. */
+            reason: string | null;
+            /** @description The digest of the manifest. null for runs of earlier versions. */
+            manifest_digest?: string | null;
+        };
+        /**
+         * Format: uuid
+         * @description The identifier of the run, as a JSON string.
+         * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+         */
+        RunId: string;
+        RunPage: {
+            runs: components["schemas"]["Run"][];
+            /** Format: int64 */
+            limit: number;
+            /** Format: int64 */
+            offset: number;
+            /**
+             * Format: int64
+             * @description The exact number of rows that match the filter.
+             */
+            total: number;
+        };
+        Statistics: {
+            comp_stats: components["schemas"]["StatisticsEntry"][];
+        };
+        StatisticsEntry: {
+            /**
+             * Format: date
+             * @description A UTC day.
+             * @example 2025-07-17
+             */
+            day: string;
+            /** @enum {string} */
+            status: "created" | "running" | "stopping" | "completed" | "failed" | "cancelled";
+            /**
+             * Format: int64
+             * @description The number of times that a computation entered the status.
+             */
+            count: number;
+        };
+        Todo: {
+            /** @description Computations with a manifest that need your approval and do not have it. */
+            approvals: components["schemas"]["ApprovalToGive"][];
+            /** @description Computations that need your public key and do not have it. */
+            keys: components["schemas"]["KeyToUpload"][];
+            /** @description Your assets whose content has not arrived. */
+            content: components["schemas"]["ContentToUpload"][];
+        };
+        UnlinkedAsset: {
+            /**
+             * Format: uuid
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            asset_id: string;
+            /**
+             * Format: uuid
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            computation_id: string;
+            linked: boolean;
+        };
+        UploadedKey: {
+            uploaded: boolean;
+        };
+        Violation: {
+            /** @description A JSON Pointer into the body, or a place such as `query/limit`, `path/domainID` or `header/if-match`. */
+            pointer: string;
+            /** @description What was expected at this place. */
+            detail: string;
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: {
+        /** @description The identifier of the request. */
+        RequestId: string;
+        /** @description The origin of the web page that sent the request, if the stage allows it. */
+        AllowedOrigin: string;
+    };
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    listComputations: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of rows to return, from 1 to 100. Default 10. */
+                limit?: number;
+                /** @description The number of rows to skip. Default 0. */
+                offset?: number;
+                /** @description Return only computations with this status. */
+                status?: "created" | "running" | "stopping" | "completed" | "failed" | "cancelled";
+                /** @description Return only computations of this owner, a user's `sub`. */
+                owner?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ComputationPage"];
+                };
+            };
+        };
+    };
+    createComputation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ComputationInput"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Computation"];
+                };
+            };
+        };
+    };
+    getComputation: {
+        parameters: {
+            query?: {
+                /** @description If `true`, returns only the row that lists have. Default `false`. */
+                peek?: "true" | "false";
+            };
+            header?: {
+                /** @description ETags that you received for this resource, or `*`. The response is 304 without a body if one of them is still current. A response with a presigned request is never 304. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ComputationView"];
+                };
+            };
+        };
+    };
+    updateComputation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags that you received for this resource, or `*`. The request is refused with 412 if the resource has changed since. */
+                "If-Match"?: string;
+                /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ComputationReplacement"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Computation"];
+                };
+            };
+        };
+    };
+    deleteComputation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags that you received for this resource, or `*`. The request is refused with 412 if the resource has changed since. */
+                "If-Match"?: string;
+                /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. The response has no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    getRun: {
+        parameters: {
+            query?: {
+                /** @description The identifier of a run of this computation. Default: the latest run. */
+                run?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+        };
+    };
+    startRun: {
+        parameters: {
+            query: {
+                /** @description The CVM to run on. */
+                cvm: string;
+            };
+            header?: {
+                /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunId"];
+                };
+            };
+        };
+    };
+    listRuns: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of rows to return, from 1 to 100. Default 10. */
+                limit?: number;
+                /** @description The number of rows to skip. Default 0. */
+                offset?: number;
+                /** @description Return only runs with this status. */
+                status?: "running" | "stopping" | "completed" | "failed" | "cancelled";
+                /** @description Return only runs of this computation. */
+                computation_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunPage"];
+                };
+            };
+        };
+    };
+    getStatistics: {
+        parameters: {
+            query?: {
+                /** @description The number of UTC days to return, including today, from 1 to 366. Default 7. */
+                days?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Statistics"];
+                };
+            };
+        };
+    };
+    checkKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyState"];
+                };
+            };
+        };
+    };
+    uploadKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["KeyInput"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadedKey"];
+                };
+            };
+        };
+    };
+    dryRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DryRun"];
+                };
+            };
+        };
+    };
+    stopRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+        };
+    };
+    getManifest: {
+        parameters: {
+            query?: {
+                /** @description Return the manifest that this run was started with. Default: the manifest that a run would get now. */
+                run?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Manifest"];
+                };
+            };
+        };
+    };
+    listAssets: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of rows to return, from 1 to 100. Default 10. */
+                limit?: number;
+                /** @description The number of rows to skip. Default 0. */
+                offset?: number;
+                /** @description Return only assets of this type. */
+                asset_type?: "algorithm" | "dataset";
+            };
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AssetPage"];
+                };
+            };
+        };
+    };
+    createAsset: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AssetInput"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Asset"];
+                };
+            };
+        };
+    };
+    getAsset: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags that you received for this resource, or `*`. The response is 304 without a body if one of them is still current. A response with a presigned request is never 304. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the asset. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Asset"];
+                };
+            };
+        };
+    };
+    updateAsset: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags that you received for this resource, or `*`. The request is refused with 412 if the resource has changed since. */
+                "If-Match"?: string;
+                /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the asset. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AssetReplacement"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Asset"];
+                };
+            };
+        };
+    };
+    deleteAsset: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags that you received for this resource, or `*`. The request is refused with 412 if the resource has changed since. */
+                "If-Match"?: string;
+                /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the asset. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. The response has no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    unlinkAsset: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the asset. */
+                id: string;
+                /** @description The identifier of the computation. */
+                computationID: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnlinkedAsset"];
+                };
+            };
+        };
+    };
+    linkAsset: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the asset. */
+                id: string;
+                /** @description The identifier of the computation. */
+                computationID: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LinkedAsset"];
+                };
+            };
+        };
+    };
+    listLinkedComputations: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of rows to return, from 1 to 100. Default 10. */
+                limit?: number;
+                /** @description The number of rows to skip. Default 0. */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the asset. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ComputationPage"];
+                };
+            };
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of rows to return, from 1 to 100. Default 10. */
+                limit?: number;
+                /** @description The number of rows to skip. Default 0. */
+                offset?: number;
+                /** @description Return only events recorded after the event with this identifier, oldest first. Empty: begin at the first event. Not together with `offset`. */
+                after?: string;
+                /** @description The number of seconds to wait if there is nothing to return yet, from 0 to 20. The response may come sooner, and empty. Default 0. */
+                wait?: number;
+                /** @description Return only events recorded at or after this time: RFC 3339 or Unix seconds. */
+                from?: string;
+                /** @description Return only events recorded at or before this time: RFC 3339 or Unix seconds. */
+                to?: string;
+                /** @description Return only events with this status. */
+                status?: string;
+                /** @description Return only events of this type. */
+                event_type?: string;
+                /** @description Return only events of this run. */
+                run_id?: string;
+                /** @description Return only events of this CVM. */
+                cvm_id?: string;
+                /** @description Return only events from this originator. */
+                originator?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventPage"];
+                };
+            };
+        };
+    };
+    getStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Event"];
+                };
+            };
+        };
+    };
+    listCommands: {
+        parameters: {
+            query?: {
+                /** @description The number of seconds to wait if there is nothing to return yet, from 0 to 20. The response may come sooner, and empty. Default 0. */
+                wait?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the CVM. */
+                cvmID: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommandList"];
+                };
+            };
+        };
+    };
+    report: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the CVM. */
+                cvmID: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReportBatch"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReportSummary"];
+                };
+            };
+        };
+    };
+    getEvidence: {
+        parameters: {
+            query: {
+                /** @description The identifier of a run of this computation. */
+                run: string;
+            };
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Evidence"];
+                };
+            };
+        };
+    };
+    listApprovals: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Approvals"];
+                };
+            };
+        };
+    };
+    approve: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApprovalInput"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+        };
+    };
+    withdrawApproval: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. The response has no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    getTodo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Todo"];
+                };
+            };
+        };
+    };
+    listCvms: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of rows to return, from 1 to 100. Default 10. */
+                limit?: number;
+                /** @description The number of rows to skip. Default 0. */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CvmPage"];
+                };
+            };
+        };
+    };
+    getCvm: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags that you received for this resource, or `*`. The response is 304 without a body if one of them is still current. A response with a presigned request is never 304. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the CVM. */
+                cvmID: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cvm"];
+                };
+            };
+        };
+    };
+    registerCvm: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags that you received for this resource, or `*`. The request is refused with 412 if the resource has changed since. */
+                "If-Match"?: string;
+                /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the CVM. */
+                cvmID: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CvmRegistration"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cvm"];
+                };
+            };
+            /** @description Success. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cvm"];
+                };
+            };
+        };
+    };
+    deleteCvm: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags that you received for this resource, or `*`. The request is refused with 412 if the resource has changed since. */
+                "If-Match"?: string;
+                /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the CVM. */
+                cvmID: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. The response has no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    health: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+        };
+    };
+    openapi: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenApiDocument"];
+                };
+            };
+        };
+    };
+    jwks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PublicKeys"];
+                };
+            };
+        };
+    };
+}
+
+export type Schemas = components['schemas'];

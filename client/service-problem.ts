@@ -1,0 +1,92 @@
+import type { Schemas } from './api-types.ts';
+
+type Problem = Schemas['Problem'];
+
+/** The codes of the service, and two of the client: no answer came, or one that is not the service's. */
+export type ProblemCode = Problem['code'] | 'unreachable' | 'unexpected';
+
+export interface ProblemFields extends Partial<
+  Pick<Problem, 'errors' | 'reason' | 'run_id' | 'manifest_digest' | 'missing_items'>
+> {
+  /** The HTTP status. 0 if no answer came. */
+  status: number;
+  code: ProblemCode;
+  detail: string;
+  requestId?: string | undefined;
+  /** Such as `POST /d1/computations`. */
+  request: string;
+}
+
+/** A call that failed, after its retries. */
+export class ServiceProblem extends Error {
+  override readonly name = 'ServiceProblem';
+  /** The HTTP status. 0 if no answer came. */
+  readonly status: number;
+  readonly code: ProblemCode;
+  /** What went wrong, in a sentence that may change. */
+  readonly detail: string;
+  /** The places in the request that are invalid (400). */
+  readonly errors: NonNullable<Problem['errors']>;
+  /** The kind of conflict (409). */
+  readonly reason: Problem['reason'];
+  /** The run that is in the way (409). */
+  readonly run_id: string | undefined;
+  /** The present digest of the manifest (409 `stale_digest`). */
+  readonly manifest_digest: string | undefined;
+  /** What is missing before a run (422). */
+  readonly missing_items: Problem['missing_items'];
+  /** The identifier of the request, for the operator's logs. */
+  readonly requestId: string | undefined;
+  /** The method and path of the request. */
+  readonly request: string;
+
+  constructor(fields: ProblemFields, cause?: unknown) {
+    super(fields.detail, { cause });
+    this.status = fields.status;
+    this.code = fields.code;
+    this.detail = fields.detail;
+    this.errors = fields.errors ?? [];
+    this.reason = fields.reason;
+    this.run_id = fields.run_id;
+    this.manifest_digest = fields.manifest_digest;
+    this.missing_items = fields.missing_items;
+    this.requestId = fields.requestId;
+    this.request = fields.request;
+  }
+}
+
+/** Reads an error response, of the service or of the API gateway before it. */
+export async function problemOf(response: Response, request: string): Promise<ServiceProblem> {
+  const text = await response.text();
+  const body = parsed(text);
+  const requestId =
+    body.request_id ?? response.headers.get('x-request-id') ?? response.headers.get('apigw-requestid') ?? undefined;
+  const { status } = response;
+  if (body.code !== undefined) {
+    return new ServiceProblem({ ...body, status, code: body.code, detail: body.detail ?? body.code, requestId, request });
+  }
+  const code = body.message === undefined ? 'unexpected' : (codesOfGateway[status] ?? 'unexpected');
+  const detail = body.message ?? `The answer has the status ${status} and is not the service's: ${text.slice(0, 200)}`;
+  return new ServiceProblem({ status, code, detail, requestId, request });
+}
+
+/** What the API gateway answers without calling the service. */
+const codesOfGateway: Record<number, ProblemCode> = {
+  400: 'invalid_request',
+  401: 'unauthenticated',
+  403: 'forbidden',
+  404: 'not_found',
+  413: 'too_large',
+  429: 'too_many_requests',
+  500: 'internal',
+  503: 'unavailable',
+};
+
+function parsed(text: string): Partial<Problem> & { message?: string } {
+  try {
+    const body: unknown = JSON.parse(text);
+    return typeof body === 'object' && body !== null ? body : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,49 @@
+import type { Schemas } from '../../client/index.ts';
+
+export type ApprovalState = 'missing' | 'given' | 'signed' | 'unsigned' | 'stale';
+
+export interface ApprovalRow {
+  user: string;
+  /** Empty if the approval is not needed. */
+  because: string[];
+  state: ApprovalState;
+  approval: Schemas['Approval'] | undefined;
+}
+
+type Policy = Schemas['Computation']['approval'];
+
+/** Returns a row for each user whose approval is needed, then for each who gave one without need. */
+export function approvalRows(policy: Policy, { needed, approvals }: Schemas['Approvals']): ApprovalRow[] {
+  const neededUsers = new Set(needed.map(({ user }) => user));
+  const unneeded = approvals.filter(({ user }) => !neededUsers.has(user)).map(({ user }) => ({ user, because: [] }));
+  return [...needed, ...unneeded].map(({ user, because }) => {
+    const approval = approvals.find((given) => given.user === user);
+    return { user, because, state: stateOf(policy, approval), approval };
+  });
+}
+
+function stateOf(policy: Policy, approval: Schemas['Approval'] | undefined): ApprovalState {
+  if (!approval) return 'missing';
+  if (approval.stale) return 'stale';
+  if (approval.signed) return 'signed';
+  return policy === 'all_signed' ? 'unsigned' : 'given';
+}
+
+interface Parts {
+  computation: Pick<Schemas['Computation'], 'owner' | 'consumers'>;
+  inputs: readonly { created_by?: string | undefined }[];
+  approvals: Schemas['Approvals'];
+}
+
+/**
+ * Whether the API would take an approval of this user. Users who became result consumers by uploading a key are known only if their
+ * approval is needed.
+ */
+export function mayApprove(user: string, { computation, inputs, approvals }: Parts): boolean {
+  return (
+    computation.owner === user ||
+    computation.consumers.includes(user) ||
+    inputs.some(({ created_by }) => created_by === user) ||
+    approvals.needed.some((needed) => needed.user === user)
+  );
+}

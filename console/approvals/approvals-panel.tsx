@@ -1,0 +1,122 @@
+import Box from '@cloudscape-design/components/box';
+import Button from '@cloudscape-design/components/button';
+import Header from '@cloudscape-design/components/header';
+import SpaceBetween from '@cloudscape-design/components/space-between';
+import StatusIndicator, { type StatusIndicatorProps } from '@cloudscape-design/components/status-indicator';
+import Table from '@cloudscape-design/components/table';
+import { useState } from 'react';
+import type { Overview } from '../computations/load-overview.ts';
+import { useAction } from '../loading/use-action.ts';
+import { ProblemAlert } from '../loading/problem-alert.tsx';
+import { useDomain, useFrame } from '../shell/console-context.ts';
+import { momentText } from '../show/moment.ts';
+import { type ApprovalRow, type ApprovalState, approvalRows, mayApprove } from './approval-rows.ts';
+import { Approve } from './approve.tsx';
+
+const looks: Record<ApprovalState, { type: StatusIndicatorProps.Type; text: string }> = {
+  missing: { type: 'pending', text: 'Missing' },
+  given: { type: 'success', text: 'Given' },
+  signed: { type: 'success', text: 'Given and signed' },
+  unsigned: { type: 'warning', text: 'Given without a signature' },
+  stale: { type: 'warning', text: 'Stale: something has changed since' },
+};
+
+interface Props {
+  overview: Overview;
+  reload: () => void;
+}
+
+/** Whose approval a run needs, who has given it, and the user's own. */
+export function ApprovalsPanel({ overview, reload }: Props) {
+  const { client, me } = useDomain();
+  const { notify } = useFrame();
+  const [isApproving, setApproving] = useState(false);
+  const { computation, approvals, digest } = overview;
+  const rows = approvalRows(computation.approval, approvals);
+  const hasGiven = approvals.approvals.some(({ user }) => user === me.user);
+  const withdraw = useAction(async () => {
+    await client.withdrawApproval({ id: computation.id });
+    notify('Your approval is taken back.');
+    reload();
+  });
+  return (
+    <SpaceBetween size="s">
+      <ProblemAlert problem={withdraw.problem} />
+      <Table
+        header={
+          <Header
+            variant="h2"
+            counter={`(${rows.length})`}
+            description="An approval is of one manifest. Any change of the manifest makes it stale."
+            actions={
+              <SpaceBetween direction="horizontal" size="xs">
+                {hasGiven && (
+                  <Button loading={withdraw.isRunning} onClick={() => void withdraw.run()}>
+                    Take back
+                  </Button>
+                )}
+                {mayApprove(me.user, overview) && (
+                  <Button
+                    variant={needsMe(rows, me.user) ? 'primary' : 'normal'}
+                    disabled={digest === undefined}
+                    disabledReason="There is no manifest yet: something of it is missing."
+                    onClick={() => setApproving(true)}
+                  >
+                    Approve
+                  </Button>
+                )}
+              </SpaceBetween>
+            }
+          >
+            Approvals
+          </Header>
+        }
+        ariaLabels={{ tableLabel: 'Approvals' }}
+        items={rows}
+        trackBy="user"
+        wrapLines
+        columnDefinitions={[
+          { id: 'user', header: 'User', isRowHeader: true, cell: ({ user }) => user },
+          {
+            id: 'because',
+            header: 'Needed for',
+            cell: ({ because }) => (because.length > 0 ? because.join(', ') : 'Not needed'),
+          },
+          {
+            id: 'state',
+            header: 'State',
+            minWidth: 130,
+            cell: ({ state }) => <StatusIndicator type={looks[state].type}>{looks[state].text}</StatusIndicator>,
+          },
+          {
+            id: 'limits',
+            header: 'Given',
+            cell: ({ approval }) =>
+              approval
+                ? [
+                    momentText(approval.approved_at),
+                    ...(approval.cvm_ids?.length ? [`on ${approval.cvm_ids.join(', ')} only`] : []),
+                    ...(approval.expires_at === null ? [] : [`until ${momentText(approval.expires_at)}`]),
+                  ].join(', ')
+                : '-',
+          },
+        ]}
+        empty={<Box textAlign="center">A run needs nobody's approval, and none was given.</Box>}
+      />
+      {isApproving && (
+        <Approve
+          computation={computation}
+          onClose={() => setApproving(false)}
+          onApproved={() => {
+            setApproving(false);
+            reload();
+          }}
+        />
+      )}
+    </SpaceBetween>
+  );
+}
+
+function needsMe(rows: ApprovalRow[], me: string): boolean {
+  return rows.some(({ user, because, state }) => user === me && because.length > 0 && state !== 'given' && state !== 'signed');
+}

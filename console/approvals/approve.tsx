@@ -1,0 +1,114 @@
+import FormField from '@cloudscape-design/components/form-field';
+import Input from '@cloudscape-design/components/input';
+import Select from '@cloudscape-design/components/select';
+import Textarea from '@cloudscape-design/components/textarea';
+import { useState } from 'react';
+import { type Schemas, ServiceProblem } from '../../client/index.ts';
+import { LoadedView } from '../loading/loaded-view.tsx';
+import { useAction } from '../loading/use-action.ts';
+import { useLoaded } from '../loading/use-loaded.ts';
+import { loadManifest } from '../manifest/load-manifest.ts';
+import { ManifestView } from '../manifest/manifest-view.tsx';
+import { ConfirmModal } from '../shell/confirm-modal.tsx';
+import { useDomain, useFrame } from '../shell/console-context.ts';
+import { Hash } from '../show/hash.tsx';
+
+interface Props {
+  computation: Schemas['Computation'];
+  onClose: () => void;
+  onApproved: () => void;
+}
+
+const lifetimes = [
+  { value: '', label: 'Until the manifest changes' },
+  { value: '1', label: 'For a day' },
+  { value: '7', label: 'For a week' },
+  { value: '30', label: 'For 30 days' },
+];
+const dayInMilliseconds = 86_400_000;
+
+/** Approves the manifest that is shown, by its digest. The service refuses if it is another one by then. */
+export function Approve({ computation: { id, approval: policy }, onClose, onApproved }: Props) {
+  const { client, domain } = useDomain();
+  const { notify } = useFrame();
+  const [lifetime, setLifetime] = useState('');
+  const [cvms, setCvms] = useState('');
+  const [signature, setSignature] = useState('');
+  const loaded = useLoaded(id, (signal) => loadManifest(client, { id, signal }));
+  const digest = loaded.value?.digest;
+  const isSigned = policy === 'all_signed';
+  const approve = useAction(async () => {
+    if (digest === undefined) return;
+    try {
+      await client.approve({
+        id,
+        body: { digest, ...(isSigned ? { signature: signature.trim() } : limits({ lifetime, cvms })) },
+      });
+    } catch (error) {
+      if (error instanceof ServiceProblem && error.reason === 'stale_digest') loaded.reload();
+      throw error;
+    }
+    notify('Your approval is given.');
+    onApproved();
+  });
+  return (
+    <ConfirmModal
+      title="Approve this manifest"
+      size="large"
+      confirm="Approve"
+      isRunning={approve.isRunning}
+      problem={approve.problem}
+      isDisabled={digest === undefined || (isSigned && signature.trim() === '')}
+      onConfirm={() => void approve.run()}
+      onClose={onClose}
+    >
+      <LoadedView loaded={loaded} what="the manifest">
+        {(found) => <ManifestView {...found} />}
+      </LoadedView>
+      {isSigned ? (
+        <FormField
+          label="Signature"
+          stretch
+          description={
+            <>
+              Sign this text with the key that you uploaded, and paste the signature in base64:{' '}
+              <Hash value={`computation-approval:v1:${domain}:${id}:${digest ?? ''}`} what="text to sign" isWhole />
+            </>
+          }
+        >
+          <Textarea value={signature} rows={3} spellcheck={false} onChange={({ detail }) => setSignature(detail.value)} />
+        </FormField>
+      ) : (
+        <>
+          <FormField label="How long it counts">
+            <Select
+              selectedOption={lifetimes.find(({ value }) => value === lifetime) ?? null}
+              options={lifetimes}
+              onChange={({ detail }) => setLifetime(detail.selectedOption.value ?? '')}
+            />
+          </FormField>
+          <FormField label="Only on these CVMs (optional)" description="Identifiers, separated by commas. Empty: on any CVM.">
+            <Input value={cvms} onChange={({ detail }) => setCvms(detail.value)} />
+          </FormField>
+        </>
+      )}
+    </ConfirmModal>
+  );
+}
+
+function limits({
+  lifetime,
+  cvms,
+}: {
+  lifetime: string;
+  cvms: string;
+}): Pick<Schemas['ApprovalInput'], 'cvm_ids' | 'expires_at'> {
+  const cvm_ids = cvms
+    .split(',')
+    .map((cvm) => cvm.trim())
+    .filter((cvm) => cvm !== '');
+  return {
+    ...(cvm_ids.length > 0 && { cvm_ids }),
+    ...(lifetime !== '' && { expires_at: new Date(Date.now() + Number(lifetime) * dayInMilliseconds).toISOString() }),
+  };
+}

@@ -1,0 +1,74 @@
+import Button from '@cloudscape-design/components/button';
+import Link from '@cloudscape-design/components/link';
+import SpaceBetween from '@cloudscape-design/components/space-between';
+import type { Schemas } from '../../client/index.ts';
+import { permissions } from '../access/permissions.ts';
+import { ChoiceFilter, FilterBar } from '../lists/filter-bar.tsx';
+import { type Column, PagedTable } from '../lists/paged-table.tsx';
+import { usePage } from '../lists/use-page.ts';
+import { useAddress } from '../routing/navigation.ts';
+import { addressOf } from '../routing/places.ts';
+import { useDomain } from '../shell/console-context.ts';
+import { ScreenFrame } from '../shell/screen-frame.tsx';
+import { momentText } from '../show/moment.ts';
+import { sizeText } from '../show/size-text.ts';
+import { AssetState } from './asset-state.tsx';
+import { assetTypeOptions, assetTypeText } from './asset-texts.ts';
+
+type Row = Schemas['AssetRow'];
+
+/** The assets of the domain: algorithms and datasets. */
+export function AssetsScreen() {
+  const { domain, me } = useDomain();
+  const { query } = useAddress();
+  const asset_type = assetTypeOptions.find(({ value }) => value === query.get('type'))?.value;
+  const page = usePage('listAssets', { asset_type }, { everySeconds: 30 });
+  const columns: Column<Row>[] = [
+    {
+      id: 'file',
+      header: 'File',
+      isRowHeader: true,
+      cell: ({ id, file_name }) => <Link href={addressOf({ screen: 'asset', domain, id })}>{file_name}</Link>,
+    },
+    { id: 'type', header: 'Type', cell: (asset) => assetTypeText(asset.asset_type) },
+    { id: 'state', header: 'Content', minWidth: 120, cell: ({ state }) => <AssetState state={state} /> },
+    { id: 'size', header: 'Size', isSecondary: true, cell: ({ size }) => sizeText(size) },
+    { id: 'creator', header: 'Creator', isSecondary: true, cell: ({ created_by }) => created_by },
+    { id: 'created', header: 'Created', isSecondary: true, cell: ({ created_at }) => momentText(created_at) },
+  ];
+  const upload = permissions.createAnyAsset(me) && (
+    <Button variant="primary" href={addressOf({ screen: 'new-asset', domain })}>
+      Upload asset
+    </Button>
+  );
+  return (
+    <ScreenFrame title="Assets" above={[]} hasHeader={false}>
+      <PagedTable
+        title="Assets"
+        page={page}
+        columns={columns}
+        rowKey={({ id }) => id}
+        query={query}
+        filterNames={['type']}
+        actions={upload}
+        filters={
+          <FilterBar>
+            <ChoiceFilter
+              label="Type"
+              all="Any type"
+              value={query.get('type')}
+              options={assetTypeOptions}
+              onChange={(type) => page.change({ type })}
+            />
+          </FilterBar>
+        }
+        empty={
+          <SpaceBetween size="s" alignItems="center">
+            <span>The domain has no assets yet.</span>
+            {upload}
+          </SpaceBetween>
+        }
+      />
+    </ScreenFrame>
+  );
+}

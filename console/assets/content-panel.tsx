@@ -1,0 +1,95 @@
+import Box from '@cloudscape-design/components/box';
+import Button from '@cloudscape-design/components/button';
+import Container from '@cloudscape-design/components/container';
+import FileUpload from '@cloudscape-design/components/file-upload';
+import Header from '@cloudscape-design/components/header';
+import SpaceBetween from '@cloudscape-design/components/space-between';
+import StatusIndicator from '@cloudscape-design/components/status-indicator';
+import { useState } from 'react';
+import type { Schemas } from '../../client/index.ts';
+import { permissions } from '../access/permissions.ts';
+import { ProblemAlert } from '../loading/problem-alert.tsx';
+import { useAction } from '../loading/use-action.ts';
+import { useDomain } from '../shell/console-context.ts';
+import type { LoadedAsset } from './load-asset.ts';
+import { saveContent } from './save-content.ts';
+import { UploadProgress } from './upload-progress.tsx';
+import { useUpload } from './use-upload.ts';
+
+interface Props {
+  found: LoadedAsset;
+  reload: () => void;
+}
+
+/** The content: to be uploaded by its creator, to be downloaded by whoever may, or withheld. */
+export function ContentPanel({ found: { asset }, reload }: Props) {
+  const { me } = useDomain();
+  return (
+    <Container header={<Header variant="h2">Content</Header>}>
+      {asset.state === 'pending' && asset.upload ? (
+        <SendContent asset={asset} target={asset.upload} reload={reload} />
+      ) : asset.state === 'pending' ? (
+        <StatusIndicator type="pending">The creator has not uploaded the content yet.</StatusIndicator>
+      ) : permissions.readContent(me, asset) ? (
+        <ReadContent asset={asset} isMine={asset.created_by === me.user} />
+      ) : (
+        <StatusIndicator type="info">
+          The content is withheld: only its creator, {asset.created_by}, may read it. Compare the hash instead.
+        </StatusIndicator>
+      )}
+    </Container>
+  );
+}
+
+function ReadContent({ asset, isMine }: { asset: LoadedAsset['asset']; isMine: boolean }) {
+  const { client } = useDomain();
+  const download = useAction(async () => {
+    saveContent(await client.getAsset({ id: asset.id }));
+  });
+  return (
+    <SpaceBetween size="s">
+      <Button iconName="download" loading={download.isRunning} onClick={() => void download.run()}>
+        Download {asset.file_name}
+      </Button>
+      {!isMine && <Box variant="small">The creator, {asset.created_by}, sees that you read it.</Box>}
+      <ProblemAlert problem={download.problem} />
+    </SpaceBetween>
+  );
+}
+
+interface SendProps {
+  asset: LoadedAsset['asset'];
+  target: Schemas['AssetUpload'];
+  reload: () => void;
+}
+
+function SendContent({ asset, target, reload }: SendProps) {
+  const [file, setFile] = useState<File>();
+  const upload = useUpload();
+  const send = async () => {
+    if (file && (await upload.send(asset.id, target, file))) reload();
+  };
+  const isBusy = upload.state === 'sending' || upload.state === 'hashing';
+  return (
+    <SpaceBetween size="m">
+      <FileUpload
+        value={file ? [file] : []}
+        onChange={({ detail }) => setFile(detail.value[0])}
+        showFileSize
+        i18nStrings={{
+          uploadButtonText: () => 'Choose file',
+          dropzoneText: () => 'Drop the file here',
+          removeFileAriaLabel: () => 'Remove the file',
+          limitShowFewer: 'Show fewer',
+          limitShowMore: 'Show more',
+          errorIconAriaLabel: 'Error',
+        }}
+        constraintText={`The content of ${asset.file_name}, up to 5 GiB.`}
+      />
+      <UploadProgress upload={upload} retry={reload} />
+      <Button variant="primary" disabled={!file} loading={isBusy} onClick={() => void send()}>
+        Upload
+      </Button>
+    </SpaceBetween>
+  );
+}

@@ -1,0 +1,29 @@
+import { useAction } from '../loading/use-action.ts';
+import { navigate } from '../routing/navigation.ts';
+import { addressOf } from '../routing/places.ts';
+import { ConfirmModal } from '../shell/confirm-modal.tsx';
+import { useDomain, useFrame } from '../shell/console-context.ts';
+import type { LoadedAsset } from './load-asset.ts';
+
+export function DeleteAsset({ found: { asset, etag }, onClose }: { found: LoadedAsset; onClose: () => void }) {
+  const { client, domain } = useDomain();
+  const { notify } = useFrame();
+  const { id, file_name } = asset;
+  const remove = useAction(async () => {
+    await client.deleteAsset({ id, ifMatch: etag });
+    notify(`${file_name} is deleted.`);
+    navigate(addressOf({ screen: 'assets', domain }));
+  });
+  return (
+    <ConfirmModal
+      title={`Delete ${file_name}`}
+      confirm="Delete"
+      isRunning={remove.isRunning}
+      problem={remove.problem}
+      onConfirm={() => void remove.run()}
+      onClose={onClose}
+    >
+      Its content is deleted, and it is removed from every computation. This cannot be undone.
+    </ConfirmModal>
+  );
+}

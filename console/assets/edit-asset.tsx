@@ -1,0 +1,78 @@
+import FormField from '@cloudscape-design/components/form-field';
+import Input from '@cloudscape-design/components/input';
+import RadioGroup from '@cloudscape-design/components/radio-group';
+import Textarea from '@cloudscape-design/components/textarea';
+import { useState } from 'react';
+import type { Schemas } from '../../client/index.ts';
+import { fieldError } from '../loading/field-errors.ts';
+import { useAction } from '../loading/use-action.ts';
+import { ConfirmModal } from '../shell/confirm-modal.tsx';
+import { useDomain, useFrame } from '../shell/console-context.ts';
+import { accessOptions, useOptions } from './asset-texts.ts';
+import type { LoadedAsset } from './load-asset.ts';
+
+type Fields = Pick<Schemas['AssetRow'], 'file_name' | 'description' | 'content_access' | 'use'>;
+
+interface Props {
+  found: LoadedAsset;
+  onClose: () => void;
+  onSaved: () => void;
+}
+
+/** Changes an asset. Who may read it and what it may be used for are its creator's alone. */
+export function EditAsset({ found: { asset, etag }, onClose, onSaved }: Props) {
+  const { client, me } = useDomain();
+  const { notify } = useFrame();
+  const { id, asset_type, mime_type, created_by } = asset;
+  const [fields, setFields] = useState<Fields>({
+    file_name: asset.file_name,
+    description: asset.description,
+    content_access: asset.content_access,
+    use: asset.use,
+  });
+  const change = (changed: Partial<Fields>) => setFields((before) => ({ ...before, ...changed }));
+  const isMine = created_by === me.user;
+  const save = useAction(async () => {
+    const { file_name, description } = fields;
+    const changed = { file_name, description, asset_type, mime_type };
+    await client.updateAsset({ id, ifMatch: etag, body: { asset: isMine ? { ...changed, ...fields } : changed } });
+    notify('The changes are saved.');
+    onSaved();
+  });
+  return (
+    <ConfirmModal
+      title={`Edit ${asset.file_name}`}
+      confirm="Save changes"
+      isRunning={save.isRunning}
+      problem={save.problem}
+      isDisabled={fields.file_name === ''}
+      onConfirm={() => void save.run()}
+      onClose={onClose}
+    >
+      <FormField label="File name" errorText={fieldError(save.problem, '/asset/file_name')}>
+        <Input value={fields.file_name} onChange={({ detail }) => change({ file_name: detail.value })} />
+      </FormField>
+      <FormField label="Description (optional)" errorText={fieldError(save.problem, '/asset/description')}>
+        <Textarea value={fields.description} rows={2} onChange={({ detail }) => change({ description: detail.value })} />
+      </FormField>
+      {isMine && (
+        <>
+          <FormField label="Who may read the content">
+            <RadioGroup
+              value={fields.content_access}
+              items={accessOptions}
+              onChange={({ detail }) => change({ content_access: detail.value === 'domain' ? 'domain' : 'creator' })}
+            />
+          </FormField>
+          <FormField label="Use in computations">
+            <RadioGroup
+              value={fields.use}
+              items={useOptions}
+              onChange={({ detail }) => change({ use: detail.value === 'approval' ? 'approval' : 'open' })}
+            />
+          </FormField>
+        </>
+      )}
+    </ConfirmModal>
+  );
+}

@@ -1,0 +1,161 @@
+import Button from '@cloudscape-design/components/button';
+import Container from '@cloudscape-design/components/container';
+import FileUpload from '@cloudscape-design/components/file-upload';
+import Form from '@cloudscape-design/components/form';
+import FormField from '@cloudscape-design/components/form-field';
+import Input from '@cloudscape-design/components/input';
+import RadioGroup from '@cloudscape-design/components/radio-group';
+import SpaceBetween from '@cloudscape-design/components/space-between';
+import Textarea from '@cloudscape-design/components/textarea';
+import { useState } from 'react';
+import type { Schemas } from '../../client/index.ts';
+import { permissions } from '../access/permissions.ts';
+import { fieldError } from '../loading/field-errors.ts';
+import { ProblemAlert } from '../loading/problem-alert.tsx';
+import { useAction } from '../loading/use-action.ts';
+import { navigate, useAddress } from '../routing/navigation.ts';
+import { addressOf } from '../routing/places.ts';
+import { useDomain, useFrame } from '../shell/console-context.ts';
+import { ScreenFrame } from '../shell/screen-frame.tsx';
+import { aboveAsset } from './above-asset.ts';
+import { accessOptions, assetTypeOptions, useOptions } from './asset-texts.ts';
+import { UploadProgress } from './upload-progress.tsx';
+import { useUpload } from './use-upload.ts';
+
+type Fields = Pick<Schemas['AssetRow'], 'file_name' | 'description' | 'asset_type' | 'content_access' | 'use'>;
+
+/** Creates an asset and uploads its content. With `?computation=` it is linked to that computation too. */
+export function NewAssetScreen() {
+  const { client, domain, me } = useDomain();
+  const { notify } = useFrame();
+  const computation = useAddress().query.get('computation');
+  const types = assetTypeOptions.filter(({ value }) => permissions.createAsset(me, value));
+  const [file, setFile] = useState<File>();
+  const [created, setCreated] = useState<Schemas['Asset']>();
+  const [fields, setFields] = useState<Fields>({
+    file_name: '',
+    description: '',
+    asset_type: types[0]?.value ?? 'dataset',
+    content_access: 'creator',
+    use: 'open',
+  });
+  const upload = useUpload();
+  const change = (changed: Partial<Fields>) => setFields((before) => ({ ...before, ...changed }));
+
+  const save = useAction(async () => {
+    if (!file) return;
+    // After a failed upload the asset is there already: only its content is sent again.
+    const asset = created ?? (await client.createAsset({ body: { asset: { ...fields, mime_type: file.type, user_key: '' } } }));
+    if (!created && computation !== null) await client.linkAsset({ id: asset.id, computationID: computation });
+    setCreated(asset);
+    const target = created ? (await client.getAsset({ id: asset.id })).upload : asset.upload;
+    if (target && !(await upload.send(asset.id, target, file))) return;
+    notify(`${asset.file_name} is uploaded.`);
+    navigate(
+      computation === null
+        ? addressOf({ screen: 'asset', domain, id: asset.id })
+        : addressOf({ screen: 'computation', domain, id: computation }),
+      { replace: true },
+    );
+  });
+  const isBusy = save.isRunning;
+
+  return (
+    <ScreenFrame title="Upload asset" above={aboveAsset(domain)}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save.run();
+        }}
+      >
+        <Form
+          actions={
+            <SpaceBetween direction="horizontal" size="xs">
+              <Button variant="link" formAction="none" href={addressOf({ screen: 'assets', domain })}>
+                Cancel
+              </Button>
+              <Button
+                variant="primary"
+                formAction="submit"
+                loading={isBusy}
+                disabled={!file || fields.file_name === '' || types.length === 0}
+              >
+                {created ? 'Upload again' : 'Upload'}
+              </Button>
+            </SpaceBetween>
+          }
+        >
+          <SpaceBetween size="l">
+            <Container>
+              <SpaceBetween size="l">
+                <FormField label="File" description="Up to 5 GiB. It goes straight to storage.">
+                  <FileUpload
+                    value={file ? [file] : []}
+                    onChange={({ detail: { value } }) => {
+                      setFile(value[0]);
+                      if (!created) change({ file_name: value[0]?.name ?? '' });
+                    }}
+                    showFileSize
+                    showFileLastModified={false}
+                    i18nStrings={{
+                      uploadButtonText: () => 'Choose file',
+                      dropzoneText: () => 'Drop the file here',
+                      removeFileAriaLabel: () => 'Remove the file',
+                      limitShowFewer: 'Show fewer',
+                      limitShowMore: 'Show more',
+                      errorIconAriaLabel: 'Error',
+                    }}
+                  />
+                </FormField>
+                <FormField
+                  label="File name"
+                  description="The name under which the algorithm finds it."
+                  errorText={fieldError(save.problem, '/asset/file_name')}
+                >
+                  <Input
+                    value={fields.file_name}
+                    disabled={created !== undefined}
+                    onChange={({ detail }) => change({ file_name: detail.value })}
+                  />
+                </FormField>
+                <FormField label="Type">
+                  <RadioGroup
+                    value={fields.asset_type}
+                    items={types.map((type) => ({ ...type, disabled: created !== undefined }))}
+                    onChange={({ detail }) =>
+                      change({ asset_type: types.find(({ value }) => value === detail.value)?.value ?? fields.asset_type })
+                    }
+                  />
+                </FormField>
+                <FormField label="Description (optional)" errorText={fieldError(save.problem, '/asset/description')}>
+                  <Textarea
+                    value={fields.description}
+                    rows={2}
+                    disabled={created !== undefined}
+                    onChange={({ detail }) => change({ description: detail.value })}
+                  />
+                </FormField>
+                <FormField label="Who may read the content">
+                  <RadioGroup
+                    value={fields.content_access}
+                    items={accessOptions.map((option) => ({ ...option, disabled: created !== undefined }))}
+                    onChange={({ detail }) => change({ content_access: detail.value === 'domain' ? 'domain' : 'creator' })}
+                  />
+                </FormField>
+                <FormField label="Use in computations">
+                  <RadioGroup
+                    value={fields.use}
+                    items={useOptions.map((option) => ({ ...option, disabled: created !== undefined }))}
+                    onChange={({ detail }) => change({ use: detail.value === 'approval' ? 'approval' : 'open' })}
+                  />
+                </FormField>
+              </SpaceBetween>
+            </Container>
+            <UploadProgress upload={upload} />
+            <ProblemAlert problem={save.problem} />
+          </SpaceBetween>
+        </Form>
+      </form>
+    </ScreenFrame>
+  );
+}

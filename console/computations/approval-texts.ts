@@ -1,0 +1,11 @@
+import type { Schemas } from '../../client/index.ts';
+
+/** What a computation demands before a run. */
+export const approvalTexts: Record<Schemas['Computation']['approval'], string> = {
+  none: 'Only where an asset asks for it',
+  all: 'Of every party',
+  all_signed: 'Of every party, signed',
+};
+
+/** The policies in the order in which they may be raised. They are never lowered. */
+export const approvalPolicies = ['none', 'all', 'all_signed'] as const;

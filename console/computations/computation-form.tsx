@@ -1,0 +1,165 @@
+import Button from '@cloudscape-design/components/button';
+import Container from '@cloudscape-design/components/container';
+import ExpandableSection from '@cloudscape-design/components/expandable-section';
+import Form from '@cloudscape-design/components/form';
+import FormField from '@cloudscape-design/components/form-field';
+import Header from '@cloudscape-design/components/header';
+import Input from '@cloudscape-design/components/input';
+import Select from '@cloudscape-design/components/select';
+import SpaceBetween from '@cloudscape-design/components/space-between';
+import Textarea from '@cloudscape-design/components/textarea';
+import Toggle from '@cloudscape-design/components/toggle';
+import { type ReactNode, useState } from 'react';
+import { permissions } from '../access/permissions.ts';
+import { fieldError } from '../loading/field-errors.ts';
+import { ProblemAlert } from '../loading/problem-alert.tsx';
+import type { Action } from '../loading/use-action.ts';
+import { useDomain } from '../shell/console-context.ts';
+import { approvalPolicies, approvalTexts } from './approval-texts.ts';
+import { type ComputationFields, usersOf } from './computation-fields.ts';
+
+interface Props {
+  initial: ComputationFields;
+  /** What the button says. */
+  submit: string;
+  save: Action<[ComputationFields]>;
+  cancelAddress: string;
+  /** Shown above the buttons, such as a way out of a conflict. */
+  conflict?: ReactNode;
+  isNew: boolean;
+}
+
+/** The form of a new computation, or of one that is changed. */
+export function ComputationForm({ initial, submit, save, cancelAddress, conflict, isNew }: Props) {
+  const { me } = useDomain();
+  const [fields, setFields] = useState(initial);
+  const [consumers, setConsumers] = useState(initial.consumers.join('\n'));
+  const change = (changed: Partial<ComputationFields>) => setFields((before) => ({ ...before, ...changed }));
+  const policies = approvalPolicies.slice(isNew ? 0 : approvalPolicies.indexOf(initial.approval));
+  const error = (pointer: string) => fieldError(save.problem, pointer);
+
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save.run({ ...fields, consumers: usersOf(consumers) });
+      }}
+    >
+      <Form
+        actions={
+          <SpaceBetween direction="horizontal" size="xs">
+            <Button variant="link" formAction="none" href={cancelAddress}>
+              Cancel
+            </Button>
+            <Button variant="primary" formAction="submit" loading={save.isRunning} disabled={fields.name.trim() === ''}>
+              {submit}
+            </Button>
+          </SpaceBetween>
+        }
+      >
+        <SpaceBetween size="l">
+          <Container header={<Header variant="h2">Computation</Header>}>
+            <SpaceBetween size="l">
+              <FormField label="Name" errorText={error('/name')}>
+                <Input value={fields.name} ariaRequired onChange={({ detail }) => change({ name: detail.value })} />
+              </FormField>
+              <FormField label="Description (optional)" errorText={error('/description')}>
+                <Textarea value={fields.description} rows={3} onChange={({ detail }) => change({ description: detail.value })} />
+              </FormField>
+              <FormField
+                label="Owner"
+                description="The owner may start and stop runs, and always gets the results."
+                constraintText={!permissions.changeOwner(me) && 'Only an administrator may name another owner.'}
+                errorText={error('/owner')}
+              >
+                <Input
+                  value={fields.owner}
+                  disabled={!permissions.changeOwner(me)}
+                  onChange={({ detail }) => change({ owner: detail.value })}
+                />
+              </FormField>
+            </SpaceBetween>
+          </Container>
+          <Container header={<Header variant="h2">Approval and results</Header>}>
+            <SpaceBetween size="l">
+              <FormField
+                label="Approval before a run"
+                description="What the parties approve is one manifest. This can be raised later, but never lowered."
+                errorText={error('/approval')}
+              >
+                <Select
+                  selectedOption={{ value: fields.approval, label: approvalTexts[fields.approval] }}
+                  options={policies.map((value) => ({ value, label: approvalTexts[value] }))}
+                  onChange={({ detail }) =>
+                    change({ approval: policies.find((policy) => policy === detail.selectedOption.value) ?? fields.approval })
+                  }
+                />
+              </FormField>
+              <FormField
+                label="Result consumers (optional)"
+                description="Only these users and the owner get the results. One user on each line. Empty: everyone with the role who uploads a key."
+                errorText={error('/consumers')}
+              >
+                <Textarea value={consumers} rows={3} onChange={({ detail }) => setConsumers(detail.value)} />
+              </FormField>
+            </SpaceBetween>
+          </Container>
+          <AgentFields fields={fields} change={change} error={error} />
+          <ProblemAlert problem={save.problem} />
+          {conflict}
+        </SpaceBetween>
+      </Form>
+    </form>
+  );
+}
+
+interface AgentProps {
+  fields: ComputationFields;
+  change: (changed: Partial<ComputationFields>) => void;
+  error: (pointer: string) => string | undefined;
+}
+
+const logLevels = ['', 'debug', 'info', 'warn', 'error'] as const;
+
+const pemFields = [
+  ['cert_file', 'Certificate'],
+  ['server_key', 'Private key of the certificate'],
+  ['server_ca_file', 'CA of the server'],
+  ['client_ca_file', 'CA of the clients'],
+] as const;
+
+function AgentFields({ fields: { agent_config }, change, error }: AgentProps) {
+  const set = (changed: Partial<ComputationFields['agent_config']>) => change({ agent_config: { ...agent_config, ...changed } });
+  return (
+    <ExpandableSection variant="container" headerText="Agent" headerDescription="How the agent in the CVM is started.">
+      <SpaceBetween size="l">
+        <FormField label="Log level" errorText={error('/agent_config/log_level')}>
+          <Select
+            selectedOption={{ value: agent_config.log_level, label: agent_config.log_level || 'Default' }}
+            options={logLevels.map((value) => ({ value, label: value || 'Default' }))}
+            onChange={({ detail }) => set({ log_level: logLevels.find((level) => level === detail.selectedOption.value) ?? '' })}
+          />
+        </FormField>
+        <Toggle checked={agent_config.attested_tls} onChange={({ detail }) => set({ attested_tls: detail.checked })}>
+          Attested TLS
+        </Toggle>
+        {pemFields.map(([name, label]) => (
+          <FormField
+            key={name}
+            label={`${label} (optional)`}
+            description="PEM, or a path inside the CVM."
+            errorText={error(`/agent_config/${name}`)}
+          >
+            <Textarea
+              value={agent_config[name]}
+              rows={3}
+              spellcheck={false}
+              autoComplete={false}
+              onChange={({ detail }) => set({ [name]: detail.value })}
+            />
+          </FormField>
+        ))}
+      </SpaceBetween>
+    </ExpandableSection>
+  );
+}

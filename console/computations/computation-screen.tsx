@@ -1,0 +1,130 @@
+import Alert from '@cloudscape-design/components/alert';
+import Button from '@cloudscape-design/components/button';
+import Link from '@cloudscape-design/components/link';
+import Tabs from '@cloudscape-design/components/tabs';
+import { useState } from 'react';
+import { permissions } from '../access/permissions.ts';
+import { EventsTable } from '../events/events-table.tsx';
+import { LoadedView } from '../loading/loaded-view.tsx';
+import { type Loaded, useLoaded } from '../loading/use-loaded.ts';
+import { ManifestTab } from '../manifest/manifest-tab.tsx';
+import { navigate, useAddress } from '../routing/navigation.ts';
+import { addressOf } from '../routing/places.ts';
+import { RunsTable } from '../runs/runs-table.tsx';
+import { useDomain } from '../shell/console-context.ts';
+import { ScreenFrame } from '../shell/screen-frame.tsx';
+import { aboveComputation } from './above.ts';
+import { ConfigurationTab } from './configuration-tab.tsx';
+import { DeleteComputation } from './delete-computation.tsx';
+import { loadOverview, type Overview } from './load-overview.ts';
+import { OverviewTab } from './overview-tab.tsx';
+import { StartRun } from './start-run.tsx';
+
+const refreshSeconds = 15;
+
+/** One computation: who takes part, what a run still needs, its manifest, its runs and its events. */
+export function ComputationScreen({ id }: { id: string }) {
+  const { domain, client, me } = useDomain();
+  const [asked, setAsked] = useState<'start' | 'delete'>();
+  const loaded = useLoaded(id, (signal) => loadOverview(client, id, signal), { everySeconds: refreshSeconds });
+  const computation = loaded.value?.computation;
+  const isActive = computation?.status === 'running' || computation?.status === 'stopping';
+  const close = () => setAsked(undefined);
+
+  return (
+    <ScreenFrame
+      title={computation?.name ?? 'Computation'}
+      description={computation?.description}
+      above={aboveComputation(domain)}
+      actions={
+        computation && (
+          <>
+            <Button iconName="refresh" ariaLabel="Refresh" loading={loaded.isLoading} onClick={loaded.reload} />
+            {permissions.deleteComputation(me, computation) && (
+              <Button disabled={isActive} disabledReason="A run is active. Stop it first." onClick={() => setAsked('delete')}>
+                Delete
+              </Button>
+            )}
+            {permissions.editComputation(me, computation) && (
+              <Button href={addressOf({ screen: 'edit-computation', domain, id })}>Edit</Button>
+            )}
+            {permissions.startRun(me, computation) && (
+              <Button variant="primary" disabled={isActive} disabledReason="A run is active." onClick={() => setAsked('start')}>
+                Start run
+              </Button>
+            )}
+          </>
+        )
+      }
+    >
+      <LoadedView loaded={loaded} what="the computation">
+        {(overview) => (
+          <>
+            <ActiveRun overview={overview} />
+            <ComputationTabs id={id} overview={overview} loaded={loaded} />
+            {asked === 'start' && <StartRun overview={overview} onClose={close} />}
+            {asked === 'delete' && <DeleteComputation overview={overview} onClose={close} />}
+          </>
+        )}
+      </LoadedView>
+    </ScreenFrame>
+  );
+}
+
+function ActiveRun({ overview: { computation } }: { overview: Overview }) {
+  const { domain } = useDomain();
+  const { run, id } = computation;
+  if (!run || run.ended_at !== null) return null;
+  return (
+    <Alert
+      type="info"
+      header={run.status === 'stopping' ? 'A run is being stopped' : 'A run is active'}
+      action={<Button href={addressOf({ screen: 'run', domain, id, run: run.id })}>Watch the run</Button>}
+    >
+      On the CVM <Link href={addressOf({ screen: 'cvm', domain, cvm: run.cvm_id })}>{run.cvm_id}</Link>, started by{' '}
+      {run.started_by}.
+    </Alert>
+  );
+}
+
+const tabs = ['overview', 'manifest', 'runs', 'events', 'configuration'] as const;
+const tabTexts = {
+  overview: 'Overview',
+  manifest: 'Manifest',
+  runs: 'Runs',
+  events: 'Events',
+  configuration: 'Configuration',
+} satisfies Record<(typeof tabs)[number], string>;
+
+interface TabsProps {
+  id: string;
+  overview: Overview;
+  loaded: Loaded<Overview>;
+}
+
+function ComputationTabs({ id, overview, loaded }: TabsProps) {
+  const { domain } = useDomain();
+  const { query } = useAddress();
+  const active = tabs.find((tab) => tab === query.get('tab')) ?? 'overview';
+  const addressOfTab = (tab: string) =>
+    addressOf({ screen: 'computation', domain, id }, { tab: tab === 'overview' ? undefined : tab });
+  const contents = {
+    overview: () => <OverviewTab overview={overview} reload={loaded.reload} />,
+    manifest: () => <ManifestTab id={id} digest={overview.digest} />,
+    runs: () => <RunsTable computation={id} />,
+    events: () => <EventsTable id={id} />,
+    configuration: () => <ConfigurationTab computation={overview.computation} />,
+  } satisfies Record<(typeof tabs)[number], () => unknown>;
+  return (
+    <Tabs
+      ariaLabel="Parts of the computation"
+      activeTabId={active}
+      onChange={({ detail }) => navigate(addressOfTab(detail.activeTabId))}
+      tabs={tabs.map((tab) => ({
+        id: tab,
+        label: tabTexts[tab],
+        content: tab === active && <div className="stack">{contents[tab]()}</div>,
+      }))}
+    />
+  );
+}

@@ -1,0 +1,82 @@
+import Button from '@cloudscape-design/components/button';
+import Link from '@cloudscape-design/components/link';
+import SpaceBetween from '@cloudscape-design/components/space-between';
+import type { Schemas } from '../../client/index.ts';
+import { permissions } from '../access/permissions.ts';
+import { ChoiceFilter, FilterBar, TextFilter } from '../lists/filter-bar.tsx';
+import { type Column, PagedTable } from '../lists/paged-table.tsx';
+import { usePage } from '../lists/use-page.ts';
+import { useAddress } from '../routing/navigation.ts';
+import { addressOf } from '../routing/places.ts';
+import { useDomain } from '../shell/console-context.ts';
+import { ScreenFrame } from '../shell/screen-frame.tsx';
+import { momentText } from '../show/moment.ts';
+import { Status, statusOptions } from '../show/status.tsx';
+
+type Row = Schemas['ComputationRow'];
+
+const refreshSeconds = 30;
+
+/** The computations of the domain. */
+export function ComputationsScreen() {
+  const { domain, me } = useDomain();
+  const { query } = useAddress();
+  const status = statusOptions.find(({ value }) => value === query.get('status'))?.value;
+  const owner = query.get('owner') ?? undefined;
+  const page = usePage('listComputations', { status, owner }, { everySeconds: refreshSeconds });
+  const columns: Column<Row>[] = [
+    {
+      id: 'name',
+      header: 'Name',
+      isRowHeader: true,
+      cell: ({ id, name }) => <Link href={addressOf({ screen: 'computation', domain, id })}>{name}</Link>,
+    },
+    { id: 'status', header: 'Status', minWidth: 120, cell: ({ status: of }) => <Status status={of} /> },
+    { id: 'owner', header: 'Owner', cell: ({ owner: of }) => of },
+    { id: 'created', header: 'Created', isSecondary: true, cell: ({ created_at }) => momentText(created_at) },
+    { id: 'updated', header: 'Updated', isSecondary: true, cell: ({ updated_at }) => momentText(updated_at) },
+  ];
+  const create = permissions.createComputation(me) && (
+    <Button variant="primary" href={addressOf({ screen: 'new-computation', domain })}>
+      Create computation
+    </Button>
+  );
+  return (
+    <ScreenFrame title="Computations" above={[]} hasHeader={false}>
+      <PagedTable
+        title="Computations"
+        page={page}
+        columns={columns}
+        rowKey={({ id }) => id}
+        query={query}
+        filterNames={['status', 'owner']}
+        actions={create}
+        filters={
+          <FilterBar>
+            <ChoiceFilter
+              label="Status"
+              all="Any status"
+              value={query.get('status')}
+              options={statusOptions}
+              onChange={(chosen) => page.change({ status: chosen })}
+            />
+            <TextFilter label="Owner" value={query.get('owner')} onChange={(chosen) => page.change({ owner: chosen })} />
+            <Button
+              variant={owner === me.user ? 'primary' : 'normal'}
+              ariaLabel="Only my computations"
+              onClick={() => page.change({ owner: owner === me.user ? undefined : me.user })}
+            >
+              Mine
+            </Button>
+          </FilterBar>
+        }
+        empty={
+          <SpaceBetween size="s" alignItems="center">
+            <span>The domain has no computations yet.</span>
+            {create}
+          </SpaceBetween>
+        }
+      />
+    </ScreenFrame>
+  );
+}

@@ -1,0 +1,44 @@
+import Box from '@cloudscape-design/components/box';
+import Container from '@cloudscape-design/components/container';
+import Header from '@cloudscape-design/components/header';
+import KeyValuePairs from '@cloudscape-design/components/key-value-pairs';
+import type { Schemas } from '../../client/index.ts';
+
+/** What the agent in the CVM is configured with. */
+export function ConfigurationTab({ computation: { agent_config } }: { computation: Schemas['Computation'] }) {
+  const { log_level, attested_tls, cert_file, server_ca_file, client_ca_file, server_key } = agent_config;
+  return (
+    <Container
+      header={
+        <Header variant="h2" description="What the agent in the CVM is started with.">
+          Agent
+        </Header>
+      }
+    >
+      <KeyValuePairs
+        columns={2}
+        items={[
+          { label: 'Log level', value: log_level || 'Default' },
+          { label: 'Attested TLS', value: attested_tls ? 'Yes' : 'No' },
+          { label: 'Certificate', value: <Pem text={cert_file} /> },
+          {
+            label: 'Private key',
+            value:
+              server_key === undefined
+                ? 'Withheld: only those who may edit the computation see it'
+                : server_key === ''
+                  ? 'None'
+                  : 'Set. It is shown when you edit the computation',
+          },
+          { label: 'CA of the server', value: <Pem text={server_ca_file} /> },
+          { label: 'CA of the clients', value: <Pem text={client_ca_file} /> },
+        ]}
+      />
+    </Container>
+  );
+}
+
+function Pem({ text }: { text: string | undefined }) {
+  if (!text) return <>None</>;
+  return text.includes('\n') ? <pre className="json">{text}</pre> : <Box variant="code">{text}</Box>;
+}

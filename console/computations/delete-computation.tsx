@@ -1,0 +1,30 @@
+import { useAction } from '../loading/use-action.ts';
+import { navigate } from '../routing/navigation.ts';
+import { addressOf } from '../routing/places.ts';
+import { ConfirmModal } from '../shell/confirm-modal.tsx';
+import { useDomain, useFrame } from '../shell/console-context.ts';
+import type { Overview } from './load-overview.ts';
+
+/** Deletes a computation, unless someone has changed it since it was shown. */
+export function DeleteComputation({ overview: { computation, etag }, onClose }: { overview: Overview; onClose: () => void }) {
+  const { client, domain } = useDomain();
+  const { notify } = useFrame();
+  const { id, name } = computation;
+  const remove = useAction(async () => {
+    await client.deleteComputation({ id, ifMatch: etag });
+    notify(`${name} is deleted.`);
+    navigate(addressOf({ screen: 'computations', domain }));
+  });
+  return (
+    <ConfirmModal
+      title={`Delete ${name}`}
+      confirm="Delete"
+      isRunning={remove.isRunning}
+      problem={remove.problem}
+      onConfirm={() => void remove.run()}
+      onClose={onClose}
+    >
+      Its runs, events, keys and evidence are deleted too. This cannot be undone. The linked assets stay.
+    </ConfirmModal>
+  );
+}

@@ -1,0 +1,70 @@
+import Alert from '@cloudscape-design/components/alert';
+import Button from '@cloudscape-design/components/button';
+import { useState } from 'react';
+import { ServiceProblem } from '../../client/index.ts';
+import { permissions } from '../access/permissions.ts';
+import { LoadedView } from '../loading/loaded-view.tsx';
+import { useAction } from '../loading/use-action.ts';
+import { useLoaded } from '../loading/use-loaded.ts';
+import { navigate } from '../routing/navigation.ts';
+import { addressOf } from '../routing/places.ts';
+import { useDomain, useFrame } from '../shell/console-context.ts';
+import { ScreenFrame } from '../shell/screen-frame.tsx';
+import { aboveComputation } from './above.ts';
+import { type ComputationFields, fieldsOf } from './computation-fields.ts';
+import { ComputationForm } from './computation-form.tsx';
+import { loadComputation, type LoadedComputation } from './load-computation.ts';
+
+/** Changes a computation, unless someone else has changed it since it was read. */
+export function EditComputationScreen({ id }: { id: string }) {
+  const { client, domain } = useDomain();
+  const [reading, setReading] = useState(0);
+  const loaded = useLoaded(`${id} ${reading}`, (signal) => loadComputation(client, id, signal));
+  const title = loaded.value?.computation.name ?? 'Computation';
+  return (
+    <ScreenFrame
+      title={`Edit ${title}`}
+      above={[...aboveComputation(domain), { text: title, href: addressOf({ screen: 'computation', domain, id }) }]}
+    >
+      <LoadedView loaded={loaded} what="the computation">
+        {(read) => <EditForm key={reading} read={read} readAgain={() => setReading(reading + 1)} />}
+      </LoadedView>
+    </ScreenFrame>
+  );
+}
+
+function EditForm({ read: { computation, etag }, readAgain }: { read: LoadedComputation; readAgain: () => void }) {
+  const { client, domain, me } = useDomain();
+  const { notify } = useFrame();
+  const { id, name } = computation;
+  const address = addressOf({ screen: 'computation', domain, id });
+  const save = useAction(async (fields: ComputationFields) => {
+    await client.updateComputation({ id, ifMatch: etag, body: fields });
+    notify('The changes are saved.');
+    navigate(address, { replace: true });
+  });
+  const isConflict = save.problem instanceof ServiceProblem && save.problem.code === 'precondition_failed';
+  if (!permissions.editComputation(me, computation)) {
+    return (
+      <Alert type="warning" header="You may not edit this computation">
+        Only its owner, editors and administrators may.
+      </Alert>
+    );
+  }
+  return (
+    <ComputationForm
+      isNew={false}
+      initial={fieldsOf(computation)}
+      submit="Save changes"
+      save={save}
+      cancelAddress={address}
+      conflict={
+        isConflict && (
+          <Alert type="warning" action={<Button onClick={readAgain}>Read it again</Button>}>
+            Nothing was saved. Reading {name} again shows the changes of others, and drops yours.
+          </Alert>
+        )
+      }
+    />
+  );
+}

@@ -1,0 +1,29 @@
+import { useAction } from '../loading/use-action.ts';
+import { navigate } from '../routing/navigation.ts';
+import { addressOf } from '../routing/places.ts';
+import { useDomain, useFrame } from '../shell/console-context.ts';
+import { ScreenFrame } from '../shell/screen-frame.tsx';
+import { aboveComputation } from './above.ts';
+import { type ComputationFields, newFields } from './computation-fields.ts';
+import { ComputationForm } from './computation-form.tsx';
+
+export function NewComputationScreen() {
+  const { client, domain, me } = useDomain();
+  const { notify } = useFrame();
+  const save = useAction(async (fields: ComputationFields) => {
+    const { id, name } = await client.createComputation({ body: fields });
+    notify(`${name} is created. Link an algorithm and datasets next.`);
+    navigate(addressOf({ screen: 'computation', domain, id }), { replace: true });
+  });
+  return (
+    <ScreenFrame title="Create computation" above={aboveComputation(domain)}>
+      <ComputationForm
+        isNew
+        initial={newFields(me.user)}
+        submit="Create computation"
+        save={save}
+        cancelAddress={addressOf({ screen: 'computations', domain })}
+      />
+    </ScreenFrame>
+  );
+}

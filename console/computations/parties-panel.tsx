@@ -1,0 +1,109 @@
+import Alert from '@cloudscape-design/components/alert';
+import Badge from '@cloudscape-design/components/badge';
+import Box from '@cloudscape-design/components/box';
+import Button from '@cloudscape-design/components/button';
+import Header from '@cloudscape-design/components/header';
+import SpaceBetween from '@cloudscape-design/components/space-between';
+import StatusIndicator from '@cloudscape-design/components/status-indicator';
+import Table from '@cloudscape-design/components/table';
+import { useState } from 'react';
+import { UploadKey } from '../keys/upload-key.tsx';
+import { useNarrow } from '../lists/use-narrow.ts';
+import { useDomain } from '../shell/console-context.ts';
+import type { Overview } from './load-overview.ts';
+import type { Party } from './parties.ts';
+
+interface Props {
+  overview: Overview;
+  reload: () => void;
+}
+
+/** Who takes part, and what each still owes before a run. */
+export function PartiesPanel({ overview, reload }: Props) {
+  const { me } = useDomain();
+  const isNarrow = useNarrow();
+  const [isUploading, setUploading] = useState(false);
+  const { parties, others, isReady, hasMyKey, computation } = overview;
+  return (
+    <>
+      <Table
+        header={
+          <Header
+            variant="h2"
+            counter={`(${parties.length})`}
+            description={isReady ? 'Nothing is missing. A run can start.' : 'A run can start when nobody owes anything.'}
+            actions={
+              <SpaceBetween direction="horizontal" size="xs" alignItems="center">
+                <StatusIndicator type={hasMyKey ? 'success' : 'pending'}>
+                  {hasMyKey ? 'Your public key is here' : 'No public key of yours'}
+                </StatusIndicator>
+                <Button onClick={() => setUploading(true)}>{hasMyKey ? 'Replace key' : 'Upload key'}</Button>
+              </SpaceBetween>
+            }
+          >
+            Parties
+          </Header>
+        }
+        ariaLabels={{ tableLabel: 'Parties' }}
+        items={parties}
+        trackBy="user"
+        wrapLines
+        columnDefinitions={[
+          {
+            id: 'user',
+            header: 'User',
+            isRowHeader: true,
+            cell: ({ user, parts }) => (
+              <>
+                {user} {user === me.user && <Badge color="blue">you</Badge>}
+                {isNarrow && (
+                  <Box variant="small" display="block">
+                    {partsText({ parts })}
+                  </Box>
+                )}
+              </>
+            ),
+          },
+          ...(isNarrow ? [] : [{ id: 'parts', header: 'Takes part with', cell: (party: Party) => partsText(party) }]),
+          {
+            id: 'owes',
+            header: 'Still owes',
+            cell: ({ owes }) =>
+              owes.length === 0 ? (
+                <StatusIndicator type="success">Nothing</StatusIndicator>
+              ) : (
+                <SpaceBetween size="xxs">
+                  {owes.map((debt) => (
+                    <StatusIndicator key={debt} type="pending">
+                      {debt}
+                    </StatusIndicator>
+                  ))}
+                </SpaceBetween>
+              ),
+          },
+        ]}
+        footer={
+          others.length > 0 && (
+            <Alert type="warning" header="Also missing">
+              <Box variant="span">{others.join('. ')}.</Box>
+            </Alert>
+          )
+        }
+      />
+      {isUploading && (
+        <UploadKey
+          id={computation.id}
+          onClose={() => setUploading(false)}
+          onUploaded={() => {
+            setUploading(false);
+            reload();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function partsText({ parts }: Pick<Party, 'parts'>): string {
+  return parts.join(', ') || '-';
+}

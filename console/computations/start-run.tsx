@@ -1,0 +1,65 @@
+import Alert from '@cloudscape-design/components/alert';
+import FormField from '@cloudscape-design/components/form-field';
+import Link from '@cloudscape-design/components/link';
+import { useState } from 'react';
+import { ServiceProblem } from '../../client/index.ts';
+import { CvmInput } from '../cvms/cvm-input.tsx';
+import { missingSentences } from '../loading/problem-text.ts';
+import { useAction } from '../loading/use-action.ts';
+import { navigate } from '../routing/navigation.ts';
+import { addressOf } from '../routing/places.ts';
+import { ConfirmModal } from '../shell/confirm-modal.tsx';
+import { useDomain } from '../shell/console-context.ts';
+import type { Overview } from './load-overview.ts';
+
+/** Starts a run on a CVM, or explains what is missing. */
+export function StartRun({ overview, onClose }: { overview: Overview; onClose: () => void }) {
+  const { client, domain } = useDomain();
+  const [cvm, setCvm] = useState('');
+  const { computation, isReady, parties, others, missing } = overview;
+  const { id, name } = computation;
+  const start = useAction(async () => {
+    const run = await client.startRun({ id, cvm: cvm.trim() });
+    navigate(addressOf({ screen: 'run', domain, id, run }));
+  });
+  const activeRun = start.problem instanceof ServiceProblem ? start.problem.run_id : undefined;
+  return (
+    <ConfirmModal
+      title={`Start a run of ${name}`}
+      confirm="Start run"
+      isRunning={start.isRunning}
+      problem={start.problem}
+      isDisabled={!isReady || cvm.trim() === ''}
+      onConfirm={() => void start.run()}
+      onClose={onClose}
+    >
+      {isReady ? (
+        <FormField label="CVM" description="The confidential virtual machine that runs the algorithm.">
+          <CvmInput value={cvm} onChange={setCvm} />
+        </FormField>
+      ) : (
+        <Alert type="warning" header={`A run cannot start yet: ${countText(missingSentences(missing).length)} missing`}>
+          <ul>
+            {parties
+              .filter(({ owes }) => owes.length > 0)
+              .map(({ user, owes }) => (
+                <li key={user}>
+                  <strong>{user}</strong> owes: {owes.join(', ')}
+                </li>
+              ))}
+            {others.map((other) => (
+              <li key={other}>{other}</li>
+            ))}
+          </ul>
+        </Alert>
+      )}
+      {activeRun !== undefined && (
+        <Link href={addressOf({ screen: 'run', domain, id, run: activeRun })}>Open the run that is in the way</Link>
+      )}
+    </ConfirmModal>
+  );
+}
+
+function countText(count: number): string {
+  return count === 1 ? 'one item is' : `${count} items are`;
+}

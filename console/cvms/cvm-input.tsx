@@ -1,0 +1,39 @@
+import Autosuggest from '@cloudscape-design/components/autosuggest';
+import { page } from '../../client/index.ts';
+import { useLoaded } from '../loading/use-loaded.ts';
+import { problemText } from '../loading/problem-text.ts';
+import { useDomain } from '../shell/console-context.ts';
+
+interface Props {
+  value: string;
+  onChange: (cvm: string) => void;
+}
+
+/** Names a CVM: one of the newest 100 that are registered, or any other by its identifier. */
+export function CvmInput({ value, onChange }: Props) {
+  const { client, domain } = useDomain();
+  const loaded = useLoaded(domain, (signal) => page(client, 'listCvms', { limit: 100, signal }));
+  const options = (loaded.value?.items ?? []).map(({ id, description, presence: { state, fit } }) => ({
+    value: id,
+    description,
+    tags: [state, fit],
+    disabled: state === 'disconnected' || fit === 'spent',
+  }));
+  return (
+    <Autosuggest
+      value={value}
+      options={options}
+      onChange={({ detail }) => onChange(detail.value)}
+      enteredTextLabel={(text) => `Use the CVM ${text}`}
+      placeholder="Choose a registered CVM, or type an identifier"
+      empty="No CVM is registered. Type the identifier of one."
+      statusType={loaded.problem !== undefined ? 'error' : loaded.isLoading ? 'loading' : 'finished'}
+      loadingText="Loading CVMs"
+      errorText={loaded.problem === undefined ? '' : problemText(loaded.problem).detail}
+      recoveryText="Retry"
+      onLoadItems={({ detail }) => {
+        if (detail.samePage) loaded.reload();
+      }}
+    />
+  );
+}

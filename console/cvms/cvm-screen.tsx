@@ -1,0 +1,145 @@
+import Alert from '@cloudscape-design/components/alert';
+import Button from '@cloudscape-design/components/button';
+import Container from '@cloudscape-design/components/container';
+import Header from '@cloudscape-design/components/header';
+import KeyValuePairs from '@cloudscape-design/components/key-value-pairs';
+import { useState } from 'react';
+import { type Schemas, ServiceProblem } from '../../client/index.ts';
+import { permissions } from '../access/permissions.ts';
+import { LoadedView } from '../loading/loaded-view.tsx';
+import { useAction } from '../loading/use-action.ts';
+import { useLoaded } from '../loading/use-loaded.ts';
+import { wholeAnswer } from '../loading/whole-answer.ts';
+import { navigate } from '../routing/navigation.ts';
+import { addressOf } from '../routing/places.ts';
+import { ConfirmModal } from '../shell/confirm-modal.tsx';
+import { useDomain, useFrame } from '../shell/console-context.ts';
+import { ScreenFrame } from '../shell/screen-frame.tsx';
+import { Hash } from '../show/hash.tsx';
+import { momentText } from '../show/moment.ts';
+import { Fit, Presence } from './presence.tsx';
+import { RegisterCvm } from './register-cvm.tsx';
+
+interface Read {
+  cvm: Schemas['Cvm'];
+  etag: string | undefined;
+}
+
+const refreshSeconds = 10;
+
+/** One CVM: whether it is there, and what is registered of it. */
+export function CvmScreen({ cvm }: { cvm: string }) {
+  const { client, domain, me } = useDomain();
+  const [asked, setAsked] = useState<'edit' | 'delete'>();
+  const loaded = useLoaded(
+    cvm,
+    async (signal): Promise<Read | null> => {
+      try {
+        const { data, etag } = wholeAnswer(await client.call('getCvm', { cvmID: cvm, signal }));
+        return { cvm: data, etag };
+      } catch (error) {
+        if (error instanceof ServiceProblem && error.code === 'not_found') return null; // runs may use CVMs that nobody registered
+        throw error;
+      }
+    },
+    { everySeconds: refreshSeconds },
+  );
+  const isRegistered = loaded.value != null;
+  const close = () => setAsked(undefined);
+  return (
+    <ScreenFrame
+      title={cvm}
+      description={loaded.value?.cvm.description}
+      above={[{ text: 'CVMs', href: addressOf({ screen: 'cvms', domain }) }]}
+      actions={
+        <>
+          <Button iconName="refresh" ariaLabel="Refresh" loading={loaded.isLoading} onClick={loaded.reload} />
+          {isRegistered && permissions.registerCvm(me) && (
+            <>
+              <Button onClick={() => setAsked('delete')}>Remove</Button>
+              <Button onClick={() => setAsked('edit')}>Edit</Button>
+            </>
+          )}
+        </>
+      }
+    >
+      <LoadedView loaded={loaded} what="the CVM">
+        {(read) =>
+          read === null ? (
+            <Alert type="info" header="This CVM is not registered">
+              Runs can use it, but its presence is not known.
+            </Alert>
+          ) : (
+            <>
+              <CvmSummary cvm={read.cvm} />
+              {asked === 'edit' && (
+                <RegisterCvm
+                  registered={read}
+                  onClose={close}
+                  onSaved={() => {
+                    close();
+                    loaded.reload();
+                  }}
+                />
+              )}
+              {asked === 'delete' && <RemoveCvm read={read} onClose={close} />}
+            </>
+          )
+        }
+      </LoadedView>
+    </ScreenFrame>
+  );
+}
+
+function CvmSummary({ cvm: { presence, certificate_fingerprint, created_at, updated_at } }: { cvm: Schemas['Cvm'] }) {
+  return (
+    <>
+      <Container header={<Header variant="h2">Presence</Header>}>
+        <KeyValuePairs
+          columns={4}
+          items={[
+            { label: 'Presence', value: <Presence presence={presence} /> },
+            { label: 'Fitness', value: <Fit presence={presence} /> },
+            { label: 'Agent', value: presence.agent_state ?? 'Not reported' },
+            { label: 'Last seen', value: presence.last_seen_at === null ? 'Never' : momentText(presence.last_seen_at) },
+          ]}
+        />
+      </Container>
+      <Container header={<Header variant="h2">Registration</Header>}>
+        <KeyValuePairs
+          columns={3}
+          items={[
+            {
+              label: 'Fingerprint of its certificate (SHA-256)',
+              value: <Hash value={certificate_fingerprint} what="fingerprint" isWhole />,
+            },
+            { label: 'Registered', value: momentText(created_at) },
+            { label: 'Updated', value: momentText(updated_at) },
+          ]}
+        />
+      </Container>
+    </>
+  );
+}
+
+function RemoveCvm({ read: { cvm, etag }, onClose }: { read: Read; onClose: () => void }) {
+  const { client, domain } = useDomain();
+  const { notify } = useFrame();
+  const remove = useAction(async () => {
+    await client.deleteCvm({ cvmID: cvm.id, ifMatch: etag });
+    notify(`${cvm.id} is no longer registered.`);
+    navigate(addressOf({ screen: 'cvms', domain }));
+  });
+  return (
+    <ConfirmModal
+      title={`Remove ${cvm.id}`}
+      confirm="Remove"
+      isRunning={remove.isRunning}
+      problem={remove.problem}
+      onConfirm={() => void remove.run()}
+      onClose={onClose}
+    >
+      The service forgets its registration and presence. Its past runs stay.
+    </ConfirmModal>
+  );
+}

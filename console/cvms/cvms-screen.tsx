@@ -1,0 +1,69 @@
+import Button from '@cloudscape-design/components/button';
+import Link from '@cloudscape-design/components/link';
+import { useState } from 'react';
+import type { Schemas } from '../../client/index.ts';
+import { permissions } from '../access/permissions.ts';
+import { type Column, PagedTable } from '../lists/paged-table.tsx';
+import { usePage } from '../lists/use-page.ts';
+import { navigate, useAddress } from '../routing/navigation.ts';
+import { addressOf } from '../routing/places.ts';
+import { useDomain } from '../shell/console-context.ts';
+import { ScreenFrame } from '../shell/screen-frame.tsx';
+import { momentText } from '../show/moment.ts';
+import { Fit, Presence } from './presence.tsx';
+import { RegisterCvm } from './register-cvm.tsx';
+
+type Cvm = Schemas['Cvm'];
+
+const refreshSeconds = 15;
+
+/** The registered CVMs, and whether each is there. */
+export function CvmsScreen() {
+  const { domain, me } = useDomain();
+  const { query } = useAddress();
+  const [isRegistering, setRegistering] = useState(false);
+  const page = usePage('listCvms', {}, { everySeconds: refreshSeconds });
+  const columns: Column<Cvm>[] = [
+    {
+      id: 'cvm',
+      header: 'CVM',
+      isRowHeader: true,
+      cell: ({ id }) => <Link href={addressOf({ screen: 'cvm', domain, cvm: id })}>{id}</Link>,
+    },
+    { id: 'state', header: 'Presence', minWidth: 130, cell: ({ presence }) => <Presence presence={presence} /> },
+    { id: 'fit', header: 'Fitness', minWidth: 140, cell: ({ presence }) => <Fit presence={presence} /> },
+    { id: 'description', header: 'Description', isSecondary: true, cell: ({ description }) => description || '-' },
+    {
+      id: 'seen',
+      header: 'Last seen',
+      isSecondary: true,
+      cell: ({ presence: { last_seen_at } }) => (last_seen_at === null ? 'Never' : momentText(last_seen_at)),
+    },
+  ];
+  return (
+    <ScreenFrame title="CVMs" above={[]} hasHeader={false}>
+      <PagedTable
+        title="CVMs"
+        description="Registered confidential virtual machines. Runs also start on others, by their identifier."
+        page={page}
+        columns={columns}
+        rowKey={({ id }) => id}
+        query={query}
+        actions={
+          permissions.registerCvm(me) && (
+            <Button variant="primary" onClick={() => setRegistering(true)}>
+              Register CVM
+            </Button>
+          )
+        }
+        empty="No CVM is registered in this domain."
+      />
+      {isRegistering && (
+        <RegisterCvm
+          onClose={() => setRegistering(false)}
+          onSaved={(cvm) => navigate(addressOf({ screen: 'cvm', domain, cvm }))}
+        />
+      )}
+    </ScreenFrame>
+  );
+}

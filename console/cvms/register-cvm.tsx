@@ -1,0 +1,64 @@
+import FormField from '@cloudscape-design/components/form-field';
+import Input from '@cloudscape-design/components/input';
+import Textarea from '@cloudscape-design/components/textarea';
+import { useState } from 'react';
+import type { Schemas } from '../../client/index.ts';
+import { looksPrivate } from '../keys/looks-private.ts';
+import { fieldError } from '../loading/field-errors.ts';
+import { useAction } from '../loading/use-action.ts';
+import { ConfirmModal } from '../shell/confirm-modal.tsx';
+import { useDomain, useFrame } from '../shell/console-context.ts';
+
+interface Props {
+  /** The registered CVM that is changed. Default: a new one. */
+  registered?: { cvm: Schemas['Cvm']; etag: string | undefined };
+  onClose: () => void;
+  onSaved: (cvm: string) => void;
+}
+
+/** Registers a CVM, or changes what is registered of it. */
+export function RegisterCvm({ registered, onClose, onSaved }: Props) {
+  const { client } = useDomain();
+  const { notify } = useFrame();
+  const [cvm, setCvm] = useState(registered?.cvm.id ?? '');
+  const [description, setDescription] = useState(registered?.cvm.description ?? '');
+  const [certificate, setCertificate] = useState('');
+  const isPrivate = looksPrivate(certificate);
+  const save = useAction(async () => {
+    const body = { description, ...(certificate.trim() === '' ? {} : { certificate: `${certificate.trim()}\n` }) };
+    await client.registerCvm({ cvmID: cvm.trim(), body, ifMatch: registered?.etag });
+    notify(`${cvm.trim()} is registered.`);
+    onSaved(cvm.trim());
+  });
+  return (
+    <ConfirmModal
+      title={registered ? `Edit ${cvm}` : 'Register a CVM'}
+      confirm={registered ? 'Save changes' : 'Register'}
+      isRunning={save.isRunning}
+      problem={save.problem}
+      isDisabled={cvm.trim() === '' || isPrivate}
+      onConfirm={() => void save.run()}
+      onClose={onClose}
+    >
+      {!registered && (
+        <FormField label="Identifier" description="1 to 64 of the characters A-Z a-z 0-9 _ - . :">
+          <Input value={cvm} ariaRequired onChange={({ detail }) => setCvm(detail.value)} />
+        </FormField>
+      )}
+      <FormField label="Description (optional)" errorText={fieldError(save.problem, '/description')}>
+        <Input value={description} onChange={({ detail }) => setDescription(detail.value)} />
+      </FormField>
+      <FormField
+        label="Certificate (optional)"
+        description={
+          registered
+            ? 'One X.509 certificate in PEM. Empty: the fingerprint stays.'
+            : 'One X.509 certificate in PEM. The service keeps its fingerprint.'
+        }
+        errorText={isPrivate ? 'This is a private key. Paste the certificate.' : fieldError(save.problem, '/certificate')}
+      >
+        <Textarea value={certificate} rows={4} spellcheck={false} onChange={({ detail }) => setCertificate(detail.value)} />
+      </FormField>
+    </ConfirmModal>
+  );
+}

@@ -1,0 +1,37 @@
+import type { StatusIndicatorProps } from '@cloudscape-design/components/status-indicator';
+
+const words: Record<string, string> = {
+  created: 'Created',
+  started: 'Run started',
+  stop_requested: 'Stop requested',
+  completed: 'Completed',
+  failed: 'Failed',
+  cancelled: 'Cancelled',
+  updated: 'Changed',
+  owner_changed: 'Owner changed',
+  asset_linked: 'Asset linked',
+  asset_unlinked: 'Asset unlinked',
+  key_uploaded: 'Key uploaded',
+  approved: 'Approved',
+  approval_withdrawn: 'Approval taken back',
+};
+
+/** Returns what an event is called. The agent's own types, such as `ReceivingAlgorithm`, are split into words. */
+export function eventText(type: string): string {
+  const known = words[type];
+  if (known !== undefined) return known;
+  const split = type.replaceAll(/([a-z\d])([A-Z])/g, '$1 $2').replaceAll('_', ' ');
+  return split.charAt(0).toUpperCase() + split.slice(1).toLowerCase();
+}
+
+/** Returns the mark of an event by its status, which for events of the agent is the agent's own. */
+export function eventMark(event: { event_type: string; status: string }): StatusIndicatorProps.Type {
+  const status = event.status.toLowerCase();
+  if (event.event_type === 'cancelled') return 'stopped';
+  if (['success', 'completed', 'ready'].includes(status)) return 'success';
+  if (['failure', 'failed', 'error'].includes(status)) return 'error';
+  if (['inprogress', 'in-progress', 'in_progress', 'running', 'starting'].includes(status)) return 'in-progress';
+  if (status === 'warning') return 'warning';
+  if (['terminated', 'stopped'].includes(status)) return 'stopped';
+  return 'info';
+}

@@ -1,0 +1,56 @@
+import Link from '@cloudscape-design/components/link';
+import StatusIndicator from '@cloudscape-design/components/status-indicator';
+import type { Schemas } from '../../client/index.ts';
+import { FilterBar, TextFilter } from '../lists/filter-bar.tsx';
+import { type Column, PagedTable } from '../lists/paged-table.tsx';
+import { usePage } from '../lists/use-page.ts';
+import { useAddress } from '../routing/navigation.ts';
+import { addressOf } from '../routing/places.ts';
+import { useDomain } from '../shell/console-context.ts';
+import { momentText } from '../show/moment.ts';
+import { detailsText } from './event-details.ts';
+import { eventMark, eventText } from './event-look.ts';
+
+type Event = Schemas['Event'];
+
+/** The journal of a computation, newest first. */
+export function EventsTable({ id }: { id: string }) {
+  const { domain } = useDomain();
+  const { query } = useAddress();
+  const page = usePage('listEvents', { id, event_type: query.get('type') ?? undefined }, { everySeconds: 15 });
+  const columns: Column<Event>[] = [
+    { id: 'time', header: 'Time', cell: ({ timestamp }) => momentText(timestamp) },
+    {
+      id: 'event',
+      header: 'Event',
+      isRowHeader: true,
+      cell: (event) => <StatusIndicator type={eventMark(event)}>{eventText(event.event_type)}</StatusIndicator>,
+    },
+    { id: 'originator', header: 'By', cell: ({ originator }) => originator },
+    { id: 'details', header: 'Details', isSecondary: true, cell: ({ details }) => detailsText(details) || '-' },
+    {
+      id: 'run',
+      header: 'Run',
+      isSecondary: true,
+      cell: ({ run_id }) =>
+        run_id === '' ? '-' : <Link href={addressOf({ screen: 'run', domain, id, run: run_id })}>{run_id.slice(-8)}</Link>,
+    },
+  ];
+  return (
+    <PagedTable
+      title="Events"
+      variant="container"
+      page={page}
+      columns={columns}
+      rowKey={(event) => event.id}
+      query={query}
+      filterNames={['type']}
+      filters={
+        <FilterBar>
+          <TextFilter label="Type, such as started" value={query.get('type')} onChange={(type) => page.change({ type })} />
+        </FilterBar>
+      }
+      empty="No events yet."
+    />
+  );
+}

@@ -1,0 +1,155 @@
+import Box from '@cloudscape-design/components/box';
+import Button from '@cloudscape-design/components/button';
+import Header from '@cloudscape-design/components/header';
+import Pagination from '@cloudscape-design/components/pagination';
+import Select from '@cloudscape-design/components/select';
+import SpaceBetween from '@cloudscape-design/components/space-between';
+import Table, { type TableProps } from '@cloudscape-design/components/table';
+import type { ReactNode } from 'react';
+import { ProblemAlert } from '../loading/problem-alert.tsx';
+import { pageCount, pageSizes } from './page-query.ts';
+import { useNarrow } from './use-narrow.ts';
+import type { LoadedPage } from './use-page.ts';
+
+export interface Column<Row> {
+  id: string;
+  header: string;
+  cell: (row: Row) => ReactNode;
+  /** Left out in a narrow window. */
+  isSecondary?: boolean;
+  isRowHeader?: boolean;
+  minWidth?: number;
+}
+
+interface Props<Row> {
+  title: string;
+  description?: ReactNode;
+  page: LoadedPage<Row>;
+  columns: Column<Row>[];
+  rowKey: (row: Row) => string;
+  /** What to show if there are no rows at all. */
+  empty: ReactNode;
+  actions?: ReactNode;
+  filters?: ReactNode;
+  /** Names of the parameters of the query that are filters. */
+  filterNames?: readonly string[];
+  query: URLSearchParams;
+  variant?: 'full-page' | 'container';
+}
+
+/** One page of a list, with the exact number of all rows. */
+export function PagedTable<Row>(props: Props<Row>) {
+  const { title, page, columns, rowKey, filters, filterNames = [], query, variant = 'full-page' } = props;
+  const isNarrow = useNarrow();
+  const { loaded, limit, change } = page;
+  const { value, problem, isLoading, reload } = loaded;
+  const isFiltered = filterNames.some((name) => query.has(name));
+  const shown = columns.filter(({ isSecondary = false }) => !isNarrow || !isSecondary);
+  const clear = () => change(Object.fromEntries(filterNames.map((name) => [name, undefined])));
+
+  return (
+    <SpaceBetween size="m">
+      <ProblemAlert problem={problem} retry={reload} isRetrying={isLoading} />
+      <Table
+        variant={variant}
+        stickyHeader={variant === 'full-page' && !isNarrow}
+        enableKeyboardNavigation
+        wrapLines
+        loading={value === undefined && problem === undefined}
+        loadingText="Loading"
+        items={value?.items ?? []}
+        trackBy={rowKey}
+        columnDefinitions={shown.map(definition)}
+        ariaLabels={{ tableLabel: title }}
+        totalItemsCount={value?.total ?? 0}
+        firstIndex={page.offset + 1}
+        renderAriaLive={({ firstIndex, lastIndex, totalItemsCount }) =>
+          `Showing ${firstIndex} to ${lastIndex} of ${totalItemsCount ?? 0}`
+        }
+        header={
+          <Header
+            variant={variant === 'full-page' ? 'awsui-h1-sticky' : 'h2'}
+            description={props.description}
+            counter={value && `(${value.total.toLocaleString('en')})`}
+            actions={
+              <SpaceBetween direction="horizontal" size="xs">
+                <Button iconName="refresh" ariaLabel={`Refresh ${title.toLowerCase()}`} loading={isLoading} onClick={reload} />
+                {props.actions}
+              </SpaceBetween>
+            }
+          >
+            {title}
+          </Header>
+        }
+        filter={filters}
+        pagination={<Pages page={page} />}
+        preferences={
+          <Select
+            selectedOption={{ value: String(limit), label: `${limit} per page` }}
+            options={pageSizes.map((size) => ({ value: String(size), label: `${size} per page` }))}
+            onChange={({ detail }) => change({ limit: detail.selectedOption.value })}
+            ariaLabel="Rows per page"
+          />
+        }
+        empty={
+          problem === undefined ? (
+            <Nothing
+              isFiltered={isFiltered}
+              isBeyond={value !== undefined && value.total > 0}
+              clear={clear}
+              toFirst={() => change({ page: 1 })}
+            >
+              {props.empty}
+            </Nothing>
+          ) : (
+            <Box textAlign="center">Nothing could be loaded.</Box>
+          )
+        }
+      />
+    </SpaceBetween>
+  );
+}
+
+function definition<Row>({ id, header, cell, isRowHeader = false, minWidth }: Column<Row>): TableProps.ColumnDefinition<Row> {
+  return { id, header, cell, isRowHeader, ...(minWidth === undefined ? {} : { minWidth }) };
+}
+
+function Pages<Row>({ page: { page, limit, loaded, change } }: { page: LoadedPage<Row> }) {
+  const { value } = loaded;
+  const pages = pageCount(value?.total ?? 0, limit);
+  return (
+    <Pagination
+      currentPageIndex={page}
+      pagesCount={Math.max(pages, page)}
+      disabled={value === undefined}
+      onChange={({ detail }) => change({ page: detail.currentPageIndex })}
+    />
+  );
+}
+
+interface NothingProps {
+  isFiltered: boolean;
+  /** The page is after the last one. */
+  isBeyond: boolean;
+  clear: () => void;
+  toFirst: () => void;
+  children: ReactNode;
+}
+
+function Nothing({ isFiltered, isBeyond, clear, toFirst, children }: NothingProps) {
+  if (isBeyond) {
+    return (
+      <SpaceBetween size="s" alignItems="center">
+        <span>There are fewer pages by now.</span>
+        <Button onClick={toFirst}>Go to the first page</Button>
+      </SpaceBetween>
+    );
+  }
+  if (!isFiltered) return <Box textAlign="center">{children}</Box>;
+  return (
+    <SpaceBetween size="s" alignItems="center">
+      <span>Nothing matches the filters.</span>
+      <Button onClick={clear}>Clear the filters</Button>
+    </SpaceBetween>
+  );
+}

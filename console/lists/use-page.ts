@@ -1,0 +1,42 @@
+import { useCallback, useMemo } from 'react';
+import { type ListOperation, type Item, type Page, page as loadPage } from '../../client/index.ts';
+import type { Arguments } from '../../client/index.ts';
+import { type Loaded, useLoaded } from '../loading/use-loaded.ts';
+import { navigate, useAddress } from '../routing/navigation.ts';
+import { useDomain } from '../shell/console-context.ts';
+import { changedQuery, type PageQuery, pageOf } from './page-query.ts';
+
+export interface LoadedPage<Row> extends PageQuery {
+  loaded: Loaded<Page<Row>>;
+  change: (changes: Record<string, string | number | undefined>) => void;
+}
+
+/** Loads the page that the address names. `filters` are those of the operation. */
+export function usePage<O extends ListOperation>(
+  operation: O,
+  filters: Partial<Arguments<O>>,
+  options: { everySeconds?: number | undefined } = {},
+): LoadedPage<Item<O>> {
+  const { client, domain } = useDomain();
+  const { pathname, query } = useAddress();
+  const place = useMemo(() => pageOf(query), [query]);
+  const { limit, offset } = place;
+  const loaded = useLoaded(
+    JSON.stringify([domain, operation, limit, offset, filters]),
+    (signal) => loadPage(client, operation, ...([{ ...filters, limit, offset, signal }] as unknown as Parameters<O>)),
+    options,
+  );
+  const change = useCallback(
+    (changes: Record<string, string | number | undefined>) => navigate(`${pathname}${changedQuery(query, changes)}`),
+    [pathname, query],
+  );
+  return { ...place, loaded, change };
+}
+
+type Parameters<O extends ListOperation> = typeof loadPage<O> extends (
+  client: never,
+  operation: never,
+  ...given: infer Given
+) => unknown
+  ? Given
+  : never;

@@ -1,0 +1,46 @@
+import Alert from '@cloudscape-design/components/alert';
+import Box from '@cloudscape-design/components/box';
+import Button from '@cloudscape-design/components/button';
+import { problemText } from './problem-text.ts';
+
+interface Props {
+  /** Nothing is shown if it is undefined. */
+  problem: unknown;
+  retry?: (() => void) | undefined;
+  isRetrying?: boolean;
+}
+
+/** What went wrong, with a way to try again. */
+export function ProblemAlert({ problem, retry, isRetrying = false }: Props) {
+  if (problem === undefined) return null;
+  const { title, detail, points, requestId } = problemText(problem);
+  return (
+    <div role="alert">
+      <Alert
+        type="error"
+        header={title}
+        action={
+          retry && (
+            <Button onClick={retry} loading={isRetrying}>
+              Retry
+            </Button>
+          )
+        }
+      >
+        {detail}
+        {points.length > 0 && (
+          <ul>
+            {points.map((point) => (
+              <li key={point}>{point}</li>
+            ))}
+          </ul>
+        )}
+        {requestId !== undefined && (
+          <Box variant="small" display="block">
+            Request {requestId}
+          </Box>
+        )}
+      </Alert>
+    </div>
+  );
+}

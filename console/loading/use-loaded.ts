@@ -1,0 +1,59 @@
+import { useCallback, useEffect, useEffectEvent, useState } from 'react';
+
+export interface Loaded<Value> {
+  /** The latest value. While it is loaded again it stays. */
+  value: Value | undefined;
+  /** Why the latest attempt failed. */
+  problem: unknown;
+  isLoading: boolean;
+  reload: () => void;
+}
+
+interface Options {
+  /** How often to load again while the page is visible. Default: never. */
+  everySeconds?: number | undefined;
+}
+
+interface Outcome<Value> {
+  key: string;
+  attempt: number;
+  value?: Value | undefined;
+  problem?: unknown;
+}
+
+/** Loads a value, and again whenever `key` changes. A value of another key is never shown. */
+export function useLoaded<Value>(
+  key: string,
+  load: (signal: AbortSignal) => Promise<Value>,
+  { everySeconds }: Options = {},
+): Loaded<Value> {
+  const [attempt, setAttempt] = useState(0);
+  const [outcome, setOutcome] = useState<Outcome<Value>>();
+  const reload = useCallback(() => setAttempt((before) => before + 1), []);
+  const begin = useEffectEvent(load);
+
+  useEffect(() => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const settle = (fields: Pick<Outcome<Value>, 'value' | 'problem'>) => {
+      if (signal.aborted) return;
+      setOutcome((before) => ({ key, attempt, value: before?.key === key ? before.value : undefined, ...fields }));
+    };
+    begin(signal).then(
+      (value) => settle({ value, problem: undefined }),
+      (problem: unknown) => settle({ problem }),
+    );
+    return () => controller.abort();
+  }, [key, attempt]);
+
+  useEffect(() => {
+    if (everySeconds === undefined) return undefined;
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') reload();
+    }, everySeconds * 1_000);
+    return () => clearInterval(timer);
+  }, [everySeconds, reload]);
+
+  const current = outcome?.key === key ? outcome : undefined;
+  return { value: current?.value, problem: current?.problem, isLoading: current?.attempt !== attempt, reload };
+}

@@ -1,0 +1,41 @@
+import { type MouseEvent, useMemo, useSyncExternalStore } from 'react';
+
+const moved = new EventTarget();
+
+/** Goes to an address of the console. `replace` leaves no step for the browser's back. */
+export function navigate(address: string, { replace = false }: { replace?: boolean } = {}): void {
+  const isSamePath = new URL(address, location.href).pathname === location.pathname;
+  if (replace) history.replaceState(null, '', address);
+  else history.pushState(null, '', address);
+  if (!isSamePath) window.scrollTo(0, 0);
+  moved.dispatchEvent(new Event('moved'));
+}
+
+/** The present address. */
+export function useAddress(): { pathname: string; query: URLSearchParams } {
+  const href = useSyncExternalStore(subscribe, () => location.href);
+  return useMemo(() => {
+    const { pathname, searchParams } = new URL(href);
+    return { pathname, query: searchParams };
+  }, [href]);
+}
+
+function subscribe(onChange: () => void): () => void {
+  window.addEventListener('popstate', onChange);
+  moved.addEventListener('moved', onChange);
+  return () => {
+    window.removeEventListener('popstate', onChange);
+    moved.removeEventListener('moved', onChange);
+  };
+}
+
+/** Follows links to the console without loading the page anew. Leaves clicks for a new tab or a download to the browser. */
+export function followLink(event: MouseEvent): void {
+  if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  const anchor = event.target instanceof Element ? event.target.closest('a') : null;
+  if (!anchor || anchor.target === '_blank' || anchor.hasAttribute('download')) return;
+  const url = new URL(anchor.href, location.href);
+  if (url.origin !== location.origin || !url.pathname.startsWith('/console/')) return;
+  event.preventDefault();
+  navigate(`${url.pathname}${url.search}${url.hash}`);
+}

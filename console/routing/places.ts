@@ -1,0 +1,74 @@
+/** The screens and their paths under /console. A path parameter stands for one segment. */
+const paths = {
+  home: '/',
+  todo: '/domains/:domain/todo',
+  computations: '/domains/:domain/computations',
+  'new-computation': '/domains/:domain/computations/new',
+  computation: '/domains/:domain/computations/:id',
+  'edit-computation': '/domains/:domain/computations/:id/edit',
+  run: '/domains/:domain/computations/:id/runs/:run',
+  runs: '/domains/:domain/runs',
+  assets: '/domains/:domain/assets',
+  'new-asset': '/domains/:domain/assets/new',
+  asset: '/domains/:domain/assets/:id',
+  cvms: '/domains/:domain/cvms',
+  cvm: '/domains/:domain/cvms/:cvm',
+  statistics: '/domains/:domain/statistics',
+} as const;
+
+type Paths = typeof paths;
+export type Screen = keyof Paths;
+
+type Parameters<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | Parameters<Rest>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never;
+
+/** A screen with the parameters of its path. */
+export type Place = { [S in Screen]: { screen: S } & Record<Parameters<Paths[S]>, string> }[Screen];
+export type PlaceOf<S extends Screen> = Extract<Place, { screen: S }>;
+
+const base = '/console';
+
+/** Returns the address of a place. Parameters of the query that are undefined or empty are left out. */
+export function addressOf(place: Place, query: Record<string, string | number | undefined> = {}): string {
+  const values: Record<string, string> = place;
+  const path = paths[place.screen].replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(values[name] ?? ''));
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
+  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  return `${base}${path}${search && '?'}${search}`;
+}
+
+/** Returns the place of an address's path, or undefined if the console has no such screen. */
+export function placeOf(pathname: string): Place | undefined {
+  const segments = segmentsOf(pathname);
+  for (const [screen, path] of Object.entries(paths)) {
+    const values = segments && match(segmentsOf(`${base}${path}`) ?? [], segments);
+    if (values) return { screen, ...values } as Place;
+  }
+  return undefined;
+}
+
+function match(pattern: string[], segments: string[]): Record<string, string> | undefined {
+  if (pattern.length !== segments.length) return undefined;
+  const values: Record<string, string> = {};
+  for (const [index, expected] of pattern.entries()) {
+    const segment = segments[index] ?? '';
+    if (expected.startsWith(':')) values[expected.slice(1)] = segment;
+    else if (expected !== segment) return undefined;
+  }
+  return values;
+}
+
+/** Returns the decoded segments, or undefined if the path is malformed. */
+function segmentsOf(pathname: string): string[] | undefined {
+  try {
+    return pathname
+      .split('/')
+      .filter((segment) => segment !== '')
+      .map(decodeURIComponent);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,155 @@
+import Alert from '@cloudscape-design/components/alert';
+import Container from '@cloudscape-design/components/container';
+import Header from '@cloudscape-design/components/header';
+import KeyValuePairs from '@cloudscape-design/components/key-value-pairs';
+import Link from '@cloudscape-design/components/link';
+import SpaceBetween from '@cloudscape-design/components/space-between';
+import Tabs from '@cloudscape-design/components/tabs';
+import { useState } from 'react';
+import type { Schemas } from '../../client/index.ts';
+import { LoadedView } from '../loading/loaded-view.tsx';
+import { ProblemAlert } from '../loading/problem-alert.tsx';
+import { problemText } from '../loading/problem-text.ts';
+import { useLoaded } from '../loading/use-loaded.ts';
+import { ManifestTab } from '../manifest/manifest-tab.tsx';
+import { addressOf } from '../routing/places.ts';
+import { useDomain } from '../shell/console-context.ts';
+import { ScreenFrame } from '../shell/screen-frame.tsx';
+import { Hash } from '../show/hash.tsx';
+import { momentText } from '../show/moment.ts';
+import { Status } from '../show/status.tsx';
+import { aboveComputation } from '../computations/above.ts';
+import { loadComputation } from '../computations/load-computation.ts';
+import { DownloadEvidence } from './download-evidence.tsx';
+import { Elapsed } from './elapsed.tsx';
+import { StopRun } from './stop-run.tsx';
+import { Timeline } from './timeline.tsx';
+import { useWatchedRun } from './use-watched-run.ts';
+
+/** A run as it goes on: its state, its events as they come, and after its end its evidence. */
+export function RunScreen({ id, run: runId }: { id: string; run: string }) {
+  const { domain, client } = useDomain();
+  const [attempt, setAttempt] = useState(0);
+  const [stopped, setStopped] = useState<Schemas['Run']>();
+  const watched = useWatchedRun({ id, run: runId, attempt });
+  const { events, interruption, problem } = watched;
+  const computation = useLoaded(id, (signal) => loadComputation(client, id, signal));
+  const run = watched.run?.status === 'running' && stopped ? stopped : watched.run;
+  const isLive = run !== undefined && run.ended_at === null && problem === undefined;
+
+  return (
+    <ScreenFrame
+      title={run ? `Run of ${momentText(run.started_at)}` : 'Run'}
+      description={computation.value?.computation.name}
+      above={[
+        ...aboveComputation(domain),
+        { text: computation.value?.computation.name ?? 'Computation', href: addressOf({ screen: 'computation', domain, id }) },
+      ]}
+      actions={
+        <>
+          {run && computation.value && <StopRun run={run} computation={computation.value.computation} onStopped={setStopped} />}
+          {run && run.ended_at !== null && <DownloadEvidence run={run} />}
+        </>
+      }
+    >
+      <ProblemAlert problem={problem} retry={() => setAttempt(attempt + 1)} />
+      {interruption !== undefined && (
+        <Alert type="warning" header="The service cannot be reached">
+          {problemText(interruption).detail} Trying again.
+        </Alert>
+      )}
+      <LoadedView
+        loaded={{
+          value: run,
+          problem: undefined,
+          isLoading: run === undefined && problem === undefined,
+          reload: () => undefined,
+        }}
+        what="the run"
+      >
+        {(shown) => (
+          <>
+            <Outcome run={shown} />
+            <RunSummary run={shown} />
+            <Tabs
+              ariaLabel="Parts of the run"
+              tabs={[
+                {
+                  id: 'events',
+                  label: 'Timeline',
+                  content: (
+                    <Container
+                      header={
+                        <Header variant="h2" counter={`(${events.length})`}>
+                          Timeline
+                        </Header>
+                      }
+                    >
+                      <Timeline events={events} isLive={isLive} />
+                    </Container>
+                  ),
+                },
+                { id: 'manifest', label: 'Manifest', content: <ManifestTab id={id} run={runId} /> },
+              ]}
+            />
+          </>
+        )}
+      </LoadedView>
+    </ScreenFrame>
+  );
+}
+
+function Outcome({ run: { status, reason } }: { run: Schemas['Run'] }) {
+  if (status === 'failed') {
+    return (
+      <Alert type="error" header="The run failed">
+        {reason ?? 'No reason was given.'}
+      </Alert>
+    );
+  }
+  if (status === 'cancelled') {
+    return (
+      <Alert type="warning" header="The run was cancelled">
+        {reason ?? 'No reason was given.'}
+      </Alert>
+    );
+  }
+  if (status === 'completed') {
+    return (
+      <Alert type="success" header="The run completed">
+        {reason ?? 'The results are in the CVM. Result consumers fetch them there with their keys.'}
+      </Alert>
+    );
+  }
+  return null;
+}
+
+function RunSummary({ run }: { run: Schemas['Run'] }) {
+  const { domain } = useDomain();
+  const { id, status, cvm_id, started_at, ended_at, started_by, manifest_digest } = run;
+  return (
+    <Container
+      header={
+        <Header variant="h2">
+          <SpaceBetween direction="horizontal" size="s">
+            Summary
+          </SpaceBetween>
+        </Header>
+      }
+    >
+      <KeyValuePairs
+        columns={4}
+        items={[
+          { label: 'Status', value: <Status status={status} /> },
+          { label: 'CVM', value: <Link href={addressOf({ screen: 'cvm', domain, cvm: cvm_id })}>{cvm_id}</Link> },
+          { label: 'Started by', value: started_by },
+          { label: 'Started', value: momentText(started_at) },
+          { label: 'Ended', value: ended_at === null ? 'Not yet' : momentText(ended_at) },
+          { label: 'Duration', value: <Elapsed from={started_at} to={ended_at} /> },
+          { label: 'Identifier', value: <Hash value={id} what="identifier" /> },
+          { label: 'Manifest digest', value: <Hash value={manifest_digest} what="manifest digest" /> },
+        ]}
+      />
+    </Container>
+  );
+}

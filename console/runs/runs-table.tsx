@@ -1,0 +1,81 @@
+import Link from '@cloudscape-design/components/link';
+import type { Schemas } from '../../client/index.ts';
+import { ChoiceFilter, FilterBar } from '../lists/filter-bar.tsx';
+import { type Column, PagedTable } from '../lists/paged-table.tsx';
+import { usePage } from '../lists/use-page.ts';
+import { useAddress } from '../routing/navigation.ts';
+import { addressOf } from '../routing/places.ts';
+import { useDomain } from '../shell/console-context.ts';
+import { durationText, momentText } from '../show/moment.ts';
+import { Status, statusOptions } from '../show/status.tsx';
+
+type Run = Schemas['Run'];
+
+const runStatuses = ['running', 'stopping', 'completed', 'failed', 'cancelled'] as const;
+const runStatusOptions = statusOptions.filter(({ value }) => value !== 'created');
+
+/** The runs of the domain, or of one computation. */
+export function RunsTable({ computation }: { computation?: string }) {
+  const { domain } = useDomain();
+  const { query } = useAddress();
+  const status = runStatuses.find((known) => known === query.get('status'));
+  const page = usePage('listRuns', { status, computation_id: computation }, { everySeconds: 15 });
+  const columns: Column<Run>[] = [
+    {
+      id: 'started',
+      header: 'Started',
+      isRowHeader: true,
+      cell: ({ id: run, computation_id: id, started_at }) => (
+        <Link href={addressOf({ screen: 'run', domain, id, run })}>{momentText(started_at)}</Link>
+      ),
+    },
+    { id: 'status', header: 'Status', minWidth: 120, cell: ({ status: of }) => <Status status={of} /> },
+    {
+      id: 'cvm',
+      header: 'CVM',
+      cell: ({ cvm_id }) => <Link href={addressOf({ screen: 'cvm', domain, cvm: cvm_id })}>{cvm_id}</Link>,
+    },
+    { id: 'by', header: 'Started by', isSecondary: true, cell: ({ started_by }) => started_by },
+    {
+      id: 'duration',
+      header: 'Duration',
+      isSecondary: true,
+      cell: ({ started_at, ended_at }) =>
+        ended_at === null ? 'Not ended' : durationText(Date.parse(ended_at) - Date.parse(started_at)),
+    },
+    { id: 'reason', header: 'Reason', isSecondary: true, cell: ({ reason }) => reason ?? '-' },
+  ];
+  const ofComputation: Column<Run> = {
+    id: 'computation',
+    header: 'Computation',
+    isSecondary: true,
+    cell: ({ computation_id: id }) => (
+      <Link href={addressOf({ screen: 'computation', domain, id })} ariaLabel={`Computation ${id}`}>
+        {id.slice(-8)}
+      </Link>
+    ),
+  };
+  return (
+    <PagedTable
+      title="Runs"
+      variant={computation === undefined ? 'full-page' : 'container'}
+      page={page}
+      columns={computation === undefined ? [...columns.slice(0, 2), ofComputation, ...columns.slice(2)] : columns}
+      rowKey={({ id }) => id}
+      query={query}
+      filterNames={['status']}
+      filters={
+        <FilterBar>
+          <ChoiceFilter
+            label="Status"
+            all="Any status"
+            value={query.get('status')}
+            options={runStatusOptions}
+            onChange={(chosen) => page.change({ status: chosen })}
+          />
+        </FilterBar>
+      }
+      empty={computation === undefined ? 'Nobody has started a run yet.' : 'The computation was never run.'}
+    />
+  );
+}

@@ -1,0 +1,49 @@
+import Box from '@cloudscape-design/components/box';
+import Button from '@cloudscape-design/components/button';
+import Modal from '@cloudscape-design/components/modal';
+import SpaceBetween from '@cloudscape-design/components/space-between';
+import type { ReactNode } from 'react';
+import { ProblemAlert } from '../loading/problem-alert.tsx';
+
+interface Props {
+  title: string;
+  /** What the button says, such as `Delete`. */
+  confirm: string;
+  children: ReactNode;
+  isRunning: boolean;
+  problem: unknown;
+  isDisabled?: boolean;
+  size?: 'small' | 'medium' | 'large';
+  onConfirm: () => void;
+  onClose: () => void;
+}
+
+/** Asks before something is done, and shows why it failed. */
+export function ConfirmModal({ title, confirm, children, isRunning, problem, isDisabled = false, ...props }: Props) {
+  const { size = 'medium', onConfirm, onClose } = props;
+  return (
+    <Modal
+      visible
+      size={size}
+      header={title}
+      onDismiss={onClose}
+      footer={
+        <Box float="right">
+          <SpaceBetween direction="horizontal" size="xs">
+            <Button variant="link" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button variant="primary" loading={isRunning} disabled={isDisabled} onClick={onConfirm}>
+              {confirm}
+            </Button>
+          </SpaceBetween>
+        </Box>
+      }
+    >
+      <SpaceBetween size="m">
+        {children}
+        <ProblemAlert problem={problem} />
+      </SpaceBetween>
+    </Modal>
+  );
+}

@@ -1,0 +1,32 @@
+import { createContext, use } from 'react';
+import type { Client } from '../../client/index.ts';
+import type { Me } from '../access/permissions.ts';
+
+/** What every screen of a domain needs. */
+export interface DomainContext {
+  domain: string;
+  me: Me;
+  /** Calls the API as the signed-in user, in this domain. */
+  client: Client;
+}
+
+export const DomainProvider = createContext<DomainContext | undefined>(undefined);
+
+export function useDomain(): DomainContext {
+  const context = use(DomainProvider);
+  if (!context) throw new TypeError('useDomain needs a DomainProvider.');
+  return context;
+}
+
+export interface Frame {
+  /** Where the breadcrumbs of a screen go. */
+  breadcrumbs: Element | null;
+  /** Shows a message above the screen, until the user closes it. */
+  notify: (message: string) => void;
+}
+
+export const FrameProvider = createContext<Frame>({ breadcrumbs: null, notify: () => undefined });
+
+export function useFrame(): Frame {
+  return use(FrameProvider);
+}

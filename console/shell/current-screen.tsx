@@ -1,0 +1,78 @@
+import Box from '@cloudscape-design/components/box';
+import StatusIndicator from '@cloudscape-design/components/status-indicator';
+import { lazy, type ReactNode, Suspense } from 'react';
+import { ComputationsScreen } from '../computations/computations-screen.tsx';
+import type { Place } from '../routing/places.ts';
+import { ScreenErrors } from './screen-errors.tsx';
+
+// The list of computations is where most visits begin. Every other screen is loaded when it is first opened.
+const TodoScreen = lazy(async () => ({ default: (await import('../todo/todo-screen.tsx')).TodoScreen }));
+const NewComputationScreen = lazy(async () => ({
+  default: (await import('../computations/new-computation-screen.tsx')).NewComputationScreen,
+}));
+const ComputationScreen = lazy(async () => ({
+  default: (await import('../computations/computation-screen.tsx')).ComputationScreen,
+}));
+const EditComputationScreen = lazy(async () => ({
+  default: (await import('../computations/edit-computation-screen.tsx')).EditComputationScreen,
+}));
+const RunScreen = lazy(async () => ({ default: (await import('../runs/run-screen.tsx')).RunScreen }));
+const RunsScreen = lazy(async () => ({ default: (await import('../runs/runs-screen.tsx')).RunsScreen }));
+const AssetsScreen = lazy(async () => ({ default: (await import('../assets/assets-screen.tsx')).AssetsScreen }));
+const NewAssetScreen = lazy(async () => ({ default: (await import('../assets/new-asset-screen.tsx')).NewAssetScreen }));
+const AssetScreen = lazy(async () => ({ default: (await import('../assets/asset-screen.tsx')).AssetScreen }));
+const CvmsScreen = lazy(async () => ({ default: (await import('../cvms/cvms-screen.tsx')).CvmsScreen }));
+const CvmScreen = lazy(async () => ({ default: (await import('../cvms/cvm-screen.tsx')).CvmScreen }));
+const StatisticsScreen = lazy(async () => ({
+  default: (await import('../statistics/statistics-screen.tsx')).StatisticsScreen,
+}));
+
+/** The screen of a place. An error in it leaves the navigation usable. */
+export function CurrentScreen({ place }: { place: Place }) {
+  return (
+    <ScreenErrors>
+      <Suspense fallback={<Opening />}>{screenOf(place)}</Suspense>
+    </ScreenErrors>
+  );
+}
+
+function screenOf(place: Place): ReactNode {
+  switch (place.screen) {
+    case 'home':
+      return null;
+    case 'todo':
+      return <TodoScreen />;
+    case 'computations':
+      return <ComputationsScreen />;
+    case 'new-computation':
+      return <NewComputationScreen />;
+    case 'computation':
+      return <ComputationScreen id={place.id} key={place.id} />;
+    case 'edit-computation':
+      return <EditComputationScreen id={place.id} key={place.id} />;
+    case 'run':
+      return <RunScreen id={place.id} run={place.run} key={place.run} />;
+    case 'runs':
+      return <RunsScreen />;
+    case 'assets':
+      return <AssetsScreen />;
+    case 'new-asset':
+      return <NewAssetScreen />;
+    case 'asset':
+      return <AssetScreen id={place.id} key={place.id} />;
+    case 'cvms':
+      return <CvmsScreen />;
+    case 'cvm':
+      return <CvmScreen cvm={place.cvm} key={place.cvm} />;
+    case 'statistics':
+      return <StatisticsScreen />;
+  }
+}
+
+function Opening() {
+  return (
+    <Box padding="l" textAlign="center">
+      <StatusIndicator type="loading">Opening</StatusIndicator>
+    </Box>
+  );
+}

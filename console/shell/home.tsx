@@ -1,0 +1,64 @@
+import Alert from '@cloudscape-design/components/alert';
+import Container from '@cloudscape-design/components/container';
+import Header from '@cloudscape-design/components/header';
+import Link from '@cloudscape-design/components/link';
+import { useEffect } from 'react';
+import { navigate } from '../routing/navigation.ts';
+import { addressOf } from '../routing/places.ts';
+import { ScreenFrame } from './screen-frame.tsx';
+
+/** Leads to the user's only domain, or lets the user choose one. */
+export function Home({ domains }: { domains: string[] }) {
+  const [only] = domains.length === 1 ? domains : [];
+  useEffect(() => {
+    if (only !== undefined) navigate(addressOf({ screen: 'computations', domain: only }), { replace: true });
+  }, [only]);
+  return (
+    <ScreenFrame title="Domains" above={[]}>
+      <DomainLinks domains={domains} />
+    </ScreenFrame>
+  );
+}
+
+/** The address names a domain in which the user has no role. */
+export function NoDomain({ domain, domains }: { domain: string; domains: string[] }) {
+  return (
+    <ScreenFrame title="No access" above={[]}>
+      <Alert type="warning" header={`You have no role in the domain ${domain}`}>
+        Ask an administrator of the domain for a role, then sign in again.
+      </Alert>
+      <DomainLinks domains={domains} />
+    </ScreenFrame>
+  );
+}
+
+export function NoSuchScreen() {
+  return (
+    <ScreenFrame title="No such page" above={[]}>
+      <Alert type="warning" header="The console has no page at this address">
+        <Link href={addressOf({ screen: 'home' })}>Go to the start</Link>
+      </Alert>
+    </ScreenFrame>
+  );
+}
+
+function DomainLinks({ domains }: { domains: string[] }) {
+  if (domains.length === 0) {
+    return (
+      <Alert type="info" header="You have no role in any domain">
+        Ask an administrator for a role, then sign in again.
+      </Alert>
+    );
+  }
+  return (
+    <Container header={<Header variant="h2">Your domains</Header>}>
+      <ul>
+        {domains.map((domain) => (
+          <li key={domain}>
+            <Link href={addressOf({ screen: 'computations', domain })}>{domain}</Link>
+          </li>
+        ))}
+      </ul>
+    </Container>
+  );
+}

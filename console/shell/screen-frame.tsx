@@ -1,0 +1,41 @@
+import BreadcrumbGroup from '@cloudscape-design/components/breadcrumb-group';
+import ContentLayout from '@cloudscape-design/components/content-layout';
+import Header from '@cloudscape-design/components/header';
+import { type ReactNode, useEffect } from 'react';
+import { createPortal } from 'react-dom';
+import { useFrame } from './console-context.ts';
+
+interface Props {
+  title: string;
+  description?: ReactNode;
+  /** From the domain down to this screen, which is added as the last one. */
+  above: readonly { text: string; href: string }[];
+  actions?: ReactNode;
+  /** False if the screen is a table that shows the title itself. */
+  hasHeader?: boolean;
+  children: ReactNode;
+}
+
+/** What every screen has: a title, the way up, and its actions. */
+export function ScreenFrame({ title, description, above, actions, hasHeader = true, children }: Props) {
+  const { breadcrumbs } = useFrame();
+  useEffect(() => {
+    document.title = `${title} - Computations`;
+  }, [title]);
+  return (
+    <>
+      {breadcrumbs && createPortal(<BreadcrumbGroup items={[...above, { text: title, href: location.href }]} />, breadcrumbs)}
+      <ContentLayout
+        {...(hasHeader && {
+          header: (
+            <Header variant="h1" description={description} actions={<div className="row">{actions}</div>}>
+              {title}
+            </Header>
+          ),
+        })}
+      >
+        <div className="stack">{children}</div>
+      </ContentLayout>
+    </>
+  );
+}

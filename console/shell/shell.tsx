@@ -1,0 +1,89 @@
+import AppLayoutToolbar from '@cloudscape-design/components/app-layout-toolbar';
+import Flashbar from '@cloudscape-design/components/flashbar';
+import { useCallback, useMemo, useState } from 'react';
+import { createClient } from '../../client/index.ts';
+import { meIn, visibleDomains } from '../access/permissions.ts';
+import { followLink, useAddress } from '../routing/navigation.ts';
+import { type Place, placeOf } from '../routing/places.ts';
+import type { Session } from '../sign-in/session.ts';
+import { DomainProvider, FrameProvider } from './console-context.ts';
+import { CurrentScreen } from './current-screen.tsx';
+import { Home, NoDomain, NoSuchScreen } from './home.tsx';
+import { SideBar } from './side-bar.tsx';
+import { TopBar } from './top-bar.tsx';
+
+/** The console around its screens. */
+export function Shell({ session }: { session: Session }) {
+  const { pathname } = useAddress();
+  const place = useMemo(() => placeOf(pathname), [pathname]);
+  const domains = useMemo(() => visibleDomains(session.roles), [session]);
+  const domain = place && 'domain' in place ? place.domain : undefined;
+  const context = useDomainContext(session, domains, domain);
+  const { notices, notify } = useNotices();
+  const [breadcrumbs, setBreadcrumbs] = useState<Element | null>(null);
+  const [isNavigationOpen, setNavigationOpen] = useState(() => window.innerWidth > 900);
+  const frame = useMemo(() => ({ breadcrumbs, notify }), [breadcrumbs, notify]);
+
+  return (
+    <div onClick={followLink} role="presentation">
+      <div id="top-bar" className="top-bar">
+        <TopBar
+          user={session.user}
+          roles={session.roles[domain ?? ''] ?? []}
+          domain={domain}
+          domains={domains}
+          signOut={session.signOut}
+        />
+      </div>
+      <FrameProvider value={frame}>
+        <DomainProvider value={context}>
+          <AppLayoutToolbar
+            headerSelector="#top-bar"
+            toolsHide
+            navigationHide={!context}
+            navigation={context && place && <SideBar place={place} />}
+            navigationOpen={isNavigationOpen}
+            onNavigationChange={({ detail }) => setNavigationOpen(detail.open)}
+            breadcrumbs={<div ref={setBreadcrumbs} />}
+            notifications={<Flashbar items={notices} stackItems />}
+            content={contentOf({ place, domains, domain })}
+          />
+        </DomainProvider>
+      </FrameProvider>
+    </div>
+  );
+}
+
+function contentOf({ place, domains, domain }: { place: Place | undefined; domains: string[]; domain: string | undefined }) {
+  if (!place) return <NoSuchScreen />;
+  if (domain === undefined) return <Home domains={domains} />;
+  if (!domains.includes(domain)) return <NoDomain domain={domain} domains={domains} />;
+  return <CurrentScreen key={`${place.screen} ${domain}`} place={place} />;
+}
+
+function useDomainContext(session: Session, domains: string[], domain: string | undefined) {
+  return useMemo(() => {
+    if (domain === undefined || !domains.includes(domain)) return undefined;
+    const client = createClient({
+      baseUrl: session.api,
+      domain,
+      token: ({ refused }) => (refused === undefined ? session.token() : session.signInAgain()),
+      retry: { attempts: 3 },
+    });
+    return { domain, me: meIn(session.user, session.roles[domain] ?? []), client };
+  }, [session, domains, domain]);
+}
+
+function useNotices() {
+  const [messages, setMessages] = useState<{ id: string; text: string }[]>([]);
+  const notify = useCallback((text: string) => setMessages((all) => [...all.slice(-4), { id: crypto.randomUUID(), text }]), []);
+  const notices = messages.map(({ id, text }) => ({
+    id,
+    type: 'success' as const,
+    content: text,
+    dismissible: true,
+    dismissLabel: 'Close the message',
+    onDismiss: () => setMessages((all) => all.filter((message) => message.id !== id)),
+  }));
+  return { notices, notify };
+}

@@ -1,0 +1,57 @@
+import Badge from '@cloudscape-design/components/badge';
+import SideNavigation from '@cloudscape-design/components/side-navigation';
+import { useLoaded } from '../loading/use-loaded.ts';
+import { addressOf, type Place } from '../routing/places.ts';
+import { useDomain } from './console-context.ts';
+
+const screens = [
+  ['todo', 'To do'],
+  ['computations', 'Computations'],
+  ['runs', 'Runs'],
+  ['assets', 'Assets'],
+  ['cvms', 'CVMs'],
+  ['statistics', 'Statistics'],
+] as const;
+
+/** The screen of the side bar to which each place belongs. */
+const partOf: Record<Place['screen'], (typeof screens)[number][0]> = {
+  home: 'computations',
+  todo: 'todo',
+  computations: 'computations',
+  'new-computation': 'computations',
+  computation: 'computations',
+  'edit-computation': 'computations',
+  run: 'computations',
+  runs: 'runs',
+  assets: 'assets',
+  'new-asset': 'assets',
+  asset: 'assets',
+  cvms: 'cvms',
+  cvm: 'cvms',
+  statistics: 'statistics',
+};
+
+/** Leads to the screens of the domain, and shows how much waits for the user. */
+export function SideBar({ place }: { place: Place }) {
+  const { domain, client } = useDomain();
+  const waiting = useLoaded(
+    `${domain} ${place.screen}`,
+    async (signal) => {
+      const { approvals, keys, content } = await client.getTodo({ signal });
+      return approvals.length + keys.length + content.length;
+    },
+    { everySeconds: 120 },
+  );
+  return (
+    <SideNavigation
+      header={{ text: domain, href: addressOf({ screen: 'computations', domain }) }}
+      activeHref={addressOf({ screen: partOf[place.screen], domain })}
+      items={screens.map(([screen, text]) => ({
+        type: 'link',
+        text,
+        href: addressOf({ screen, domain }),
+        info: screen === 'todo' && waiting.value ? <Badge color="blue">{waiting.value}</Badge> : undefined,
+      }))}
+    />
+  );
+}

@@ -1,0 +1,21 @@
+const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+
+/** Returns a point in time as the user's clock shows it. */
+export function momentText(timestamp: string): string {
+  return format.format(new Date(timestamp));
+}
+
+/** Returns a length of time in its two largest units, such as `3 min 20 s`. */
+export function durationText(milliseconds: number): string {
+  const seconds = Math.max(0, Math.round(milliseconds / 1_000));
+  const [days, hours, minutes] = [Math.floor(seconds / 86_400), Math.floor(seconds / 3_600) % 24, Math.floor(seconds / 60) % 60];
+  if (days > 0) return `${days} d ${hours} h`;
+  if (hours > 0) return `${hours} h ${minutes} min`;
+  if (minutes > 0) return `${minutes} min ${seconds % 60} s`;
+  return `${seconds} s`;
+}
+
+/** Returns how long after the start of a run something was, such as `+0.4 s` or `+3 min 20 s`. */
+export function offsetText(milliseconds: number): string {
+  return `+${milliseconds < 60_000 ? `${(milliseconds / 1_000).toFixed(1)} s` : durationText(milliseconds)}`;
+}

@@ -1,0 +1,28 @@
+import StatusIndicator, { type StatusIndicatorProps } from '@cloudscape-design/components/status-indicator';
+import type { Schemas } from '../../client/index.ts';
+
+type ComputationStatus = Schemas['ComputationRow']['status'];
+
+const looks: Record<ComputationStatus, { type: StatusIndicatorProps.Type; text: string }> = {
+  created: { type: 'pending', text: 'Created' },
+  running: { type: 'in-progress', text: 'Running' },
+  stopping: { type: 'in-progress', text: 'Stopping' },
+  completed: { type: 'success', text: 'Completed' },
+  failed: { type: 'error', text: 'Failed' },
+  cancelled: { type: 'stopped', text: 'Cancelled' },
+};
+
+/** The statuses of computations and runs, for a filter. Runs are never `created`. */
+export const statusOptions = Object.entries(looks).map(([value, { text }]) => ({
+  value: value as ComputationStatus,
+  label: text,
+}));
+
+export function statusText(status: ComputationStatus): string {
+  return looks[status].text;
+}
+
+export function Status({ status }: { status: ComputationStatus }) {
+  const { type, text } = looks[status];
+  return <StatusIndicator type={type}>{text}</StatusIndicator>;
+}

@@ -1,0 +1,74 @@
+import Box from '@cloudscape-design/components/box';
+import Button from '@cloudscape-design/components/button';
+import Container from '@cloudscape-design/components/container';
+import Header from '@cloudscape-design/components/header';
+import SegmentedControl from '@cloudscape-design/components/segmented-control';
+import Table from '@cloudscape-design/components/table';
+import { lazy, Suspense } from 'react';
+import { LoadedView } from '../loading/loaded-view.tsx';
+import { useLoaded } from '../loading/use-loaded.ts';
+import { navigate, useAddress } from '../routing/navigation.ts';
+import { addressOf } from '../routing/places.ts';
+import { useDomain } from '../shell/console-context.ts';
+import { ScreenFrame } from '../shell/screen-frame.tsx';
+import { Status } from '../show/status.tsx';
+import { dailyCounts } from './daily-counts.ts';
+
+const StatusChart = lazy(async () => ({ default: (await import('./status-chart.tsx')).StatusChart }));
+
+const ranges = [7, 30, 90, 366] as const;
+
+/** How many computations entered each status on each day. */
+export function StatisticsScreen() {
+  const { client, domain } = useDomain();
+  const { query } = useAddress();
+  const days = ranges.find((range) => String(range) === query.get('days')) ?? 7;
+  const loaded = useLoaded(`${domain} ${days}`, async (signal) => {
+    const { comp_stats } = await client.getStatistics({ days, signal });
+    return dailyCounts(comp_stats, { today: new Date(), count: days });
+  });
+  return (
+    <ScreenFrame
+      title="Statistics"
+      description="How many computations entered each status on each day (UTC)."
+      above={[]}
+      actions={<Button iconName="refresh" ariaLabel="Refresh" loading={loaded.isLoading} onClick={loaded.reload} />}
+    >
+      <SegmentedControl
+        label="Range"
+        selectedId={String(days)}
+        options={ranges.map((range) => ({ id: String(range), text: range === 366 ? 'One year' : `${range} days` }))}
+        onChange={({ detail }) => navigate(addressOf({ screen: 'statistics', domain }, { days: detail.selectedId }))}
+      />
+      <LoadedView loaded={loaded} what="the statistics">
+        {(counts) =>
+          counts.series.length === 0 ? (
+            <Container>
+              <Box textAlign="center" padding="l">
+                Nothing happened in these {days} days.
+              </Box>
+            </Container>
+          ) : (
+            <>
+              <Container header={<Header variant="h2">By day and status</Header>}>
+                <Suspense fallback={<Box padding="xxxl" />}>
+                  <StatusChart counts={counts} />
+                </Suspense>
+              </Container>
+              <Table
+                header={<Header variant="h2">In total</Header>}
+                ariaLabels={{ tableLabel: 'In total' }}
+                items={counts.series}
+                trackBy="status"
+                columnDefinitions={[
+                  { id: 'status', header: 'Status', isRowHeader: true, cell: ({ status }) => <Status status={status} /> },
+                  { id: 'total', header: 'Times entered', cell: ({ total }) => total.toLocaleString('en') },
+                ]}
+              />
+            </>
+          )
+        }
+      </LoadedView>
+    </ScreenFrame>
+  );
+}

@@ -1,0 +1,45 @@
+import BarChart from '@cloudscape-design/components/bar-chart';
+import { statusText } from '../show/status.tsx';
+import type { DailyCounts } from './daily-counts.ts';
+
+type Status = DailyCounts['series'][number]['status'];
+
+/** Visible on light and on dark ground, and apart from each other without red and green alone. */
+const colors: Record<Status, string> = {
+  created: '#8d99a8',
+  running: '#688ae8',
+  stopping: '#b088f5',
+  completed: '#2ea597',
+  failed: '#d63f38',
+  cancelled: '#c27a12',
+};
+
+const dayFormat = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+
+/** The counts of each day, stacked by status. */
+export function StatusChart({ counts: { days, series } }: { counts: DailyCounts }) {
+  return (
+    <BarChart<string>
+      ariaLabel="Computations by day and status"
+      ariaDescription="A stacked bar for each day. The table below has the totals."
+      stackedBars
+      hideFilter
+      height={280}
+      xScaleType="categorical"
+      xTitle="Day"
+      yTitle="Computations"
+      xDomain={days}
+      series={series.map(({ status, counts }) => ({
+        type: 'bar',
+        title: statusText(status),
+        color: colors[status],
+        data: days.map((day, index) => ({ x: day, y: counts[index] ?? 0 })),
+      }))}
+      i18nStrings={{
+        xTickFormatter: (day) => dayFormat.format(new Date(day)),
+        legendAriaLabel: 'Statuses',
+        chartAriaRoleDescription: 'bar chart',
+      }}
+    />
+  );
+}

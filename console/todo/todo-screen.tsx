@@ -1,0 +1,173 @@
+import Alert from '@cloudscape-design/components/alert';
+import Box from '@cloudscape-design/components/box';
+import Button from '@cloudscape-design/components/button';
+import Header from '@cloudscape-design/components/header';
+import Link from '@cloudscape-design/components/link';
+import Table from '@cloudscape-design/components/table';
+import { useState } from 'react';
+import type { Schemas } from '../../client/index.ts';
+import { UploadKey } from '../keys/upload-key.tsx';
+import { LoadedView } from '../loading/loaded-view.tsx';
+import { useLoaded } from '../loading/use-loaded.ts';
+import { addressOf } from '../routing/places.ts';
+import { useDomain } from '../shell/console-context.ts';
+import { ScreenFrame } from '../shell/screen-frame.tsx';
+
+const refreshSeconds = 60;
+
+/** What waits for the user: approvals, keys and content. */
+export function TodoScreen() {
+  const { client, domain } = useDomain();
+  const loaded = useLoaded(domain, (signal) => client.getTodo({ signal }), { everySeconds: refreshSeconds });
+  return (
+    <ScreenFrame
+      title="To do"
+      description="What runs wait for from you."
+      above={[]}
+      actions={<Button iconName="refresh" ariaLabel="Refresh" loading={loaded.isLoading} onClick={loaded.reload} />}
+    >
+      <LoadedView loaded={loaded} what="what waits for you">
+        {(todo) =>
+          todo.approvals.length + todo.keys.length + todo.content.length === 0 ? (
+            <Alert type="success" header="Nothing waits for you">
+              You will find here what needs your approval, your public key or your content.
+            </Alert>
+          ) : (
+            <>
+              <ApprovalsToGive approvals={todo.approvals} />
+              <KeysToUpload keys={todo.keys} reload={loaded.reload} />
+              <ContentToUpload content={todo.content} />
+            </>
+          )
+        }
+      </LoadedView>
+    </ScreenFrame>
+  );
+}
+
+function ApprovalsToGive({ approvals }: { approvals: Schemas['Todo']['approvals'] }) {
+  const { domain } = useDomain();
+  return (
+    <Table
+      header={
+        <Header variant="h2" counter={`(${approvals.length})`}>
+          Approvals to give
+        </Header>
+      }
+      ariaLabels={{ tableLabel: 'Approvals to give' }}
+      items={approvals}
+      trackBy="computation_id"
+      wrapLines
+      columnDefinitions={[
+        {
+          id: 'name',
+          header: 'Computation',
+          isRowHeader: true,
+          cell: ({ computation_id: id, name }) => <Link href={addressOf({ screen: 'computation', domain, id })}>{name}</Link>,
+        },
+        { id: 'because', header: 'Needed for', cell: ({ because }) => because.join(', ') },
+        {
+          id: 'action',
+          header: 'Action',
+          cell: ({ computation_id: id, name }) => (
+            <Button
+              variant="inline-link"
+              href={addressOf({ screen: 'computation', domain, id })}
+              ariaLabel={`Review and approve ${name}`}
+            >
+              Review and approve
+            </Button>
+          ),
+        },
+      ]}
+      empty={<Box textAlign="center">No manifest waits for your approval.</Box>}
+    />
+  );
+}
+
+function KeysToUpload({ keys, reload }: { keys: Schemas['Todo']['keys']; reload: () => void }) {
+  const { domain } = useDomain();
+  const [chosen, setChosen] = useState<string>();
+  return (
+    <>
+      <Table
+        header={
+          <Header variant="h2" counter={`(${keys.length})`}>
+            Keys to upload
+          </Header>
+        }
+        ariaLabels={{ tableLabel: 'Keys to upload' }}
+        items={keys}
+        trackBy="computation_id"
+        wrapLines
+        columnDefinitions={[
+          {
+            id: 'name',
+            header: 'Computation',
+            isRowHeader: true,
+            cell: ({ computation_id: id, name }) => <Link href={addressOf({ screen: 'computation', domain, id })}>{name}</Link>,
+          },
+          {
+            id: 'action',
+            header: 'Action',
+            cell: ({ computation_id, name }) => (
+              <Button variant="inline-link" ariaLabel={`Upload key to ${name}`} onClick={() => setChosen(computation_id)}>
+                Upload key
+              </Button>
+            ),
+          },
+        ]}
+        empty={<Box textAlign="center">No computation waits for your key.</Box>}
+      />
+      {chosen !== undefined && (
+        <UploadKey
+          id={chosen}
+          onClose={() => setChosen(undefined)}
+          onUploaded={() => {
+            setChosen(undefined);
+            reload();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function ContentToUpload({ content }: { content: Schemas['Todo']['content'] }) {
+  const { domain } = useDomain();
+  return (
+    <Table
+      header={
+        <Header variant="h2" counter={`(${content.length})`}>
+          Content to upload
+        </Header>
+      }
+      ariaLabels={{ tableLabel: 'Content to upload' }}
+      items={content}
+      trackBy="asset_id"
+      wrapLines
+      columnDefinitions={[
+        {
+          id: 'file',
+          header: 'File',
+          isRowHeader: true,
+          cell: ({ asset_id: id, file_name }) => <Link href={addressOf({ screen: 'asset', domain, id })}>{file_name}</Link>,
+        },
+        {
+          id: 'action',
+          header: 'Action',
+          cell: ({ asset_id: id, file_name }) => (
+            <Button
+              variant="inline-link"
+              href={addressOf({ screen: 'asset', domain, id })}
+              ariaLabel={`Upload content of ${file_name}`}
+            >
+              Upload content
+            </Button>
+          ),
+        },
+      ]}
+      empty={<Box textAlign="center">All your assets have their content.</Box>}
+    />
+  );
+}

@@ -1,0 +1,108 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Client, createClient } from '../../client/create-client.ts';
+import { items, page, pages } from '../../client/pages.ts';
+import { watchEvents } from '../../client/watch-events.ts';
+import { waitForRun, watchRun } from '../../client/watch-run.ts';
+import { type Stack, startStack } from '../../infra/local/stack.ts';
+
+let stack: Stack;
+let client: Client;
+
+beforeAll(async () => {
+  stack = await startStack({ port: 0, simulator: true });
+  client = createClient({ baseUrl: stack.baseUrl, domain: 'd1', token: await stack.token('alice', ['d1:administrator']) });
+});
+afterAll(() => stack.stop());
+
+async function readyComputation(): Promise<string> {
+  const { id } = await client.createComputation({ body: { name: 'Iris' } });
+  const fields = { file_name: 'a.py', asset_type: 'algorithm', asset: btoa('print(1)') } as const;
+  const asset = await client.createAsset({ body: { asset: fields } });
+  await client.linkAsset({ id: asset.id, computationID: id });
+  const key = generateKeyPairSync('ed25519').publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
+  await client.uploadKey({ id, body: { key } });
+  return id;
+}
+
+describe('a client of the service', () => {
+  it('watches a run from its start to its end, and returns how it ended', async () => {
+    const id = await readyComputation();
+    const run = await client.startRun({ id, cvm: 'sim-1' });
+    const types: string[] = [];
+    const ended = await waitForRun(client, { id, run, onEvent: ({ event_type }) => types.push(event_type) });
+    expect(ended).toMatchObject({ id: run, status: 'completed' });
+    expect(types.slice(0, 2)).toEqual(['started', 'ReceivingAlgorithm']);
+    expect(types.at(-1)).toBe('completed');
+    const again: string[] = [];
+    for await (const { event_type } of watchRun(client, { id })) again.push(event_type);
+    expect(again).toEqual(types);
+  });
+
+  it('ends a watch from after the last event of a run that has ended, without events', async () => {
+    const id = await readyComputation();
+    await client.startRun({ id, cvm: 'sim-reject-1' });
+    await waitForRun(client, { id });
+    const { events } = await client.listEvents({ id, limit: 1 });
+    const watch = watchRun(client, { id, after: events[0]?.id });
+    expect(await watch.next()).toMatchObject({ done: true, value: { status: 'failed' } });
+  });
+
+  it('ends a watch of events by its signal', async () => {
+    const { id } = await client.createComputation({ body: { name: 'Watched' } });
+    const ending = new AbortController();
+    const seen: string[] = [];
+    const watching = async () => {
+      for await (const { event_type } of watchEvents(client, { id, signal: ending.signal })) {
+        seen.push(event_type);
+        setTimeout(() => ending.abort(new Error('enough')), 100);
+      }
+    };
+    await expect(watching()).rejects.toThrow('enough');
+    expect(seen).toEqual(['created']);
+  });
+
+  it('throws the problem that the service answers, with its fields', async () => {
+    const { id } = await client.createComputation({ body: { name: 'Empty' } });
+    await expect(client.startRun({ id, cvm: 'sim-1' })).rejects.toMatchObject({
+      name: 'ServiceProblem',
+      status: 422,
+      code: 'incomplete',
+      missing_items: { keys: ['alice'], info: ['Missing algorithm'] },
+      requestId: expect.any(String),
+      request: `POST /d1/computations/${id}/run`,
+    });
+    await expect(client.listRuns({ limit: 1_000 })).rejects.toMatchObject({
+      code: 'invalid_request',
+      errors: [{ pointer: 'query/limit' }],
+    });
+    const stranger = createClient({ baseUrl: stack.baseUrl, domain: 'd1', token: 'none' });
+    await expect(stranger.listRuns()).rejects.toMatchObject({ status: 401, code: 'unauthenticated' });
+  });
+
+  it('answers a conditional request with 304 and no data', async () => {
+    const { id } = await client.createComputation({ body: { name: 'Tagged' } });
+    const { response } = await client.call('getComputation', { id });
+    const again = await client.call('getComputation', { id, ifNoneMatch: response.headers.get('etag') ?? '' });
+    expect([again.response.status, again.data]).toEqual([304, undefined]);
+    const late = client.updateComputation({ id, body: { name: 'Other' }, ifMatch: '"old"' });
+    await expect(late).rejects.toMatchObject({ code: 'precondition_failed' });
+    expect(await client.deleteComputation({ id })).toBeUndefined();
+  });
+
+  it('goes through all entries of a list, page by page', async () => {
+    const made: string[] = [];
+    for (let i = 0; i < 7; i++)
+      made.unshift((await client.createComputation({ domainID: 'd1', body: { name: `${i}`, owner: 'pages' } })).id);
+    const sizes: number[] = [];
+    for await (const each of pages(client, 'listComputations', { owner: 'pages', limit: 3 })) sizes.push(each.items.length);
+    expect(sizes).toEqual([3, 3, 1]);
+    const ids: string[] = [];
+    for await (const { id } of items(client, 'listComputations', { owner: 'pages', limit: 3 })) ids.push(id);
+    expect(ids).toEqual(made);
+    expect(await page(client, 'listComputations', { owner: 'pages', limit: 2, offset: 6 })).toMatchObject({
+      items: [{ id: made[6] }],
+      total: 7,
+    });
+  });
+});
