@@ -87,13 +87,23 @@ function showIfTestFails(page: Page): void {
 
 let count = 0;
 
+/** Who signs in, by default in the domain d1. */
+export interface Identity {
+  user: string;
+  roles: string[];
+  domain?: string;
+  /** Memberships of other domains. */
+  more?: string;
+}
+
 /** Signs in at the page that the issuer of this machine shows. */
-export async function signIn(page: Page, { user, roles, domain = 'd1' }: { user: string; roles: string[]; domain?: string }) {
+export async function signIn(page: Page, { user, roles, domain = 'd1', more = '' }: Identity) {
   await page.getByLabel('User name').fill(user);
   await page.getByLabel('Domain', { exact: true }).fill(domain);
   for (const box of await page.getByRole('checkbox').all()) {
     await box.setChecked(roles.includes((await box.getAttribute('value')) ?? ''));
   }
+  await page.getByLabel('Roles in other domains').fill(more);
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 

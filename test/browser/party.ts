@@ -1,6 +1,6 @@
-import { generateKeyPairSync } from 'node:crypto';
 import type { Page } from 'playwright-core';
-import { type ConsoleWorld, signIn, type Tab, type TabOptions } from './console-world.ts';
+import { type ConsoleWorld, type Identity, signIn, type Tab, type TabOptions } from './console-world.ts';
+import { publicKey } from './seed.ts';
 
 const demoData = new URL('../../demo/data/', import.meta.url);
 
@@ -20,11 +20,11 @@ export interface Party {
 /** Opens a tab for a user, signs in, and shows the computations of the domain. */
 export async function enter(
   world: ConsoleWorld,
-  { user, roles, domain = 'd1', ...options }: { user: string; roles: string[]; domain?: string } & TabOptions,
+  { user, roles, domain = 'd1', more = '', ...options }: Identity & TabOptions,
 ): Promise<Party> {
   const tab = await world.openTab(options);
   await tab.page.goto(`/console/domains/${domain}/computations`);
-  await signIn(tab.page, { user, roles, domain });
+  await signIn(tab.page, { user, roles, domain, more });
   await tab.page.getByRole('heading', { name: /^Computations/, level: 1 }).waitFor();
   return partyAt(tab, domain);
 }
@@ -67,9 +67,4 @@ function partyAt({ page, faults }: Tab, domain: string): Party {
       await page.getByRole('heading', { name: /^Run of / }).waitFor();
     },
   };
-}
-
-/** A new Ed25519 key as base64 of its SubjectPublicKeyInfo. */
-function publicKey(): string {
-  return generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
 }
