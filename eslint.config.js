@@ -1,5 +1,6 @@
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { defineConfig, globalIgnores } from 'eslint/config';
+import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
 
 const environmentAccess = [
@@ -99,7 +100,7 @@ const rowWriting = {
 export default defineConfig(
   globalIgnores(['cdk.out/', '**/dist/', 'coverage/', 'client/api-types.ts']),
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     extends: [tseslint.configs.strictTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     linterOptions: { reportUnusedDisableDirectives: 'error' },
@@ -154,6 +155,14 @@ export default defineConfig(
   {
     files: rowWriters,
     rules: { 'no-restricted-syntax': ['error', dynamicImports, ...keyLiterals] },
+  },
+  {
+    files: ['console/**/*.{ts,tsx}'],
+    extends: [reactHooks.configs.flat.recommended],
+    rules: boundary(
+      '^\\..*/(functions|gateway|infra|test|bench|verify)/|^\\..*/shared/(?!access/(roles|membership)\\.ts$)',
+      'console/ imports console/, client/, the roles of shared/access/ and packages.',
+    ),
   },
   { files: ['shared/table/keys.ts'], rules: { 'no-restricted-syntax': ['error', dynamicImports] } },
   {

@@ -3,6 +3,7 @@ import base from './vitest.base.config.ts';
 
 /** Files that use neither the environment nor other state of their process share processes, which saves 0.7 s of each. */
 const sharing = [
+  'test/console/**/*.test.ts',
   'test/shared/**/*.test.ts',
   'test/support/**/*.test.ts',
   'test/mutants/*.test.ts',

@@ -36,6 +36,10 @@ const variables = {
   get SIGNING_KEY_ARN() {
     return text('SIGNING_KEY_ARN');
   },
+  /** The key in KMS that seals private keys. */
+  get SEALING_KEY_ARN() {
+    return text('SEALING_KEY_ARN');
+  },
   /** The keys in KMS whose public keys are published, separated by commas. */
   get PUBLISHED_KEY_ARNS() {
     return text('PUBLISHED_KEY_ARNS');

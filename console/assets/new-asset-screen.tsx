@@ -80,7 +80,7 @@ export function NewAssetScreen() {
                 loading={isBusy}
                 disabled={!file || fields.file_name === '' || types.length === 0}
               >
-                {created ? 'Upload again' : 'Upload'}
+                {upload.state === 'failed' ? 'Upload again' : 'Upload'}
               </Button>
             </SpaceBetween>
           }

@@ -20,7 +20,7 @@ import { loadOverview, type Overview } from './load-overview.ts';
 import { OverviewTab } from './overview-tab.tsx';
 import { StartRun } from './start-run.tsx';
 
-const refreshSeconds = 15;
+const refreshSeconds = 30;
 
 /** One computation: who takes part, what a run still needs, its manifest, its runs and its events. */
 export function ComputationScreen({ id }: { id: string }) {

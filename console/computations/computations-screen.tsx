@@ -63,10 +63,9 @@ export function ComputationsScreen() {
             <TextFilter label="Owner" value={query.get('owner')} onChange={(chosen) => page.change({ owner: chosen })} />
             <Button
               variant={owner === me.user ? 'primary' : 'normal'}
-              ariaLabel="Only my computations"
               onClick={() => page.change({ owner: owner === me.user ? undefined : me.user })}
             >
-              Mine
+              Only mine
             </Button>
           </FilterBar>
         }

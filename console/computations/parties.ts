@@ -62,7 +62,7 @@ export function partiesOf({ computation, inputs, missing, approvals }: Given): D
 }
 
 /** Returns the approvals that a run needs and that do not count, as the service decides it (docs/contract.md, section 9). */
-export function missingApprovals(
+function missingApprovals(
   approval: Schemas['Computation']['approval'],
   { needed, approvals }: Schemas['Approvals'],
 ): Schemas['NeededApproval'][] {

@@ -1,24 +1,26 @@
 import type { StatusIndicatorProps } from '@cloudscape-design/components/status-indicator';
 
-const words: Record<string, string> = {
-  created: 'Created',
-  started: 'Run started',
-  stop_requested: 'Stop requested',
-  completed: 'Completed',
-  failed: 'Failed',
-  cancelled: 'Cancelled',
-  updated: 'Changed',
-  owner_changed: 'Owner changed',
-  asset_linked: 'Asset linked',
-  asset_unlinked: 'Asset unlinked',
-  key_uploaded: 'Key uploaded',
-  approved: 'Approved',
-  approval_withdrawn: 'Approval taken back',
-};
+const words = new Map(
+  Object.entries({
+    created: 'Created',
+    started: 'Run started',
+    stop_requested: 'Stop requested',
+    completed: 'Completed',
+    failed: 'Failed',
+    cancelled: 'Cancelled',
+    updated: 'Changed',
+    owner_changed: 'Owner changed',
+    asset_linked: 'Asset linked',
+    asset_unlinked: 'Asset unlinked',
+    key_uploaded: 'Key uploaded',
+    approved: 'Approved',
+    approval_withdrawn: 'Approval taken back',
+  }),
+);
 
 /** Returns what an event is called. The agent's own types, such as `ReceivingAlgorithm`, are split into words. */
 export function eventText(type: string): string {
-  const known = words[type];
+  const known = words.get(type);
   if (known !== undefined) return known;
   const split = type.replaceAll(/([a-z\d])([A-Z])/g, '$1 $2').replaceAll('_', ' ');
   return split.charAt(0).toUpperCase() + split.slice(1).toLowerCase();

@@ -24,9 +24,10 @@ export function EventsTable({ id }: { id: string }) {
       id: 'event',
       header: 'Event',
       isRowHeader: true,
+      minWidth: 170,
       cell: (event) => <StatusIndicator type={eventMark(event)}>{eventText(event.event_type)}</StatusIndicator>,
     },
-    { id: 'originator', header: 'By', cell: ({ originator }) => originator },
+    { id: 'originator', header: 'By', isSecondary: true, cell: ({ originator }) => originator },
     { id: 'details', header: 'Details', isSecondary: true, cell: ({ details }) => detailsText(details) || '-' },
     {
       id: 'run',

@@ -17,7 +17,7 @@ const paths = {
 } as const;
 
 type Paths = typeof paths;
-export type Screen = keyof Paths;
+type Screen = keyof Paths;
 
 type Parameters<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? Name | Parameters<Rest>
@@ -27,7 +27,6 @@ type Parameters<Path extends string> = Path extends `${string}:${infer Name}/${i
 
 /** A screen with the parameters of its path. */
 export type Place = { [S in Screen]: { screen: S } & Record<Parameters<Paths[S]>, string> }[Screen];
-export type PlaceOf<S extends Screen> = Extract<Place, { screen: S }>;
 
 const base = '/console';
 
@@ -36,7 +35,7 @@ export function addressOf(place: Place, query: Record<string, string | number | 
   const values: Record<string, string> = place;
   const path = paths[place.screen].replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(values[name] ?? ''));
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
-  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  const search = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString();
   return `${base}${path}${search && '?'}${search}`;
 }
 

@@ -27,11 +27,15 @@ import { Timeline } from './timeline.tsx';
 import { useWatchedRun } from './use-watched-run.ts';
 
 /** A run as it goes on: its state, its events as they come, and after its end its evidence. */
-export function RunScreen({ id, run: runId }: { id: string; run: string }) {
-  const { domain, client } = useDomain();
+export function RunScreen({ id, run }: { id: string; run: string }) {
   const [attempt, setAttempt] = useState(0);
+  return <WatchedRun key={attempt} id={id} run={run} watchAgain={() => setAttempt(attempt + 1)} />;
+}
+
+function WatchedRun({ id, run: runId, watchAgain }: { id: string; run: string; watchAgain: () => void }) {
+  const { domain, client } = useDomain();
   const [stopped, setStopped] = useState<Schemas['Run']>();
-  const watched = useWatchedRun({ id, run: runId, attempt });
+  const watched = useWatchedRun({ id, run: runId });
   const { events, interruption, problem } = watched;
   const computation = useLoaded(id, (signal) => loadComputation(client, id, signal));
   const run = watched.run?.status === 'running' && stopped ? stopped : watched.run;
@@ -52,7 +56,7 @@ export function RunScreen({ id, run: runId }: { id: string; run: string }) {
         </>
       }
     >
-      <ProblemAlert problem={problem} retry={() => setAttempt(attempt + 1)} />
+      <ProblemAlert problem={problem} retry={watchAgain} />
       {interruption !== undefined && (
         <Alert type="warning" header="The service cannot be reached">
           {problemText(interruption).detail} Trying again.

@@ -49,11 +49,7 @@ export function RunsTable({ computation }: { computation?: string }) {
     id: 'computation',
     header: 'Computation',
     isSecondary: true,
-    cell: ({ computation_id: id }) => (
-      <Link href={addressOf({ screen: 'computation', domain, id })} ariaLabel={`Computation ${id}`}>
-        {id.slice(-8)}
-      </Link>
-    ),
+    cell: ({ computation_id: id }) => <Link href={addressOf({ screen: 'computation', domain, id })}>{id.slice(-8)}</Link>,
   };
   return (
     <PagedTable

@@ -17,7 +17,7 @@ interface Props {
 export function Timeline({ events, isLive }: Props) {
   const startedAt = Date.parse(events[0]?.timestamp ?? '');
   return (
-    <ol className="timeline" aria-label="Events of the run" aria-live="polite" aria-relevant="additions">
+    <ol className="timeline" aria-label="Events of the run" aria-live={isLive ? 'polite' : 'off'} aria-relevant="additions">
       {events.map((event) => (
         <li key={event.id}>
           <span className="mark" aria-hidden="true">

@@ -14,8 +14,8 @@ export interface WatchedRun {
 
 const nothing: WatchedRun = { run: undefined, events: [], interruption: undefined, problem: undefined };
 
-/** Watches a run until it ends: its events as they are recorded, and its state. Another `attempt` begins anew. */
-export function useWatchedRun({ id, run, attempt }: { id: string; run: string; attempt: number }): WatchedRun {
+/** Watches a run until it ends: its events as they are recorded, and its state. */
+export function useWatchedRun({ id, run }: { id: string; run: string }): WatchedRun {
   const { client } = useDomain();
   const [watched, setWatched] = useState(nothing);
   useEffect(() => {
@@ -40,9 +40,8 @@ export function useWatchedRun({ id, run, attempt }: { id: string; run: string; a
         if (event.event_type === 'stop_requested' && !isEndOfRun(event)) await readRun();
       }
     };
-    setWatched(nothing);
     watch().catch((problem: unknown) => change({ problem }));
     return () => controller.abort();
-  }, [client, id, run, attempt]);
+  }, [client, id, run]);
   return watched;
 }

@@ -40,10 +40,10 @@ export function ConfirmModal({ title, confirm, children, isRunning, problem, isD
         </Box>
       }
     >
-      <SpaceBetween size="m">
+      <div className="stack">
         {children}
         <ProblemAlert problem={problem} />
-      </SpaceBetween>
+      </div>
     </Modal>
   );
 }

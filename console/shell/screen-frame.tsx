@@ -1,6 +1,7 @@
 import BreadcrumbGroup from '@cloudscape-design/components/breadcrumb-group';
 import ContentLayout from '@cloudscape-design/components/content-layout';
 import Header from '@cloudscape-design/components/header';
+import LiveRegion from '@cloudscape-design/components/live-region';
 import { type ReactNode, useEffect } from 'react';
 import { createPortal } from 'react-dom';
 import { useFrame } from './console-context.ts';
@@ -25,6 +26,8 @@ export function ScreenFrame({ title, description, above, actions, hasHeader = tr
   return (
     <>
       {breadcrumbs && createPortal(<BreadcrumbGroup items={[...above, { text: title, href: location.href }]} />, breadcrumbs)}
+      {/* Without a new document, a screen reader would not notice the new screen. */}
+      <LiveRegion hidden>{title}</LiveRegion>
       <ContentLayout
         {...(hasHeader && {
           header: (

@@ -19,7 +19,7 @@ export function Shell({ session }: { session: Session }) {
   const domains = useMemo(() => visibleDomains(session.roles), [session]);
   const domain = place && 'domain' in place ? place.domain : undefined;
   const context = useDomainContext(session, domains, domain);
-  const { notices, notify } = useNotices();
+  const { notices, notify } = useNotice(pathname);
   const [breadcrumbs, setBreadcrumbs] = useState<Element | null>(null);
   const [isNavigationOpen, setNavigationOpen] = useState(() => window.innerWidth > 900);
   const frame = useMemo(() => ({ breadcrumbs, notify }), [breadcrumbs, notify]);
@@ -32,7 +32,7 @@ export function Shell({ session }: { session: Session }) {
           roles={session.roles[domain ?? ''] ?? []}
           domain={domain}
           domains={domains}
-          signOut={session.signOut}
+          signOut={() => session.signOut()}
         />
       </div>
       <FrameProvider value={frame}>
@@ -45,7 +45,7 @@ export function Shell({ session }: { session: Session }) {
             navigationOpen={isNavigationOpen}
             onNavigationChange={({ detail }) => setNavigationOpen(detail.open)}
             breadcrumbs={<div ref={setBreadcrumbs} />}
-            notifications={<Flashbar items={notices} stackItems />}
+            notifications={<Flashbar items={notices} />}
             content={contentOf({ place, domains, domain })}
           />
         </DomainProvider>
@@ -74,16 +74,21 @@ function useDomainContext(session: Session, domains: string[], domain: string | 
   }, [session, domains, domain]);
 }
 
-function useNotices() {
-  const [messages, setMessages] = useState<{ id: string; text: string }[]>([]);
-  const notify = useCallback((text: string) => setMessages((all) => [...all.slice(-4), { id: crypto.randomUUID(), text }]), []);
-  const notices = messages.map(({ id, text }) => ({
-    id,
-    type: 'success' as const,
-    content: text,
-    dismissible: true,
-    dismissLabel: 'Close the message',
-    onDismiss: () => setMessages((all) => all.filter((message) => message.id !== id)),
-  }));
-  return { notices, notify };
+interface Notice {
+  text: string;
+  /** Where it was first shown: it does not follow the user any further. */
+  shownAt: string | undefined;
+}
+
+/** The latest message to the user, until it is closed or the user goes on. */
+function useNotice(pathname: string) {
+  const [notice, setNotice] = useState<Notice>();
+  const notify = useCallback((text: string) => setNotice({ text, shownAt: undefined }), []);
+  if (notice && notice.shownAt === undefined) setNotice({ ...notice, shownAt: pathname });
+  else if (notice && notice.shownAt !== pathname) setNotice(undefined);
+  const close = () => setNotice(undefined);
+  const notices = notice && [
+    { type: 'success' as const, content: notice.text, dismissible: true, dismissLabel: 'Close the message', onDismiss: close },
+  ];
+  return { notices: notices ?? [], notify };
 }

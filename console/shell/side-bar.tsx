@@ -50,7 +50,10 @@ export function SideBar({ place }: { place: Place }) {
         type: 'link',
         text,
         href: addressOf({ screen, domain }),
-        info: screen === 'todo' && waiting.value ? <Badge color="blue">{waiting.value}</Badge> : undefined,
+        info:
+          screen === 'todo' && waiting.value ? (
+            <Badge color="blue">{waiting.value > 99 ? '99+' : waiting.value}</Badge>
+          ) : undefined,
       }))}
     />
   );

@@ -30,7 +30,7 @@ export function TopBar({ user, roles, domain, domains, signOut }: Props) {
           type: 'menu-dropdown',
           text: domain ?? 'Choose a domain',
           title: 'Domain',
-          ariaLabel: `Domain: ${domain ?? 'none'}`,
+          ariaLabel: domain === undefined ? 'Choose a domain' : `Domain: ${domain}`,
           items: domains.map((name) => ({ id: name, text: name, itemType: 'checkbox', checked: name === domain })),
           onItemClick: ({ detail }) => navigate(addressOf({ screen: 'computations', domain: detail.id })),
         },

@@ -13,7 +13,7 @@ export function Hash({ value, what, isWhole = false }: Props) {
   if (!value) return <>-</>;
   const text = isWhole || value.length <= 20 ? value : `${value.slice(0, 8)}…${value.slice(-8)}`;
   return (
-    <span className="hash" title={value}>
+    <span className={isWhole ? 'hash' : 'hash hash-short'} title={value}>
       {text}{' '}
       <CopyToClipboard
         variant="icon"

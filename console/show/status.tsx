@@ -24,5 +24,9 @@ export function statusText(status: ComputationStatus): string {
 
 export function Status({ status }: { status: ComputationStatus }) {
   const { type, text } = looks[status];
-  return <StatusIndicator type={type}>{text}</StatusIndicator>;
+  return (
+    <StatusIndicator type={type} wrapText={false}>
+      {text}
+    </StatusIndicator>
+  );
 }

@@ -29,6 +29,7 @@ export function StatusChart({ counts: { days, series } }: { counts: DailyCounts 
       xTitle="Day"
       yTitle="Computations"
       xDomain={days}
+      xTickFormatter={(day) => dayFormat.format(new Date(day))}
       series={series.map(({ status, counts }) => ({
         type: 'bar',
         title: statusText(status),
@@ -36,7 +37,6 @@ export function StatusChart({ counts: { days, series } }: { counts: DailyCounts 
         data: days.map((day, index) => ({ x: day, y: counts[index] ?? 0 })),
       }))}
       i18nStrings={{
-        xTickFormatter: (day) => dayFormat.format(new Date(day)),
         legendAriaLabel: 'Statuses',
         chartAriaRoleDescription: 'bar chart',
       }}

@@ -22,7 +22,7 @@ const measuredSchema = v.object({
     memoryOfWaitsInMegabytes: v.number(),
     alarmMetrics: v.number(),
     dashboards: v.number(),
-    /** KMS keys of the stage itself, which sign evidence. AWS's own keys have no monthly price. */
+    /** KMS keys of the stage itself: those that sign evidence, and the one that seals private keys. AWS's own have no monthly price. */
     keys: v.number(),
   }),
 });

@@ -163,7 +163,7 @@ export function stageBills(measured: Measured): Record<string, Bill> {
   };
   return {
     alarms: { 'CloudWatch alarm metric, month': measured.stage.alarmMetrics },
-    'keys that sign evidence': { 'KMS key, month': measured.stage.keys },
+    'keys of the stage': { 'KMS key, month': measured.stage.keys },
     dashboard: { 'CloudWatch dashboard, month': measured.stage.dashboards },
     'custom metrics': { 'CloudWatch custom metric, month': ownMetrics },
     schedules: addUp(schedules.map(({ name, everyMinutes }) => [minutesPerMonth / everyMinutes, priced(cases[name])])),

@@ -18,6 +18,7 @@ export function variablesOf(name: FunctionName): DeployedVariable[] {
   if (uses.content) variables.push('BUCKET_URL');
   if (uses.stateMachine) variables.push('STATE_MACHINE_ARN');
   if (uses.signingKey) variables.push('SIGNING_KEY_ARN');
+  if (uses.sealingKey) variables.push('SEALING_KEY_ARN');
   if (uses.publishedKeys) variables.push('PUBLISHED_KEY_ARNS');
   if (route?.access) variables.push('MEMBERSHIP_CLAIM');
   if (ofFunction.some(takesKey)) variables.push('DOMAIN_CHANGES_PER_SECOND', 'DOMAIN_BURST');

@@ -103,6 +103,7 @@ function environmentOf(name: FunctionName, { stage, issuer, resources }: Service
     BUCKET_URL: resources.contentUrl,
     STATE_MACHINE_ARN: resources.stateMachineArn,
     SIGNING_KEY_ARN: resources.signingKeyArn,
+    SEALING_KEY_ARN: resources.sealingKeyArn,
     PUBLISHED_KEY_ARNS: resources.publishedKeyArns.join(','),
     MEMBERSHIP_CLAIM: issuer.membershipClaim,
     DOMAIN_CHANGES_PER_SECOND: String(stage.domainLimit?.changesPerSecond ?? ''),

@@ -5,6 +5,7 @@ import type { Resources } from '../service/permissions.ts';
 import { nameIn, originsOf, type ConsoleClient, type Issuer, type Stage } from '../stages.ts';
 import { ContentBucket } from './content-bucket.ts';
 import { EvidenceKeys } from './evidence-keys.ts';
+import { SealingKey } from './sealing-key.ts';
 import { ServiceTable } from './service-table.ts';
 import { issuerOfPool, Users } from './users.ts';
 
@@ -18,8 +19,9 @@ export interface StateStackProps {
 }
 
 /**
- * The state that must survive deployments: the table, the content of the assets, the keys that sign evidence, and the users if the
- * stage has its own. What exists already is referred to by name, so that the other stacks need nothing of this one for it.
+ * The state that must survive deployments: the table, the content of the assets, the keys that sign evidence and seal private
+ * keys, and the users if the stage has its own. What exists already is referred to by name, so that the other stacks need nothing
+ * of this one for it.
  */
 export class StateStack extends StageStack {
   readonly resources: Omit<Resources, 'stateMachineArn'>;
@@ -33,11 +35,12 @@ export class StateStack extends StageStack {
     const table = this.tableOf(stage);
     const { bucketName, ...content } = this.contentOf(stage, originsOf(stage, consoleUrl));
     const { signingKeyArn, publishedKeyArns } = new EvidenceKeys(this, 'EvidenceKeys', stage);
+    const { sealingKeyArn } = new SealingKey(this, 'SealingKey', stage);
     const { issuer, consoleClient } = this.usersOf(stage, consoleUrl);
     this.issuer = issuer;
     this.consoleClient = consoleClient;
     this.contentBucketName = bucketName;
-    this.resources = { ...table, ...content, signingKeyArn, publishedKeyArns };
+    this.resources = { ...table, ...content, signingKeyArn, sealingKeyArn, publishedKeyArns };
     new CfnOutput(this, 'TableName', { value: table.tableName });
     new CfnOutput(this, 'TableArn', { value: table.tableArn });
     new CfnOutput(this, 'ContentBucketName', { value: bucketName });

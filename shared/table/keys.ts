@@ -106,6 +106,8 @@ export const listKeys = {
 /** The parts of a computation outside its row: its definition and its participants' keys. */
 export const computationKeys = {
   partition: (computationId: string) => `computation#${computationId}`,
+  /** Returns the identifier in the name of a computation's partition, or of its runs' (runKeys). */
+  idIn: (partition: string) => partition.slice(partition.indexOf('#') + 1),
   config: (computationId: string): Key => ({ pk: computationKeys.partition(computationId), sk: 'part#config' }),
   algorithm: (computationId: string): Key => ({ pk: computationKeys.partition(computationId), sk: 'part#algorithm' }),
   /** Contains the file name, so that names are unique in a computation. Hashed, because a sort key has at most 1,024 bytes. */
@@ -194,7 +196,7 @@ export const runKeys = {
     pk: runKeys.partition(computationId),
     sk: `use#${runId}#${assetId}`,
   }),
-  prefixes: { snapshot: 'snapshot#', report: 'report#', use: 'use#' },
+  prefixes: { snapshot: 'snapshot#', serverKey: 'server-key#', report: 'report#', use: 'use#' },
 };
 
 /**

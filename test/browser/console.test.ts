@@ -195,7 +195,7 @@ describe.runIf(hasBrowser)('the web console', () => {
       await client.registerCvm({ cvmID: 'cvm.1', body: { description: 'Rack 1' } });
       const run = await client.startRun({ id, cvm: 'sim-1' });
       screens = [
-        ['home', '/console/', 'Your domains'],
+        ['home', '/console/', 'Domains'],
         ['to do', 'todo', 'To do'],
         ['computations', 'computations', 'Computations'],
         ['a new computation', 'computations/new', 'Create computation'],
@@ -213,7 +213,7 @@ describe.runIf(hasBrowser)('the web console', () => {
         ['CVMs', 'cvms', 'CVMs'],
         ['a CVM', 'cvms/cvm.1', 'cvm.1'],
         ['statistics', 'statistics', 'Statistics'],
-        ['no screen', 'nothing/here', 'no such'],
+        ['no screen', 'nothing/here', 'No such page'],
         ['an unknown computation', 'computations/00000000-0000-8000-8000-000000000000', 'Computation'],
       ];
     });
@@ -226,7 +226,7 @@ describe.runIf(hasBrowser)('the web console', () => {
       const found: Record<string, string[]> = {};
       for (const [title, path, shown] of screens) {
         await page.goto(path.startsWith('/') ? path : `/console/domains/d1/${path}`);
-        await page.getByRole('main').getByText(shown).first().waitFor();
+        await page.getByRole('heading', { level: 1, name: shown }).waitFor();
         await page.waitForLoadState('networkidle');
         const wide = await page.evaluate<number>('document.documentElement.scrollWidth');
         const faults = await violationsOn(page);

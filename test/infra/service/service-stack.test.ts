@@ -280,7 +280,7 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
         [...(uses.content ?? []), ...(uses.bucket ?? [])].map((action) => `s3:${action}`).sort(),
       );
       expect(actionsOn('states').sort()).toEqual((uses.stateMachine ?? []).map((action) => `states:${action}`).sort());
-      const ofKeys = [...(uses.signingKey ?? []), ...(uses.publishedKeys ?? [])];
+      const ofKeys = [...(uses.signingKey ?? []), ...(uses.sealingKey ?? []), ...(uses.publishedKeys ?? [])];
       expect(actionsOn('kms').sort()).toEqual(ofKeys.map((action) => `kms:${action}`).sort());
       const others = statements
         .flatMap(({ Action }) => listed(Action))
@@ -306,6 +306,12 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
       expect(signs).toHaveLength(name === 'runs/get-evidence' ? 1 : 0);
       const newest = stage.evidenceKeys.at(-1)?.replace('-', '') ?? '';
       for (const { Resource } of signs) expect(flat(Resource)).toMatch(new RegExp(`EvidenceKeys${newest}`));
+    });
+
+    it('is granted no use of the key that seals private keys, except on that key', () => {
+      for (const { Action, Resource } of statements) {
+        if (/^kms:(GenerateDataKey|Decrypt)$/.test(listed(Action)[0] ?? '')) expect(flat(Resource)).toMatch(/SealingKey/);
+      }
     });
 
     it('has exactly the environment variables that it declares, each with a value', () => {

@@ -92,10 +92,15 @@ describe.each(synthesize())('the state stack of $stage.name', ({ stage, stacks: 
   });
 
   it('has a key on P-256 for each name of the stage, which signs and cannot be exported', () => {
-    const keys = Object.values(state.ofType<Record<string, unknown>>('AWS::KMS::Key'));
+    const keys = Object.values(state.ofType<Record<string, unknown>>('AWS::KMS::Key')).filter((key) => 'KeySpec' in key);
     expect(keys).toHaveLength(stage.evidenceKeys.length);
     for (const key of keys) expect(key).toMatchObject({ KeySpec: 'ECC_NIST_P256', KeyUsage: 'SIGN_VERIFY' });
     expect(new Set(policiesOf('AWS::KMS::Key'))).toEqual(new Set([deletion]));
+  });
+
+  it('has one key that seals private keys, which KMS rotates', () => {
+    const keys = Object.values(state.ofType<Record<string, unknown>>('AWS::KMS::Key')).filter((key) => !('KeySpec' in key));
+    expect(keys).toMatchObject([{ EnableKeyRotation: true }]);
   });
 
   it('has a user pool only if the stage names no issuer', () => {

@@ -1,0 +1,18 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { looksPrivate } from '../../../console/keys/looks-private.ts';
+
+const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+
+it.each(['pkcs8', 'sec1'] as const)('a private key in %s is recognized, also after other text', (type) => {
+  expect(looksPrivate(`a comment\n${String(privateKey.export({ format: 'pem', type }))}`)).toBe(true);
+});
+
+it('a private key of OpenSSH is recognized', () => {
+  expect(looksPrivate('-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl')).toBe(true);
+});
+
+it('public keys are let through', () => {
+  expect(looksPrivate(String(publicKey.export({ format: 'pem', type: 'spki' })))).toBe(false);
+  expect(looksPrivate('ssh-ed25519 AAAA alice@example.com')).toBe(false);
+});

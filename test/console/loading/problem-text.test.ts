@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { ServiceProblem } from '../../../client/index.ts';
+import { fieldError } from '../../../console/loading/field-errors.ts';
+import { problemText } from '../../../console/loading/problem-text.ts';
+
+const invalid = new ServiceProblem({
+  status: 400,
+  code: 'invalid_request',
+  detail: 'The body does not fit.',
+  requestId: 'r-1',
+  request: 'POST /d1/computations',
+  errors: [
+    { pointer: '/name', detail: 'Required' },
+    { pointer: '/consumers/3', detail: 'Too long' },
+    { pointer: '', detail: 'Expected an object' },
+  ],
+});
+
+describe('what a user reads about a problem', () => {
+  it('has a title, the detail, each place and the request', () => {
+    expect(problemText(invalid)).toEqual({
+      title: 'The request is not valid',
+      detail: 'The body does not fit.',
+      points: ['/name: Required', '/consumers/3: Too long', 'The body: Expected an object'],
+      requestId: 'r-1',
+    });
+  });
+
+  it('has every missing item', () => {
+    const missing_items = { keys: ['alice'], hashes: ['penguins.csv'], info: ['Missing algorithm'] };
+    const problem = new ServiceProblem({ status: 422, code: 'incomplete', detail: 'Not yet.', request: '', missing_items });
+    expect(problemText(problem).points).toEqual(['Public key of alice', 'Content of penguins.csv', 'Missing algorithm']);
+  });
+
+  it('says that the service does not answer', () => {
+    const problem = new ServiceProblem({ status: 0, code: 'unreachable', detail: 'fetch failed', request: '' });
+    expect(problemText(problem).title).toBe('The service does not answer');
+  });
+
+  it.each([new TypeError('broken'), 'broken'])('is the message of any other error', (error) => {
+    expect(problemText(error)).toMatchObject({ title: 'Something went wrong', detail: 'broken', points: [] });
+  });
+});
+
+describe('the error of a field', () => {
+  it('is found by its pointer, also that of an entry of a list', () => {
+    expect(fieldError(invalid, '/name')).toBe('Required');
+    expect(fieldError(invalid, '/consumers')).toBe('Too long');
+  });
+
+  it('is none where the service named none', () => {
+    expect(fieldError(invalid, '/owner')).toBeUndefined();
+    expect(fieldError(new Error('x'), '/name')).toBeUndefined();
+    expect(fieldError(undefined, '/name')).toBeUndefined();
+  });
+});
