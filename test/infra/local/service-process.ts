@@ -27,10 +27,14 @@ export interface ServiceProcess {
  */
 export async function startService(args: string[], limits = ':', logLevel = 'ERROR'): Promise<ServiceProcess> {
   const port = await freePort();
-  const child = spawn('sh', ['-c', `${limits}; exec "$0" "$@"`, process.execPath, command, '--no-simulator', ...args], {
-    env: { ...process.env, PORT: String(port), LOG_LEVEL: logLevel },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    'sh',
+    ['-c', `${limits}; exec "$0" "$@"`, process.execPath, command, '--no-simulator', '--no-console', ...args],
+    {
+      env: { ...process.env, PORT: String(port), LOG_LEVEL: logLevel },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   running.add(child);
   let output = '';
   const exited = new Promise<number | null>((resolve) => child.once('close', resolve)).finally(() => running.delete(child));
