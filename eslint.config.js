@@ -141,6 +141,24 @@ export default defineConfig(
     },
   },
   {
+    files: ['client/**/*.ts'],
+    ignores: ['client/build/**', 'client/cms/**'],
+    rules: {
+      ...boundary(
+        '^\\..*/(shared|functions|gateway|infra|test|bench|cms)/',
+        'The library in client/ imports only itself and packages.',
+      ),
+      'no-restricted-syntax': ['error', dynamicImports],
+    },
+  },
+  {
+    files: ['client/*.ts', 'client/tokens/*.ts'],
+    rules: boundary(
+      '^(node:|\\..*/(shared|functions|gateway|infra|test|bench|cms|node)/)',
+      'Browsers load this: no modules of Node.',
+    ),
+  },
+  {
     files: ['verify/**/*.ts'],
     rules: boundary('^\\..*/(functions|infra|test|bench)/', 'verify/ imports only verify/, shared/ and packages.'),
   },

@@ -91,7 +91,7 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
     'by others, withheld': ({ known }) => ({ path: { id: known.dataset }, by: 'bob' }),
     'by others, recorded': async ({ stores, domain }) => {
       const id = await anAsset(stores, domain, { ...aDataset('open'), content_access: 'domain' });
-      await recordContentRead(stores.table, { domain, assetId: id, user: 'bob', now: byAlice.now });
+      await recordContentRead(stores.table, { domain, assetId: id, user: 'carol', now: byAlice.now });
       return { path: { id }, by: 'bob' };
     },
   },

@@ -59,11 +59,16 @@ async function sendAuthorized(request: Request, options: RetryingFetchOptions): 
   const { token } = options;
   if (typeof token !== 'function') return await send(request, token, options);
   const { signal } = request;
-  const first = await token({ signal });
-  const outcome = await send(request, first, options);
-  if ('response' in outcome || outcome.problem.status !== 401) return outcome;
-  const second = await token({ refused: first, signal });
-  return second === first ? outcome : await send(request, second, options);
+  try {
+    const first = await token({ signal });
+    const outcome = await send(request, first, options);
+    if ('response' in outcome || outcome.problem.status !== 401) return outcome;
+    const second = await token({ refused: first, signal });
+    return second === first ? outcome : await send(request, second, options);
+  } catch (error) {
+    if (error instanceof ServiceProblem) return { problem: error, askedPauseInMilliseconds: 0 }; // of the token's issuer
+    throw error;
+  }
 }
 
 async function send(request: Request, token: string | undefined, options: RetryingFetchOptions): Promise<Outcome> {

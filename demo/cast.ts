@@ -1,4 +1,4 @@
-import { type Client, clientOf } from './client.ts';
+import { type Client, createClient } from '../client/create-client.ts';
 import type { Service } from './service.ts';
 
 /** The participants, each with the only role that it needs. */
@@ -12,7 +12,8 @@ const roles = {
 export type Cast = Record<keyof typeof roles, Client>;
 
 export async function gatherCast({ baseUrl, token }: Service, domain: string): Promise<Cast> {
-  const client = async (user: keyof typeof roles) => clientOf(baseUrl, domain, await token(user, [`${domain}:${roles[user]}`]));
+  const client = async (user: keyof typeof roles) =>
+    createClient({ baseUrl, domain, token: await token(user, [`${domain}:${roles[user]}`]) });
   const [owner, developer, provider, consumer] = await Promise.all([
     client('owner'),
     client('developer'),

@@ -1,4 +1,4 @@
-import type { Manifest } from '../shared/manifest/manifest.ts';
+import type { Schemas } from '../client/api-types.ts';
 import type { Cast } from './cast.ts';
 import { ensure } from './ensure.ts';
 import type { InputFile } from './input-file.ts';
@@ -12,9 +12,9 @@ export async function checkManifest(
   { computationId, runId }: { computationId: string; runId: string },
   { algorithm, dataset }: Inputs,
 ): Promise<void> {
-  let manifest: Manifest | undefined;
+  let manifest: Schemas['Manifest'] | undefined;
   await step('consumer', 'downloads the manifest of the run', async () => {
-    manifest = await consumer.call<Manifest>('GET', `/computations/${computationId}/manifest?run=${runId}`);
+    manifest = await consumer.getManifest({ id: computationId, run: runId });
     return `algorithm, datasets: ${manifest.datasets.length}, result consumers: ${manifest.result_consumers.length}`;
   });
   const compare = ({ name, sha3 }: InputFile, hash: number[] | undefined) =>

@@ -1,11 +1,12 @@
-import type { Asset } from '../shared/assets/asset.ts';
-import type { MissingItems } from '../shared/manifest/manifest.ts';
+import type { Schemas } from '../client/api-types.ts';
+import type { Client } from '../client/create-client.ts';
 import type { Cast } from './cast.ts';
-import type { Client } from './client.ts';
 import { ensure, eventually } from './ensure.ts';
 import type { InputFile } from './input-file.ts';
 import { type PublicKeyFile, publicKeys } from './public-keys.ts';
 import type { Timeline } from './timeline.ts';
+
+type MissingItems = Schemas['MissingItems'];
 
 export interface Inputs {
   algorithm: InputFile;
@@ -22,13 +23,13 @@ export async function prepare(
   const ids = { algorithm: '', dataset: '' };
   const uploadKey = (who: keyof Cast, client: Client, { base64, kind }: PublicKeyFile) =>
     step(who, 'hands in a public key', async () => {
-      await client.call('POST', `/computations/${id}/key`, { key: base64 });
+      await client.uploadKey({ id, body: { key: base64 } });
       return kind;
     });
 
   await step('owner', 'creates a computation', async () => {
     const name = 'Sizes of the Palmer penguins';
-    ({ id } = await owner.call<{ id: string }>('POST', '/computations', { name, agent_config: { log_level: 'info' } }));
+    ({ id } = await owner.createComputation({ body: { name, agent_config: { log_level: 'info' } } }));
     return name;
   });
   await step('owner', 'asks what a run would lack', async () => {
@@ -45,7 +46,7 @@ export async function prepare(
     return `${inputs.dataset.name}, ${inputs.dataset.size}, straight to storage`;
   });
   await step('consumer', 'asks for the dataset', async () => {
-    const { asset, content_withheld, checksum } = await consumer.call<Asset>('GET', `/assets/${ids.dataset}`);
+    const { asset, content_withheld, checksum } = await consumer.getAsset({ id: ids.dataset });
     ensure(content_withheld === true && asset === undefined, 'the service gives the content to others than its creator');
     return `its content is withheld, its hash is ${checksum?.slice(0, 8) ?? 'missing'}...`;
   });
@@ -69,7 +70,7 @@ export async function prepare(
 }
 
 async function dryRun(client: Client, id: string): Promise<MissingItems> {
-  return (await client.call<{ missing_items: MissingItems }>('POST', `/computations/${id}/dryrun`)).missing_items;
+  return (await client.dryRun({ id })).missing_items;
 }
 
 function sentence({ keys, hashes, info }: MissingItems): string {
@@ -82,19 +83,20 @@ function sentence({ keys, hashes, info }: MissingItems): string {
 }
 
 async function uploadInline(client: Client, { name, content }: InputFile): Promise<string> {
-  const asset = { file_name: name, asset_type: 'algorithm', mime_type: 'text/x-python', asset: content.toString('base64') };
-  return (await client.call<Asset>('POST', '/assets', { asset })).id;
+  const mime_type = 'text/x-python';
+  const asset = { file_name: name, asset_type: 'algorithm', mime_type, asset: content.toString('base64') } as const;
+  return (await client.createAsset({ body: { asset } })).id;
 }
 
 async function uploadPresigned(client: Client, { name, content, sha3 }: InputFile): Promise<string> {
-  const asset = { file_name: name, asset_type: 'dataset', mime_type: 'text/csv' };
-  const { id, upload } = await client.call<Asset>('POST', '/assets', { asset });
+  const asset = { file_name: name, asset_type: 'dataset', mime_type: 'text/csv' } as const;
+  const { id, upload } = await client.createAsset({ body: { asset } });
   ensure(upload !== undefined, 'the service offered no upload');
   const { method, url, headers } = upload;
   const { ok, status } = await fetch(url, { method, headers, body: content });
   ensure(ok, `storage answered ${status} to the upload`);
   const arrived = await eventually('The upload did not arrive', async () => {
-    const read = await client.call<Asset>('GET', `/assets/${id}`);
+    const read = await client.getAsset({ id });
     return read.state === 'ready' ? read : undefined;
   });
   ensure(arrived.checksum === sha3.toString('hex'), 'the service computed another checksum');
@@ -102,7 +104,7 @@ async function uploadPresigned(client: Client, { name, content, sha3 }: InputFil
 }
 
 async function link(client: Client, assetId: string, computationId: string): Promise<string> {
-  const { linked } = await client.call<{ linked: boolean }>('POST', `/assets/${assetId}/${computationId}`);
+  const { linked } = await client.linkAsset({ id: assetId, computationID: computationId });
   ensure(linked, 'the answer does not say linked');
   return '';
 }

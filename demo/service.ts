@@ -1,3 +1,5 @@
+import { ServiceProblem } from '../client/service-problem.ts';
+import { issueLocalToken } from '../client/tokens/local-token.ts';
 import { startStack } from '../infra/local/stack.ts';
 
 /** The service that the demo uses. */
@@ -13,19 +15,12 @@ export async function openService({ url, token }: { url: string | undefined; tok
   const baseUrl = url.replace(/\/+$/, '');
   return {
     baseUrl,
-    token: async (user, groups) => token ?? (await askForToken(baseUrl, user, groups)),
+    token: async (user, groups) => token ?? (await issueLocalToken({ baseUrl, sub: user, groups }).catch(adviseToken)),
     stop: async () => undefined,
   };
 }
 
-async function askForToken(baseUrl: string, sub: string, groups: string[]): Promise<string> {
-  const response = await fetch(`${baseUrl}/local/token`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ sub, groups }),
-  }).catch(() => undefined);
-  if (!response) throw new Error(`Nothing answers at ${baseUrl}.`);
-  const { access_token } = (await response.json().catch(() => ({}))) as { access_token?: string };
-  if (access_token === undefined) throw new Error(`${baseUrl} gives no tokens; pass one with --token.`);
-  return access_token;
+function adviseToken(error: unknown): never {
+  if (!(error instanceof ServiceProblem) || error.code !== 'unexpected') throw error;
+  throw new Error(`${error.detail} Pass a token with --token.`, { cause: error });
 }

@@ -17,6 +17,9 @@ interface Operation {
 
 const notice = '// Generated from the OpenAPI document by `npm run client:types`. Do not edit.\n\n';
 
+/** Types of parts that the document does not have. */
+const emptyTypes = /^export type (webhooks|\$defs) = Record<string, never>;\n/gm;
+
 /**
  * Generates client/api-types.ts and client/operation-routes.ts. Leaves out deprecated operations, error responses (the client
  * throws them as one class), headers and examples.
@@ -28,7 +31,7 @@ export async function generateApiTypes(): Promise<Record<string, string>> {
     const kept = Object.entries(operations).filter(([, { deprecated }]) => deprecated !== true);
     document.paths[path] = Object.fromEntries(kept.map(([method, operation]) => [method, successOf(operation)]));
   }
-  const types = astToString(await openapiTS(document as never, { defaultNonNullable: false }));
+  const types = astToString(await openapiTS(document as never, { defaultNonNullable: false })).replaceAll(emptyTypes, '');
   return {
     'api-types.ts': `${notice}${types}\nexport type Schemas = components['schemas'];\n`,
     'operation-routes.ts': notice + routesOf(document),

@@ -1,6 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { createClient } from '../../client/create-client.ts';
+import { ServiceProblem } from '../../client/service-problem.ts';
+import { issueLocalToken } from '../../client/tokens/local-token.ts';
 import { parseOptions, portFromEnvironment, runCommand, UsageError } from './arguments.ts';
 import type { Enrolment } from './cvm-gateway.ts';
 
@@ -57,7 +60,7 @@ async function enrol(service: string, { domain, cvm, key, directory }: Request):
   const keys =
     key === 'ec' ? generateKeyPairSync('ec', { namedCurve: 'P-256' }) : generateKeyPairSync('rsa', { modulusLength: 3072 });
   const public_key = keys.publicKey.export({ format: 'pem', type: 'spki' });
-  const enrolment = (await ask(`${service}/local/cvm`, 'POST', { domain, cvm_id: cvm, public_key })) as Enrolment;
+  const enrolment = await askForCertificate(service, { domain, cvm_id: cvm, public_key });
   await register(service, { domain, cvm, certificate: enrolment.certificate });
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   writeFileSync(join(directory, 'key.pem'), keys.privateKey.export({ format: 'pem', type: 'pkcs8' }), { mode: 0o600 });
@@ -80,28 +83,39 @@ AGENT_CVM_GRPC_SERVER_CA_CERTS=/etc/cocos/certs/ca.pem
 /** Registers the CVM, with the description that it has. */
 async function register(
   service: string,
-  { domain, cvm, certificate }: { domain: string; cvm: string; certificate: string | null },
-) {
-  const groups = [`${domain}:administrator`];
-  const { access_token } = (await ask(`${service}/local/token`, 'POST', { sub: 'enrolment', groups })) as {
-    access_token: string;
-  };
-  const url = `${service}/${domain}/cvms/${encodeURIComponent(cvm)}`;
-  const known = await fetch(url, { headers: { authorization: `Bearer ${access_token}` } });
-  const { description = '' } = known.ok ? ((await known.json()) as { description?: string }) : {};
-  await ask(url, 'PUT', { description, certificate }, { authorization: `Bearer ${access_token}` });
+  { domain, cvm: cvmID, certificate }: { domain: string; cvm: string; certificate: string | null },
+): Promise<void> {
+  try {
+    const token = await issueLocalToken({ baseUrl: service, sub: 'enrolment', groups: [`${domain}:administrator`] });
+    const client = createClient({ baseUrl: service, domain, token });
+    const known = await client.getCvm({ cvmID }).catch(unlessMissing);
+    await client.registerCvm({ cvmID, body: { description: known?.description ?? '', certificate } });
+  } catch (error) {
+    if (!(error instanceof ServiceProblem)) throw error;
+    if (error.code === 'unreachable') throw noService(service);
+    throw error.code === 'invalid_request' ? new UsageError(error.detail) : error;
+  }
 }
 
-async function ask(url: string, method: string, body: unknown, headers: Record<string, string> = {}): Promise<unknown> {
-  const response = await fetch(url, {
-    method,
-    headers: { 'content-type': 'application/json', ...headers },
+function unlessMissing(error: unknown): undefined {
+  if (!(error instanceof ServiceProblem) || error.code !== 'not_found') throw error;
+}
+
+function noService(service: string): Error {
+  return new Error(`No service answers at ${service}. Start it with \`npm start\`, or set PORT to its port.`);
+}
+
+/** Asks the service of this machine for a certificate, which is no part of the API. */
+async function askForCertificate(service: string, body: unknown): Promise<Enrolment> {
+  const response = await fetch(`${service}/local/cvm`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   }).catch(() => {
-    throw new Error(`No service answers at ${new URL(url).origin}. Start it with \`npm start\`, or set PORT to its port.`);
+    throw noService(service);
   });
   const text = await response.text();
-  if (response.ok) return JSON.parse(text);
+  if (response.ok) return JSON.parse(text) as Enrolment;
   const { message, detail } = JSON.parse(text || '{}') as { message?: string; detail?: string };
   const reason = message ?? detail ?? `The service answered ${response.status}.`;
   throw response.status === 400 ? new UsageError(reason) : new Error(reason);

@@ -1,38 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
-import * as v from 'valibot';
-import type { Report } from '../../shared/runs/report.ts';
+import type { Schemas } from '../../client/api-types.ts';
+import { createClient } from '../../client/create-client.ts';
+import { persistently } from '../../client/persistently.ts';
 
 type WithoutId<Each> = Each extends unknown ? Omit<Each, 'id'> : never;
-export type NewReport = WithoutId<Report>;
-
-/** A command as it arrives. Its manifest is not validated here, but later as an agent would. */
-const arrivingCommand = v.object({
-  id: v.string(),
-  type: v.picklist(['run', 'stop']),
-  run_id: v.string(),
-  manifest: v.optional(v.unknown()),
-});
-export type ArrivingCommand = v.InferOutput<typeof arrivingCommand>;
-const arrivingWork = v.object({ commands: v.array(arrivingCommand), run: v.nullable(v.object({ id: v.string() })) });
-type ArrivingWork = v.InferOutput<typeof arrivingWork>;
-
-const answerToReports = v.object({ results: v.array(v.object({ run_status: v.nullable(v.string()) })) });
-
-/** The service refused a request of a CVM with a status that no retry changes. */
-class RefusedError extends Error {
-  override readonly name = 'RefusedError';
-  readonly status: number;
-
-  constructor(status: number, answer: string) {
-    super(`${status} ${answer}`);
-    this.status = status;
-  }
-}
+export type NewReport = WithoutId<Schemas['Report']>;
+export type ArrivingCommand = Pick<Schemas['Command'], 'id' | 'type' | 'run_id' | 'manifest'>;
 
 export interface CvmConnection {
   /** The commands for the CVM, and the run that holds it. */
-  work: () => Promise<ArrivingWork>;
+  work: () => Promise<{ commands: ArrivingCommand[]; run: { id: string } | null }>;
   /**
    * Returns when the service has the reports. A report that is sent again keeps its identifier.
    * @returns the status of the run after the last report
@@ -50,45 +27,26 @@ export interface ConnectionOptions {
   closing: AbortSignal;
 }
 
-const requestTimeoutInMilliseconds = 10_000;
-const longestPauseInMilliseconds = 2_000;
+const retry = {
+  attempts: Infinity,
+  firstPauseInMilliseconds: 100,
+  longestPauseInMilliseconds: 2_000,
+  timeoutInMilliseconds: 10_000,
+};
 
-/** Calls the two endpoints of CVMs. Repeats the same request until the service accepts it. */
-export function connectCvm({ baseUrl, domain, cvmId, token, closing }: ConnectionOptions): CvmConnection {
-  const base = `${baseUrl}/${domain}/cvms/${cvmId}`;
+/** Calls the two endpoints of CVMs. Repeats the same request until the service accepts or refuses it. @throws ServiceProblem */
+export function connectCvm({ baseUrl, domain, cvmId: cvmID, token, closing: signal }: ConnectionOptions): CvmConnection {
   let bearer: string | undefined;
-
-  const attempt = async (path: string, init: RequestInit): Promise<Response | undefined> => {
-    try {
-      bearer ??= await token(domain);
-      const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' };
-      const signal = AbortSignal.any([closing, AbortSignal.timeout(requestTimeoutInMilliseconds)]);
-      const response = await fetch(base + path, { ...init, headers, signal });
-      if (response.status === 401) bearer = undefined;
-      return response;
-    } catch {
-      closing.throwIfAborted();
-      return undefined; // no answer
-    }
+  const keptToken = async ({ refused }: { refused?: string }) => {
+    if (bearer === undefined || bearer === refused) bearer = await token(domain);
+    return bearer;
   };
-
-  const call = async (path: string, init: RequestInit = {}): Promise<unknown> => {
-    for (let pause = 100; ; pause = Math.min(pause * 2, longestPauseInMilliseconds)) {
-      const response = await attempt(path, init);
-      if (response?.ok) return await response.json();
-      const answer = (await response?.text()) ?? '';
-      if (response && response.status < 500 && ![401, 408, 429].includes(response.status)) {
-        throw new RefusedError(response.status, answer);
-      }
-      await delay(pause, undefined, { signal: closing });
-    }
-  };
-
+  const client = createClient({ baseUrl, domain, token: keptToken, retry });
   return {
-    work: async () => v.parse(arrivingWork, await call('/commands')),
-    report: async (...reports) => {
-      const body = JSON.stringify({ reports: reports.map((report) => ({ id: randomUUID(), ...report })) });
-      const { results } = v.parse(answerToReports, await call('/reports', { method: 'POST', body }));
+    work: () => persistently(() => client.listCommands({ cvmID, signal }), { signal }),
+    report: async (...given) => {
+      const reports = given.map((report) => ({ id: randomUUID(), ...report })) as Schemas['Report'][];
+      const { results } = await persistently(() => client.report({ cvmID, body: { reports }, signal }), { signal });
       return results.at(-1)?.run_status ?? null;
     },
   };

@@ -26,7 +26,7 @@ export interface SimulatedCvm {
 /**
  * Simulates one CVM for one run, as an agent serves one computation: asks for commands, takes the run, reports, obeys a stop.
  * Stops its work when the service says that the run has failed or was cancelled.
- * @throws AbortError when closing; RefusedError
+ * @throws AbortError when closing; ServiceProblem
  */
 export async function simulateCvm(cvm: SimulatedCvm): Promise<void> {
   const { cvmId, runId, connection, pace, clock, closing } = cvm;

@@ -19,6 +19,7 @@ interface Adaptation {
 /** docs/rehearsal.md lists what was seen for each. */
 const adaptations: Adaptation[] = [
   { because: 'alarms on computed metrics are removed: metric math is not supported', apply: withoutMetricMath },
+  { because: 'the budget is removed: the resource type does not exist', apply: withoutBudget },
   { because: "the user pool's ProviderURL is written out: the attribute does not exist", apply: withProviderUrlWrittenOut },
   {
     because: 'SendTask… is allowed on every resource: a permission for the state machine only is not recognized',
@@ -49,9 +50,15 @@ export function adaptTemplate(original: Template): { template: Template; changes
 }
 
 function withoutMetricMath(template: Template): Template {
-  const kept = Object.entries(template.Resources).filter(
-    ([, { Type, Properties = {} }]) => !(Type === 'AWS::CloudWatch::Alarm' && 'Metrics' in Properties),
-  );
+  return without(template, ({ Type, Properties = {} }) => Type === 'AWS::CloudWatch::Alarm' && 'Metrics' in Properties);
+}
+
+function withoutBudget(template: Template): Template {
+  return without(template, ({ Type }) => Type === 'AWS::Budgets::Budget');
+}
+
+function without(template: Template, isRemoved: (resource: Resource) => boolean): Template {
+  const kept = Object.entries(template.Resources).filter(([, resource]) => !isRemoved(resource));
   return { ...template, Resources: Object.fromEntries(kept) };
 }
 

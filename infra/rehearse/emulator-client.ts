@@ -14,11 +14,16 @@ export interface EmulatorAddress {
 /** Sends a request to the emulator. Uses node:https, because `fetch` cannot be given a certificate at run time. */
 export async function askEmulator(
   { endpoint, certificate }: EmulatorAddress,
-  { path, headers = {}, body }: { path: string; headers?: Record<string, string>; body?: string },
+  {
+    path,
+    headers = {},
+    body,
+    method = body === undefined ? 'GET' : 'POST',
+  }: { path: string; headers?: Record<string, string>; body?: string; method?: string },
 ): Promise<{ status: number; text: string }> {
   const request = httpsRequest(`${endpoint}${path}`, {
     ca: readFileSync(certificate),
-    method: body === undefined ? 'GET' : 'POST',
+    method,
     headers,
   });
   request.end(body);

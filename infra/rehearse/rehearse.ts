@@ -4,21 +4,25 @@ import { join } from 'node:path';
 import { parseOptions, runCommand, UsageError } from '../local/arguments.ts';
 import { stages, type Stage } from '../stages.ts';
 import { versionOfEmulator } from './emulator.ts';
+import { drillRestore } from './restore-drill.ts';
 import { rehearseStage } from './rehearse-stage.ts';
 
-const usage = `Usage: npm run rehearse -- [--python PYTHON] [--stage STAGE]
+const usage = `Usage: npm run rehearse -- [--python PYTHON] [--stage STAGE] [--restore]
 
 Deploys a stage with the real \`cdk deploy\` to MiniStack, an AWS emulator on this machine, runs the end-to-end suite through
-its API Gateway, and removes the stage. Needs no AWS account and no Docker. docs/rehearsal.md lists what it cannot show.
+its API Gateway, and removes the stage. With --restore, a drill of docs/restore.md in place of the suite: it damages the stage,
+runs the document's commands, and checks what came back. Needs no AWS account and no Docker. docs/rehearsal.md lists what it cannot show.
 
   --python  a Python 3.10 or newer with the packages ministack and cryptography (default python3)
   --stage   a stage of infra/stages.ts that has its own user pool (default dev)
+  --restore drill the restoration; PYTHON also needs the package awscli
   --help    print this help`;
 
 await runCommand(usage, async () => {
   const options = parseOptions({
     python: { type: 'string', default: 'python3' },
     stage: { type: 'string', default: 'dev' },
+    restore: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h' },
   });
   if (options.help) {
@@ -31,7 +35,8 @@ await runCommand(usage, async () => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
   const folder = mkdtempSync(join(tmpdir(), 'rehearsal-'));
   try {
-    await rehearseStage(stage, { python: options.python, folder });
+    const place = { python: options.python, folder };
+    await (options.restore ? drillRestore(stage, place) : rehearseStage(stage, place));
   } catch (error) {
     console.log(`\nLogs, templates and results are in ${folder}.`);
     throw error;

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { cvmId } from '../identifier-schemas.ts';
 import type { StoredApproval } from '../manifest/approval.ts';
 import { strictObject } from '../strict-object.ts';
-import { timestamp } from '../timestamp.ts';
+import { givenTimestamp, timestamp } from '../timestamp.ts';
 
 const digest = v.pipe(
   v.string(),
@@ -27,13 +27,7 @@ export const approvalInput = v.pipe(
       ),
     ),
     expires_at: v.optional(
-      v.nullable(
-        v.pipe(
-          timestamp,
-          v.check((text) => Number.isFinite(Date.parse(text)), 'Expected a time that exists.'),
-          v.description('The time before which a run must start. Default: any time.'),
-        ),
-      ),
+      v.nullable(v.pipe(givenTimestamp, v.description('The time before which a run must start. Default: any time.'))),
     ),
     signature: v.optional(
       v.nullable(

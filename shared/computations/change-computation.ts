@@ -199,6 +199,12 @@ export function assertExists(transaction: Transaction, domain: string, id: strin
   transaction.add({ check, otherwise: new StaleReadError() });
 }
 
+/** Makes the transaction fail with StaleReadError if the computation or its inputs have changed since it was read. */
+export function assertUnchanged(transaction: Transaction, { domain, row }: Pick<ComputationToChange, 'domain' | 'row'>): void {
+  const check = { Key: keyToWrite(computationKey(domain, row.id)), ...unchanged(row) };
+  transaction.add({ check, otherwise: new StaleReadError() });
+}
+
 /** Removes a computation from all reads: its row, list entry and journal head. The purge removes the rest. */
 export function removeComputation(transaction: Transaction, { domain, row }: ComputationToChange): void {
   transaction.add(

@@ -4,10 +4,10 @@ import { removeFromLinked } from '../links/linked-list.ts';
 import { lastVersion } from '../lists/log.ts';
 import { removeRun } from '../runs/change-run.ts';
 import { findRun, runKey } from '../runs/read-run.ts';
-import { assetNumber } from '../assets/read-asset.ts';
-import { assetKeys, computationKeys, journalKeys, runKeys, userKeys, type Key } from '../table/keys.ts';
-import { deleteItems, getItem, queryPartition, queryPrefix, type Item, type Table } from '../table/table.ts';
+import { assetKeys, computationKeys, journalKeys, runKeys } from '../table/keys.ts';
+import { deleteItems, getItem, queryPartition, queryPrefix, type Table } from '../table/table.ts';
 import { ConditionFailedError, Transaction } from '../table/transaction.ts';
+import { mirrorsOf } from '../todo/mirrors.ts';
 import { deletePartition } from './delete-partition.ts';
 import { inParallel } from './in-parallel.ts';
 
@@ -56,17 +56,6 @@ export async function purgeComputation(table: Table, purge: ComputationPurge): P
   await deletePartition(table, computationKeys.partition(purge.id));
   await deletePartition(table, journalKeys.partition(purge.id));
   await deletePartition(table, runKeys.partition(purge.id));
-}
-
-/** Returns the keys of the items at userKeys that mirror the items of a computation. */
-function mirrorsOf({ domain, id, owner }: ComputationPurge, items: Item[]): Key[] {
-  const number = computationNumber(id);
-  const mirrors = items.flatMap(({ sk, created_by, asset_id, consumers, user_id }): Key[] => {
-    if (typeof created_by === 'string') return [userKeys.asset(domain, created_by, number, assetNumber(String(asset_id)))];
-    if (Array.isArray(consumers)) return consumers.map((user) => userKeys.consumer(domain, String(user), number));
-    return String(sk).startsWith(computationKeys.prefixes.key) ? [userKeys.key(domain, String(user_id), number)] : [];
-  });
-  return owner === undefined ? mirrors : [...mirrors, userKeys.owner(domain, owner, number)];
 }
 
 /** Commits a removal. If its condition fails, an interrupted purge has done it before. */

@@ -75,9 +75,9 @@ async function linkedComputationIds(table: Table, assetId: string): Promise<stri
 
 /** Moves a link to a new key, because the key contains the asset's name and type. */
 function moveLink(transaction: Transaction, id: string, link: Item, { from, to }: { from: StoredAsset; to: StoredAsset }): void {
-  const { file_name, asset_type } = to;
+  const { file_name, asset_type, created_by } = to;
   const [oldKey, newKey] = [linkKey(id, from), linkKey(id, to)];
-  const put = { Item: { ...link, ...newKey, file_name, asset_type } };
+  const put = { Item: { ...link, ...newKey, file_name, asset_type, created_by } };
   if (oldKey.sk === newKey.sk) {
     transaction.add({ put });
     return;

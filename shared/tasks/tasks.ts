@@ -93,7 +93,7 @@ export const tasks = [
     name: 'maintenance/migrate',
     trigger: { everyMinutes: 5 },
     uses: {
-      table: ['GetItem', 'BatchGetItem', 'Query', 'Scan', 'PutItem', 'UpdateItem', 'BatchWriteItem'],
+      table: ['GetItem', 'BatchGetItem', 'Query', 'Scan', 'PutItem', 'UpdateItem', 'BatchWriteItem', 'ConditionCheckItem'],
       sealingKey: ['GenerateDataKey'],
     },
     timeoutInSeconds: 60,

@@ -69,8 +69,8 @@ const bodies = new Map<string, unknown>(
   endpoints.flatMap(({ route, examples }) => ('request' in examples ? [[route.name, examples.request]] : [])),
 );
 
-/** The users who have each relation to the resources of a call. */
-type Parties = Record<Relation, string>;
+/** The users who have each relation to the resources of a call. A participant has uploaded a key without being a consumer. */
+type Parties = Record<Relation | 'participant', string>;
 
 const administrator = (sub: string): Someone => ({ sub, roles: ['administrator'] });
 
@@ -84,12 +84,13 @@ async function done(name: string, someone: Someone, path: Record<string, string>
 }
 
 /** Lets the creator and the consumer take part in a computation. Starts a run of it if the route stops one. */
-async function addParties(route: Route, id: string, { owner, creator, consumer }: Parties): Promise<void> {
+async function addParties(route: Route, id: string, { owner, creator, consumer, participant }: Parties): Promise<void> {
   const { asset } = bodies.get('assets/create-asset') as { asset: object };
   const algorithm = { asset: { ...asset, asset_type: 'algorithm', use: 'open' } };
   const assetId = await done('assets/create-asset', administrator(creator), {}, algorithm);
   await done('assets/link-asset', administrator(owner), { id: assetId, computationID: id });
   await done('keys/upload-key', { sub: consumer, roles: ['result_consumer'] }, { id });
+  if (participant !== stranger) await done('keys/upload-key', { sub: participant, roles: ['viewer'] }, { id });
   if (route.name !== 'runs/stop-run') return;
   await done('keys/upload-key', administrator(owner), { id });
   await done('runs/start-run', administrator(owner), { id });
@@ -103,7 +104,7 @@ async function resources(route: Route, parties: Parties): Promise<Record<string,
   const computation = async () => {
     const id = await done('computations/create-computation', administrator(owner), {});
     const isForParties = route.access?.or?.some((relation) => relation !== 'owner') ?? false;
-    const hasParties = creator !== stranger || parties.consumer !== stranger;
+    const hasParties = [creator, parties.consumer, parties.participant].some((user) => user !== stranger);
     if (!isAsset && (isForParties || hasParties)) await addParties(route, id, parties);
     return id;
   };
@@ -124,7 +125,7 @@ async function isAllowed(route: Route, someone: Someone, parties: Parties): Prom
   return status !== 403;
 }
 
-const ownedByOthers: Parties = { owner: stranger, creator: stranger, consumer: stranger };
+const ownedByOthers: Parties = { owner: stranger, creator: stranger, consumer: stranger, participant: stranger };
 
 describe('the roles and the access of each route', () => {
   it('match the tables copied from docs/contract.md', () => {
@@ -179,7 +180,17 @@ describe.each(guarded)('$method $path', (route) => {
         relation,
         expected,
       ]);
-      expect(await isAllowed(route, { sub, roles: [] }, { owner: sub, creator: sub, consumer: sub })).toBe(false);
+    }
+    expect(await isAllowed(route, { sub, roles: [] }, { ...ownedByOthers, owner: sub, creator: sub, consumer: sub })).toBe(false);
+  });
+
+  it('allows a participant, the owner of another computation and the creator of an unlinked asset what their role allows', async () => {
+    const sub = 'related';
+    await done('computations/create-computation', administrator(sub), {});
+    await done('assets/create-asset', administrator(sub), {});
+    for (const roles of [['viewer'], ['cvm']] as Role[][]) {
+      const expected = mayCall(endpoint, roles, []);
+      expect([roles, await isAllowed(route, { sub, roles }, { ...ownedByOthers, participant: sub })]).toEqual([roles, expected]);
     }
   });
 

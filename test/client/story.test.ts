@@ -39,6 +39,48 @@ describe('a client of the service', () => {
     expect(again).toEqual(types);
   });
 
+  it('sees every event of a run once, although every third answer is lost', async () => {
+    const id = await readyComputation();
+    let answers = 0;
+    const lossy = createClient({
+      baseUrl: stack.baseUrl,
+      domain: 'd1',
+      token: await stack.token('alice', ['d1:administrator']),
+      retry: { attempts: 2, firstPauseInMilliseconds: 1 },
+      fetch: async (request) => {
+        const response = await fetch(request);
+        answers++;
+        if (answers % 3 === 0) throw new TypeError('The answer was lost.');
+        return response;
+      },
+    });
+    const run = await lossy.startRun({ id, cvm: 'sim-1' });
+    const seen: string[] = [];
+    expect(await waitForRun(lossy, { id, run, onEvent: (event) => seen.push(event.id) })).toMatchObject({ status: 'completed' });
+    const { events } = await client.listEvents({ id, run_id: run, limit: 100 });
+    expect(seen).toEqual(events.map((event) => event.id).toReversed());
+    expect((await client.listRuns({ computation_id: id })).total).toBe(1);
+  });
+
+  it('goes on watching after the service was away', async () => {
+    const { id } = await client.createComputation({ body: { name: 'Away' } });
+    let isAway = true;
+    const away = createClient({
+      baseUrl: stack.baseUrl,
+      domain: 'd1',
+      token: await stack.token('alice', ['d1:administrator']),
+      retry: { attempts: 1 },
+      fetch: async (request) => (isAway ? Promise.reject(new TypeError('away')) : await fetch(request)),
+    });
+    const interruptions: string[] = [];
+    const onInterruption = ({ code }: { code: string }) => {
+      interruptions.push(code);
+      isAway = false;
+    };
+    const { value } = await watchEvents(away, { id, onInterruption }).next();
+    expect([interruptions, value.event_type]).toEqual([['unreachable'], 'created']);
+  });
+
   it('ends a watch from after the last event of a run that has ended, without events', async () => {
     const id = await readyComputation();
     await client.startRun({ id, cvm: 'sim-reject-1' });

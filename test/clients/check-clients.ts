@@ -4,19 +4,34 @@ import { cpSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { build } from 'esbuild';
+import ts from 'typescript';
 import { startStack } from '../../infra/local/stack.ts';
 import { openapiDocument } from '../../shared/openapi/openapi-document.ts';
 
 /**
- * Generates clients by openapi-generator for typescript-fetch, Python and Go, compiles them, and completes a run with each. Needs
- * Java, Go and Python on this machine, and their package registries. The generator comes from PyPI. `npm run check:clients go`
- * tries one.
+ * Generates clients by hey-api, and by openapi-generator for typescript-fetch, Python and Go, compiles them, and completes a run with
+ * each. Needs Java, Go and Python on this machine, and their package registries. The generators come from npm and PyPI.
+ * `npm run check:clients go` tries one.
  */
 const generatorVersion = '7.26.0';
+const heyApiVersion = '0.99.0';
 const folder = mkdtempSync(join(tmpdir(), 'clients-'));
 const python = join(folder, 'venv/bin/python');
 const tsc = join(import.meta.dirname, '../../node_modules/.bin/tsc');
 const own = (name: string) => join(import.meta.dirname, name);
+
+const strictOptions = [
+  '--strict',
+  '--target',
+  'es2022',
+  '--module',
+  'es2022',
+  '--moduleResolution',
+  'bundler',
+  '--lib',
+  'es2022,dom,dom.iterable',
+];
 
 let variables: Record<string, string> = {};
 async function run(program: string, args: string[], cwd = folder): Promise<string> {
@@ -44,20 +59,30 @@ async function generate(generator: string, properties: string): Promise<string> 
 }
 
 const clients: Record<string, () => Promise<string>> = {
+  'hey-api': async () => {
+    const client = join(folder, 'hey-api');
+    mkdirSync(client);
+    writeFileSync(join(client, 'package.json'), '{"type": "module"}');
+    await run(
+      'npm',
+      ['install', '--no-audit', '--no-fund', `@hey-api/openapi-ts@${heyApiVersion}`, `typescript@${ts.version}`],
+      client,
+    );
+    await run(process.execPath, ['node_modules/@hey-api/openapi-ts/bin/run.js', '-i', '../openapi.json', '-o', 'api'], client);
+    await run(tsc, [...strictOptions, '--noEmit', 'api/index.ts'], client);
+    cpSync(own('complete-a-run-hey-api.mjs'), join(client, 'complete-a-run.mjs'));
+    await build({
+      entryPoints: [join(client, 'complete-a-run.mjs')],
+      outfile: join(client, 'built.mjs'),
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+    });
+    return await run(process.execPath, ['built.mjs'], client);
+  },
   'typescript-fetch': async () => {
     const client = await generate('typescript-fetch', 'importFileExtension=.js');
-    const options = [
-      '--strict',
-      '--target',
-      'es2022',
-      '--module',
-      'es2022',
-      '--moduleResolution',
-      'bundler',
-      '--lib',
-      'es2022,dom',
-    ];
-    await run(tsc, [...options, '--outDir', 'built', 'index.ts'], client);
+    await run(tsc, [...strictOptions, '--outDir', 'built', 'index.ts'], client);
     writeFileSync(join(client, 'package.json'), '{"type": "module"}');
     cpSync(own('complete-a-run.mjs'), join(client, 'complete-a-run.mjs'));
     return await run(process.execPath, ['complete-a-run.mjs'], client);
@@ -80,12 +105,14 @@ const clients: Record<string, () => Promise<string>> = {
 const stack = await startStack({ port: 0, simulator: true });
 try {
   writeFileSync(join(folder, 'openapi.json'), JSON.stringify(openapiDocument('1.0.0')));
-  await run('python3', ['-m', 'venv', 'venv']);
-  await run(python, ['-m', 'pip', 'install', '--quiet', `openapi-generator-cli==${generatorVersion}`]);
   const key = generateKeyPairSync('ed25519').publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
   variables = { BASE: stack.baseUrl, TOKEN: await stack.token('alice', ['d1:administrator']), KEY: key };
   const given = process.argv.slice(2);
   const tried = Object.entries(clients).filter(([name]) => given.length === 0 || given.includes(name));
+  if (tried.some(([name]) => name !== 'hey-api')) {
+    await run('python3', ['-m', 'venv', 'venv']);
+    await run(python, ['-m', 'pip', 'install', '--quiet', `openapi-generator-cli==${generatorVersion}`]);
+  }
   for (const [name, complete] of tried) process.stdout.write(`${name}: ${(await complete()).trim()}\n`);
 } finally {
   await stack.stop();

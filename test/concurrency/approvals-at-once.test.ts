@@ -36,6 +36,11 @@ function replaceDataset(id: string, change: Partial<AssetReplacement>) {
   return updateAsset(stores.table, stores.content, { domain, id, given, ...byAlice, by: 'bob' });
 }
 
+function replaceAlgorithm(id: string, change: Partial<AssetReplacement>) {
+  const given = { file_name: 'algorithm.py', asset_type: 'algorithm' as const, description: '', mime_type: '', ...change };
+  return updateAsset(stores.table, stores.content, { domain, id, given, ...byAlice });
+}
+
 interface ComputationChange extends Partial<ComputationFields> {
   consumers?: string[];
   config?: Partial<AgentConfig>;
@@ -87,6 +92,10 @@ const changes: [string, (computation: SharedComputation) => Promise<unknown>][] 
   ['the key of a provider is replaced', ({ id }) => replaceKey(id, 'bob')],
   ['the key of the owner is replaced', ({ id }) => replaceKey(id, 'alice')],
   ['a result consumer uploads a key', ({ id }) => replaceKey(id, 'carol', true)],
+  ['the content of the algorithm is replaced', ({ algorithm }) => replaceAlgorithm(algorithm, { asset: btoa('print(2)') })],
+  ['the key of the algorithm is set', ({ algorithm }) => replaceAlgorithm(algorithm, { user_key: anotherKey })],
+  ['a result consumer is named', ({ id }) => replaceComputation(id, { consumers: ['bob'] })],
+  ['the computation is described', ({ id }) => replaceComputation(id, { description: 'Described' })],
   ['the computation is renamed', ({ id }) => replaceComputation(id, { name: 'Renamed' })],
   ['the owner changes', ({ id }) => replaceComputation(id, { owner: 'bob' })],
   ['the configuration changes', ({ id }) => replaceComputation(id, { config: { attested_tls: true } })],

@@ -1,6 +1,6 @@
-import { generateKeyPairSync, sign } from 'node:crypto';
+import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { canonicalDigest } from '../../shared/canonical-json.ts';
+import { canonicalDigest, canonicalJson } from '../../shared/canonical-json.ts';
 import { base64, itAs, newCvm, publicKey, useSession } from '../support/session.ts';
 
 const session = useSession();
@@ -81,6 +81,22 @@ describe('a run of a computation with an asset whose use takes approval', () => 
     expect(events).toMatchObject([
       { originator: bob(), status: 'success', details: base64(JSON.stringify({ digest, signed: false })) },
     ]);
+  });
+
+  itAs([provider], 'has byte for byte the manifest that was approved: as its CVM, the API and the evidence give it', async () => {
+    const { id } = await sharedComputation();
+    const approved = canonicalJson(await session.done('runs/get-manifest', { path: { id }, as: provider }));
+    const digest = createHash('sha3-256').update(approved).digest('hex');
+    await session.done(approve, { path: { id }, body: { digest }, as: provider });
+    const cvm = newCvm();
+    const run = await session.startRun(id, cvm);
+    await session.done('computations/update-computation', { path: { id }, body: { name: 'Renamed during the run' } });
+    const { manifest: ofCvm = {} } = await session.commandFor(cvm, 'run');
+    await session.endRun(cvm);
+    const { statement } = await session.done('runs/get-evidence', { path: { id }, query: { run } });
+    const ofRun = await session.done('runs/get-manifest', { path: { id }, query: { run } });
+    for (const manifest of [ofCvm, ofRun, statement.manifest]) expect(canonicalJson(manifest)).toBe(approved);
+    expect(statement.approvals).toMatchObject([{ user: bob(), digest }]);
   });
 
   itAs([provider], 'is refused after the approval is taken back or the manifest changes', async () => {

@@ -14,22 +14,23 @@ import { deleteItems } from '../../shared/table/table.ts';
 import { tasks } from '../../shared/tasks/tasks.ts';
 import { startStores, type Stores } from '../support/builders-store.ts';
 import { normalized, viewOf } from '../support/domain-view.ts';
+import { gatewayCases } from './gateway-cases.ts';
 import { moreCases } from './more-cases.ts';
+import { moreTaskCases } from './more-task-cases.ts';
 import { attempt, disturbCalls, faultKinds, type FaultAt } from '../support/faulty-calls.ts';
 import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
 import { skippingClock } from '../support/skipping-clock.ts';
 
-/** A call of a function, made anew in a new world for each fault. */
+/** A call, made anew in a new world for each fault. */
 export interface Subject {
-  /** The function and the case, such as `runs/start-run` or `assets/create-asset, inline`. */
+  /** The function and the case, such as `POST runs/start-run` or `POST assets/create-asset, inline`. */
   title: string;
-  /** Prepares a world, and returns the event. The client repeats the same event. */
-  prepare: (world: BenchWorld) => Promise<unknown>;
-  name: string;
+  /** Prepares a world, and returns the call. The client makes the same call until it succeeds. */
+  prepare: (world: BenchWorld) => Promise<() => Promise<unknown>>;
 }
 
-/** Every case of every endpoint and task: a new one must have a case, so it is swept by itself. */
-export const subjects: Subject[] = [...ofEndpoints(), ...ofTasks()];
+/** Every case of every endpoint, every task, and every call of the gateway: a new one must have a case, so it is swept by itself. */
+export const subjects: Subject[] = [...ofEndpoints(), ...ofTasks(), ...ofGateway()];
 
 function ofEndpoints(): Subject[] {
   return (routes as readonly Route[]).flatMap((route) => {
@@ -37,10 +38,10 @@ function ofEndpoints(): Subject[] {
     const cases = [...Object.entries(endpointCases[route.name as keyof typeof endpointCases]), ...more];
     return cases.map(([what, prepare]) => ({
       title: titleOf(`${route.method} ${route.name}`, what),
-      name: route.name,
       prepare: async (world) => {
         const headers = takesKey(route) ? { 'idempotency-key': randomUUID() } : {};
-        return httpEvent(route.method, world.domain, await prepare(world), headers);
+        const event = httpEvent(route.method, world.domain, await prepare(world), headers);
+        return () => invoke(route.name, event);
       },
     }));
   });
@@ -48,10 +49,24 @@ function ofEndpoints(): Subject[] {
 
 function ofTasks(): Subject[] {
   return tasks.flatMap(({ name }) =>
-    Object.entries(taskCases[name]).map(([what, prepare]) => ({
+    Object.entries({ ...taskCases[name], ...moreTaskCases[name] }).map(([what, prepare]) => ({
       title: titleOf(name, what),
-      name,
-      prepare: async (world: BenchWorld) => await prepare(world),
+      prepare: async (world: BenchWorld) => {
+        const event = await prepare(world);
+        return () => invoke(name, event);
+      },
+    })),
+  );
+}
+
+function ofGateway(): Subject[] {
+  return Object.entries(gatewayCases).flatMap(([method, cases]) =>
+    Object.entries(cases).map(([what, prepare]) => ({
+      title: titleOf(`gateway ${method}`, what),
+      prepare: async (world: BenchWorld) => {
+        const call = await prepare(world);
+        return async () => ({ returned: await call() });
+      },
     })),
   );
 }
@@ -81,6 +96,14 @@ const invoke: InvokeFunction = async (name, event) => {
   return await handler(structuredClone(event), { awsRequestId: randomUUID(), clock: skippingClock() } as never);
 };
 
+/** Repeats a read that a busy machine answers with 503. */
+const invokePatiently: InvokeFunction = async (name, event) => {
+  for (let attempts = 1; ; attempts++) {
+    const result = await invoke(name, event);
+    if ((result as { statusCode?: number }).statusCode !== 503 || attempts >= mostAttempts) return result;
+  }
+};
+
 export async function openSweep(): Promise<Sweep> {
   const stores = await startStores();
   const times = { acceptInSeconds: 300, silenceInSeconds: 120, runInSeconds: 86_400, stopInSeconds: 120 };
@@ -108,8 +131,7 @@ const mostAttempts = 5;
 async function course(stores: Stores, subject: Subject, fault?: FaultAt): Promise<Course> {
   await empty(stores);
   const world = await fillWorld(stores, 1);
-  const event = await subject.prepare(world);
-  const call = () => invoke(subject.name, event);
+  const call = await subject.prepare(world);
   const first = await attempt(call, fault);
   let { result } = first;
   for (let count = 1; !isSuccess(result); count++) {
@@ -122,12 +144,12 @@ async function course(stores: Stores, subject: Subject, fault?: FaultAt): Promis
   const items = await scan(stores.table);
   return {
     calls: first.calls,
-    seen: normalized({ answer: shown(result), view: await viewOf(stores, invoke, world.domain) }),
+    seen: withoutRepeatedReads(normalized({ answer: shown(result), view: await viewOf(stores, invokePatiently, world.domain) })),
     contradictions: inconsistencies(items),
   };
 }
 
-/** Tasks return something or nothing when they succeed; a thrown error has become undefined. */
+/** Tasks and the gateway's calls return something when they succeed; a thrown error has become undefined. */
 function isSuccess(result: unknown): boolean {
   const { statusCode = 200 } = (result ?? { statusCode: 0 }) as { statusCode?: number };
   return statusCode >= 200 && statusCode < 300;
@@ -135,7 +157,7 @@ function isSuccess(result: unknown): boolean {
 
 function shown(result: unknown): unknown {
   const { statusCode, body = '' } = result as { statusCode?: number; body?: string };
-  if (statusCode === undefined) return 'a task: it only counts what it did itself';
+  if (statusCode === undefined) return 'a task or the gateway: it only tells what it did itself';
   const parsed: unknown = body === '' ? '' : JSON.parse(body);
   return { statusCode, body: isSummary(parsed) ? { reports: parsed.accepted + parsed.duplicates } : parsed };
 }
@@ -143,6 +165,18 @@ function shown(result: unknown): unknown {
 /** Endpoint 26 takes no key. A repeat says that its reports are duplicates, as the contract has it. */
 function isSummary(body: unknown): body is { accepted: number; duplicates: number } {
   return typeof body === 'object' && body !== null && 'accepted' in body && 'duplicates' in body;
+}
+
+/**
+ * A GET takes no key. A read of content that is repeated is recorded twice if the first answer was lost after its record, as the
+ * contract has it: the service cannot know whether the content arrived.
+ */
+function withoutRepeatedReads(seen: unknown): unknown {
+  return JSON.parse(JSON.stringify(seen), (name, value: unknown) => {
+    if (name !== 'content_reads' || !Array.isArray(value)) return value;
+    const reads = value as unknown[];
+    return reads.filter((read, index) => !isDeepStrictEqual(read, reads[index - 1]));
+  }) as unknown;
 }
 
 async function empty({ table }: Stores): Promise<void> {

@@ -1,16 +1,51 @@
-import { aDataset, anAcceptedRun, aRegisteredCvm, aStoppingRun, type BenchWorld } from '../../bench/bench-world.ts';
+import { aCvm, aDataset, anAcceptedRun, aRegisteredCvm, aStoppingRun, type BenchWorld } from '../../bench/bench-world.ts';
 import type { EndpointRequest } from '../../bench/endpoint-cases.ts';
+import { createAsset } from '../../shared/assets/create-asset.ts';
 import { linkAsset } from '../../shared/links/link-asset.ts';
-import { anApproval } from '../support/approvals.ts';
+import { anApproval, aSharedComputation } from '../support/approvals.ts';
 import { aComputation, anAsset, aReadyComputation, byAlice, publicKey } from '../support/builders-store.ts';
 import type { KeyedName } from '../support/keyed-requests.ts';
 
 /** Requests beside those of the cost page: those that change nothing, and a change of several computations. */
-export const moreCases: [KeyedName, string, (world: BenchWorld) => Promise<EndpointRequest>][] = [
+export const moreCases: [KeyedName | 'assets/get-asset', string, (world: BenchWorld) => Promise<EndpointRequest>][] = [
   [
     'computations/update-computation',
     'nothing changes',
     async ({ stores, domain }) => ({ path: { id: await aComputation(stores.table, domain, 'Same') }, body: { name: 'Same' } }),
+  ],
+  [
+    'computations/update-computation',
+    'it gets another owner',
+    async ({ stores, domain }) => ({
+      path: { id: await aComputation(stores.table, domain) },
+      body: { name: 'Iris', owner: 'bob' },
+    }),
+  ],
+  [
+    'computations/delete-computation',
+    'with approvals and keys of others',
+    async ({ stores, domain }) => {
+      const { id } = await aSharedComputation(stores, domain);
+      await anApproval(stores, domain, id);
+      return { path: { id } };
+    },
+  ],
+  [
+    'runs/start-run',
+    'with an approval',
+    async ({ stores, domain }) => {
+      const { id } = await aSharedComputation(stores, domain);
+      await anApproval(stores, domain, id);
+      return { path: { id }, query: { cvm: aCvm() } };
+    },
+  ],
+  [
+    'assets/get-asset',
+    'by others, the first',
+    async ({ stores, domain }) => ({
+      path: { id: await anAsset(stores, domain, { ...aDataset('open'), content_access: 'domain' }) },
+      by: 'bob',
+    }),
   ],
   ['runs/stop-run', 'stopping already', async (world) => ({ path: { id: (await aStoppingRun(world)).id } })],
   ['keys/upload-key', 'the same key', async ({ known }) => ({ path: { id: known.id }, body: { key: publicKey } })],
@@ -42,6 +77,16 @@ export const moreCases: [KeyedName, string, (world: BenchWorld) => Promise<Endpo
       path: { id: await aComputation(stores.table, domain) },
       body: { name: 'Iris', consumers: ['bob', 'carol'], approval: 'all' },
     }),
+  ],
+  [
+    'assets/update-asset',
+    'the content of a pending one',
+    async ({ stores, domain }) => {
+      const fields = { description: '', mime_type: '', user_key: '', content_access: 'creator' as const, use: 'open' as const };
+      const given = { ...aDataset('pending'), ...fields, domain, createdBy: 'alice', now: byAlice.now };
+      const { id } = await createAsset(stores.table, stores.content, given);
+      return { path: { id }, body: { asset: { ...aDataset('pending'), asset: btoa('a') } } };
+    },
   ],
   ['assets/link-asset', 'linked already', async ({ known }) => ({ path: { id: known.algorithm, computationID: known.id } })],
   [

@@ -48,6 +48,7 @@ export async function viewOf(stores: Stores, invoke: InvokeFunction, domain: str
       executionStatus(stores.executions, 'stop', id),
     ]),
   );
+  const items = await scan(stores.table);
   return {
     computations,
     assets,
@@ -58,8 +59,14 @@ export async function viewOf(stores: Stores, invoke: InvokeFunction, domain: str
     ofComputations: await Promise.all(ofComputations),
     ofAssets: await Promise.all(ofAssets),
     ofRuns: await Promise.all(ofRuns),
-    items: kindsOf(await scan(stores.table)),
+    agents: items.filter(isOfAgent),
+    items: kindsOf(items),
   };
+}
+
+/** Whether an item is what a gateway recorded of an agent process, or an attestation that it sent. */
+function isOfAgent({ pk, sk }: Record<string, unknown>): boolean {
+  return String(pk).startsWith('agent#') || String(sk).startsWith('attestation#');
 }
 
 /**

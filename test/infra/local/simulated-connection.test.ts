@@ -62,9 +62,9 @@ describe('connectCvm', () => {
     expect(seen[0]?.url).toBe('/d1/cvms/sim-1/commands');
   });
 
-  it('throws RefusedError without a retry when the service refuses a request', async () => {
+  it('throws a ServiceProblem without a retry when the service refuses a request', async () => {
     answers = [404];
-    await expect(connect().report(heartbeat)).rejects.toMatchObject({ name: 'RefusedError', status: 404 });
+    await expect(connect().report(heartbeat)).rejects.toMatchObject({ name: 'ServiceProblem', status: 404 });
     expect(seen).toHaveLength(1);
   });
 

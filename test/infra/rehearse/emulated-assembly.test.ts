@@ -20,6 +20,11 @@ describe('adaptTemplate', () => {
     expect(changes).toHaveLength(1);
   });
 
+  it('removes the budget', () => {
+    const { template, changes } = adaptTemplate({ Resources: { Budget: { Type: 'AWS::Budgets::Budget' } } });
+    expect([template.Resources, changes.length]).toEqual([{}, 1]);
+  });
+
   it('writes out the ProviderURL of a user pool wherever it is used', () => {
     const { template } = adaptTemplate({
       Resources: { Api: { Type: 'Api', Properties: { Issuer: { 'Fn::GetAtt': ['Pool', 'ProviderURL'] } } } },

@@ -1,0 +1,125 @@
+import { createHash, type Hash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { open, rename, rm, stat, writeFile } from 'node:fs/promises';
+import type { Schemas } from '../api-types.ts';
+import type { Client } from '../create-client.ts';
+import { ServiceProblem } from '../service-problem.ts';
+import { type Cut, CutOffError, repeatTransfer } from './repeat-transfer.ts';
+import type { TransferProgress } from './upload-asset.ts';
+
+type Asset = Schemas['Asset'];
+
+export interface DownloadOptions {
+  domainID?: string | undefined;
+  id: string;
+  /** Where to write the content. While it is incomplete it is in a file with `.part` behind this name. */
+  file: string;
+  onProgress?: ((progress: TransferProgress) => void) | undefined;
+  /** Called when a transfer was cut off, before it goes on. */
+  onCut?: ((cut: Cut) => void) | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** What has arrived. */
+interface Part {
+  path: string;
+  size: number;
+  hash: Hash;
+}
+
+/**
+ * Downloads the content of an asset. A download that was cut off goes on where it was, also in a later call. The file exists only when
+ * it is complete and has the hash of the asset.
+ * @returns the asset
+ * @throws ServiceProblem if the caller does not get the content, there is none yet, or it has another hash; the signal's reason
+ */
+export async function downloadAsset(client: Client, options: DownloadOptions): Promise<Asset> {
+  const { domainID, id, file, signal } = options;
+  const asset = await client.getAsset({ domainID, id, signal });
+  if (asset.content_withheld === true) {
+    throw problem(403, 'forbidden', `Only ${asset.created_by} gets the content of ${asset.file_name}.`, asset);
+  }
+  if (asset.state === 'pending') throw problem(404, 'not_found', `The content of ${asset.file_name} has not arrived yet.`, asset);
+  if (asset.asset !== undefined) {
+    const content = Buffer.from(asset.asset, 'base64');
+    expectHash(asset, createHash('sha3-256').update(content).digest('hex'));
+    await writeFile(file, content);
+    return asset;
+  }
+  const path = `${file}.part`;
+  const part = await partAt(path, asset.size);
+  const hadPart = part.size > 0;
+  await receive(client, asset, part, options);
+  const found = part.hash.digest('hex');
+  if (found !== asset.checksum) {
+    await rm(path);
+    if (hadPart) return await downloadAsset(client, options); // the part was of something else
+  }
+  expectHash(asset, found);
+  await rename(path, file);
+  return asset;
+}
+
+/** Appends what is missing to the part. */
+async function receive(client: Client, asset: Asset, part: Part, options: DownloadOptions): Promise<void> {
+  const { domainID, onProgress, onCut, signal } = options;
+  const { id, size: total } = asset;
+  const report = () => onProgress?.({ phase: 'receiving', done: part.size, total });
+  let link = asset.download?.url;
+  report();
+  const attempt = async () => {
+    if (part.size >= total) return;
+    link ??= (await client.getAsset({ domainID, id, signal })).download?.url;
+    if (link === undefined) throw problem(404, 'not_found', `${asset.file_name} has no content any more.`, asset);
+    const response = await fetch(link, { headers: { range: `bytes=${part.size}-` }, signal: signal ?? null });
+    if (response.status === 403 || response.status === 429 || response.status >= 500) {
+      link = undefined; // it may have expired
+      throw new CutOffError(`Storage answered ${response.status}`);
+    }
+    if (!response.ok || !response.body) {
+      throw problem(response.status, 'unexpected', `Storage refused with the status ${response.status}.`, asset);
+    }
+    if (response.status !== 206) Object.assign(part, { size: 0, hash: createHash('sha3-256') });
+    await append(part, response.body, report);
+    if (part.size < total) throw new CutOffError('The connection was closed');
+  };
+  await repeatTransfer(attempt, { signal, onCut, kept: () => part.size });
+}
+
+async function append(part: Part, chunks: AsyncIterable<Uint8Array>, report: () => void): Promise<void> {
+  const handle = await open(part.path, part.size === 0 ? 'w' : 'a');
+  try {
+    for await (const chunk of chunks) {
+      await handle.appendFile(chunk);
+      part.hash.update(chunk);
+      part.size += chunk.length;
+      report();
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Reads and hashes what an earlier download left. */
+async function partAt(path: string, total: number): Promise<Part> {
+  const hash = createHash('sha3-256');
+  const found = await stat(path).catch(() => undefined);
+  if (!found || found.size > total) return { path, size: 0, hash };
+  let size = 0;
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+    hash.update(chunk);
+    size += chunk.length;
+  }
+  return { path, size, hash };
+}
+
+/** A checksum may be that of a real file whose sample was uploaded: then the content has another hash. */
+function expectHash(asset: Asset, found: string): void {
+  if (asset.checksum === found) return;
+  const detail = `The content of ${asset.file_name} has the hash ${found}, but the service says ${asset.checksum ?? 'none'}.`;
+  throw problem(200, 'unexpected', detail, asset);
+}
+
+function problem(status: number, code: ServiceProblem['code'], detail: string, { id }: Asset): ServiceProblem {
+  return new ServiceProblem({ status, code, detail, request: `download of the asset ${id}` });
+}

@@ -1,0 +1,6 @@
+/** The entry `computation-management-client/node`: what needs files or a listener. */
+export { downloadAsset, type DownloadOptions } from './download-asset.ts';
+export { hashFile } from './hash-file.ts';
+export { loopbackSignIn, type LoopbackSignInOptions } from './loopback-sign-in.ts';
+export type { Cut } from './repeat-transfer.ts';
+export { type TransferProgress, uploadAsset, type UploadOptions } from './upload-asset.ts';

@@ -1,0 +1,76 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { IssuerOptions } from '../tokens/issuer.ts';
+import { beginSignIn, completeSignIn } from '../tokens/sign-in.ts';
+import type { TokenSet } from '../tokens/token-set.ts';
+
+export interface LoopbackSignInOptions extends IssuerOptions {
+  /** Opens the issuer's page, or shows its address to the user. */
+  open: (url: string) => void | Promise<void>;
+  /** The port to which the issuer sends the browser: one that the issuer knows. Default: any free one. */
+  port?: number | undefined;
+  /** The path to which the issuer sends the browser. Default `/callback`. */
+  path?: string | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Signs a user in with the browser of this machine, by the authorization code flow with PKCE. The browser comes back to a listener on
+ * the loopback interface (RFC 8252).
+ * @throws ServiceProblem if the issuer refused; Error with the code EADDRINUSE if the port is taken; the signal's reason
+ */
+export async function loopbackSignIn(given: LoopbackSignInOptions): Promise<TokenSet> {
+  const { open, port = 0, path = '/callback', signal } = given;
+  const server = createServer();
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject).listen(port, '127.0.0.1', resolve);
+    });
+    const redirectUri = `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
+    const pending = await beginSignIn({ ...given, redirectUri }, signal);
+    const answer = answerAt(redirectUri, server, signal);
+    // `open` may wait for the browser, and its failure ends the sign-in.
+    const opened = Promise.resolve(open(pending.url)).then(() => answer);
+    const { url, reply } = await Promise.race([answer, opened]);
+    try {
+      const tokens = await completeSignIn({ ...given, redirectUri }, pending, url, signal);
+      await reply('You are signed in. You can close this page.');
+      return tokens;
+    } catch (error) {
+      await reply('The sign-in failed. The terminal says why.');
+      throw error;
+    }
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
+}
+
+interface BrowserAnswer {
+  url: URL;
+  /** Shows a text in the browser. */
+  reply: (text: string) => Promise<void>;
+}
+
+function answerAt(redirectUri: string, server: ReturnType<typeof createServer>, signal?: AbortSignal): Promise<BrowserAnswer> {
+  return new Promise((resolve, reject) => {
+    const end = () => reject(signal?.reason as Error);
+    if (signal?.aborted) end();
+    signal?.addEventListener('abort', end, { once: true });
+    server.on('request', (request, response) => {
+      const url = new URL(request.url ?? '/', redirectUri);
+      const isAnswer =
+        url.pathname === new URL(redirectUri).pathname && (url.searchParams.has('code') || url.searchParams.has('error'));
+      if (!isAnswer) {
+        response.writeHead(404).end(); // such as the browser's favicon
+        return;
+      }
+      const reply = (text: string) =>
+        new Promise<void>((done) => {
+          response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' }).end(text, () => done());
+          response.once('close', done);
+        });
+      resolve({ url, reply });
+    });
+  });
+}

@@ -1,0 +1,14 @@
+import { join } from 'node:path';
+import { App } from 'aws-cdk-lib';
+import { Code } from 'aws-cdk-lib/aws-lambda';
+import { bundlesFolder } from '../bundles/bundle-functions.ts';
+import { ServiceStage } from '../service-stage.ts';
+import { stages } from '../stages.ts';
+
+const { DRILL_STAGE: name, DRILL_TABLE: tableName = '' } = process.env;
+
+/** The app after an operator has named a restored table in the row of a stage (docs/restore.md, step 3). */
+const app = new App();
+for (const stage of stages.filter((each) => each.name === name)) {
+  new ServiceStage(app, { ...stage, existing: { tableName } }, (each) => Code.fromAsset(join(bundlesFolder, each)));
+}

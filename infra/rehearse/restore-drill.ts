@@ -1,0 +1,75 @@
+import { isDeepStrictEqual } from 'node:util';
+import { delimiter, dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Stage } from '../stages.ts';
+import { onDeployedStage, step, type DeployedStage, type Place } from './deployed-stage.ts';
+import { DrillClient } from './drill-client.ts';
+import { adaptAssembly } from './emulated-assembly.ts';
+import { commandsOf, type Filled } from './restore-commands.ts';
+import { runCommand, tailOf } from './run-command.ts';
+
+/**
+ * Damages a deployed stage and restores it by the commands of docs/restore.md. The emulator restores a table as it is when it is asked,
+ * so the first command runs before the damage.
+ * @throws Error if a step fails, or if something did not come back
+ */
+export async function drillRestore(stage: Stage, place: Place): Promise<void> {
+  await onDeployedStage(stage, place, async (deployed) => {
+    const client = new DrillClient(deployed);
+    await step('Creating computations, content and an active run', () => client.fill());
+    const before = await client.look();
+    const filled: Filled = {
+      stage: stage.name,
+      TableArn: deployed.output('state', 'TableArn'),
+      ContentBucketName: deployed.output('state', 'ContentBucketName'),
+      time: new Date().toISOString().replace(/\.\d+Z$/, 'Z'),
+    };
+    const shell = (title: string, section: number, block: number) =>
+      step(title, () => runShell(deployed, `restore-${section}-${block}`, commandsOf(section, block, filled)));
+
+    await delay(1_000); // the damage is in another second than the time to restore
+    await shell('Section 1: restoring the table', 1, 0);
+    await step('Deleting assets and computations, ending the run, creating others', () => client.damage());
+    if (isDeepStrictEqual(await client.look(), before)) throw new Error('The damage changed nothing.');
+    await shell('Section 1: settings of the restored table', 1, 1);
+    await shell('Section 2: bringing deleted content back', 2, 0);
+
+    const assembly = join(place.folder, 'cdk.adopting');
+    const environment = {
+      ...process.env,
+      DRILL_STAGE: stage.name,
+      DRILL_TABLE: `computations-${stage.name}-restored`,
+    };
+    await step('Section 3: naming the restored table in the row', async () => {
+      const app = ['--app', 'node infra/rehearse/adopting-app.ts', '--output', assembly];
+      await deployed.cdk(['synth', `${stage.name}/*`, '--quiet', ...app], environment);
+      adaptAssembly(join(assembly, `assembly-${stage.name}`));
+    });
+    const deploy = (...stacks: string[]) =>
+      deployed.cdk(['deploy', ...stacks, '--app', assembly, '--require-approval', 'never'], deployed.emulator.awsEnvironment);
+    await step('Section 3: deploying the service and operations stacks', () =>
+      deploy('--exclusively', `${stage.name}/Service`, `${stage.name}/Operations`),
+    );
+    await step('Section 3: deploying all stacks', () => deploy(`${stage.name}/*`));
+    await shell('Section 4: making runs and executions agree', 4, 0);
+
+    await step('Looking at what came back', async () => client.compare(before, await client.look()));
+    await step('Running a computation to its end', () => client.runToCompletion());
+  });
+  console.log(
+    '\nEverything came back: computations, totals, links and content. The run of before ended, and another one completed.',
+  );
+}
+
+/** PyPI has version 1 of the AWS CLI, which takes JSON as it is and does not know this option. */
+const onlyInVersion2 = /--cli-binary-format raw-in-base64-out/;
+
+/** Runs commands with the AWS CLI of the emulator's Python. */
+async function runShell({ place, emulator }: DeployedStage, name: string, text: string): Promise<void> {
+  const logFile = join(place.folder, `${name}.log`);
+  const PATH = [dirname(place.python), process.env['PATH']].join(delimiter);
+  const script = `set -euo pipefail; cd ${JSON.stringify(place.folder)}; ${text.replace(onlyInVersion2, ' ')}`;
+  const environment = { ...emulator.awsEnvironment, PATH, AWS_DEFAULT_REGION: emulator.address.region };
+  await runCommand({ words: ['bash', '-c', script], environment, logFile });
+  if (/error/i.test(tailOf(logFile))) throw new Error(tailOf(logFile));
+}

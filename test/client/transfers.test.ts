@@ -1,0 +1,127 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Client, createClient } from '../../client/create-client.ts';
+import { downloadAsset } from '../../client/node/download-asset.ts';
+import { type TransferProgress, uploadAsset } from '../../client/node/upload-asset.ts';
+import { type Stack, startStack } from '../../infra/local/stack.ts';
+import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'transfers-'));
+const large = randomBytes(12 * 1024 * 1024);
+let stack: Stack;
+let proxy: CuttingProxy;
+let client: Client;
+
+beforeAll(async () => {
+  stack = await startStack({
+    port: 0,
+    simulator: false,
+    intercept: async (endpoints) => {
+      proxy = await startCuttingProxy(endpoints.s3);
+      return { ...endpoints, s3: proxy.endpoint };
+    },
+  });
+  client = createClient({ baseUrl: stack.baseUrl, domain: 'd1', token: await stack.token('alice', ['d1:administrator']) });
+});
+afterAll(async () => {
+  await stack.stop();
+  proxy.stop();
+  rmSync(folder, { recursive: true });
+});
+
+function fileOf(name: string, content: Buffer | string): string {
+  const file = join(folder, name);
+  writeFileSync(file, content);
+  return file;
+}
+
+const sha3 = (content: Buffer) => createHash('sha3-256').update(content).digest('hex');
+
+describe('uploadAsset and downloadAsset', () => {
+  it('transfer a small file with the request itself', async () => {
+    const file = fileOf('small.csv', 'a,b\n1,2\n');
+    const asset = await uploadAsset(client, { file, asset_type: 'dataset', mime_type: 'text/csv' });
+    expect(asset).toMatchObject({ file_name: 'small.csv', state: 'ready', size: 8, mime_type: 'text/csv' });
+    const copy = join(folder, 'copy.csv');
+    await downloadAsset(client, { id: asset.id, file: copy });
+    expect(readFileSync(copy, 'utf8')).toBe('a,b\n1,2\n');
+  });
+
+  it('transfer a large file, although both ways are cut off in the middle', async () => {
+    const file = fileOf('large.bin', large);
+    const cuts: string[] = [];
+    const progress: TransferProgress[] = [];
+    proxy.cutAfter(5 * 1024 * 1024, 'up');
+    const asset = await uploadAsset(client, {
+      file,
+      asset_type: 'dataset',
+      onCut: ({ failures }) => void cuts.push(`up ${failures}`),
+      onProgress: (each) => void progress.push(each),
+    });
+    expect(asset).toMatchObject({ state: 'ready', size: large.length, checksum: sha3(large) });
+    const sizes = { done: large.length, total: large.length };
+    expect(progress).toEqual(
+      expect.arrayContaining([
+        { phase: 'hashing', ...sizes },
+        { phase: 'sending', ...sizes },
+      ]),
+    );
+
+    const copy = join(folder, 'copy.bin');
+    const received: number[] = [];
+    proxy.cutAfter(5 * 1024 * 1024, 'down');
+    await downloadAsset(client, {
+      id: asset.id,
+      file: copy,
+      onCut: ({ failures }) => void cuts.push(`down ${failures}`),
+      onProgress: ({ done }) => void received.push(done),
+    });
+    expect(cuts).toEqual(['up 1', 'down 1']);
+    expect(readFileSync(copy).equals(large)).toBe(true);
+    expect(received).toEqual(received.toSorted((a, b) => a - b)); // it goes on where it was
+  });
+
+  it('create one asset for an upload that is repeated', async () => {
+    const file = fileOf('repeated.bin', large.subarray(0, 5 * 1024 * 1024));
+    const ending = new AbortController();
+    const onProgress = ({ phase, done }: TransferProgress) => {
+      if (phase === 'sending' && done > 0) ending.abort(new Error('killed'));
+    };
+    const killed = uploadAsset(client, { file, asset_type: 'dataset', onProgress, signal: ending.signal });
+    await expect(killed).rejects.toThrow();
+    const first = await uploadAsset(client, { file, asset_type: 'dataset' });
+    const second = await uploadAsset(client, { asset_type: 'dataset', file });
+    expect(second.id).toBe(first.id);
+    const { assets } = await client.listAssets({ limit: 100 });
+    expect(assets.filter(({ file_name }) => file_name === 'repeated.bin')).toHaveLength(1);
+    await client.deleteAsset({ id: first.id });
+    const third = await uploadAsset(client, { file, asset_type: 'dataset' });
+    expect(third).toMatchObject({ state: 'ready', checksum: first.checksum });
+  });
+
+  it('go on with a download that an earlier call left, and begin anew after a wrong one', async () => {
+    const content = large.subarray(0, 6 * 1024 * 1024);
+    const { id } = await uploadAsset(client, { file: fileOf('kept.bin', content), asset_type: 'dataset' });
+    for (const left of [content.subarray(0, 4 * 1024 * 1024), randomBytes(1_000), Buffer.alloc(0)]) {
+      const copy = join(folder, 'kept-copy.bin');
+      writeFileSync(`${copy}.part`, left);
+      const received: number[] = [];
+      await downloadAsset(client, { id, file: copy, onProgress: ({ done }) => void received.push(done) });
+      expect(received[0]).toBe(left.length);
+      expect(readFileSync(copy).equals(content)).toBe(true);
+    }
+  });
+
+  it('refuse what others withhold, and what has not arrived', async () => {
+    const { id } = await uploadAsset(client, { file: fileOf('mine.bin', 'mine'), asset_type: 'dataset' });
+    const bob = createClient({ baseUrl: stack.baseUrl, domain: 'd1', token: await stack.token('bob', ['d1:viewer']) });
+    const file = join(folder, 'none.bin');
+    const withheld = { status: 403, code: 'forbidden', detail: 'Only alice gets the content of mine.bin.' };
+    await expect(downloadAsset(bob, { id, file })).rejects.toMatchObject(withheld);
+    const pending = await client.createAsset({ body: { asset: { file_name: 'late.bin', asset_type: 'dataset' } } });
+    await expect(downloadAsset(client, { id: pending.id, file })).rejects.toMatchObject({ code: 'not_found' });
+  });
+});

@@ -1,0 +1,92 @@
+import { SFNClient, StopExecutionCommand } from '@aws-sdk/client-sfn';
+import { aDataset, anAcceptedRun, aStartedRun, aStoppingRun, type BenchRun, type BenchWorld } from '../../bench/bench-world.ts';
+import { localCredentials } from '../../infra/local/local-credentials.ts';
+import { createAsset } from '../../shared/assets/create-asset.ts';
+import { putContent } from '../../shared/assets/content-store.ts';
+import { readAsset } from '../../shared/assets/read-asset.ts';
+import { deleteAsset } from '../../shared/deletion/delete-asset.ts';
+import { updateAsset } from '../../shared/links/update-asset.ts';
+import type { ExecutionAction, Executions } from '../../shared/runs/executions.ts';
+import { recordReports } from '../../shared/runs/record-reports.ts';
+import { stopRun } from '../../shared/runs/stop-run.ts';
+import type { TaskName } from '../../shared/tasks/tasks.ts';
+import { aSharedComputation } from '../support/approvals.ts';
+import { anAsset, byAlice, type Stores } from '../support/builders-store.ts';
+import { forgetOpenTasks } from '../support/earlier-open-tasks.ts';
+
+/** Inputs of tasks beside those of the cost page: those that find something to do. */
+export const moreTaskCases: Partial<Record<TaskName, Record<string, (world: BenchWorld) => unknown>>> = {
+  'lifecycle/record-outcome': {
+    'of a run that its CVM completed': async (world) => {
+      const run = await anAcceptedRun(world);
+      const { table, executions } = world.stores;
+      const end = { type: 'event', event_type: 'Complete', status: 'Completed', originator: 'agent' } as const;
+      const reports = [{ ...end, id: 'end', run_id: run.run_id }];
+      await recordReports(table, executions, { domain: world.domain, cvmId: run.cvmID, reports, now: byAlice.now });
+      return run.reference;
+    },
+  },
+  'lifecycle/sweep-runs': {
+    'a run whose execution was aborted': async (world) => {
+      await abort(world.stores.executions, 'run', await aStartedRun(world));
+      return {};
+    },
+    'a stop whose execution was aborted': async (world) => {
+      await abort(world.stores.executions, 'stop', await aStoppingRun(world));
+      return {};
+    },
+    'a stop whose execution was never started': async (world) => {
+      const run = await anAcceptedRun(world);
+      const request = { domain: world.domain, computationId: run.id, ...byAlice };
+      await stopRun(world.stores.table, unreachable(world.stores.executions), request).catch(() => undefined);
+      return {};
+    },
+  },
+  'maintenance/purge': {
+    'an asset with content': async ({ stores, domain }) => {
+      const id = await anAsset(stores, domain, aDataset('deleted'));
+      await deleteAsset(stores.table, { domain, id, ...byAlice });
+      return {};
+    },
+  },
+  'maintenance/collect-content': {
+    'replaced content, and an upload whose event was lost': async ({ stores, domain }) => {
+      const id = await anAsset(stores, domain, aDataset('replaced'));
+      const given = { ...aDataset('replaced'), description: '', mime_type: '', asset: btoa('versicolor') };
+      await updateAsset(stores.table, stores.content, { domain, id, given, ...byAlice });
+      await uploadUnnoticed(stores, domain);
+      return {};
+    },
+  },
+  'maintenance/migrate': {
+    'what earlier versions wrote': async ({ stores, domain }) => {
+      await aSharedComputation(stores, domain);
+      await forgetOpenTasks(stores.table);
+      return { grace_in_seconds: 0 };
+    },
+  },
+};
+
+async function abort({ client, stateMachineArn }: Executions, action: ExecutionAction, { run_id }: BenchRun): Promise<void> {
+  const executionArn = `${stateMachineArn.replace(':stateMachine:', ':execution:')}:${action}-${run_id}`;
+  await client.send(new StopExecutionCommand({ executionArn }));
+}
+
+/** Executions that nobody can start. */
+function unreachable(executions: Executions): Executions {
+  const client = new SFNClient({
+    region: 'local',
+    credentials: localCredentials,
+    endpoint: 'http://127.0.0.1:1',
+    maxAttempts: 1,
+  });
+  return { ...executions, client };
+}
+
+async function uploadUnnoticed({ table, content }: Stores, domain: string): Promise<void> {
+  const fields = { description: '', mime_type: '', user_key: '', content_access: 'creator' as const, use: 'open' as const };
+  const given = { ...aDataset('uploaded'), ...fields, domain, createdBy: 'alice', now: byAlice.now };
+  const { id } = await createAsset(table, content, given);
+  const { upload_key } = await readAsset(table, domain, id);
+  await putContent(content, String(upload_key), Buffer.from('setosa'));
+}

@@ -1,0 +1,23 @@
+import { migrationKeys, userKeys, type Key } from '../../shared/table/keys.ts';
+import { deleteItems, type Item, type Table } from '../../shared/table/table.ts';
+import { transact } from '../../shared/table/transaction.ts';
+import { scan } from './lifecycle-inconsistencies.ts';
+
+/** Whether an item is one of those that a user's open tasks are read from. */
+export function isOpenTask({ pk }: Item): boolean {
+  const [kind] = userKeys.partition('', '').split('#');
+  return String(pk).startsWith(`${kind ?? ''}#`);
+}
+
+/**
+ * Rewrites the table as versions before open tasks left it: no items of users, links that do not name the creator of their asset,
+ * and a migration that has not begun.
+ */
+export async function forgetOpenTasks(table: Table): Promise<void> {
+  const items = await scan(table);
+  await deleteItems(table, [migrationKeys.state('open-tasks-of-users'), ...(items.filter(isOpenTask) as unknown as Key[])]);
+  for (const { pk, sk } of items.filter((item) => 'linked_as' in item)) {
+    const Key = { pk: String(pk), sk: String(sk) };
+    await transact(table, [{ update: { Key, UpdateExpression: 'REMOVE created_by' } }]);
+  }
+}
