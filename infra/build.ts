@@ -1,4 +1,7 @@
 import { rmSync } from 'node:fs';
+import { build } from 'vite';
+import { consoleFolder, consoleSources } from './console/console-folder.ts';
+import { stages } from './stages.ts';
 import { bundleFunctions, bundleLimitInBytes, bundlesFolder } from './bundles/bundle-functions.ts';
 import { bundleGateway, gatewayFolder } from './bundles/bundle-gateway.ts';
 
@@ -9,3 +12,6 @@ for (const { name, bytes } of tooLarge) {
   console.error(`${name} has ${(bytes / 1000).toFixed(1)} KB; a bundle has at most ${bundleLimitInBytes / 1000} KB.`);
 }
 if (tooLarge.length > 0) process.exitCode = 1;
+if (stages.some((stage) => stage.console)) {
+  await build({ root: consoleSources, logLevel: 'warn', build: { outDir: consoleFolder, emptyOutDir: true } });
+}

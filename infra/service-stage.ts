@@ -1,29 +1,53 @@
 import { Stage as CdkStage, type App } from 'aws-cdk-lib';
+import { ConsoleFilesStack } from './console/console-files-stack.ts';
+import { ConsoleStack } from './console/console-stack.ts';
 import { GatewayStack } from './gateway/gateway-stack.ts';
 import { OperationsStack } from './operations/operations-stack.ts';
 import { ServiceStack } from './service/service-stack.ts';
 import type { CodeOf } from './service/service-function.ts';
-import type { Stage } from './stages.ts';
+import { originsOf, type Stage } from './stages.ts';
 import { StateStack } from './state/state-stack.ts';
 
-/** The built code of a deployment. */
-export interface BuiltCode {
+/** What `npm run build` has written. */
+export interface BuiltFiles {
   codeOf: CodeOf;
   /** The folder with the gateway and the function that issues its certificate. Read only for a stage with a gateway. */
   gatewayFolder: string;
+  /** Read only for a stage with a console. */
+  consoleFolder: string;
 }
 
-/** A deployment of the service: the stacks with its state, its stateless part, its gateway for CVMs if it has one, and its monitoring. */
+/**
+ * A deployment of the service: the stacks with its state, its stateless part, its monitoring, and those of its gateway for CVMs and of its
+ * web console if its row has them.
+ */
 export class ServiceStage extends CdkStage {
   readonly stacks: { state: StateStack; service: ServiceStack; gateway?: GatewayStack; operations: OperationsStack };
+  /** Undefined if the stage has no console. */
+  readonly consoleStacks: { site: ConsoleStack; files: ConsoleFilesStack } | undefined;
 
-  constructor(app: App, stage: Stage, { codeOf, gatewayFolder }: BuiltCode) {
+  constructor(app: App, stage: Stage, { codeOf, gatewayFolder, consoleFolder }: BuiltFiles) {
     super(app, stage.name, { env: { region: stage.region } });
-    const state = new StateStack(this, 'State', { stage });
-    const service = new ServiceStack(this, 'Service', { stage, state, codeOf });
+    const site = stage.console && new ConsoleStack(this, 'Console', { stage, console: stage.console });
+    const state = new StateStack(this, 'State', { stage, consoleUrl: site?.url });
+    const service = new ServiceStack(this, 'Service', { stage, state, codeOf, origins: originsOf(stage, site?.url) });
     const operations = new OperationsStack(this, 'Operations', { stage, state, service });
     this.stacks = { state, service, operations };
     const { gateway } = stage;
     if (gateway) this.stacks.gateway = new GatewayStack(this, 'Gateway', { stage, row: gateway, state, service, gatewayFolder });
+    const { issuer, consoleClient: client } = state;
+    if (!site || !client) return;
+    const { contentUrl } = state.resources;
+    const { apiUrl } = service;
+    const files = new ConsoleFilesStack(this, 'ConsoleFiles', {
+      stage,
+      site,
+      folder: consoleFolder,
+      issuer,
+      client,
+      apiUrl,
+      contentUrl,
+    });
+    this.consoleStacks = { site, files };
   }
 }

@@ -13,6 +13,8 @@ export interface Stage {
   existing?: ExistingState;
   /** Origins of web pages that may call the API and use presigned links, such as `https://app.example.com`. */
   corsOrigins: readonly string[];
+  /** The web console, on CloudFront. Default: none. */
+  console?: Console;
   /** The API's custom domain, with a certificate in the same region. Default: API Gateway's address. */
   domain?: { name: string; certificateArn: string };
   /** The limits of each route, for all domains together. API Gateway answers 429 above them. */
@@ -65,6 +67,23 @@ export interface GatewayRow {
   networks?: readonly string[];
   /** A name of your own that CVMs connect to, with a CNAME to the load balancer. Default: the load balancer's name. */
   hostName?: string;
+}
+
+/** The web console of a stage. The API and the content accept calls from its address. */
+export interface Console {
+  /** Its own domain name, with a certificate in us-east-1. Default: CloudFront's address. */
+  domain?: { name: string; certificateArn: string };
+  /** Required if the stage names an issuer or an existing user pool. Default: a client of the stage's own user pool. */
+  client?: ConsoleClient;
+}
+
+/** A public client for the authorization code flow with PKCE, which may return to `<address>/console/`. */
+export interface ConsoleClient {
+  id: string;
+  /** Separated by spaces. The access token must be a JWT for an audience of the stage. */
+  scopes: string;
+  /** The origins that a page calls to sign in: of the issuer, and of its token endpoint. */
+  origins: readonly string[];
 }
 
 /** How many requests each endpoint with the parameter `wait` holds at the same time. Above, it answers at once. */
@@ -194,6 +213,11 @@ export const stages: readonly Stage[] = [
     evidenceKeys: ['key-1'],
   },
 ];
+
+/** Returns the origins whose pages may call the API and use presigned links. */
+export function originsOf({ corsOrigins }: Stage, consoleUrl: string | undefined): string[] {
+  return [...corsOrigins, ...(consoleUrl === undefined ? [] : [consoleUrl])];
+}
 
 /** Returns the name of a stage's resource, such as a stack, a function or the state machine. */
 export function nameIn(stage: Stage, name: string): string {

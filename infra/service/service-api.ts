@@ -38,20 +38,28 @@ const accessLogFormat = {
   dataProcessed: '$context.dataProcessed',
 };
 
+export interface ServiceApiProps {
+  stage: Stage;
+  issuer: Issuer;
+  /** The origins whose pages may call the API. */
+  origins: readonly string[];
+}
+
 /** The HTTP API: authorizer, CORS, throttling, custom domain and access log. */
 export class ServiceApi extends Construct {
   readonly http: HttpApi;
+  readonly url: string;
   readonly authorizer: HttpJwtAuthorizer;
   readonly url: string;
   private readonly deployed: CfnStage;
 
-  constructor(scope: Construct, id: string, { stage, issuer }: { stage: Stage; issuer: Issuer }) {
+  constructor(scope: Construct, id: string, { stage, issuer, origins }: ServiceApiProps) {
     super(scope, id);
     this.authorizer = new HttpJwtAuthorizer('Issuer', issuer.url, { jwtAudience: [...issuer.audience] });
     this.http = new HttpApi(this, 'Http', {
       apiName: nameIn(stage, 'api'),
       createDefaultStage: false,
-      ...(stage.corsOrigins.length > 0 ? { corsPreflight: corsOf(stage) } : {}),
+      ...(origins.length > 0 ? { corsPreflight: corsOf(origins) } : {}),
       disableExecuteApiEndpoint: stage.domain !== undefined,
     });
     const accessLog = new LogGroup(this, 'AccessLog', {
@@ -102,9 +110,9 @@ export class ServiceApi extends Construct {
   }
 }
 
-function corsOf({ corsOrigins }: Stage): CorsPreflightOptions {
+function corsOf(origins: readonly string[]): CorsPreflightOptions {
   return {
-    allowOrigins: [...corsOrigins],
+    allowOrigins: [...origins],
     allowMethods: apiCors.methods.map((method) => CorsHttpMethod[method]),
     allowHeaders: [...apiCors.allowHeaders],
     exposeHeaders: [...apiCors.exposeHeaders],

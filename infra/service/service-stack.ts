@@ -16,6 +16,8 @@ export interface ServiceStackProps {
   stage: Stage;
   state: StateStack;
   codeOf: CodeOf;
+  /** The origins whose pages may call the API. */
+  origins: readonly string[];
 }
 
 /** The stateless part, which can be replaced at any time: the API, the functions, the state machine and the triggers. */
@@ -24,7 +26,7 @@ export class ServiceStack extends StageStack {
   readonly apiUrl: string;
   readonly stateMachineArn: string;
 
-  constructor(scope: Construct, id: string, { stage, state, codeOf }: ServiceStackProps) {
+  constructor(scope: Construct, id: string, { stage, state, codeOf, origins }: ServiceStackProps) {
     super(scope, id, stage, 'Computation management: API, functions, run lifecycle');
     this.checkReservations(stage);
     const { issuer, contentBucketName } = state;
@@ -37,7 +39,8 @@ export class ServiceStack extends StageStack {
     const { stateMachineArn } = this;
     const resources = { ...state.resources, stateMachineArn };
 
-    const api = new ServiceApi(this, 'Api', { stage, issuer });
+    const api = new ServiceApi(this, 'Api', { stage, issuer, origins });
+    this.apiUrl = api.url;
     this.apiId = api.http.apiId;
     this.apiUrl = api.url;
     new Endpoints(this, 'Endpoints', { stage, api, issuer, resources, codeOf });

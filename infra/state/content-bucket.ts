@@ -27,10 +27,10 @@ const daysUntilDeletedForGood = 35;
 
 /**
  * The bucket with the content of the assets. Keys are unique and objects are never overwritten, so versions are only those that
- * were deleted: kept for 35 days. Every access is logged. Every new object sends an event.
+ * were deleted: kept for 35 days. Pages of the origins may use presigned links. Every access is logged. Every new object sends an event.
  */
 export class ContentBucket extends Bucket {
-  constructor(scope: Construct, id: string, stage: Stage) {
+  constructor(scope: Construct, id: string, stage: Stage, origins: readonly string[]) {
     const accessLogs = new Bucket(scope, `${id}AccessLogs`, {
       ...closed,
       removalPolicy: stage.removalPolicy,
@@ -50,7 +50,7 @@ export class ContentBucket extends Bucket {
           expiredObjectDeleteMarker: true,
         },
       ],
-      cors: stage.corsOrigins.length > 0 ? [corsOf(stage)] : [],
+      cors: origins.length > 0 ? [corsOf(origins)] : [],
     });
     // The construct's `eventBridgeEnabled` would add a function. CloudFormation needs only this property.
     (this.node.defaultChild as CfnBucket).addPropertyOverride('NotificationConfiguration.EventBridgeConfiguration', {
@@ -59,9 +59,9 @@ export class ContentBucket extends Bucket {
   }
 }
 
-function corsOf({ corsOrigins }: Stage) {
+function corsOf(origins: readonly string[]) {
   return {
-    allowedOrigins: [...corsOrigins],
+    allowedOrigins: [...origins],
     allowedMethods: contentCors.methods.map((method) => HttpMethods[method]),
     allowedHeaders: [...contentCors.allowHeaders],
     exposedHeaders: [...contentCors.exposeHeaders],

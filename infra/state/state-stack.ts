@@ -2,7 +2,7 @@ import { CfnOutput, CfnResource, CfnWaitConditionHandle, Stack } from 'aws-cdk-l
 import type { Construct } from 'constructs';
 import { StageStack } from '../stage-stack.ts';
 import type { Resources } from '../service/permissions.ts';
-import { nameIn, type Issuer, type Stage } from '../stages.ts';
+import { nameIn, originsOf, type ConsoleClient, type Issuer, type Stage } from '../stages.ts';
 import { CvmAuthorityKey } from './cvm-authority-key.ts';
 import { ContentBucket } from './content-bucket.ts';
 import { EvidenceKeys } from './evidence-keys.ts';
@@ -13,9 +13,16 @@ import { issuerOfPool, Users } from './users.ts';
 type TableResources = Pick<Resources, 'tableName' | 'tableArn'>;
 type ContentResources = Pick<Resources, 'contentUrl' | 'contentArn'> & { bucketName: string };
 
+export interface StateStackProps {
+  stage: Stage;
+  /** The origin of the console, if the stage has one. */
+  consoleUrl: string | undefined;
+}
+
 /**
  * The state that must survive deployments: the table, the content of the assets, the keys that sign evidence and seal private
- * keys, and the users if the stage has its own. What exists already is referred to by name, so that the other stacks need nothing of this one for it.
+ * keys, and the users if the stage has its own. What exists already is referred to by name, so that the other stacks need nothing
+ * of this one for it.
  */
 export class StateStack extends StageStack {
   readonly resources: Omit<Resources, 'stateMachineArn'>;
@@ -23,15 +30,19 @@ export class StateStack extends StageStack {
   readonly issuer: Issuer;
   /** The key that signs the certificates of CVMs and of their gateway. Undefined for a stage without a gateway. */
   readonly cvmAuthorityKeyArn: string | undefined;
+  /** Undefined if the stage has no console. */
+  readonly consoleClient: ConsoleClient | undefined;
 
-  constructor(scope: Construct, id: string, { stage }: { stage: Stage }) {
+  constructor(scope: Construct, id: string, { stage, consoleUrl }: StateStackProps) {
     super(scope, id, stage, 'Computation management: table, content, keys, users');
     const table = this.tableOf(stage);
-    const { bucketName, ...content } = this.contentOf(stage);
+    const { bucketName, ...content } = this.contentOf(stage, originsOf(stage, consoleUrl));
     const { signingKeyArn, publishedKeyArns } = new EvidenceKeys(this, 'EvidenceKeys', stage);
     this.cvmAuthorityKeyArn = stage.gateway && new CvmAuthorityKey(this, 'CvmAuthorityKey', stage).keyArn;
     const { sealingKeyArn } = new SealingKey(this, 'SealingKey', stage);
-    this.issuer = this.issuerOf(stage);
+    const { issuer, consoleClient } = this.usersOf(stage, consoleUrl);
+    this.issuer = issuer;
+    this.consoleClient = consoleClient;
     this.contentBucketName = bucketName;
     this.resources = { ...table, ...content, signingKeyArn, sealingKeyArn, publishedKeyArns };
     new CfnOutput(this, 'TableName', { value: table.tableName });
@@ -49,10 +60,10 @@ export class StateStack extends StageStack {
     return { tableName: name, tableArn: this.formatArn({ service: 'dynamodb', resource: 'table', resourceName: name }) };
   }
 
-  private contentOf(stage: Stage): ContentResources {
+  private contentOf(stage: Stage, origins: readonly string[]): ContentResources {
     const name = stage.existing?.contentBucketName;
     if (name === undefined) {
-      const content = new ContentBucket(this, 'Content', stage);
+      const content = new ContentBucket(this, 'Content', stage, origins);
       return {
         bucketName: content.bucketName,
         contentUrl: `https://${content.bucketRegionalDomainName}`,
@@ -72,10 +83,14 @@ export class StateStack extends StageStack {
     new CfnWaitConditionHandle(this, 'NothingOfItsOwn');
   }
 
-  private issuerOf(stage: Stage): Issuer {
+  private usersOf(stage: Stage, consoleUrl: string | undefined): Pick<StateStack, 'issuer' | 'consoleClient'> {
     const pool = stage.existing?.userPool;
     if (stage.issuer && pool) throw new TypeError(`The stage ${stage.name} has both an issuer and an existing user pool.`);
-    if (stage.issuer) return stage.issuer;
-    return pool ? issuerOfPool(stage, pool) : new Users(this, 'Users', stage).issuer;
+    const consoleClient = stage.console?.client;
+    const issuer = stage.issuer ?? (pool && issuerOfPool(stage, pool, consoleClient));
+    if (!issuer) return new Users(this, 'Users', { stage, consoleUrl });
+    if (stage.console && !consoleClient)
+      throw new TypeError(`The console of the stage ${stage.name} needs a client of its issuer.`);
+    return { issuer, consoleClient };
   }
 }

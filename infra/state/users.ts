@@ -1,10 +1,26 @@
-import { CfnOutput, Duration } from 'aws-cdk-lib';
-import { AccountRecovery, FeaturePlan, Mfa, UserPool, type UserPoolClient } from 'aws-cdk-lib/aws-cognito';
+import { Aws, CfnOutput, Duration } from 'aws-cdk-lib';
+import {
+  AccountRecovery,
+  CfnManagedLoginBranding,
+  FeaturePlan,
+  ManagedLoginVersion,
+  Mfa,
+  OAuthScope,
+  UserPool,
+  type UserPoolClient,
+  UserPoolClientIdentityProvider,
+} from 'aws-cdk-lib/aws-cognito';
 import { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
-import type { Issuer, Stage } from '../stages.ts';
+import type { ConsoleClient, Issuer, Stage } from '../stages.ts';
 
 const membershipClaim = 'cognito:groups';
+
+export interface UsersProps {
+  stage: Stage;
+  /** The origin of the console, if the stage has one. */
+  consoleUrl: string | undefined;
+}
 
 /**
  * The user pool of a stage that has no external issuer. An administrator creates users and adds them to groups named
@@ -12,8 +28,10 @@ const membershipClaim = 'cognito:groups';
  */
 export class Users extends Construct {
   readonly issuer: Issuer;
+  /** Undefined if the stage has no console. */
+  readonly consoleClient: ConsoleClient | undefined;
 
-  constructor(scope: Construct, id: string, stage: Stage) {
+  constructor(scope: Construct, id: string, { stage, consoleUrl }: UsersProps) {
     super(scope, id);
     const pool = new UserPool(this, 'Pool', {
       selfSignUpEnabled: false,
@@ -39,20 +57,60 @@ export class Users extends Construct {
       'Threat protection costs more per user. Stages that need it use an external issuer that has it.',
     );
     const client = addClient(pool);
+    this.consoleClient = consoleUrl === undefined ? undefined : this.signInTo(consoleUrl, pool, stage);
 
     this.issuer = {
       url: pool.userPoolProviderUrl,
-      audience: [client.userPoolClientId],
+      audience: [client.userPoolClientId, ...(this.consoleClient ? [this.consoleClient.id] : [])],
       membershipClaim,
     };
     new CfnOutput(this, 'PoolId', { value: pool.userPoolId });
     new CfnOutput(this, 'ClientId', { value: client.userPoolClientId });
   }
+
+  /** Adds the pool's sign-in pages, and a client that leads from the console to them and back. */
+  private signInTo(consoleUrl: string, pool: UserPool, { name, region }: Stage): ConsoleClient {
+    const domainPrefix = `computations-${name}-${Aws.ACCOUNT_ID}`; // unique in the region
+    const domain = pool.addDomain('SignIn', {
+      cognitoDomain: { domainPrefix },
+      managedLoginVersion: ManagedLoginVersion.NEWER_MANAGED_LOGIN,
+    });
+    const client = pool.addClient('Console', {
+      oAuth: {
+        flows: { authorizationCodeGrant: true },
+        scopes: [OAuthScope.OPENID],
+        callbackUrls: [`${consoleUrl}/console/`],
+        logoutUrls: [`${consoleUrl}/console/?signed-out`],
+      },
+      supportedIdentityProviders: [UserPoolClientIdentityProvider.COGNITO],
+      preventUserExistenceErrors: true,
+      accessTokenValidity: Duration.hours(1),
+      refreshTokenValidity: Duration.hours(12),
+    });
+    new CfnManagedLoginBranding(this, 'Branding', {
+      userPoolId: pool.userPoolId,
+      clientId: client.userPoolClientId,
+      useCognitoProvidedValues: true,
+    }).node.addDependency(domain);
+    return {
+      id: client.userPoolClientId,
+      scopes: 'openid',
+      origins: [`https://cognito-idp.${region}.amazonaws.com`, `https://${domainPrefix}.auth.${region}.amazoncognito.com`],
+    };
+  }
 }
 
 /** Returns the issuer of a user pool in the stage's region that another stack or person has made. */
-export function issuerOfPool({ region }: Stage, { id, clientId }: { id: string; clientId: string }): Issuer {
-  return { url: `https://cognito-idp.${region}.amazonaws.com/${id}`, audience: [clientId], membershipClaim };
+export function issuerOfPool(
+  { region }: Stage,
+  { id, clientId }: { id: string; clientId: string },
+  console?: ConsoleClient,
+): Issuer {
+  return {
+    url: `https://cognito-idp.${region}.amazonaws.com/${id}`,
+    audience: [clientId, ...(console ? [console.id] : [])],
+    membershipClaim,
+  };
 }
 
 /** Clients exchange a password for a token by SRP, or with the account's credentials (`admin-initiate-auth`). */

@@ -1,12 +1,13 @@
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { App, type Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag';
 import { certificateFunctionFolder, gatewayFiles } from '../../infra/bundles/bundle-gateway.ts';
-import { ServiceStage, type BuiltCode } from '../../infra/service-stage.ts';
+import { ServiceStage, type BuiltFiles } from '../../infra/service-stage.ts';
 import { stages, type Stage } from '../../infra/stages.ts';
 
 /** The part of a template's resource that tests read. */
@@ -20,6 +21,8 @@ export interface Resource {
 export interface SynthesizedStage {
   stage: Stage;
   stacks: Record<'state' | 'service' | 'operations', SynthesizedStack> & { gateway?: SynthesizedStack };
+  /** Undefined if the stage has no console. */
+  console?: Record<'site' | 'files', SynthesizedStack>;
 }
 
 export interface SynthesizedStack {
@@ -39,6 +42,10 @@ export const fullStage: Stage = {
   issuer: { url: 'https://login.example.com', audience: ['computations'], membershipClaim: 'memberships' },
   domain: { name: 'api.example.com', certificateArn: 'arn:aws:acm:eu-central-1:111122223333:certificate/1' },
   corsOrigins: ['https://app.example.com'],
+  console: {
+    domain: { name: 'console.example.com', certificateArn: 'arn:aws:acm:us-east-1:111122223333:certificate/2' },
+    client: { id: 'console', scopes: 'openid computations', origins: ['https://login.example.com'] },
+  },
   alarmTargets: [
     { email: 'platform@example.com' },
     { topicArn: 'arn:aws:sns:eu-central-1:111122223333:on-call' },
@@ -85,12 +92,12 @@ export function errorsOf(stage: Stage): string[] {
 export function synthesize(wanted: readonly Stage[] = everyStage, code = standIns()): SynthesizedStage[] {
   const app = openApp();
   return wanted
-    .map((stage) => ({
+    .map((stage) => ({ stage, synthesized: new ServiceStage(app, stage, code) }))
+    .map(({ stage, synthesized: { stacks, consoleStacks } }) => ({
       stage,
-      stacks: new ServiceStage(app, stage, code).stacks,
-    }))
-    .map(({ stage, stacks }) => ({
-      stage,
+      ...(consoleStacks && {
+        console: { site: synthesizedStack(consoleStacks.site), files: synthesizedStack(consoleStacks.files) },
+      }),
       stacks: {
         state: synthesizedStack(stacks.state),
         service: synthesizedStack(stacks.service),
@@ -100,14 +107,18 @@ export function synthesize(wanted: readonly Stage[] = everyStage, code = standIn
     }));
 }
 
-/** Code that only the template of a stage needs. */
-export function standIns(): BuiltCode {
+/** Stands in for what `npm run build` writes. */
+export function standIns(): BuiltFiles {
   const gatewayFolder = mkdtempSync(join(tmpdir(), 'gateway-stand-in-'));
   mkdirSync(join(gatewayFolder, certificateFunctionFolder));
   for (const name of [...gatewayFiles, join(certificateFunctionFolder, 'index.mjs')]) {
     writeFileSync(join(gatewayFolder, name), `// ${name}`);
   }
-  return { codeOf: () => Code.fromInline('exports.handler = () => {};'), gatewayFolder };
+  return {
+    codeOf: () => Code.fromInline('exports.handler = () => {};'),
+    gatewayFolder,
+    consoleFolder: fileURLToPath(new URL('console-files', import.meta.url)),
+  };
 }
 
 function openApp(): App {
@@ -157,4 +168,9 @@ export function flat(value: unknown): string {
   if (attribute) return `<${attribute.join('.')}>`;
   if (join) return join[1].map(flat).join(join[0]);
   return flat(imported ?? '');
+}
+
+/** The origins whose pages may call the API of a stage of this file. */
+export function originsOf({ corsOrigins, console }: Stage): string[] {
+  return [...corsOrigins, ...(console?.domain ? [`https://${console.domain.name}`] : [])];
 }

@@ -73,6 +73,7 @@ function spawnVite(outDir: string): ChildProcess {
   const vite = join(dirname(createRequire(import.meta.url).resolve('vite/package.json')), 'bin/vite.js');
   const child = spawn(process.execPath, [vite, 'build', 'console', '--outDir', outDir, '--emptyOutDir', '--logLevel', 'warn'], {
     cwd: root,
+    env: { ...process.env, NODE_ENV: 'production' }, // else React keeps its checks for developers
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);

@@ -38,7 +38,7 @@ export async function startService(
   { environment = {}, simulator = false }: ServiceOptions = {},
 ): Promise<ServiceProcess> {
   const port = await freePort();
-  const options = [...(simulator ? [] : ['--no-simulator']), ...args];
+  const options = ['--no-console', ...(simulator ? [] : ['--no-simulator']), ...args];
   const child = spawn('sh', ['-c', `${limits}; exec "$0" "$@"`, process.execPath, command, ...options], {
     env: { ...process.env, PORT: String(port), LOG_LEVEL: 'ERROR', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -17,7 +17,7 @@ afterEach(() => {
 });
 
 async function start(port: number, ...args: string[]) {
-  const child = spawn(process.execPath, [join(commands, 'start.ts'), ...args], {
+  const child = spawn(process.execPath, [join(commands, 'start.ts'), '--no-console', ...args], {
     env: environment(port),
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -9,7 +9,7 @@ import { routes } from '../../../shared/endpoints/endpoints.ts';
 import { takesKey, type Route } from '../../../shared/http/route.ts';
 import type { Uses } from '../../../shared/uses.ts';
 import { tasks } from '../../../shared/tasks/tasks.ts';
-import { errorsOf, flat, fullStage, synthesize, type SynthesizedStage } from '../../support/synthesized-stages.ts';
+import { errorsOf, flat, fullStage, originsOf, synthesize, type SynthesizedStage } from '../../support/synthesized-stages.ts';
 
 interface FunctionProperties {
   FunctionName: string;
@@ -152,8 +152,8 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
     const unknown = Object.values(fields).filter((variable) => !accessLogVariables.has(variable.replace('$context.', '')));
     expect(unknown).toEqual([]);
     const [api] = Object.values(service.ofType<{ CorsConfiguration?: Record<string, unknown> }>('AWS::ApiGatewayV2::Api'));
-    expect(api?.CorsConfiguration?.['AllowOrigins'] ?? []).toEqual(stage.corsOrigins);
-    if (stage.corsOrigins.length === 0) return;
+    expect(api?.CorsConfiguration?.['AllowOrigins'] ?? []).toEqual(originsOf(stage));
+    if (originsOf(stage).length === 0) return;
     expect(api?.CorsConfiguration).toMatchObject({
       AllowHeaders: expect.arrayContaining([
         'authorization',

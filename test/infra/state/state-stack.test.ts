@@ -1,7 +1,7 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
 import { tableDefinition } from '../../../infra/table-definition.ts';
-import { flat, synthesize } from '../../support/synthesized-stages.ts';
+import { flat, originsOf, synthesize } from '../../support/synthesized-stages.ts';
 
 describe.each(synthesize())('the state stack of $stage.name', ({ stage, stacks: { state } }) => {
   const deletion = stage.removalPolicy === RemovalPolicy.RETAIN ? 'Retain' : 'Delete';
@@ -84,11 +84,11 @@ describe.each(synthesize())('the state stack of $stage.name', ({ stage, stacks: 
     });
     const { CorsRules } = (content[0]?.['CorsConfiguration'] ?? {}) as { CorsRules?: Record<string, string[]>[] };
     const rule = {
-      AllowedOrigins: stage.corsOrigins,
+      AllowedOrigins: originsOf(stage),
       AllowedMethods: ['GET', 'PUT'],
       AllowedHeaders: ['content-type', 'if-none-match'],
     };
-    expect(CorsRules).toEqual(stage.corsOrigins.length > 0 ? [expect.objectContaining(rule)] : undefined);
+    expect(CorsRules).toEqual(originsOf(stage).length > 0 ? [expect.objectContaining(rule)] : undefined);
   });
 
   it('has a key on P-256 for each name of the stage and for its gateway, which signs and cannot be exported', () => {

@@ -1,0 +1,130 @@
+import { join } from 'node:path';
+import { CfnOutput, Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
+import {
+  AllowedMethods,
+  CachePolicy,
+  Distribution,
+  Function as EdgeFunction,
+  FunctionCode,
+  FunctionEventType,
+  FunctionRuntime,
+  HeadersFrameOption,
+  HeadersReferrerPolicy,
+  HttpVersion,
+  PriceClass,
+  ResponseHeadersPolicy,
+  SecurityPolicyProtocol,
+  ViewerProtocolPolicy,
+} from 'aws-cdk-lib/aws-cloudfront';
+import { S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
+import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership, type IBucket } from 'aws-cdk-lib/aws-s3';
+import type { Construct } from 'constructs';
+import { acknowledge } from '../acknowledge.ts';
+import { StageStack } from '../stage-stack.ts';
+import { nameIn, type Console, type Stage } from '../stages.ts';
+import { contentSecurityPolicy } from './page-headers.ts';
+
+/** The name of the output with the bucket's ARN. Findings of cdk-nag contain it. */
+export const bucketExport = 'console-bucket-arn';
+
+export interface ConsoleStackProps {
+  stage: Stage;
+  console: Console;
+}
+
+/**
+ * Where browsers find the web console: a private bucket behind CloudFront. The other stacks refer to its address, so it knows
+ * nothing of them, and `ConsoleFilesStack` fills it.
+ */
+export class ConsoleStack extends StageStack {
+  readonly bucketArn: string;
+  readonly distribution: Distribution;
+  /** The origin of the console, such as `https://console.example.com`. */
+  readonly url: string;
+
+  constructor(scope: Construct, id: string, { stage, console: { domain } }: ConsoleStackProps) {
+    super(scope, id, stage, 'Computation management: the address of the web console');
+    const bucket = this.createBucket();
+    this.bucketArn = this.exportValue(bucket.bucketArn, { name: nameIn(stage, bucketExport) });
+    this.distribution = new Distribution(this, 'Distribution', {
+      comment: nameIn(stage, 'console'),
+      defaultBehavior: {
+        origin: S3BucketOrigin.withOriginAccessControl(bucket),
+        viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
+        allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
+        cachePolicy: CachePolicy.CACHING_OPTIMIZED, // as long as `cache-control` of each file says; compresses
+        responseHeadersPolicy: this.createHeaders(stage),
+        functionAssociations: [{ function: this.createFunction(stage), eventType: FunctionEventType.VIEWER_REQUEST }],
+      },
+      httpVersion: HttpVersion.HTTP2_AND_3,
+      priceClass: PriceClass.PRICE_CLASS_100,
+      ...(domain && {
+        domainNames: [domain.name],
+        certificate: Certificate.fromCertificateArn(this, 'Certificate', domain.certificateArn),
+        minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
+      }),
+    });
+    this.acknowledgeFindings(domain !== undefined);
+    this.url = `https://${domain?.name ?? this.distribution.distributionDomainName}`;
+    new CfnOutput(this, 'ConsoleUrl', { value: `${this.url}/console/` });
+    if (domain) {
+      new CfnOutput(this, 'ConsoleDomainTarget', {
+        value: this.distribution.distributionDomainName,
+        description: `The target of the DNS record of ${domain.name}`,
+      });
+    }
+  }
+
+  private createBucket(): IBucket {
+    const bucket = new Bucket(this, 'Bucket', {
+      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+      objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
+      encryption: BucketEncryption.S3_MANAGED,
+      enforceSSL: true,
+      minimumTLSVersion: 1.2,
+      removalPolicy: RemovalPolicy.DESTROY, // a deployment writes its files again
+    });
+    acknowledge(bucket, 'AwsSolutions-S1', 'It holds the files of the console, which are public. Only CloudFront reads them.');
+    return bucket as IBucket;
+  }
+
+  private createHeaders(stage: Stage): ResponseHeadersPolicy {
+    const year = Duration.days(365);
+    return new ResponseHeadersPolicy(this, 'Headers', {
+      responseHeadersPolicyName: nameIn(stage, 'console'),
+      securityHeadersBehavior: {
+        // The page itself names the very hosts that it may call: this stack must not know the API.
+        contentSecurityPolicy: { contentSecurityPolicy: contentSecurityPolicy({ connectTo: ['https:'] }), override: true },
+        contentTypeOptions: { override: true },
+        frameOptions: { frameOption: HeadersFrameOption.DENY, override: true },
+        referrerPolicy: { referrerPolicy: HeadersReferrerPolicy.NO_REFERRER, override: true },
+        strictTransportSecurity: { accessControlMaxAge: year, includeSubdomains: false, override: true },
+      },
+      customHeadersBehavior: {
+        customHeaders: [{ header: 'cross-origin-opener-policy', value: 'same-origin', override: true }],
+      },
+    });
+  }
+
+  private createFunction(stage: Stage): EdgeFunction {
+    return new EdgeFunction(this, 'ViewerRequest', {
+      functionName: nameIn(stage, 'console'),
+      code: FunctionCode.fromFile({ filePath: join(import.meta.dirname, 'viewer-request.js') }),
+      runtime: FunctionRuntime.JS_2_0,
+    });
+  }
+
+  private acknowledgeFindings(hasCertificate: boolean): void {
+    const { distribution } = this;
+    acknowledge(distribution, 'AwsSolutions-CFR1', 'The parties of a computation may be in any country.');
+    acknowledge(distribution, 'AwsSolutions-CFR2', 'It serves static, public files. The API has its own limits.');
+    acknowledge(
+      distribution,
+      'AwsSolutions-CFR3',
+      'It serves static, public files. The access log of the API has what users do.',
+    );
+    if (hasCertificate) return;
+    acknowledge(distribution, 'AwsSolutions-CFR4', 'Without its own domain, CloudFront sets the TLS version of its address.');
+  }
+}

@@ -1,0 +1,70 @@
+import type { Page } from 'playwright-core';
+import { type ConsoleWorld, type Identity, signIn, type Tab, type TabOptions } from './console-world.ts';
+import { publicKey } from './seed.ts';
+
+const demoData = new URL('../../demo/data/', import.meta.url);
+
+/** A user at a browser, who does what a person does. */
+export interface Party {
+  page: Page;
+  faults: string[];
+  /** Opens a screen of the domain by its address. */
+  open: (path: string) => Promise<void>;
+  createComputation: (name: string) => Promise<string>;
+  uploadKey: (name: string) => Promise<void>;
+  /** Uploads a file of the demo, and links it to the computation. */
+  uploadInto: (computation: string, input: { file: string; type: 'Algorithm' | 'Dataset'; use?: string }) => Promise<void>;
+  startRun: (cvm: string) => Promise<void>;
+}
+
+/** Opens a tab for a user, signs in, and shows the computations of the domain. */
+export async function enter(
+  world: ConsoleWorld,
+  { user, roles, domain = 'd1', more = '', ...options }: Identity & TabOptions,
+): Promise<Party> {
+  const tab = await world.openTab(options);
+  await tab.page.goto(`/console/domains/${domain}/computations`);
+  await signIn(tab.page, { user, roles, domain, more });
+  await tab.page.getByRole('heading', { name: /^Computations/, level: 1 }).waitFor();
+  return partyAt(tab, domain);
+}
+
+function partyAt({ page, faults }: Tab, domain: string): Party {
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+  const open = async (path: string) => void (await page.goto(`/console/domains/${domain}/${path}`));
+  return {
+    page,
+    faults,
+    open,
+    createComputation: async (name) => {
+      await open('computations/new');
+      await page.getByRole('textbox', { name: 'Name', exact: true }).fill(name);
+      await press('Create computation');
+      await page.getByRole('heading', { name, level: 1 }).waitFor();
+      return page.url().split('/').at(-1) ?? '';
+    },
+    uploadKey: async (name) => {
+      await press('Upload key');
+      const dialog = page.getByRole('dialog', { name: 'Upload your public key' });
+      await dialog.getByRole('textbox', { name: 'Public key' }).fill(publicKey());
+      await dialog.getByRole('button', { name: 'Upload', exact: true }).click();
+      await page.getByText('Your public key is here').waitFor();
+      await page.getByRole('heading', { name, level: 1 }).waitFor();
+    },
+    uploadInto: async (computation, { file, type, use }) => {
+      await open(`assets/new?computation=${computation}`);
+      await page.locator('input[type=file]').setInputFiles(new URL(file, demoData).pathname);
+      await page.getByRole('radio', { name: type }).check();
+      if (use !== undefined) await page.getByRole('radio', { name: use }).check();
+      await press('Upload');
+      await page.getByRole('table', { name: 'Inputs' }).getByRole('link', { name: file }).waitFor();
+    },
+    startRun: async (cvm) => {
+      await press('Start run');
+      const dialog = page.getByRole('dialog');
+      await dialog.getByRole('combobox').fill(cvm);
+      await dialog.getByRole('button', { name: 'Start run' }).click();
+      await page.getByRole('heading', { name: /^Run of / }).waitFor();
+    },
+  };
+}

@@ -1,0 +1,146 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ConsoleFiles } from '../../../infra/local/console/console-build.ts';
+import { consolePages } from '../../../infra/local/console/console-pages.ts';
+import { startIssuer, type LocalIssuer } from '../../../infra/local/issuer.ts';
+import { listen, type Listening } from '../../../infra/local/listen.ts';
+import { signInPages } from '../../../infra/local/sign-in/sign-in-pages.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'console-'));
+let files: ConsoleFiles = { state: 'ready', folder };
+let issuer: LocalIssuer;
+let server: Listening;
+let origin: string;
+
+beforeAll(async () => {
+  mkdirSync(join(folder, 'assets'));
+  writeFileSync(join(folder, 'index.html'), 'the page');
+  writeFileSync(join(folder, 'assets/index-1.js'), 'the script');
+  issuer = await startIssuer({ claim: 'cognito:groups' });
+  const pages = consolePages({
+    files: () => files,
+    clientId: issuer.audience,
+    membershipClaim: 'cognito:groups',
+    storage: 'http://127.0.0.1:9',
+  });
+  const signIn = signInPages(issuer.signIn);
+  const handler = createServer((request, response) => {
+    void pages(request, response)
+      .then(async (isDone) => isDone || (await signIn(request, response)))
+      .then((isDone) => isDone || response.writeHead(404).end());
+  });
+  server = await listen(handler, 0);
+  origin = `http://localhost:${server.port}`;
+});
+afterAll(async () => {
+  await server.stop();
+  await issuer.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const get = (path: string, init: RequestInit = {}) => fetch(origin + path, { redirect: 'manual', ...init });
+
+describe('the pages of the console', () => {
+  it.each(['/', '/console'])('are reached from %s', async (path) => {
+    const answer = await get(path);
+    expect([answer.status, answer.headers.get('location')]).toEqual([302, '/console/']);
+  });
+
+  it('serve the page for every screen, and have the browser ask each time', async () => {
+    for (const path of ['/console/', '/console/domains/d1/cvms/cvm.1', '/console/../console/x']) {
+      const answer = await get(path);
+      expect([answer.status, await answer.text()]).toEqual([200, 'the page']);
+      expect(answer.headers.get('cache-control')).toBe('no-cache');
+    }
+  });
+
+  it('serve a built file for good, and answer 404 to one of another build', async () => {
+    const answer = await get('/console/assets/index-1.js');
+    expect(await answer.text()).toBe('the script');
+    expect(answer.headers.get('content-type')).toMatch('text/javascript');
+    expect(answer.headers.get('cache-control')).toContain('immutable');
+    expect((await get('/console/assets/index-2.js')).status).toBe(404);
+  });
+
+  it('allow only their own scripts and styles, and calls to the service and its storage', async () => {
+    const { headers } = await get('/console/');
+    expect(headers.get('content-security-policy')).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
+        "connect-src 'self' http://127.0.0.1:9; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    );
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
+  it('say that they are being built, and why they could not be', async () => {
+    files = { state: 'building' };
+    const building = await get('/console/domains/d1/todo');
+    expect([building.status, building.headers.get('retry-after')]).toEqual([503, '2']);
+    expect(await building.text()).toContain('The console is being built');
+    files = { state: 'failed', message: '' };
+    const failed = await get('/console/');
+    expect([failed.status, await failed.text()]).toEqual([500, expect.stringContaining('could not be built')]);
+    files = { state: 'ready', folder };
+  });
+
+  it('leave requests with a token to the API, whose domain may be named console', async () => {
+    expect((await get('/console/computations', { headers: { authorization: 'Bearer x' } })).status).toBe(404);
+  });
+
+  it('name the issuer by the address that the browser used', async () => {
+    expect(await (await get('/console/config.json')).json()).toEqual({
+      api: origin,
+      issuer: `${origin}/local/issuer`,
+      clientId: 'local',
+      scopes: 'openid',
+      membershipClaim: 'cognito:groups',
+    });
+  });
+});
+
+describe('the issuer of this machine', () => {
+  const question = {
+    response_type: 'code',
+    client_id: 'local',
+    state: 's',
+    sub: 'alice',
+    group: 'd1:viewer',
+    code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM', // RFC 7636, appendix B
+    code_challenge_method: 'S256',
+  };
+  const ask = (changed: Record<string, string> = {}) =>
+    get(
+      `/local/issuer/authorize?${String(new URLSearchParams({ ...question, redirect_uri: `${origin}/console/`, ...changed }))}`,
+    );
+  const exchange = (body: Record<string, string>) =>
+    get('/local/issuer/token', { method: 'POST', body: new URLSearchParams({ client_id: 'local', ...body }) });
+  const codeFor = async () => new URL((await ask()).headers.get('location') ?? '').searchParams.get('code') ?? '';
+  const code_verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
+
+  it('gives a token of the user for a code and its verifier, once, and renews it', async () => {
+    const code = await codeFor();
+    const answer = await exchange({ grant_type: 'authorization_code', code, code_verifier });
+    const { access_token, refresh_token } = (await answer.json()) as { access_token: string; refresh_token: string };
+    const claims = JSON.parse(Buffer.from(access_token.split('.')[1] ?? '', 'base64url').toString()) as object;
+    expect(claims).toMatchObject({ sub: 'alice', iss: issuer.url, token_use: 'access', 'cognito:groups': ['d1:viewer'] });
+    expect((await exchange({ grant_type: 'authorization_code', code, code_verifier })).status).toBe(400);
+    expect((await exchange({ grant_type: 'refresh_token', refresh_token })).status).toBe(200);
+    expect((await exchange({ grant_type: 'refresh_token', refresh_token: 'another' })).status).toBe(400);
+  });
+
+  it('refuses a code without its verifier', async () => {
+    expect((await exchange({ grant_type: 'authorization_code', code: await codeFor() })).status).toBe(400);
+  });
+
+  it.each([
+    ['another page to return to', { redirect_uri: 'https://evil.example.com/console/' }],
+    ['another port to return to', { redirect_uri: 'http://localhost:1/console/' }],
+    ['another client', { client_id: 'other' }],
+    ['no proof key', { code_challenge_method: 'plain' }],
+    ['a membership of no known role', { group: 'd1:king' }],
+  ])('gives no code for %s', async (_, changed) => {
+    expect((await ask(changed)).status).toBe(400);
+  });
+});
