@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { costPage } from '../docs/cost/cost-page.ts';
 import { measuredFile, type Measured } from '../docs/cost/measured.ts';
 import { stages } from '../infra/stages.ts';
-import { routes } from '../shared/endpoints/endpoints.ts';
 import { synthesize } from '../test/support/synthesized-stages.ts';
 import { measureEndpoints } from './measure-endpoints.ts';
 
@@ -30,7 +29,6 @@ function readTemplates(): Measured['stage'] {
     memoryOfWaitsInMegabytes: Math.min(...memory),
     alarmMetrics: alarms.reduce((sum, { Metrics }) => sum + (Metrics?.filter(({ MetricStat }) => MetricStat).length ?? 1), 0),
     dashboards: Object.keys(operations.ofType('AWS::CloudWatch::Dashboard')).length,
-    evidenceKeys: Object.keys(state.ofType('AWS::KMS::Key')).length,
-    routes: routes.length,
+    keys: [state, service].flatMap((stack) => Object.keys(stack.ofType('AWS::KMS::Key'))).length,
   };
 }

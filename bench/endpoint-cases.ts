@@ -3,7 +3,7 @@ import { recordContentRead } from '../shared/assets/content-reads.ts';
 import { readEvents } from '../shared/events/read-events.ts';
 import { Deadline } from '../shared/deadline.ts';
 import { readEvidence } from '../shared/evidence/read-evidence.ts';
-import { openSigningKeys } from '../shared/evidence/signing-key.ts';
+import { openKms } from '../shared/kms.ts';
 import { linkAsset } from '../shared/links/link-asset.ts';
 import type { RouteName } from '../shared/endpoints/endpoints.ts';
 import { cvmBody } from '../shared/endpoints/samples.ts';
@@ -75,7 +75,7 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
       const request = { domain, computationId: known.id, runId: known.run, serviceVersion: '1.0.0', now: byAlice.now };
       await readEvidence(
         stores.table,
-        openSigningKeys(() => new Deadline()),
+        openKms(() => new Deadline()),
         request,
       );
       return { path: { id: known.id }, query: { run: known.run } };

@@ -8,11 +8,13 @@ import {
   type AgentRecord,
 } from '../shared/runs/agent-record.ts';
 import { openExecutions } from '../shared/runs/executions.ts';
-import { listCommands, type Work } from '../shared/runs/list-commands.ts';
+import { listCommands, openWork, type Work } from '../shared/runs/list-commands.ts';
 import { listPendingCommands, type PendingCommand } from '../shared/runs/pending-commands.ts';
+import type { Command } from '../shared/runs/command.ts';
 import type { Report } from '../shared/runs/report.ts';
 import { recordReports } from '../shared/runs/record-reports.ts';
 import { noteConnected, readRegisteredCertificate } from '../shared/cvms/registered-certificate.ts';
+import { openKms } from '../shared/kms.ts';
 import { openTable } from '../shared/table/open-table.ts';
 import type { CvmIdentity } from './identity/cvm-identity.ts';
 
@@ -22,7 +24,7 @@ export type ReportResult = Awaited<ReturnType<typeof recordReports>>['results'][
 export interface GatewayService {
   /** The commands of all CVMs that none has answered. */
   pendingCommands: () => Promise<PendingCommand[]>;
-  work: (cvm: CvmIdentity) => Promise<Work>;
+  work: (cvm: CvmIdentity) => Promise<Work<Command>>;
   report: (cvm: CvmIdentity, reports: Report[]) => Promise<ReportResult[]>;
   /** The fingerprint of the certificate that the CVM is registered with. Undefined if it is not, or without one. */
   registeredCertificate: (cvm: CvmIdentity) => Promise<string | undefined>;
@@ -42,10 +44,11 @@ export function openService(clock: Clock): GatewayService {
   const deadline = () => new Deadline();
   const table = openTable(deadline);
   const executions = openExecutions(deadline);
+  const kms = openKms(deadline);
   const now = () => timestampOf(clock);
   return {
     pendingCommands: () => listPendingCommands(table, now()),
-    work: ({ domain, cvmId }) => listCommands(table, domain, cvmId, now()),
+    work: async ({ domain, cvmId }) => await openWork(kms, await listCommands(table, domain, cvmId, now())),
     report: async ({ domain, cvmId }, reports) => {
       const { results } = await recordReports(table, executions, { domain, cvmId, reports, now: now() });
       return results;

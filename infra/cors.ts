@@ -32,6 +32,8 @@ export const apiCors: Cors = {
     'location',
     'hx-location',
     'retry-after',
+    'ratelimit',
+    'ratelimit-policy',
     'idempotent-replayed',
     'manifest-digest',
     'apigw-requestid',

@@ -4,17 +4,30 @@ import type { RunTimes } from '../shared/runs/state-machine.ts';
 
 /** The configuration of a deployment. The account is that of the credentials used to deploy. */
 export interface Stage {
-  /** Part of all resource names. Lower case, up to 16 characters. */
+  /** Part of all resource names. Lower-case letters and digits, up to 16 characters. */
   name: string;
   region: string;
   /** The issuer of tokens. Default: the stage's own Cognito user pool, with groups `<domainID>:<role>`. */
   issuer?: Issuer;
+  /** Tables, buckets and user pools that exist already, such as restored ones. Default: the stage creates its own. */
+  existing?: ExistingState;
   /** Origins of web pages that may call the API and use presigned links, such as `https://app.example.com`. */
   corsOrigins: readonly string[];
   /** The API's custom domain, with a certificate in the same region. Default: API Gateway's address. */
   domain?: { name: string; certificateArn: string };
-  /** The limits of the whole API. Callers above them get 429. */
-  throttling: { requestsPerSecond: number; burst: number };
+  /** The limits of each route, for all domains together. API Gateway answers 429 above them. */
+  throttling: Throttling;
+  /** The same for each route that is dear (`isDear` in shared/endpoints/). */
+  dearThrottling: Throttling;
+  /** The changes that each domain may make. Its callers get 429 above that. Default: no limit. */
+  domainLimit?: { changesPerSecond: number; burst: number };
+  /** The concurrent executions of all functions that the account has in the region. */
+  accountConcurrency: number;
+  /**
+   * Executions that no other function can take, for each function of a kind. `'none'` for an account with a small limit: then no
+   * function has any, those that wait included.
+   */
+  reservedConcurrency: ReservedConcurrency | 'none';
   /** Metrics are log entries of level INFO, so no stage may log less. */
   logLevel: 'DEBUG' | 'INFO';
   logRetention: RetentionDays;
@@ -25,8 +38,13 @@ export interface Stage {
   /** Protects the stacks from deletion. */
   terminationProtection: boolean;
   pointInTimeRecovery: boolean;
-  /** The recipient of alarms. Default: none. The alarms are visible in CloudWatch in any case. */
-  alarmEmail?: string;
+  /**
+   * Who is told of alarms. A stage without a target fails at synth, unless the row says `'none'`. The alarms are visible in
+   * CloudWatch in any case.
+   */
+  alarmTargets?: readonly AlarmTarget[] | 'none';
+  /** What the stage may cost in a month. The targets are told before it is exceeded. */
+  monthlyBudgetInDollars: number;
   runTimes: RunTimes;
   /**
    * The names of the keys that sign evidence, oldest first. The last one signs, and the public keys of all are published. To
@@ -42,9 +60,48 @@ export interface Waits {
   perDomain: number;
   /**
    * The reserved concurrency of the endpoint's function. More than `perStage`, because requests that need no wait take some as well.
-   * Undefined: the function shares the concurrency of the account, so waits may keep other functions from running.
+   * Undefined, or `reservedConcurrency` of the stage is `'none'`: the function shares the concurrency of the account, so waits may
+   * keep other functions from running.
    */
   concurrency?: number;
+}
+
+/** State that was made outside of the stage, in its account and region. docs/restore.md says how each must be set up. */
+export interface ExistingState {
+  tableName?: string;
+  contentBucketName?: string;
+  /** The stage must not name an issuer as well. */
+  userPool?: { id: string; clientId: string };
+}
+
+export interface Throttling {
+  requestsPerSecond: number;
+  burst: number;
+}
+
+export interface ReservedConcurrency {
+  /** The reports of CVMs (endpoint 26). */
+  reports: number;
+  /** Each step of the run lifecycle. */
+  lifecycleSteps: number;
+}
+
+/** A recipient of alarms. */
+export type AlarmTarget =
+  /** The address gets a message to confirm. */
+  | { email: string }
+  /** An existing topic in the same region. Its policy must allow `cloudwatch.amazonaws.com` to publish. */
+  | { topicArn: string }
+  | { webhook: Webhook };
+
+/** A URL that gets a POST with JSON when an alarm starts or ends. */
+export interface Webhook {
+  /** https only. */
+  url: string;
+  /** The request header that contains the key, such as `authorization`. */
+  header: string;
+  /** The name of the secret in Secrets Manager whose text is the key. */
+  secretName: string;
 }
 
 /** An OpenID Connect issuer that signs with RSA. API Gateway must be able to read its discovery document over https. */
@@ -64,13 +121,19 @@ export const stages: readonly Stage[] = [
     name: 'dev',
     region: 'eu-central-1',
     corsOrigins: ['http://localhost:3000'],
-    throttling: { requestsPerSecond: 50, burst: 100 },
+    throttling: { requestsPerSecond: 500, burst: 500 },
+    dearThrottling: { requestsPerSecond: 20, burst: 40 },
+    domainLimit: { changesPerSecond: 50, burst: 500 }, // the end-to-end suite makes all its changes in one domain
+    accountConcurrency: 1_000,
+    reservedConcurrency: { reports: 10, lifecycleSteps: 5 },
     logLevel: 'DEBUG',
     logRetention: RetentionDays.ONE_WEEK,
     removalPolicy: RemovalPolicy.DESTROY,
     deletionProtection: false,
     terminationProtection: false,
     pointInTimeRecovery: false,
+    alarmTargets: 'none',
+    monthlyBudgetInDollars: 50,
     runTimes: { acceptInSeconds: 5 * minute, silenceInSeconds: 5 * minute, runInSeconds: day, stopInSeconds: 2 * minute },
     waits: { perStage: 20, perDomain: 20, concurrency: 30 },
     evidenceKeys: ['key-1'],
@@ -79,13 +142,19 @@ export const stages: readonly Stage[] = [
     name: 'staging',
     region: 'eu-central-1',
     corsOrigins: [],
-    throttling: { requestsPerSecond: 100, burst: 200 },
+    throttling: { requestsPerSecond: 1_000, burst: 1_000 },
+    dearThrottling: { requestsPerSecond: 50, burst: 100 },
+    domainLimit: { changesPerSecond: 40, burst: 80 },
+    accountConcurrency: 1_000,
+    reservedConcurrency: { reports: 20, lifecycleSteps: 10 },
     logLevel: 'INFO',
     logRetention: RetentionDays.ONE_MONTH,
     removalPolicy: RemovalPolicy.DESTROY,
     deletionProtection: false,
     terminationProtection: true,
     pointInTimeRecovery: true,
+    alarmTargets: 'none',
+    monthlyBudgetInDollars: 50,
     runTimes: { acceptInSeconds: 5 * minute, silenceInSeconds: 5 * minute, runInSeconds: 7 * day, stopInSeconds: 2 * minute },
     waits: { perStage: 50, perDomain: 25, concurrency: 70 },
     evidenceKeys: ['key-1'],
@@ -94,13 +163,19 @@ export const stages: readonly Stage[] = [
     name: 'prod',
     region: 'eu-central-1',
     corsOrigins: [],
-    throttling: { requestsPerSecond: 500, burst: 1000 },
+    throttling: { requestsPerSecond: 5_000, burst: 5_000 },
+    dearThrottling: { requestsPerSecond: 100, burst: 200 },
+    domainLimit: { changesPerSecond: 40, burst: 80 },
+    accountConcurrency: 1_000,
+    reservedConcurrency: { reports: 100, lifecycleSteps: 20 },
     logLevel: 'INFO',
     logRetention: RetentionDays.ONE_YEAR,
     removalPolicy: RemovalPolicy.RETAIN,
     deletionProtection: true,
     terminationProtection: true,
     pointInTimeRecovery: true,
+    alarmTargets: 'none', // name the people on duty before the first deployment: docs/deploy.md#alarms
+    monthlyBudgetInDollars: 1_000,
     runTimes: { acceptInSeconds: 10 * minute, silenceInSeconds: 10 * minute, runInSeconds: 30 * day, stopInSeconds: 5 * minute },
     waits: { perStage: 150, perDomain: 50, concurrency: 200 },
     evidenceKeys: ['key-1'],
@@ -110,4 +185,18 @@ export const stages: readonly Stage[] = [
 /** Returns the name of a stage's resource, such as a stack, a function or the state machine. */
 export function nameIn(stage: Stage, name: string): string {
   return `computations-${stage.name}-${name.replace('/', '-')}`;
+}
+
+/** Returns those who are told of the stage's alarms; nobody for `'none'`. */
+export function targetsOf({ alarmTargets = [] }: Stage): readonly AlarmTarget[] {
+  return alarmTargets === 'none' ? [] : alarmTargets;
+}
+
+export function webhooksOf(stage: Stage): Webhook[] {
+  return targetsOf(stage).flatMap((target) => ('webhook' in target ? [target.webhook] : []));
+}
+
+/** A fixed name, because the policy of the queue of undelivered events refers to it from another stack. */
+export function webhookRuleName(stage: Stage, number: number): string {
+  return nameIn(stage, `alarm-webhook-${number}`);
 }

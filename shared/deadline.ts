@@ -4,6 +4,12 @@ import { ServiceError } from './errors.ts';
 /** The longest time that a request, or one operation of a task, retries before it fails with `unavailable`. */
 export const maxTimeInMilliseconds = 5_000;
 
+/**
+ * The longest time that a request repeats what others keep changing. A function is held meanwhile, and all domains share the
+ * account's functions.
+ */
+export const maxRetryTimeInMilliseconds = 3_000;
+
 const firstPauseInMilliseconds = 15;
 const maxPauseInMilliseconds = 1_000;
 
@@ -12,11 +18,14 @@ export class Deadline {
   private readonly clock: Clock;
   private readonly startedAt: number;
   private readonly endsAt: number;
+  private readonly retriesEndAt: number;
 
-  constructor(milliseconds: number = maxTimeInMilliseconds, clock: Clock = systemClock) {
+  /** @param retryTime Default: until the deadline. */
+  constructor(milliseconds: number = maxTimeInMilliseconds, clock: Clock = systemClock, retryTime = milliseconds) {
     this.clock = clock;
     this.startedAt = clock.now();
     this.endsAt = this.startedAt + milliseconds;
+    this.retriesEndAt = this.startedAt + Math.min(milliseconds, retryTime);
   }
 
   /** Milliseconds since the deadline was set. */
@@ -36,7 +45,7 @@ export class Deadline {
   async tryToPause(attempt: number): Promise<boolean> {
     const bound = Math.min(maxPauseInMilliseconds, firstPauseInMilliseconds * 2 ** attempt);
     const pause = Math.random() * bound;
-    if (pause >= this.remaining) return false;
+    if (pause >= this.retriesEndAt - this.clock.now()) return false;
     await this.clock.wait(pause);
     return true;
   }

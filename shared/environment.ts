@@ -36,12 +36,24 @@ const variables = {
   get SIGNING_KEY_ARN() {
     return text('SIGNING_KEY_ARN');
   },
+  /** The key in KMS that seals private keys. */
+  get SEALING_KEY_ARN() {
+    return text('SEALING_KEY_ARN');
+  },
   /** The keys in KMS whose public keys are published, separated by commas. */
   get PUBLISHED_KEY_ARNS() {
     return text('PUBLISHED_KEY_ARNS');
   },
   get MEMBERSHIP_CLAIM() {
     return text('MEMBERSHIP_CLAIM');
+  },
+  /** The changes per second that a domain may make. If empty, there is no limit. */
+  get DOMAIN_CHANGES_PER_SECOND() {
+    return limit('DOMAIN_CHANGES_PER_SECOND');
+  },
+  /** The changes that a domain may make at once. */
+  get DOMAIN_BURST() {
+    return limit('DOMAIN_BURST');
   },
   get ACCEPT_TIMEOUT_SECONDS() {
     return seconds('ACCEPT_TIMEOUT_SECONDS');
@@ -81,6 +93,10 @@ function text(name: string): string {
 
 function seconds(name: string): number {
   return wholeNumber(name, /^[1-9][0-9]{0,7}$/, 'a whole number of seconds');
+}
+
+function limit(name: string): number | undefined {
+  return given(name) === '' ? undefined : wholeNumber(name, /^[1-9][0-9]{0,7}$/, 'a whole number');
 }
 
 function count(name: string): number {

@@ -77,6 +77,16 @@ export class ServiceError extends Error {
   }
 }
 
+/** The refusal of a request above a limit, with the headers that tell the limit and when to try again. */
+export class RateLimitError extends ServiceError {
+  readonly headers: Record<string, string>;
+
+  constructor(detail: string, headers: Record<string, string>) {
+    super('too_many_requests', detail);
+    this.headers = headers;
+  }
+}
+
 export function notFound(what: string): ServiceError {
   return new ServiceError('not_found', `No such ${what} in this domain.`);
 }

@@ -21,9 +21,13 @@ export function clockOf(invocation: Invocation | undefined): Clock {
   return invocation?.clock ?? systemClock;
 }
 
-/** Returns a deadline of 5 seconds from now, or less if the function's time limit is closer. */
-export function deadlineOfInvocation(invocation: Invocation | undefined): Deadline {
-  return new Deadline(Math.max(0, Math.min(maxTimeInMilliseconds, timeLeft(invocation))), clockOf(invocation));
+/**
+ * Returns a deadline of 5 seconds from now, or less if the function's time limit is closer.
+ * @param retryTime the milliseconds during which conflicts are retried. Default: until the deadline.
+ */
+export function deadlineOfInvocation(invocation: Invocation | undefined, retryTime?: number): Deadline {
+  const milliseconds = Math.max(0, Math.min(maxTimeInMilliseconds, timeLeft(invocation)));
+  return new Deadline(milliseconds, clockOf(invocation), retryTime);
 }
 
 /** Returns the milliseconds that an invocation may wait before its last operation, which has a deadline of 5 seconds. */

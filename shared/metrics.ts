@@ -21,19 +21,28 @@ export const metricUnits = {
   IdentityConflicts: 'Count',
   StreamsRefused: 'Count',
   ReportsDropped: 'Count',
+  /** What a scheduled task found to do. Dimension `task`. Written only if there is something. */
+  Waiting: 'Count',
+  /** Requests that a function answered 500 or 503. Dimension `endpoint`, and without it the sum of all endpoints. */
+  RequestsFailed: 'Count',
 } as const;
+
+export type MetricName = keyof typeof metricUnits;
+
+/** Metrics that are written without their dimensions as well, as a sum of the stage. */
+const summed = new Set<MetricName>(['RequestsFailed']);
 
 /**
  * Writes a metric to the log in CloudWatch's embedded metric format, with the stage as a dimension. Writes nothing if no
  * namespace is configured.
  */
-export function emitMetric(name: keyof typeof metricUnits, value: number, dimensions: Record<string, string> = {}): void {
+export function emitMetric(name: MetricName, value: number, dimensions: Record<string, string> = {}): void {
   const { STAGE, METRICS_NAMESPACE } = environment();
   if (!METRICS_NAMESPACE) return;
   const all = { stage: STAGE, ...dimensions };
   const metric = {
     Namespace: METRICS_NAMESPACE,
-    Dimensions: [Object.keys(all)],
+    Dimensions: summed.has(name) ? [Object.keys(all), ['stage']] : [Object.keys(all)],
     Metrics: [{ Name: name, Unit: metricUnits[name] }],
   };
   writeLine({ _aws: { Timestamp: Date.now(), CloudWatchMetrics: [metric] }, ...all, [name]: value });

@@ -8,6 +8,8 @@ export interface Uses {
   stateMachine?: readonly StateMachineAction[];
   /** Actions of KMS on the key that signs evidence. */
   signingKey?: readonly ('Sign' | 'GetPublicKey')[];
+  /** Actions of KMS on the key that seals private keys. */
+  sealingKey?: readonly ('GenerateDataKey' | 'Decrypt')[];
   /** Actions of KMS on all keys that sign or signed evidence. */
   publishedKeys?: readonly 'GetPublicKey'[];
 }

@@ -7,6 +7,7 @@ import { tenants } from './tenants.ts';
 import { transitionsOf } from './transitions.ts';
 import {
   behaviour,
+  metricsOfFailures,
   monthBills,
   runBills,
   stageBills,
@@ -97,13 +98,16 @@ ${monthTable(measured)}
 
 ## A month of a stage
 
-These costs do not depend on use, except that metrics by route (${measured.stage.routes} routes, 6 metrics each) are charged only for routes that were called in
-the month. Turning off \`detailedMetricsEnabled\` removes them, and the alarm of each endpoint with them.
+These costs do not depend on use. An alarm costs as much as the metrics that it watches. The alarm of an endpoint watches one: the
+requests that its function answered 500 or 503. Custom metrics are charged for the hours in which they are written. The table counts
+those of runs, reports and conflicts as if they were written in every hour. It leaves out those of failures (${metricsOfFailures.join(', ')}),
+which cost at most $${failurePrice()} for each endpoint that fails in every hour of the month.
 
 ${billTable(stage)}
 
 Not included: SQS, SNS and EventBridge (cents), the dashboard's log queries ($0.005 per GB scanned), stored logs ($0.03 per GB and month),
-Cognito ($0.015 per active user above 10,000), and KMS for the table's key.
+Cognito ($0.015 per active user above 10,000), requests to KMS ($0.03 per 10,000), and the secret of a webhook for alarms ($0.40). Budgets
+without actions are free. A gateway for CVMs runs beside the stage and is priced apart.
 
 ## Prices
 
@@ -150,6 +154,10 @@ function runTable(measured: Measured): string {
     ['cost', ...minutesOfRuns.map((minutes) => (minutes < 60 ? `${minutes} minutes` : `${minutes / 60} h`))],
     columns.map((bills) => new Map(Object.entries(bills).map(([what, bill]) => [what, dollars(bill) * 1000]))),
   );
+}
+
+function failurePrice(): string {
+  return dollars({ 'CloudWatch custom metric, month': 1 }).toFixed(2);
 }
 
 /** One every 30 seconds. */

@@ -22,8 +22,8 @@ const measuredSchema = v.object({
     memoryOfWaitsInMegabytes: v.number(),
     alarmMetrics: v.number(),
     dashboards: v.number(),
-    evidenceKeys: v.number(),
-    routes: v.number(),
+    /** KMS keys of the stage itself: those that sign evidence, and the one that seals private keys. AWS's own have no monthly price. */
+    keys: v.number(),
   }),
 });
 

@@ -146,13 +146,13 @@ export function monthBills(measured: Measured, tenant: Tenant): Record<string, B
 
 const minutesPerMonth = 30 * 24 * 60;
 
-/** Metrics of a route that CloudWatch counts as custom ones: Count, 4xx, 5xx, Latency, IntegrationLatency, DataProcessed. */
-const metricsPerRoute = 6;
+/** Metrics that a stage writes only while requests fail: charged for these hours alone. */
+export const metricsOfFailures = ['RequestsFailed'] as const;
 
-/** `RunsEnded` has one metric for each outcome. */
-const ownMetrics = Object.keys(metricUnits).length + 2;
+/** `RunsEnded` has one metric for each of three outcomes, `Waiting` one for each of two tasks. */
+const ownMetrics = Object.keys(metricUnits).length - metricsOfFailures.length + 2 + 1;
 
-/** What a stage costs by the month where nobody uses it, but for the metrics of routes, which begin with their first request. */
+/** The monthly cost of a stage that nobody uses. */
 export function stageBills(measured: Measured): Record<string, Bill> {
   const priced = pricedBy(measured);
   const cases: Record<(typeof schedules)[number]['name'], string> = {
@@ -162,9 +162,8 @@ export function stageBills(measured: Measured): Record<string, Bill> {
     'maintenance/migrate': 'maintenance/migrate, nothing to do',
   };
   return {
-    'metrics by route': { 'CloudWatch custom metric, month': measured.stage.routes * metricsPerRoute },
     alarms: { 'CloudWatch alarm metric, month': measured.stage.alarmMetrics },
-    'keys that sign evidence': { 'KMS key, month': measured.stage.evidenceKeys },
+    'keys of the stage': { 'KMS key, month': measured.stage.keys },
     dashboard: { 'CloudWatch dashboard, month': measured.stage.dashboards },
     'custom metrics': { 'CloudWatch custom metric, month': ownMetrics },
     schedules: addUp(schedules.map(({ name, everyMinutes }) => [minutesPerMonth / everyMinutes, priced(cases[name])])),

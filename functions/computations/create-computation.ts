@@ -3,29 +3,37 @@ import { computationEtag } from '../../shared/computations/computation-etag.ts';
 import { fieldsOf } from '../../shared/computations/computation.ts';
 import { createComputation } from '../../shared/computations/create-computation.ts';
 import { withCurrentServerKey } from '../../shared/computations/current-server-key.ts';
+import { describeComputation } from '../../shared/computations/describe-computation.ts';
+import { sealKey } from '../../shared/computations/sealed-key.ts';
 import { contract, route } from '../../shared/endpoints/computations/create-computation.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
+import { openKms } from '../../shared/kms.ts';
 
 export const handler = changeEndpoint(route, contract, {
-  change: async ({ path, body, caller, now, table }) => {
+  change: async ({ path, body, caller, now, table, deadline }) => {
     const owner = body.owner ?? caller.id;
     if (owner !== caller.id) requireAction(caller, 'administer');
     return await createComputation(table, {
       domain: path.domainID,
       fields: fieldsOf(body, { owner, approval: body.approval }),
       agent_config: body.agent_config,
+      seal: (key, id) => sealKey(openKms(deadline), id, key),
       consumers: body.consumers,
       by: caller.id,
       now,
     });
   },
-  reply: (computation, { path }) => ({
-    body: computation,
-    etag: computationEtag(computation),
-    headers: {
-      location: `/${path.domainID}/computations/${computation.id}`,
-      'HX-Location': `/computations/${computation.id}`,
-    },
-  }),
-  repeat: (computation, _, { path, caller, table }) => withCurrentServerKey(table, path.domainID, computation, caller),
+  reply: ({ row, definition }, { path, body, caller }) => {
+    const computation = describeComputation(row, definition, { caller, server_key: body.agent_config.server_key });
+    return {
+      body: computation,
+      etag: computationEtag(computation),
+      headers: {
+        location: `/${path.domainID}/computations/${computation.id}`,
+        'HX-Location': `/computations/${computation.id}`,
+      },
+    };
+  },
+  repeat: (computation, _, { path, caller, table, deadline }) =>
+    withCurrentServerKey(computation, { domain: path.domainID, caller, table, kms: openKms(deadline) }),
 });

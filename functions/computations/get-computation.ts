@@ -4,6 +4,7 @@ import { readDescribed } from '../../shared/computations/describe-computation.ts
 import { readComputation } from '../../shared/computations/find-computation.ts';
 import { contract, route } from '../../shared/endpoints/computations/get-computation.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
+import { openKms } from '../../shared/kms.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
 export const handler = endpoint(route, contract, async ({ path, query, caller, ifNoneMatch, deadline }) => {
@@ -13,7 +14,7 @@ export const handler = endpoint(route, contract, async ({ path, query, caller, i
     const etag = peekEtag(row);
     return ifNoneMatch?.(etag) ? { etag, notModified: true } : { etag, body: rowOf(row) };
   }
-  const computation = await readDescribed(table, path.domainID, path.id, caller);
+  const computation = await readDescribed(table, openKms(deadline), { domain: path.domainID, id: path.id, caller });
   const etag = computationEtag(computation);
   return ifNoneMatch?.(etag) ? { etag, notModified: true } : { etag, body: computation };
 });

@@ -14,6 +14,15 @@ const replacements: { file: RegExp; contents: (path: string) => string }[] = [
   { file: /@smithy\/core\/dist-es\/submodules\/checksum\/sha256\/Sha256Js\.js$/, contents: () => 'export class Sha256Js {}' },
   // Used only by the adaptive retry mode, which is off by default.
   { file: /@smithy\/core\/dist-es\/.*\/DefaultRateLimiter\.js$/, contents: () => 'export class DefaultRateLimiter {}' },
+  {
+    file: /@smithy\/core\/dist-es\/submodules\/retry\/util-retry\/AdaptiveRetryStrategy\.js$/,
+    contents: () => 'export class AdaptiveRetryStrategy {}',
+  },
+  // Used only by the client of S3, which no function has.
+  {
+    file: /@smithy\/core\/dist-es\/submodules\/endpoints\/middleware-endpoint\/service-customizations\/index\.js$/,
+    contents: () => 'export const resolveParamsForS3 = () => undefined;',
+  },
   // Used only on virtual machines without a configured region.
   {
     file: /@smithy\/core\/dist-es\/submodules\/config\/.*\/getInstanceMetadataRegion\.js$/,

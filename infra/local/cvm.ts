@@ -13,7 +13,7 @@ Lets a real CVM take runs from the service that runs on this machine. Set PORT t
             /etc/cocos/environment. Enrol it again to renew its certificate: the one before is refused then.
   revoke    removes the certificate from the CVM's registration. Its streams end within a minute.
 
-  --out     where to write the key and the certificates (default ./CVM)
+  --out     where to write the key and the certificates (default certificates/CVM)
   --key     the kind of key (default ec)`;
 
 await runCommand(usage, async () => {
@@ -42,7 +42,7 @@ await runCommand(usage, async () => {
     process.stdout.write(`The certificate of ${cvm} is revoked.\n`);
     return;
   }
-  process.stdout.write(await enrol(service, { domain, cvm, key, directory: resolve(options.out ?? cvm) }));
+  process.stdout.write(await enrol(service, { domain, cvm, key, directory: resolve(options.out ?? join('certificates', cvm)) }));
 });
 
 interface Request {

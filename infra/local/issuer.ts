@@ -68,7 +68,7 @@ export async function startIssuer({ claim, dataDirectory }: { claim: string; dat
             sub,
             aud: other ?? audience,
             client_id: other ?? audience,
-            token_use: 'id',
+            token_use: 'access',
             auth_time: payload.iat,
             jti: randomUUID(),
             ...(groups.length === 0 ? {} : { [claim]: groups }),

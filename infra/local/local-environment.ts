@@ -21,10 +21,11 @@ export interface Endpoints {
   kms: KeyService;
 }
 
-/** The service with the keys that sign evidence. */
+/** The service with the keys that sign evidence, and the key that seals private keys. */
 export interface KeyService {
   endpoint: string;
   signingKeyArn: string;
+  sealingKeyArn: string;
   /** The signing key and those that signed before it. */
   publishedKeyArns: string[];
 }
@@ -39,6 +40,7 @@ export function setEnvironment(endpoints: Endpoints, times: RunTimes, logLevel: 
     BUCKET_URL: `${endpoints.s3}/${local.bucketName}`,
     STATE_MACHINE_ARN: local.stateMachineArn,
     SIGNING_KEY_ARN: endpoints.kms.signingKeyArn,
+    SEALING_KEY_ARN: endpoints.kms.sealingKeyArn,
     PUBLISHED_KEY_ARNS: endpoints.kms.publishedKeyArns.join(','),
     MEMBERSHIP_CLAIM: local.membershipClaim,
     ACCEPT_TIMEOUT_SECONDS: String(times.acceptInSeconds),
@@ -47,6 +49,8 @@ export function setEnvironment(endpoints: Endpoints, times: RunTimes, logLevel: 
     WAITS_PER_DOMAIN: String(localWaits.perDomain),
     LOG_LEVEL: logLevel,
     METRICS_NAMESPACE: '', // nobody collects metrics here
+    DOMAIN_CHANGES_PER_SECOND: '', // one machine has no others to protect
+    DOMAIN_BURST: '',
     AWS_REGION: local.region,
     AWS_ACCESS_KEY_ID: localCredentials.accessKeyId,
     AWS_SECRET_ACCESS_KEY: localCredentials.secretAccessKey,

@@ -198,7 +198,7 @@ async function claimsOfSimulatedCvms(): Promise<Claim[]> {
 /** Ends the runs that were interrupted when the service last ended. @throws Error with the runs that it cannot end */
 async function endInterruptedRuns(invoke: InvokeFunction): Promise<void> {
   try {
-    await invoke('lifecycle/sweep-runs', { grace_in_seconds: 0 });
+    await invoke('lifecycle/sweep-runs', { grace_in_seconds: 0, most_calls: Number.MAX_SAFE_INTEGER });
   } catch (error) {
     const reasons = error instanceof AggregateError ? error.errors.map(String).join(' ') : String(error);
     throw new Error(`Cannot end the interrupted runs: ${reasons}`, { cause: error });

@@ -1,16 +1,19 @@
-import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
+import { MathExpression, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { tasks, type Task } from '../../shared/tasks/tasks.ts';
 import {
   apiFailureRate,
+  concurrentExecutions,
   endpointFailures,
   executionMetric,
   functionMetric,
+  serviceMetric,
   slowRequestRate,
   tableMetric,
   throttledFunctions,
+  unansweredRequests,
   undeliveredEvents,
   type Watched,
 } from './metrics.ts';
@@ -19,14 +22,20 @@ import { period, ServiceAlarm, type ServiceAlarmProps } from './service-alarm.ts
 /** Callers of endpoints and the state machine retry, so users lose something only after several failures. */
 const thresholdWithRetries = 3;
 
+/** Of the account's concurrent executions. */
+const shareOfConcurrency = 0.8;
+
+/** 10 retries a second: each waits up to a second, so they hold several functions all the time. */
+const conflictsPerPeriod = 3_000;
+
 /** An alarm for every endpoint, every task, and each service that they depend on. */
 export class Alarms extends Construct {
   readonly all: ServiceAlarm[] = [];
 
-  constructor(scope: Construct, id: string, watched: Watched, topic: ITopic) {
+  constructor(scope: Construct, id: string, watched: Watched, topics: readonly ITopic[]) {
     super(scope, id);
-    const alarm = (name: string, props: Omit<ServiceAlarmProps, 'stage' | 'topic'>) => {
-      this.all.push(new ServiceAlarm(this, name, { stage: watched.stage, topic, ...props }));
+    const alarm = (name: string, props: Omit<ServiceAlarmProps, 'stage' | 'topics'>) => {
+      this.all.push(new ServiceAlarm(this, name, { stage: watched.stage, topics, ...props }));
     };
 
     for (const [name, { loses }] of new Map(routes.map((route) => [route.name, route]))) {
@@ -54,10 +63,36 @@ export class Alarms extends Construct {
       runbook: 'the-sweep-does-not-run',
     });
     alarm('throttled-functions', {
-      metric: throttledFunctions(),
+      metric: throttledFunctions(watched),
       threshold: 1,
       loses: 'Some requests are answered 503, and commands reach CVMs late.',
       runbook: 'functions-are-throttled',
+    });
+    alarm('concurrency', {
+      metric: concurrentExecutions(),
+      threshold: Math.floor(watched.stage.accountConcurrency * shareOfConcurrency),
+      loses: 'Nothing yet. Beyond the limit of the account, requests are answered 503.',
+      runbook: 'functions-are-throttled',
+    });
+    alarm('conflicts', {
+      metric: serviceMetric(watched, 'ConflictsRetried'),
+      threshold: conflictsPerPeriod,
+      periods: 2,
+      loses: 'Changes are slow, and some are answered 503.',
+      runbook: 'changes-conflict',
+    });
+    alarm('purge-backlog', {
+      metric: serviceMetric(watched, 'Waiting', Stats.MAXIMUM, { task: 'maintenance/purge' }),
+      threshold: 1_000,
+      periods: 3,
+      loses: 'No immediate effect. Deleted data stays in storage longer than usual.',
+      runbook: 'a-backlog-grows',
+    });
+    alarm('content-backlog', {
+      metric: serviceMetric(watched, 'Waiting', Stats.MAXIMUM, { task: 'maintenance/collect-content' }),
+      threshold: 1_000,
+      loses: 'Uploads whose notification was lost stay pending for longer. Replaced content is still stored.',
+      runbook: 'a-backlog-grows',
     });
     alarm('api-failures', {
       metric: apiFailureRate(watched),
@@ -65,6 +100,12 @@ export class Alarms extends Construct {
       periods: 2,
       loses: 'One request in twenty fails, or more.',
       runbook: 'the-api-fails',
+    });
+    alarm('unanswered-requests', {
+      metric: unansweredRequests(watched),
+      threshold: thresholdWithRetries,
+      loses: 'Some requests are answered 5xx because a function does not start, times out or is throttled.',
+      runbook: 'functions-do-not-answer',
     });
     alarm('api-latency', {
       metric: slowRequestRate(watched, 3000),

@@ -58,7 +58,7 @@ export class ServiceDashboard extends Dashboard {
       ]),
       graph('Throttling and conflicts', [
         serviceMetric(watched, 'ConflictsRetried'),
-        throttledFunctions(),
+        throttledFunctions(watched),
         tableMetric(watched, 'ReadThrottleEvents'),
         tableMetric(watched, 'WriteThrottleEvents'),
         undeliveredEvents(watched),

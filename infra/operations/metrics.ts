@@ -1,9 +1,10 @@
 import { MathExpression, Metric, Stats, type IMetric } from 'aws-cdk-lib/aws-cloudwatch';
-import type { metricUnits } from '../../shared/metrics.ts';
+import type { MetricName } from '../../shared/metrics.ts';
 import { routes, type RouteName } from '../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../shared/http/route.ts';
 import type { FunctionName } from '../bundles/function-names.ts';
 import { metricsNamespace } from '../metrics-namespace.ts';
+import { schedules } from '../schedules.ts';
 import { nameIn, type Stage } from '../stages.ts';
 import { period } from './service-alarm.ts';
 
@@ -18,9 +19,9 @@ export interface Watched {
 export function functionMetric(
   { stage }: Watched,
   name: FunctionName,
-  metricName: 'Errors' | 'Invocations' | 'Duration',
+  metricName: 'Errors' | 'Invocations' | 'Duration' | 'Throttles',
+  statistic: string = metricName === 'Duration' ? Stats.percentile(99) : Stats.SUM,
 ): Metric {
-  const statistic = metricName === 'Duration' ? Stats.percentile(99) : Stats.SUM;
   return new Metric({
     namespace: 'AWS/Lambda',
     metricName,
@@ -31,9 +32,26 @@ export function functionMetric(
   });
 }
 
-/** Counts all functions of the account and region, because they share one limit. */
-export function throttledFunctions(): Metric {
-  return new Metric({ namespace: 'AWS/Lambda', metricName: 'Throttles', statistic: Stats.SUM, period });
+/**
+ * Counts all functions of the account and region, because they share one limit. Without the scheduled tasks, whose calls are
+ * refused while the one before still works.
+ */
+export function throttledFunctions(watched: Watched): IMetric {
+  const all = new Metric({ namespace: 'AWS/Lambda', metricName: 'Throttles', statistic: Stats.SUM, period });
+  const scheduled = Object.fromEntries(
+    schedules.map(({ name }, index) => [`task${index}`, functionMetric(watched, name, 'Throttles')]),
+  );
+  return new MathExpression({
+    expression: ['all', ...Object.keys(scheduled).map((id) => `FILL(${id}, 0)`)].join(' - '),
+    usingMetrics: { all, ...scheduled },
+    label: 'Throttles',
+    period,
+  });
+}
+
+/** The most executions at the same time, of all functions of the account and region. */
+export function concurrentExecutions(): Metric {
+  return new Metric({ namespace: 'AWS/Lambda', metricName: 'ConcurrentExecutions', statistic: Stats.MAXIMUM, period });
 }
 
 export function apiMetric(
@@ -54,50 +72,41 @@ export function apiFailureRate(watched: Watched): IMetric {
   });
 }
 
-/** The percentage of requests that take longer than this. Endpoints with the parameter `wait` do not count. */
+/** The number of requests that an endpoint's function answered 500 or 503. */
+export function endpointFailures(watched: Watched, name: RouteName): Metric {
+  return serviceMetric(watched, 'RequestsFailed', Stats.SUM, { endpoint: name });
+}
+
+/**
+ * The percentage of requests that take longer than this. Functions that hold requests do not count: their share is taken from
+ * their own metrics, because the API has none for each route.
+ */
 export function slowRequestRate(watched: Watched, milliseconds: number): IMetric {
   const slower = `TC(${milliseconds}:)`;
-  const waiting = routes.filter((route: Route) => route.waits);
+  const waiting = [...new Set(routes.filter((route: Route) => route.waits).map(({ name }) => name))];
   const withoutWaits = (all: string, name: string) => [all, ...waiting.map((_, index) => `FILL(${name}${index}, 0)`)].join(' - ');
+  const ofWaiting = (id: string, metricOf: (name: RouteName) => Metric) =>
+    Object.fromEntries(waiting.map((name, index) => [`${id}${index}`, metricOf(name)]));
   return new MathExpression({
     expression: `100 * (${withoutWaits('FILL(slow, 0)', 'slow')}) / (${withoutWaits('requests', 'requests')})`,
     usingMetrics: {
       slow: apiMetric(watched, 'Latency', slower),
       requests: apiMetric(watched, 'Count'),
-      ...Object.fromEntries(waiting.map((route, index) => [`slow${index}`, routeMetric(watched, route, 'Latency', slower)])),
-      ...Object.fromEntries(waiting.map((route, index) => [`requests${index}`, routeMetric(watched, route, 'Count')])),
+      ...ofWaiting('slow', (name) => functionMetric(watched, name, 'Duration', slower)),
+      ...ofWaiting('requests', (name) => functionMetric(watched, name, 'Invocations')),
     },
     label: `slower than ${milliseconds / 1000} s in percent`,
     period,
   });
 }
 
-/** The number of 5xx responses of an endpoint. Its function returned them, failed, was throttled or timed out. */
-export function endpointFailures(watched: Watched, name: RouteName): IMetric {
-  const metrics = routes.filter((route) => route.name === name).map((route) => routeMetric(watched, route, '5xx'));
-  const [only, ...others] = metrics;
-  if (only && others.length === 0) return only;
+/** The number of 5xx responses that no function wrote: it did not start, timed out, crashed or was throttled. */
+export function unansweredRequests(watched: Watched): IMetric {
   return new MathExpression({
-    expression: metrics.map((_, index) => `route${index}`).join(' + '),
-    usingMetrics: Object.fromEntries(metrics.map((metric, index) => [`route${index}`, metric])),
-    label: name,
+    expression: 'failed - FILL(answered, 0)',
+    usingMetrics: { failed: apiMetric(watched, '5xx'), answered: serviceMetric(watched, 'RequestsFailed') },
+    label: '5xx without an answer of a function',
     period,
-  });
-}
-
-function routeMetric(
-  { apiId }: Watched,
-  { method, path, name }: Route,
-  metricName: 'Count' | '5xx' | 'Latency',
-  statistic: string = Stats.SUM,
-): Metric {
-  return new Metric({
-    namespace: 'AWS/ApiGateway',
-    metricName,
-    dimensionsMap: { ApiId: apiId, Stage: '$default', Method: method, Resource: path },
-    statistic,
-    period,
-    label: name,
   });
 }
 
@@ -136,7 +145,7 @@ export function tableMetric({ tableName }: Watched, metricName: 'ReadThrottleEve
 /** A metric that the service's functions emit. */
 export function serviceMetric(
   { stage }: Watched,
-  metricName: keyof typeof metricUnits,
+  metricName: MetricName,
   statistic: string = Stats.SUM,
   dimensions: Record<string, string> = {},
 ): Metric {

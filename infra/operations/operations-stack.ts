@@ -1,14 +1,14 @@
-import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Topic } from 'aws-cdk-lib/aws-sns';
-import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
+import { Annotations } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { acknowledge } from '../acknowledge.ts';
 import type { ServiceStack } from '../service/service-stack.ts';
 import { StageStack } from '../stage-stack.ts';
-import { nameIn, type Stage } from '../stages.ts';
+import { targetsOf, webhooksOf, type Stage } from '../stages.ts';
 import type { StateStack } from '../state/state-stack.ts';
+import { addAlarmTopics } from './alarm-topics.ts';
+import { AlarmWebhook } from './alarm-webhook.ts';
 import { Alarms } from './alarms.ts';
 import { ServiceDashboard } from './dashboard.ts';
+import { MonthlyBudget } from './monthly-budget.ts';
 
 export interface OperationsStackProps {
   stage: Stage;
@@ -16,35 +16,28 @@ export interface OperationsStackProps {
   service: ServiceStack;
 }
 
-/** The service's alarms, the topic that they notify, and the dashboard. */
+/** The service's alarms, those whom they tell, the budget, and the dashboard. */
 export class OperationsStack extends StageStack {
   constructor(scope: Construct, id: string, { stage, state, service }: OperationsStackProps) {
     super(scope, id, stage, 'Computation management: alarms and dashboard');
-    const topic = new Topic(this, 'Topic', { topicName: nameIn(stage, 'alarms'), enforceSSL: true });
-    topic.addToResourcePolicy(publishedByAlarmsOf(this.account, topic.topicArn));
-    if (stage.alarmEmail) {
-      const subscription = topic.addSubscription(new EmailSubscription(stage.alarmEmail));
-      acknowledge(
-        subscription,
-        'Serverless-SNSRedrivePolicy',
-        'An undelivered email is useless later. The alarm itself stays visible.',
-      );
+    this.requireAlarmTargets(stage);
+    const { own, existing } = addAlarmTopics(this, stage, targetsOf(stage));
+    new MonthlyBudget(this, 'Budget', { stage, topic: existing[0] });
+    for (const [index, webhook] of webhooksOf(stage).entries()) {
+      const number = index + 1;
+      new AlarmWebhook(this, `Webhook${number}`, { stage, webhook, number });
     }
 
     const { apiId, stateMachineArn } = service;
     const watched = { stage, apiId, stateMachineArn, tableName: state.resources.tableName };
-    const alarms = new Alarms(this, 'Alarms', watched, topic);
+    const alarms = new Alarms(this, 'Alarms', watched, [own, ...existing]);
     new ServiceDashboard(this, 'Dashboard', watched, alarms);
   }
-}
 
-/** Lets the account's alarms publish. Topics with a policy, such as the one that enforces TLS, lose this default permission. */
-function publishedByAlarmsOf(account: string, topicArn: string): PolicyStatement {
-  return new PolicyStatement({
-    sid: 'AllowAlarms',
-    principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
-    actions: ['sns:Publish'],
-    resources: [topicArn],
-    conditions: { StringEquals: { 'aws:SourceAccount': account } },
-  });
+  private requireAlarmTargets(stage: Stage): void {
+    if (stage.alarmTargets === 'none' || targetsOf(stage).length > 0) return;
+    Annotations.of(this).addError(
+      `The stage ${stage.name} tells nobody of its alarms. Add a target to its alarmTargets in infra/stages.ts, or set them to 'none'.`,
+    );
+  }
 }

@@ -9,8 +9,11 @@ import { nameIn, type Stage } from '../stages.ts';
 export type RunbookHeading =
   | 'an-endpoint-fails'
   | 'a-task-fails'
+  | 'functions-do-not-answer'
   | 'the-sweep-does-not-run'
   | 'functions-are-throttled'
+  | 'changes-conflict'
+  | 'a-backlog-grows'
   | 'the-api-fails'
   | 'the-api-is-slow'
   | 'the-run-lifecycle-fails'
@@ -22,7 +25,8 @@ export const period = Duration.minutes(5);
 
 export interface ServiceAlarmProps {
   stage: Stage;
-  topic: ITopic;
+  /** They are told when the alarm starts and ends. */
+  topics: readonly ITopic[];
   metric: IMetric;
   /** The alarm triggers at this value or above. */
   threshold: number;
@@ -38,7 +42,7 @@ export interface ServiceAlarmProps {
 /** An alarm whose text says what users lose and names a heading of the runbook. */
 export class ServiceAlarm extends Alarm {
   constructor(scope: Construct, name: string, props: ServiceAlarmProps) {
-    const { stage, topic, metric, threshold, isTooLittle, periods, loses, runbook } = props;
+    const { stage, topics, metric, threshold, isTooLittle, periods, loses, runbook } = props;
     super(scope, name.replace('/', '-'), {
       alarmName: nameIn(stage, name),
       alarmDescription: `${loses} What to do: docs/runbook.md#${runbook}`,
@@ -50,7 +54,8 @@ export class ServiceAlarm extends Alarm {
         : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       treatMissingData: isTooLittle ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
     });
-    this.addAlarmAction(new SnsAction(topic));
-    this.addOkAction(new SnsAction(topic));
+    const actions = topics.map((topic) => new SnsAction(topic));
+    this.addAlarmAction(...actions);
+    this.addOkAction(...actions);
   }
 }

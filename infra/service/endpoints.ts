@@ -1,5 +1,5 @@
-import { Annotations, Duration } from 'aws-cdk-lib';
-import { HttpMethod, HttpNoneAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
+import { Duration } from 'aws-cdk-lib';
+import { HttpMethod, HttpNoneAuthorizer, type HttpRoute } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Construct } from 'constructs';
 import { routes } from '../../shared/endpoints/endpoints.ts';
@@ -8,6 +8,7 @@ import { acknowledge } from '../acknowledge.ts';
 import type { FunctionName } from '../bundles/function-names.ts';
 import type { Issuer, Stage } from '../stages.ts';
 import type { Resources } from './permissions.ts';
+import { reservedFor } from './reserved-concurrency.ts';
 import type { ServiceApi } from './service-api.ts';
 import { ServiceFunction, type CodeOf } from './service-function.ts';
 
@@ -29,32 +30,23 @@ const memoryOfWaitsInMegabytes = 256;
 export class Endpoints extends Construct {
   constructor(scope: Construct, id: string, props: EndpointsProps) {
     super(scope, id);
-    this.checkConcurrency(props.stage);
     const integrations = new Map<FunctionName, HttpLambdaIntegration>();
+    const added: HttpRoute[] = [];
     for (const route of routes) {
       const integration = integrations.get(route.name) ?? this.integrationOf(route, props);
       integrations.set(route.name, integration);
-      const added = props.api.http.addRoutes({
+      const routesOfApi = props.api.http.addRoutes({
         path: route.path,
         methods: [HttpMethod[route.method]],
         integration,
         authorizer: 'access' in route ? props.api.authorizer : new HttpNoneAuthorizer(),
       });
+      added.push(...routesOfApi);
       if ('access' in route) continue;
-      for (const construct of added)
+      for (const construct of routesOfApi)
         acknowledge(construct, 'AwsSolutions-APIG4', 'Public by design. It reveals nothing about any domain.');
     }
-  }
-
-  /** Prints what the account must have. A deployment to a smaller account fails. */
-  private checkConcurrency({ name, waits: { perStage, concurrency } }: Stage): void {
-    if (concurrency === undefined) return;
-    if (concurrency <= perStage) throw new TypeError(`${name}: waits.concurrency must be more than waits.perStage.`);
-    const reserved = new Set(routes.filter((route: Route) => route.waits).map((route) => route.name)).size * concurrency;
-    Annotations.of(this).addInfo(
-      `Reserves ${reserved} concurrent executions for functions that wait. Lambda keeps 100 unreserved, so the account needs a limit ` +
-        `of ${reserved + 100} or more in this region. See waits in docs/deploy.md.`,
-    );
+    props.api.throttleDearRoutes(props.stage, added);
   }
 
   private integrationOf(route: Route & { name: FunctionName }, props: EndpointsProps): HttpLambdaIntegration {
@@ -65,8 +57,9 @@ export class Endpoints extends Construct {
       resources,
       codeOf,
       timeout,
+      reservedConcurrency: reservedFor(route, stage),
       uses: route.uses,
-      ...(route.waits ? { memoryInMegabytes: memoryOfWaitsInMegabytes, concurrency: stage.waits.concurrency } : {}),
+      ...(route.waits ? { memoryInMegabytes: memoryOfWaitsInMegabytes } : {}),
     });
     return new HttpLambdaIntegration(route.name, lambda);
   }

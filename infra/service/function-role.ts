@@ -1,3 +1,4 @@
+import { Token } from 'aws-cdk-lib';
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
@@ -35,7 +36,9 @@ export class FunctionRole extends Role {
     acknowledge(this, 'Serverless-LambdaStarPermissions', traces);
     acknowledge(this, wildcard('*'), traces);
     if (uses.content) {
-      acknowledge(this, wildcard(`${nameIn(stage, 'content-arn')}/content/*`), 'Any object under content/, nothing else.');
+      const { contentArn } = resources;
+      const bucket = Token.isUnresolved(contentArn) ? nameIn(stage, 'content-arn') : contentArn;
+      acknowledge(this, wildcard(`${bucket}/content/*`), 'Any object under content/, nothing else.');
     }
     if (uses.stateMachine?.includes('DescribeExecution')) {
       const executions = `arn:aws:states:${stage.region}:<AWS::AccountId>:execution:${nameIn(stage, 'run-lifecycle')}:*`;

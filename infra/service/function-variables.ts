@@ -1,6 +1,6 @@
 import type { VariableName } from '../../shared/environment.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
-import type { Route } from '../../shared/http/route.ts';
+import { takesKey, type Route } from '../../shared/http/route.ts';
 import { tasks, type Task } from '../../shared/tasks/tasks.ts';
 import type { FunctionName } from '../bundles/function-names.ts';
 
@@ -10,15 +10,18 @@ export type DeployedVariable = Exclude<VariableName, 'AWS_REGION' | 'GATEWAY_POR
 /** Returns the variables of a function: those of all functions, and those that its row in the route or task table implies. */
 export function variablesOf(name: FunctionName): DeployedVariable[] {
   const task = (tasks as readonly Task[]).find((row) => row.name === name);
-  const route = (routes as readonly Route[]).find((row) => row.name === name);
+  const ofFunction = (routes as readonly Route[]).filter((row) => row.name === name);
+  const [route] = ofFunction;
   const uses = task?.uses ?? route?.uses ?? {};
   const variables: DeployedVariable[] = ['STAGE', 'SERVICE_VERSION', 'LOG_LEVEL', 'METRICS_NAMESPACE'];
   if (uses.table) variables.push('TABLE_NAME');
   if (uses.content) variables.push('BUCKET_URL');
   if (uses.stateMachine) variables.push('STATE_MACHINE_ARN');
   if (uses.signingKey) variables.push('SIGNING_KEY_ARN');
+  if (uses.sealingKey) variables.push('SEALING_KEY_ARN');
   if (uses.publishedKeys) variables.push('PUBLISHED_KEY_ARNS');
   if (route?.access) variables.push('MEMBERSHIP_CLAIM');
+  if (ofFunction.some(takesKey)) variables.push('DOMAIN_CHANGES_PER_SECOND', 'DOMAIN_BURST');
   if (route?.waits) variables.push('WAITS_PER_STAGE', 'WAITS_PER_DOMAIN');
   return [...variables, ...(task?.times ?? [])];
 }

@@ -9,12 +9,13 @@ export interface Resources {
   contentArn: string;
   stateMachineArn: string;
   signingKeyArn: string;
+  sealingKeyArn: string;
   publishedKeyArns: readonly string[];
 }
 
 /** Returns statements that allow exactly the actions in `uses`. */
 export function permissionsFor(uses: Uses, resources: Resources): PolicyStatement[] {
-  const { tableArn, contentArn, stateMachineArn, signingKeyArn, publishedKeyArns } = resources;
+  const { tableArn, contentArn, stateMachineArn, signingKeyArn, sealingKeyArn, publishedKeyArns } = resources;
   const actions = uses.stateMachine ?? [];
   return [
     ...allow('dynamodb', uses.table, tableArn),
@@ -31,6 +32,7 @@ export function permissionsFor(uses: Uses, resources: Resources): PolicyStatemen
       `${stateMachineArn.replace(':stateMachine:', ':execution:')}:*`,
     ),
     ...allow('kms', uses.signingKey, signingKeyArn),
+    ...allow('kms', uses.sealingKey, sealingKeyArn),
     ...allow('kms', uses.publishedKeys, ...publishedKeyArns),
   ];
 }

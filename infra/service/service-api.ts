@@ -6,13 +6,17 @@ import {
   HttpApi,
   HttpStage,
   LogGroupLogDestination,
+  type CfnStage,
   type CorsPreflightOptions,
+  type HttpRoute,
 } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpJwtAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { apiCors } from '../cors.ts';
+import { routes } from '../../shared/endpoints/endpoints.ts';
+import type { Route } from '../../shared/http/route.ts';
 import { nameIn, type Issuer, type Stage } from '../stages.ts';
 
 /** One entry per request, including requests that reach no function. */
@@ -30,14 +34,15 @@ const accessLogFormat = {
   integrationError: '$context.integrationErrorMessage',
   latency: '$context.responseLatency',
   integrationLatency: '$context.integrationLatency',
-  requestLength: '$context.requestLength',
   responseLength: '$context.responseLength',
+  dataProcessed: '$context.dataProcessed',
 };
 
 /** The HTTP API: authorizer, CORS, throttling, custom domain and access log. */
 export class ServiceApi extends Construct {
   readonly http: HttpApi;
   readonly authorizer: HttpJwtAuthorizer;
+  private readonly deployed: CfnStage;
 
   constructor(scope: Construct, id: string, { stage, issuer }: { stage: Stage; issuer: Issuer }) {
     super(scope, id);
@@ -59,14 +64,27 @@ export class ServiceApi extends Construct {
       stageName: '$default',
       autoDeploy: true,
       throttle: { rateLimit: stage.throttling.requestsPerSecond, burstLimit: stage.throttling.burst },
-      detailedMetricsEnabled: true,
+      detailedMetricsEnabled: false, // six custom metrics for each route; docs/cost.md
       accessLogSettings: {
         destination: new LogGroupLogDestination(accessLog),
         format: AccessLogFormat.custom(JSON.stringify(accessLogFormat)),
       },
       ...(domain ? { domainMapping: { domainName: domain } } : {}),
     });
+    this.deployed = deployed.node.defaultChild as CfnStage;
     new CfnOutput(this, 'Url', { value: stage.domain ? `https://${stage.domain.name}` : deployed.url.replace(/\/$/, '') });
+  }
+
+  /** CloudFormation must create the routes before the stage that throttles them. */
+  throttleDearRoutes({ dearThrottling }: Stage, created: readonly HttpRoute[]): void {
+    const dear = (routes as readonly Route[]).filter(({ isDear }) => isDear);
+    this.deployed.routeSettings = Object.fromEntries(
+      dear.map(({ method, path }) => [
+        `${method} ${path}`,
+        { ThrottlingRateLimit: dearThrottling.requestsPerSecond, ThrottlingBurstLimit: dearThrottling.burst },
+      ]),
+    );
+    this.deployed.node.addDependency(...created);
   }
 
   private domainOf({ name, certificateArn }: NonNullable<Stage['domain']>): DomainName {

@@ -1,4 +1,4 @@
-import { RemovalPolicy, type Duration } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import {
   ApplicationLogLevel,
   Architecture,
@@ -34,13 +34,18 @@ export interface ServiceFunctionProps {
   timeout: Duration;
   /** Default: 512. */
   memoryInMegabytes?: number;
-  /** The invocations at the same time that are reserved for this function, which are also its limit. Default: none. */
-  concurrency?: number | undefined;
+  /** Executions that only this function can use, and the most that it can have. Default: it shares those of the account. */
+  reservedConcurrency?: number | undefined;
+  /** Whether a schedule calls the function. A call that fails or comes too early is dropped, because the next one does its work. */
+  isScheduled?: boolean;
   /** Receives the events on which an asynchronously called function keeps failing. */
   deadLetterQueue?: IQueue;
 }
 
 const usualMemoryInMegabytes = 512;
+
+/** How Lambda treats calls that nobody waits for: it drops them instead of repeating them. */
+const onlyNow = { retryAttempts: 0, maxEventAge: Duration.seconds(60) };
 
 /**
  * A function of the service with its own role, log and traces. Its permissions and environment contain only what follows from
@@ -51,7 +56,7 @@ export class ServiceFunction extends Construct {
 
   constructor(scope: Construct, name: FunctionName, props: ServiceFunctionProps) {
     super(scope, name.replace('/', '-'));
-    const { stage, deadLetterQueue, concurrency, memoryInMegabytes = usualMemoryInMegabytes } = props;
+    const { stage, deadLetterQueue, reservedConcurrency, isScheduled, memoryInMegabytes = usualMemoryInMegabytes } = props;
     const functionName = nameIn(stage, name);
     const log = new LogGroup(this, 'Log', {
       logGroupName: `/aws/lambda/${functionName}`,
@@ -68,7 +73,6 @@ export class ServiceFunction extends Construct {
       architecture: Architecture.ARM_64,
       memorySize: memoryInMegabytes,
       timeout: props.timeout,
-      ...(concurrency === undefined ? {} : { reservedConcurrentExecutions: concurrency }),
       environment: environmentOf(name, props),
       role: role.withoutPolicyUpdates(),
       tracing: Tracing.ACTIVE,
@@ -76,9 +80,15 @@ export class ServiceFunction extends Construct {
       loggingFormat: LoggingFormat.JSON,
       applicationLogLevelV2: stage.logLevel === 'DEBUG' ? ApplicationLogLevel.DEBUG : ApplicationLogLevel.INFO,
       systemLogLevelV2: SystemLogLevel.INFO,
+      ...(reservedConcurrency === undefined ? {} : { reservedConcurrentExecutions: reservedConcurrency }),
+      ...(isScheduled ? onlyNow : {}),
       ...(deadLetterQueue ? { deadLetterQueue } : {}),
     });
-    if (!deadLetterQueue)
+    if (isScheduled) {
+      const reason = 'The next call of the schedule does its work.';
+      acknowledge(this.lambda, 'Serverless-LambdaDLQ', reason);
+      acknowledge(this.lambda, 'Serverless-LambdaAsyncFailureDestination', reason);
+    } else if (!deadLetterQueue)
       acknowledge(this.lambda, 'Serverless-LambdaDLQ', 'Its caller waits for the response and handles failures.');
   }
 }
@@ -93,8 +103,11 @@ function environmentOf(name: FunctionName, { stage, issuer, resources }: Service
     BUCKET_URL: resources.contentUrl,
     STATE_MACHINE_ARN: resources.stateMachineArn,
     SIGNING_KEY_ARN: resources.signingKeyArn,
+    SEALING_KEY_ARN: resources.sealingKeyArn,
     PUBLISHED_KEY_ARNS: resources.publishedKeyArns.join(','),
     MEMBERSHIP_CLAIM: issuer.membershipClaim,
+    DOMAIN_CHANGES_PER_SECOND: String(stage.domainLimit?.changesPerSecond ?? ''),
+    DOMAIN_BURST: String(stage.domainLimit?.burst ?? ''),
     ACCEPT_TIMEOUT_SECONDS: String(stage.runTimes.acceptInSeconds),
     STOP_TIMEOUT_SECONDS: String(stage.runTimes.stopInSeconds),
     WAITS_PER_STAGE: String(stage.waits.perStage),

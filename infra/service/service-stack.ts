@@ -1,9 +1,10 @@
-import { ArnFormat } from 'aws-cdk-lib';
+import { Annotations, ArnFormat, CfnOutput } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { StageStack } from '../stage-stack.ts';
 import type { Stage } from '../stages.ts';
 import type { StateStack } from '../state/state-stack.ts';
 import { Endpoints } from './endpoints.ts';
+import { faultsOfReservations } from './reserved-concurrency.ts';
 import { RunLifecycle, stateMachineName } from './run-lifecycle.ts';
 import { ServiceApi } from './service-api.ts';
 import type { CodeOf } from './service-function.ts';
@@ -24,6 +25,7 @@ export class ServiceStack extends StageStack {
 
   constructor(scope: Construct, id: string, { stage, state, codeOf }: ServiceStackProps) {
     super(scope, id, stage, 'Computation management: API, functions, run lifecycle');
+    this.checkReservations(stage);
     const { issuer, contentBucketName } = state;
     this.stateMachineArn = this.formatArn({
       service: 'states',
@@ -41,6 +43,18 @@ export class ServiceStack extends StageStack {
     const undelivered = new Undelivered(this, 'Undelivered', stage);
     const tasks = new Tasks(this, 'Tasks', { stage, issuer, resources, codeOf, undelivered });
     new RunLifecycle(this, 'RunLifecycle', { stage, stepFunction: (step) => tasks.named(`lifecycle/${step}`) });
+    new CfnOutput(this, 'StateMachineArn', { value: stateMachineArn });
+    new CfnOutput(this, 'UndeliveredUrl', { value: undelivered.queueUrl });
     new Triggers(this, 'Triggers', { tasks, contentBucketName, stateMachineArn, undelivered });
+  }
+
+  private checkReservations(stage: Stage): void {
+    for (const fault of faultsOfReservations(stage)) Annotations.of(this).addError(fault);
+    if (stage.reservedConcurrency !== 'none') return;
+    Annotations.of(this).addWarningV2(
+      'computations:nothing-reserved',
+      `The stage ${stage.name} reserves no concurrent executions. A busy domain can delay reports and the run lifecycle of all ` +
+        'others, and scheduled tasks can overlap.',
+    );
   }
 }

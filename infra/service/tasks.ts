@@ -5,6 +5,7 @@ import { Construct } from 'constructs';
 import { tasks, type Task, type TaskName } from '../../shared/tasks/tasks.ts';
 import type { Issuer, Stage } from '../stages.ts';
 import type { Resources } from './permissions.ts';
+import { reservedFor } from './reserved-concurrency.ts';
 import { ServiceFunction, type CodeOf } from './service-function.ts';
 
 export interface TasksProps {
@@ -31,12 +32,15 @@ export class Tasks extends Construct {
   }
 
   private functionOf(task: Task & { name: TaskName }, { undelivered, ...props }: TasksProps): LambdaFunction {
-    const isAwaited = task.trigger === 'state machine';
+    const { trigger } = task;
+    const isScheduled = typeof trigger === 'object';
     const { lambda } = new ServiceFunction(this, task.name, {
       ...props,
       uses: task.uses,
       timeout: Duration.seconds(task.timeoutInSeconds),
-      ...(isAwaited ? {} : { deadLetterQueue: undelivered }),
+      reservedConcurrency: reservedFor(task, props.stage),
+      isScheduled,
+      ...(isScheduled || trigger === 'state machine' ? {} : { deadLetterQueue: undelivered }),
     });
     return lambda;
   }

@@ -4,6 +4,7 @@ import { LambdaFunction as FunctionTarget, type LambdaFunctionProps } from 'aws-
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { uploadPrefix } from '../../shared/assets/content-store.ts';
+import { acknowledge } from '../acknowledge.ts';
 import { schedules } from '../schedules.ts';
 import type { Tasks } from './tasks.ts';
 
@@ -21,11 +22,12 @@ export class Triggers extends Construct {
     const delivery: LambdaFunctionProps = { deadLetterQueue: undelivered, maxEventAge: Duration.hours(6), retryAttempts: 20 };
 
     for (const { name, everyMinutes } of schedules) {
-      new Rule(this, name.replace('/', '-'), {
+      const rule = new Rule(this, name.replace('/', '-'), {
         description: `Calls ${name}`,
         schedule: Schedule.rate(Duration.minutes(everyMinutes)),
-        targets: [new FunctionTarget(tasks.named(name), delivery)],
+        targets: [new FunctionTarget(tasks.named(name), { maxEventAge: Duration.seconds(60), retryAttempts: 0 })],
       });
+      acknowledge(rule, 'Serverless-EventBusDLQ', 'The next call of the schedule does its work.');
     }
 
     new Rule(this, 'ContentArrived', {

@@ -22,9 +22,12 @@ const closed = {
   minimumTLSVersion: 1.2,
 } satisfies BucketProps;
 
+/** As long as point-in-time recovery reaches back, so that a restored row finds its object. */
+const daysUntilDeletedForGood = 35;
+
 /**
- * The bucket with the content of the assets. Without versioning, because keys are unique and objects are never overwritten. Every
- * access is logged. Every new object sends an event.
+ * The bucket with the content of the assets. Keys are unique and objects are never overwritten, so versions are only those that
+ * were deleted: kept for 35 days. Every access is logged. Every new object sends an event.
  */
 export class ContentBucket extends Bucket {
   constructor(scope: Construct, id: string, stage: Stage) {
@@ -39,7 +42,14 @@ export class ContentBucket extends Bucket {
       ...closed,
       removalPolicy: stage.removalPolicy,
       serverAccessLogsBucket: accessLogs as IBucket,
-      lifecycleRules: [{ abortIncompleteMultipartUploadAfter: Duration.days(1) }],
+      versioned: true,
+      lifecycleRules: [
+        {
+          abortIncompleteMultipartUploadAfter: Duration.days(1),
+          noncurrentVersionExpiration: Duration.days(daysUntilDeletedForGood),
+          expiredObjectDeleteMarker: true,
+        },
+      ],
       cors: stage.corsOrigins.length > 0 ? [corsOf(stage)] : [],
     });
     // The construct's `eventBridgeEnabled` would add a function. CloudFormation needs only this property.

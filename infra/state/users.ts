@@ -4,6 +4,8 @@ import { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
 import type { Issuer, Stage } from '../stages.ts';
 
+const membershipClaim = 'cognito:groups';
+
 /**
  * The user pool of a stage that has no external issuer. An administrator creates users and adds them to groups named
  * `<domainID>:<role>`. Cognito writes the groups into the access token, and the service needs nothing else.
@@ -41,11 +43,16 @@ export class Users extends Construct {
     this.issuer = {
       url: pool.userPoolProviderUrl,
       audience: [client.userPoolClientId],
-      membershipClaim: 'cognito:groups',
+      membershipClaim,
     };
     new CfnOutput(this, 'PoolId', { value: pool.userPoolId });
     new CfnOutput(this, 'ClientId', { value: client.userPoolClientId });
   }
+}
+
+/** Returns the issuer of a user pool in the stage's region that another stack or person has made. */
+export function issuerOfPool({ region }: Stage, { id, clientId }: { id: string; clientId: string }): Issuer {
+  return { url: `https://cognito-idp.${region}.amazonaws.com/${id}`, audience: [clientId], membershipClaim };
 }
 
 /** Clients exchange a password for a token by SRP, or with the account's credentials (`admin-initiate-auth`). */

@@ -23,9 +23,13 @@ const reserved = new Set(['', 'system', 'agent', 'computation-runner']);
  * `<domainID>:cvm:<cvmID>`, which allows what the role `cvm` does on that CVM alone. Memberships of other domains and unknown roles
  * are ignored.
  * @param cvmId the CVM in the path of the request
- * @throws ServiceError `unauthenticated` without a `sub`, `forbidden` without any role in the domain
+ * @throws ServiceError `unauthenticated` without a `sub` or for an ID token, `forbidden` without any role in the domain
  */
 export function callerOf(claims: Claims, membershipClaim: string, domain: string, cvmId?: string): Caller {
+  // Cognito's ID tokens pass the authorizer too: they have the same issuer, audience and groups.
+  if (claims['token_use'] !== undefined && claims['token_use'] !== 'access') {
+    throw new ServiceError('unauthenticated', 'The token is not an access token. Send the access token of the sign-in.');
+  }
   const id = claims['sub'];
   if (typeof id !== 'string' || reserved.has(id) || !id.isWellFormed() || Buffer.byteLength(id) > longestUserIdInBytes) {
     throw new ServiceError(

@@ -1,5 +1,5 @@
 import { canonicalDigest } from '../canonical-json.ts';
-import type { AgentConfig } from '../computations/agent-config.ts';
+import type { KeptAgentConfig } from '../computations/agent-config.ts';
 import type { StoredApproval } from '../manifest/approval.ts';
 import type { Inputs } from '../manifest/build-manifest.ts';
 import { neededApprovals, type NeededApproval } from './needed-approvals.ts';
@@ -15,7 +15,7 @@ export interface Moment {
 }
 
 /** Returns the digest of what an approval covers of the agent's configuration: all but its log level and its private key. */
-export function configDigest({ log_level: _level, server_key: _key, ...covered }: AgentConfig): string {
+export function configDigest({ log_level: _level, server_key: _key, ...covered }: KeptAgentConfig): string {
   return canonicalDigest(covered);
 }
 

@@ -1,6 +1,8 @@
 import * as v from 'valibot';
 import { strictObject } from '../strict-object.ts';
+import type { Item } from '../table/table.ts';
 import { text } from '../text.ts';
+import { keptKeyOf, sealedKeyAttributes, type KeptKey } from './kept-key.ts';
 
 const limitInBytes = 16 * 1024;
 const certificate = v.pipe(
@@ -47,23 +49,39 @@ export const agentConfigOutput = v.pipe(
 
 export type AgentConfig = v.InferOutput<typeof agentConfigInput>;
 
-export const defaultAgentConfig: AgentConfig = v.parse(agentConfigInput, {});
+/** The configuration with its private key as it is stored. */
+export type KeptAgentConfig = Omit<AgentConfig, 'server_key'> & { server_key: KeptKey | '' };
 
-/** @throws Error if the stored item is not an agent configuration */
-export function parseAgentConfig(stored: unknown): AgentConfig {
-  return stored === undefined ? defaultAgentConfig : v.parse(agentConfigForCvm, stored);
+export const defaultAgentConfig: AgentConfig & KeptAgentConfig = { ...v.parse(agentConfigInput, {}), server_key: '' };
+
+const stored = v.object({ agent_config: v.object(inputEntries) });
+
+/** Parses the item that contains a configuration. @throws Error if it is invalid */
+export function parseAgentConfig(item: Item | undefined): KeptAgentConfig {
+  if (item === undefined) return defaultAgentConfig;
+  const { agent_config } = v.parse(stored, item);
+  return { ...agent_config, server_key: keptKeyOf(item, agent_config.server_key) };
 }
 
-export function withoutServerKey(config: AgentConfig): Omit<AgentConfig, 'server_key'> {
+/** Returns the attributes that store a configuration, for parseAgentConfig. */
+export function agentConfigAttributes({ server_key, ...agent_config }: KeptAgentConfig): Item {
+  if (server_key === '') return { agent_config };
+  return { agent_config, ...sealedKeyAttributes(server_key) };
+}
+
+export function withoutServerKey<T extends { server_key: unknown }>(config: T): Omit<T, 'server_key'> {
   const { server_key: _, ...rest } = config;
   return rest;
 }
 
-/** Returns the names of the fields that differ. */
-export function changedConfigFields(before: AgentConfig, after: AgentConfig): (keyof AgentConfig)[] {
-  return (Object.keys(after) as (keyof AgentConfig)[]).filter((field) => before[field] !== after[field]);
+/** Returns the names of the fields that differ. Keys differ if their digests do. */
+export function changedConfigFields(before: KeptAgentConfig, after: KeptAgentConfig): (keyof AgentConfig)[] {
+  const digestIn = ({ server_key }: KeptAgentConfig) => (server_key === '' ? '' : server_key.digest);
+  return (Object.keys(after) as (keyof AgentConfig)[]).filter((field) =>
+    field === 'server_key' ? digestIn(before) !== digestIn(after) : before[field] !== after[field],
+  );
 }
 
-export function isDefaultAgentConfig(config: AgentConfig): boolean {
+export function isDefaultAgentConfig(config: KeptAgentConfig): boolean {
   return changedConfigFields(defaultAgentConfig, config).length === 0;
 }

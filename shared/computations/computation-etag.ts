@@ -4,6 +4,7 @@ import { etagOf } from '../etag.ts';
 import { computationSchema, rowOf, type Computation, type StoredComputation } from './computation.ts';
 import type { Definition } from './definition.ts';
 import { describeComputation } from './describe-computation.ts';
+import { digestOfKey } from './kept-key.ts';
 
 /**
  * Returns the entity tag of a computation as a caller sees it. It covers the configuration and the links themselves, not only the
@@ -11,7 +12,13 @@ import { describeComputation } from './describe-computation.ts';
  * the changed computation with them.
  */
 export function computationEtag(computation: Computation): string {
-  return etagOf(v.parse(computationSchema, computation));
+  const { server_key } = computation.agent_config;
+  return etagWith(computation, server_key ? digestOfKey(server_key) : server_key);
+}
+
+/** @param key the digest of the private key, so that comparing tags does not open it. Empty: no key. Undefined: not shown */
+function etagWith({ agent_config, ...computation }: Computation, key: string | undefined): string {
+  return etagOf(v.parse(computationSchema, { ...computation, agent_config: { ...agent_config, server_key: key } }));
 }
 
 /** Returns the entity tag of the row alone (`peek=true`). It covers the version, so that it stands for everything unseen too. */
@@ -21,5 +28,8 @@ export function peekEtag(row: StoredComputation): string {
 
 /** Returns the entity tags that endpoints 1, 3 and 4 give to the caller for this state. If-Match can name any of them. */
 export function etagsFor(caller: Caller, row: StoredComputation, definition: Definition): string[] {
-  return [computationEtag(describeComputation(row, definition, caller)), peekEtag(row)];
+  const { server_key } = definition.agent_config;
+  const digest = server_key === '' ? '' : server_key.digest;
+  const described = describeComputation(row, definition, { caller, server_key: digest });
+  return [etagWith(described, described.agent_config.server_key), peekEtag(row)];
 }

@@ -4,25 +4,34 @@ import { computationKeys, lists } from '../table/keys.ts';
 import { nextNumber } from '../lists/next-number.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction } from '../table/transaction.ts';
-import { isDefaultAgentConfig, type AgentConfig } from './agent-config.ts';
+import { agentConfigAttributes, isDefaultAgentConfig, type AgentConfig } from './agent-config.ts';
 import { addComputation } from './change-computation.ts';
-import type { Computation, ComputationFields } from './computation.ts';
+import type { ComputationFields, StoredComputation } from './computation.ts';
+import type { Definition } from './definition.ts';
+import type { SealKey } from './kept-key.ts';
 import { replaceConsumers } from './replace-consumers.ts';
 
 interface NewComputation {
   domain: string;
   fields: ComputationFields;
   agent_config: AgentConfig;
+  seal: SealKey;
   consumers: string[];
   by: string;
   /** RFC 3339, UTC, milliseconds. */
   now: string;
 }
 
+interface Created {
+  row: StoredComputation;
+  definition: Definition;
+}
+
 /** Creates a computation. Two round trips: one for its number, one for the transaction that writes everything. */
-export async function createComputation(table: Table, given: NewComputation): Promise<Kept<Computation>> {
-  const { domain, fields, agent_config, consumers, by, now } = given;
+export async function createComputation(table: Table, given: NewComputation): Promise<Kept<Created>> {
+  const { domain, fields, seal, consumers, by, now } = given;
   const id = numberedId(await nextNumber(table, lists.computations(domain)));
+  const agent_config = { ...given.agent_config, server_key: await seal(given.agent_config.server_key, id) };
   const row = {
     id,
     ...fields,
@@ -37,7 +46,12 @@ export async function createComputation(table: Table, given: NewComputation): Pr
   const transaction = new Transaction();
   const details = { name: fields.name, owner: fields.owner };
   await addComputation(table, transaction, { domain, row }, { originator: by, details, now });
-  if (!isDefaultAgentConfig(agent_config)) transaction.add({ put: { Item: { ...computationKeys.config(id), agent_config } } });
+  if (!isDefaultAgentConfig(agent_config)) {
+    transaction.add({ put: { Item: { ...computationKeys.config(id), ...agentConfigAttributes(agent_config) } } });
+  }
   replaceConsumers(transaction, { domain, id }, { before: [], after: consumers });
-  return await commitChange(table, transaction, { ...row, agent_config, consumers, assets: [] });
+  return await commitChange(table, transaction, {
+    row,
+    definition: { agent_config, consumers, algorithm: undefined, datasets: [] },
+  });
 }

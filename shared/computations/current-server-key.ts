@@ -1,20 +1,20 @@
 import type { Caller } from '../access/caller.ts';
+import type { Kms } from '../kms.ts';
 import { computationKeys } from '../table/keys.ts';
 import { getItem, type Table } from '../table/table.ts';
 import type { Computation } from './computation.ts';
 import { parseDefinition } from './definition.ts';
 import { mayReadServerKey } from './describe-computation.ts';
 import { computationKey, findComputation } from './find-computation.ts';
+import { openKey } from './sealed-key.ts';
 
 /**
  * Adds `server_key` as it is stored now to a computation that was kept without it, if the caller may read it now. One round
- * trip. A computation that has been deleted has no key.
+ * trip, and a call of KMS if there is a key. A computation that has been deleted has no key.
  */
 export async function withCurrentServerKey(
-  table: Table,
-  domain: string,
   computation: Computation,
-  caller: Caller,
+  { domain, caller, table, kms }: { domain: string; caller: Caller; table: Table; kms: Kms },
 ): Promise<Computation> {
   const { id, agent_config } = computation;
   const [item, config] = await Promise.all([
@@ -23,6 +23,7 @@ export async function withCurrentServerKey(
   ]);
   const row = findComputation(item, id);
   if (!row || !mayReadServerKey(row, caller)) return computation;
-  const { server_key } = parseDefinition(config ? [config] : []).agent_config;
+  const { agent_config: kept } = parseDefinition(config ? [config] : []);
+  const server_key = await openKey(kms, id, kept.server_key);
   return { ...computation, agent_config: { ...agent_config, server_key } };
 }

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { computationKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { queryPrefix, type Item, type Table } from '../table/table.ts';
-import { parseAgentConfig, type AgentConfig } from './agent-config.ts';
+import { parseAgentConfig, type KeptAgentConfig } from './agent-config.ts';
 
 const linkSchema = v.object({
   asset_id: v.string(),
@@ -17,7 +17,7 @@ const consumersSchema = v.object({ consumers: v.array(v.string()) });
 
 /** The parts of a computation that are stored outside its row. */
 export interface Definition {
-  agent_config: AgentConfig;
+  agent_config: KeptAgentConfig;
   /** The only result consumers beside the owner. Empty: not limited. */
   consumers: string[];
   algorithm: Link | undefined;
@@ -31,7 +31,7 @@ export function parseDefinition(items: Item[]): Definition {
   const config = items.find((item) => 'agent_config' in item);
   const named = items.find((item) => 'consumers' in item);
   return {
-    agent_config: parseAgentConfig(config?.['agent_config']),
+    agent_config: parseAgentConfig(config),
     consumers: named ? parseStored(consumersSchema, named, 'list of consumers').consumers : [],
     algorithm: links.find((link) => link.asset_type === 'algorithm'),
     datasets: links.filter((link) => link.asset_type === 'dataset').sort((a, b) => a.linked_as - b.linked_as),

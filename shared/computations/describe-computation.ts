@@ -1,21 +1,27 @@
 import type { Caller } from '../access/caller.ts';
+import type { Kms } from '../kms.ts';
 import { withoutServerKey } from './agent-config.ts';
 import type { Computation, StoredComputation } from './computation.ts';
 import { readDefinition, type Definition } from './definition.ts';
 import { readComputation } from './find-computation.ts';
 import type { Table } from '../table/table.ts';
+import { openKey } from './sealed-key.ts';
 
 /** Only editors see `server_key` (docs/contract.md, section 2). */
 export function mayReadServerKey({ owner }: StoredComputation, caller: Caller): boolean {
   return caller.actions.has('edit') || caller.id === owner;
 }
 
-/** Builds the computation that the caller may see. */
-export function describeComputation(row: StoredComputation, definition: Definition, caller: Caller): Computation {
+/** Builds the computation that the caller may see. @param server_key in plain text, shown if the caller may read it */
+export function describeComputation(
+  row: StoredComputation,
+  definition: Definition,
+  { caller, server_key }: { caller: Caller; server_key: string },
+): Computation {
   const { agent_config, consumers, algorithm, datasets } = definition;
   return {
     ...row,
-    agent_config: mayReadServerKey(row, caller) ? agent_config : withoutServerKey(agent_config),
+    agent_config: { ...withoutServerKey(agent_config), ...(mayReadServerKey(row, caller) ? { server_key } : {}) },
     consumers,
     assets: [...(algorithm ? [algorithm] : []), ...datasets].map(({ asset_id, file_name, asset_type }) => ({
       id: asset_id,
@@ -25,11 +31,18 @@ export function describeComputation(row: StoredComputation, definition: Definiti
   };
 }
 
+interface ReadRequest {
+  domain: string;
+  id: string;
+  caller: Caller;
+}
+
 /**
- * Reads the computation that the caller may see. One round trip.
+ * Reads the computation that the caller may see. One round trip, and a call of KMS if that includes a private key.
  * @throws ServiceError `not_found`
  */
-export async function readDescribed(table: Table, domain: string, id: string, caller: Caller): Promise<Computation> {
+export async function readDescribed(table: Table, kms: Kms, { domain, id, caller }: ReadRequest): Promise<Computation> {
   const [row, definition] = await Promise.all([readComputation(table, domain, id), readDefinition(table, id)]);
-  return describeComputation(row, definition, caller);
+  const kept = mayReadServerKey(row, caller) ? definition.agent_config.server_key : '';
+  return describeComputation(row, definition, { caller, server_key: await openKey(kms, id, kept) });
 }

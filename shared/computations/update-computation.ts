@@ -4,10 +4,11 @@ import { commitChange, type Kept } from '../table/commit-change.ts';
 import { computationKeys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
-import { changedConfigFields, type AgentConfig } from './agent-config.ts';
+import { agentConfigAttributes, changedConfigFields, type AgentConfig, type KeptAgentConfig } from './agent-config.ts';
 import { readToChange, replaceFields } from './change-computation.ts';
 import type { ComputationFields, StoredComputation } from './computation.ts';
 import { readDefinition, type Definition } from './definition.ts';
+import { digestOfKey, type SealKey } from './kept-key.ts';
 import { isSameList, replaceConsumers } from './replace-consumers.ts';
 
 interface Replacement {
@@ -29,6 +30,8 @@ interface UpdateRequest {
   by: string;
   /** RFC 3339, UTC, milliseconds. */
   now: string;
+  /** Seals a private key. Called only if the key differs from the stored one. */
+  seal: SealKey;
   /** Called with the current computation. Returns what to write, or throws to refuse the request. */
   decide: (current: StoredComputation, definition: Definition) => Replacement;
 }
@@ -37,11 +40,15 @@ interface UpdateRequest {
  * Replaces the fields that users set. Three round trips. A request that changes nothing writes nothing.
  * @throws ServiceError `not_found`, and any error that `decide` throws
  */
-export async function updateComputation(table: Table, { domain, id, by, now, decide }: UpdateRequest): Promise<Kept<Updated>> {
+export async function updateComputation(
+  table: Table,
+  { domain, id, by, now, seal, decide }: UpdateRequest,
+): Promise<Kept<Updated>> {
   return await withFreshReads(table, async (table) => {
     const computation = await readToChange(table, domain, id);
     const definition = await readDefinition(table, id); // read after the row, so that the row's version guards it
-    const { fields, agent_config, consumers, permitted } = decide(computation.row, definition);
+    const { fields, agent_config: given, consumers, permitted } = decide(computation.row, definition);
+    const agent_config = await keptConfig(given, definition.agent_config, (key) => seal(key, id));
     const changedConfig = changedConfigFields(definition.agent_config, agent_config);
     const changedConsumers = isSameList(definition.consumers, consumers) ? [] : ['consumers'];
     const changedParts = [...changedConfig.map((name) => `agent_config.${name}`), ...changedConsumers];
@@ -50,10 +57,21 @@ export async function updateComputation(table: Table, { domain, id, by, now, dec
     if (!first) return await commitChange(table, transaction, { row: computation.row, definition, permitted });
 
     const row = await replaceFields(table, transaction, computation, fields, { events: [first, ...others], now });
-    if (changedConfig.length > 0) transaction.add({ put: { Item: { ...computationKeys.config(id), agent_config } } });
+    if (changedConfig.length > 0) {
+      transaction.add({ put: { Item: { ...computationKeys.config(id), ...agentConfigAttributes(agent_config) } } });
+    }
     replaceConsumers(transaction, { domain, id }, { before: definition.consumers, after: consumers });
     return await commitChange(table, transaction, { row, definition: { ...definition, agent_config, consumers }, permitted });
   });
+}
+
+async function keptConfig(
+  given: AgentConfig,
+  { server_key: kept }: KeptAgentConfig,
+  seal: (key: string) => ReturnType<SealKey>,
+): Promise<KeptAgentConfig> {
+  const isSame = kept !== '' && kept.sealed !== undefined && kept.digest === digestOfKey(given.server_key);
+  return { ...given, server_key: isSame ? kept : await seal(given.server_key) };
 }
 
 /** `updated` contains the names of the fields, never their values: one may be a private key. A new owner has its own event. */

@@ -2,18 +2,19 @@ import { Deadline } from '../deadline.ts';
 import { log } from '../logger.ts';
 import type { Table } from '../table/table.ts';
 
-/** Together with the deletion before, less than API Gateway waits. */
-const timeInMilliseconds = 15_000;
+/** Together with the deletion before, less than 3 seconds. */
+const timeInMilliseconds = 1_500;
 
 /**
- * Runs the part of a recorded purge that a deletion does at once, for up to 15 seconds. A failure is only logged, because the
- * deletion has succeeded and the scheduled purge does the rest.
+ * Runs the part of a recorded purge that a deletion does at once, for up to 1.5 seconds. The scheduled purge does the rest. A
+ * failure is only logged, because the deletion has succeeded.
  */
 export async function beginPurge(table: Table, work: (table: Table) => Promise<void>): Promise<void> {
   const deadline = new Deadline(timeInMilliseconds);
   try {
     await work({ ...table, deadline: () => deadline });
   } catch (error) {
-    log('WARN', 'The purge failed and will be retried.', {}, error);
+    if (deadline.remaining > 0) log('WARN', 'The purge failed and will be retried.', {}, error);
+    else log('INFO', 'The purge continues in the background.');
   }
 }

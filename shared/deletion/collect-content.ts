@@ -2,6 +2,7 @@ import { findAsset, assetKey } from '../assets/read-asset.ts';
 import { dropContentCheck, dueContentChecks } from '../assets/content-check.ts';
 import { deleteContent, ownerOfContent, type ContentStore } from '../assets/content-store.ts';
 import { receiveUpload } from '../assets/receive-upload.ts';
+import { emitMetric } from '../metrics.ts';
 import { getItem, type Table } from '../table/table.ts';
 import { transact } from '../table/transaction.ts';
 
@@ -15,6 +16,7 @@ import { transact } from '../table/transaction.ts';
  */
 export async function collectContent(table: Table, store: ContentStore, now: string): Promise<number> {
   const due = await dueContentChecks(table, now);
+  if (due.length > 0) emitMetric('Waiting', due.length, { task: 'maintenance/collect-content' });
   const failures: unknown[] = [];
   for (const check of due) {
     try {

@@ -1,17 +1,18 @@
 import type { Permitted } from '../access/caller.ts';
 import type { StoredAsset } from '../assets/asset.ts';
 import { removeAsset } from '../assets/change-asset.ts';
+import { closeAsset, reopenAsset } from '../assets/closing-assets.ts';
 import { readAssetToChange } from '../assets/read-asset.ts';
 import { changeInputs } from '../computations/change-computation.ts';
 import { isActive } from '../computations/run.ts';
 import { conflict, preconditionFailed, type ServiceError } from '../errors.ts';
-import { readLinkedComputations } from '../links/linked-computations.ts';
-import { unlinkAsset } from '../links/unlink-asset.ts';
+import { readLinkedIds, readRows } from '../links/linked-computations.ts';
+import { readClaimsOfDomain } from '../runs/claim.ts';
 import { readRun } from '../runs/read-run.ts';
 import { commitChange, refuseRepeat, withoutAnswer, type Kept } from '../table/commit-change.ts';
 import { assetKeys, purgeKeys } from '../table/keys.ts';
 import { queryPartition, type Table } from '../table/table.ts';
-import { Transaction, withFreshReads } from '../table/transaction.ts';
+import { transact, Transaction, withFreshReads } from '../table/transaction.ts';
 import { beginPurge } from './begin-purge.ts';
 import { purgeAssetLinks, type AssetPurge } from './purge-asset.ts';
 
@@ -27,24 +28,16 @@ interface DeleteRequest {
   isNamed?: ((asset: StoredAsset) => boolean) | undefined;
 }
 
-/** The number of links that fit into the transaction that deletes the asset. Further links are removed before it. */
+/** The number of links that fit into the transaction that deletes the asset. */
 const linksPerTransaction = 90;
 
 /**
- * Deletes an asset. It disappears from all reads at once; its links and content are purged afterwards.
+ * Deletes an asset. It disappears from all reads at once. Its links and content are purged afterwards: at once as far as time
+ * allows, the rest by the scheduled purge.
  * @throws ServiceError `not_found`; `conflict` if an active run uses it; `precondition_failed`
  */
 export async function deleteAsset(table: Table, request: DeleteRequest): Promise<Kept<Deleted>> {
-  const { deadline: _, ...patient } = table; // for work that is divided: a deadline for each part
-  let deleted = await deleteUnlessLinkedWidely(table, request);
-  while (deleted.surplus) {
-    await refuseRepeat(patient);
-    const { domain, id: assetId, by, now, permit } = request;
-    for (const computationId of deleted.surplus) {
-      await unlinkAsset(withoutAnswer(patient), { domain, assetId, computationId, by, now, permit });
-    }
-    deleted = await deleteUnlessLinkedWidely(patient, request);
-  }
+  const deleted = (await deleteUnlessLinkedWidely(table, request)) ?? (await deleteLinkedWidely(table, request));
   const { purge } = deleted;
   await beginPurge(table, (table) => purgeAssetLinks(table, purge));
   return deleted;
@@ -55,42 +48,77 @@ interface Deleted {
   permitted: Permitted;
 }
 
-/** The computations whose links do not fit into the transaction. Nothing was deleted. */
-interface LinkedWidely {
-  surplus: string[];
-}
-
-async function deleteUnlessLinkedWidely(
-  table: Table,
-  request: DeleteRequest,
-): Promise<(Kept<Deleted> & { surplus?: never }) | LinkedWidely> {
-  const { domain, id, by, now, permit, isNamed } = request;
+/**
+ * Deletes the asset, and changes the version of every linked computation, so that no run starts that has read the asset before.
+ * @returns undefined if there are too many links for that
+ */
+async function deleteUnlessLinkedWidely(table: Table, request: DeleteRequest): Promise<Kept<Deleted> | undefined> {
+  const { domain, id, permit, isNamed } = request;
   return await withFreshReads(table, async (table) => {
     const asset = await readAssetToChange(table, domain, id);
     const permitted = permit(asset);
+    const linked = await readLinkedIds(table, id, { limit: linksPerTransaction + 1 });
+    if (linked.length > linksPerTransaction) return undefined;
     await refuseWhileUsed(table, domain, id);
-    const computations = await readLinkedComputations(table, domain, id);
+    const computations = await readRows(table, domain, linked);
     for (const { status, run } of computations) if (isActive(status)) throw inUse(run?.id);
     if (isNamed && !isNamed(asset)) throw preconditionFailed();
-    if (computations.length > linksPerTransaction) {
-      return { surplus: computations.slice(linksPerTransaction).map((computation) => computation.id) };
-    }
-    const purge: AssetPurge = {
-      domain,
-      id,
-      file_name: asset.file_name,
-      asset_type: asset.asset_type,
-      content_key: asset.content_key,
-      upload_key: asset.upload_key,
-      by,
-      at: now,
-    };
-    const transaction = new Transaction();
-    removeAsset(transaction, domain, asset);
-    transaction.add({ put: { Item: { ...purgeKeys.purge('asset', id), ...purge } } });
+    const { transaction, purge } = removal(asset, request);
     for (const row of computations) changeInputs(transaction, { domain, row }, { addedDatasets: 0 });
     return await commitChange(table, transaction, { purge, permitted });
   });
+}
+
+/**
+ * Deletes an asset with any number of links. First keeps it out of runs that start from now on. Then every run that uses it has
+ * a claim, so that the linked computations need not be read.
+ */
+async function deleteLinkedWidely(table: Table, request: DeleteRequest): Promise<Kept<Deleted>> {
+  const { domain, id, now, permit, isNamed } = request;
+  await refuseRepeat(table);
+  permit(await readAssetToChange(table, domain, id));
+  const closing = await closeAsset(withoutAnswer(table), { domain, id }, now);
+  try {
+    return await withFreshReads(table, async (table) => {
+      const asset = await readAssetToChange(table, domain, id);
+      const permitted = permit(asset);
+      await refuseWhileUsed(table, domain, id);
+      await refuseWhileLinkedOnesRun(table, domain, id);
+      if (isNamed && !isNamed(asset)) throw preconditionFailed();
+      const { transaction, purge } = removal(asset, request);
+      transaction.add(...reopenAsset(closing));
+      return await commitChange(table, transaction, { purge, permitted });
+    });
+  } catch (error) {
+    await transact(withoutAnswer(table), reopenAsset(closing)).catch(() => undefined); // it reopens by itself, later
+    throw error;
+  }
+}
+
+/** Returns a transaction that removes the asset's row and records the purge of everything else. */
+function removal(asset: StoredAsset, { domain, by, now }: DeleteRequest): { transaction: Transaction; purge: AssetPurge } {
+  const purge: AssetPurge = {
+    domain,
+    id: asset.id,
+    file_name: asset.file_name,
+    asset_type: asset.asset_type,
+    content_key: asset.content_key,
+    upload_key: asset.upload_key,
+    by,
+    at: now,
+  };
+  const transaction = new Transaction();
+  removeAsset(transaction, domain, asset);
+  transaction.add({ put: { Item: { ...purgeKeys.purge('asset', asset.id), ...purge } } });
+  return { transaction, purge };
+}
+
+/** @throws ServiceError `conflict` if a linked computation has an active run */
+async function refuseWhileLinkedOnesRun(table: Table, domain: string, assetId: string): Promise<void> {
+  const claims = await readClaimsOfDomain(table, domain);
+  const linked = new Set(claims.length > 0 ? await readLinkedIds(table, assetId) : []);
+  const [claim] = claims.filter(({ computation_id }) => linked.has(computation_id));
+  if (claim) throw inUse(claim.run_id);
 }
 
 function inUse(runId: string | undefined): ServiceError {

@@ -6,6 +6,7 @@ import { indexedLists } from '../lists/indexed-list.ts';
 import { assetKeys, indexKeys, listKeys, lists } from '../table/keys.ts';
 import { queryPrefix, type Table } from '../table/table.ts';
 import { deletePartition } from './delete-partition.ts';
+import { inParallel } from './in-parallel.ts';
 
 /** A recorded purge. It contains what the purge needs of the asset's deleted row. */
 export const assetPurge = v.object({
@@ -23,15 +24,16 @@ export type AssetPurge = v.InferOutput<typeof assetPurge>;
 /** Removes the links of a deleted asset and records an event for each. Readers could still see these links. */
 export async function purgeAssetLinks(table: Table, purge: AssetPurge): Promise<void> {
   const list = lists.linkedComputations(purge.id);
-  for (const link of await queryPrefix(table, list.pk, listKeys.prefixes.row)) {
-    await unlinkDeletedAsset(table, {
+  const links = await queryPrefix(table, list.pk, listKeys.prefixes.row);
+  await inParallel(links, (link) =>
+    unlinkDeletedAsset(table, {
       domain: purge.domain,
       asset: purge,
       computationId: String(link['id']),
       by: purge.by,
       now: purge.at,
-    });
-  }
+    }),
+  );
 }
 
 /** Removes everything that is left of a deleted asset, including its content. Safe to repeat and to interrupt. */

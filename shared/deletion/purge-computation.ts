@@ -9,6 +9,7 @@ import { deleteItems, getItem, queryPartition, queryPrefix, type Table } from '.
 import { ConditionFailedError, Transaction } from '../table/transaction.ts';
 import { mirrorsOf } from '../todo/mirrors.ts';
 import { deletePartition } from './delete-partition.ts';
+import { inParallel } from './in-parallel.ts';
 
 export const computationPurge = v.object({
   domain: v.string(),
@@ -20,24 +21,27 @@ export const computationPurge = v.object({
 });
 export type ComputationPurge = v.InferOutput<typeof computationPurge>;
 
-/** Removes the runs and links of a deleted computation from their lists, where readers could still see them. */
+/** Removes the links and runs of a deleted computation from their lists, where readers could still see them. Links first: they are few. */
 export async function purgeListings(table: Table, { domain, id, deleted_as }: ComputationPurge): Promise<void> {
+  const links = await queryPrefix(table, computationKeys.partition(id), computationKeys.prefixes.part);
+  await inParallel(
+    links.filter((item) => 'asset_id' in item),
+    async (link) => {
+      const transaction = new Transaction();
+      removeFromLinked(transaction, String(link['asset_id']), { computation: computationNumber(id), version: lastVersion });
+      await commitOnce(table, transaction);
+    },
+  );
   const snapshots = await queryPrefix(table, runKeys.partition(id), runKeys.prefixes.snapshot, { attributes: ['run_id'] });
-  for (const snapshot of snapshots) {
+  await inParallel(snapshots, async (snapshot) => {
     const runId = String(snapshot['run_id']);
     const key = runKey(domain, runId);
     const run = key && findRun(await getItem(table, key), runId);
-    if (!run) continue;
+    if (!run) return;
     const transaction = new Transaction();
     removeRun(transaction, domain, run, deleted_as);
     await commitOnce(table, transaction);
-  }
-  const links = await queryPrefix(table, computationKeys.partition(id), computationKeys.prefixes.part);
-  for (const link of links.filter((item) => 'asset_id' in item)) {
-    const transaction = new Transaction();
-    removeFromLinked(transaction, String(link['asset_id']), { computation: computationNumber(id), version: lastVersion });
-    await commitOnce(table, transaction);
-  }
+  });
 }
 
 /** Removes everything that is left of a deleted computation. Safe to repeat and to interrupt. */

@@ -7,6 +7,7 @@ import { isActive, type Run } from '../computations/run.ts';
 import { conflict, notFound } from '../errors.ts';
 import type { Event } from '../events/event.ts';
 import { readEvents } from '../events/read-events.ts';
+import type { Kms } from '../kms.ts';
 import { runSnapshot } from '../manifest/run-snapshot.ts';
 import { findRun, runKey } from '../runs/read-run.ts';
 import { runKeys } from '../table/keys.ts';
@@ -15,7 +16,7 @@ import { readSettled } from '../table/read-settled.ts';
 import { getItem, type Item, type Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { statementSchema, type Evidence, type Statement } from './evidence.ts';
-import { sign, type SigningKeys } from './signing-key.ts';
+import { sign } from './signing-key.ts';
 import { parseEvidence, putEvidence } from './stored-evidence.ts';
 
 interface EvidenceRequest {
@@ -32,11 +33,11 @@ interface EvidenceRequest {
  * a statement that is not stored, so a crash in between leaves nothing behind.
  * @throws ServiceError `not_found`; `conflict` while the run is active; `unavailable`
  */
-export async function readEvidence(table: Table, keys: SigningKeys, request: EvidenceRequest): Promise<Evidence> {
-  return await withFreshReads(table, (table) => readOrMake(table, keys, request));
+export async function readEvidence(table: Table, kms: Kms, request: EvidenceRequest): Promise<Evidence> {
+  return await withFreshReads(table, (table) => readOrMake(table, kms, request));
 }
 
-async function readOrMake(table: Table, keys: SigningKeys, request: EvidenceRequest): Promise<Evidence> {
+async function readOrMake(table: Table, kms: Kms, request: EvidenceRequest): Promise<Evidence> {
   const { domain, computationId, runId } = request;
   const rowKey = computationKey(domain, computationId);
   const keyOfRun = runKey(domain, runId);
@@ -54,7 +55,7 @@ async function readOrMake(table: Table, keys: SigningKeys, request: EvidenceRequ
 
   const statement = await makeStatement(table, request, run, attestationHashOf(runItem));
   const text = canonicalJson(statement);
-  const signature = await sign(keys, text);
+  const signature = await sign(kms, text);
   const transaction = new Transaction();
   assertExists(transaction, domain, computationId);
   transaction.add(putEvidence(request, { text, ...signature }));

@@ -7,6 +7,7 @@ import { answerKeys } from '../table/keys.ts';
 import { openTable } from '../table/open-table.ts';
 import type { Table } from '../table/table.ts';
 import type { Contract } from './contract.ts';
+import { admitChange } from './admit-change.ts';
 import { anyEndpoint, type Answer, type EndpointRequest, type Parsed, type Reply } from './endpoint.ts';
 import { digestOf, idempotencyKeyOf, replayedHeader } from './idempotency-key.ts';
 import { keepAnswer, readKeptAnswer, refuseKept, type KeptAnswer, type KeyedRequest } from './kept-answer.ts';
@@ -55,9 +56,13 @@ export function changeEndpoint<const R extends Route, const C extends Contract, 
 ) {
   return anyEndpoint<R, C>(route, contract, async (request) => {
     const table = openTable(request.deadline);
+    const limits = await admitChange(table, request);
     const key = idempotencyKeyOf(request.received);
-    if (key === undefined) return await carryOut(work, { ...request, table });
-    return await carryOutOnce({ route, contract, work }, { ...request, table }, key);
+    const answer =
+      key === undefined
+        ? await carryOut(work, { ...request, table })
+        : await carryOutOnce({ route, contract, work }, { ...request, table }, key);
+    return { ...answer, headers: { ...limits, ...answer.headers } };
   });
 }
 

@@ -5,7 +5,7 @@ import type { APIGatewayProxyEventV2WithJWTAuthorizer, Context } from 'aws-lambd
 import * as v from 'valibot';
 import { callerOf, permit, type Access, type Caller, type Permitted, type Relation, type Relations } from '../access/caller.ts';
 import { timestampOf } from '../clock.ts';
-import type { DeadlineSource } from '../deadline.ts';
+import { maxRetryTimeInMilliseconds, type DeadlineSource } from '../deadline.ts';
 import { environment } from '../environment.ts';
 import { invalid } from '../errors.ts';
 import { clockOf, deadlineOfInvocation, type Invocation } from '../invocation.ts';
@@ -15,6 +15,7 @@ import { cvmId, domainId } from '../identifier-schemas.ts';
 import type { Contract } from './contract.ts';
 import { log, startLog } from '../logger.ts';
 import { malformedJson } from './malformed-json.ts';
+import { emitMetric } from '../metrics.ts';
 import { logFieldsOf } from './log-fields.ts';
 import { parseInput } from './parse.ts';
 import { parseCondition, type ConditionalHeader, type Names } from './preconditions.ts';
@@ -125,7 +126,7 @@ export function anyEndpoint<const R extends Route, const C extends Contract>(
     ...(contract.body ? [bodyReader(contract), bodyParser()] : []),
     {
       onError: (request) => {
-        request.response = failure(request.error, request.event);
+        request.response = failure(name, request.error, request.event);
       },
     },
   ];
@@ -134,7 +135,8 @@ export function anyEndpoint<const R extends Route, const C extends Contract>(
     .handler(async (event: AcceptedEvent, context: Invocation) => {
       const { domainID: _, ...query } = event.queryStringParameters ?? {};
       const caller = event.caller ?? nobody;
-      const deadline = deadlineOfInvocation(context);
+      const newDeadline = () => deadlineOfInvocation(context, maxRetryTimeInMilliseconds);
+      const deadline = newDeadline();
       const reply = await work({
         path: { ...event.pathParameters } as Record<ParameterNames<R['path']>, string>,
         query: parseInput(contract.query ?? noQuery, query, 'query') as Parsed<C['query']>,
@@ -144,7 +146,7 @@ export function anyEndpoint<const R extends Route, const C extends Contract>(
         ifNoneMatch: conditionOf(contract, 'if-none-match', event),
         permit: (relations) => permit(caller, access ?? { anyOf: [] }, relations),
         now: timestampOf(clockOf(context)),
-        deadline: route.waits ? () => deadlineOfInvocation(context) : () => deadline,
+        deadline: route.waits ? newDeadline : () => deadline,
         invocation: context,
         received: event.received ?? receivedOf(event),
       });
@@ -226,10 +228,12 @@ function success(contract: Contract, reply: Answer, requestId: string): HttpResp
   return { statusCode, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
 }
 
-function failure(thrown: unknown, event: AcceptedEvent): HttpResponse {
+function failure(name: string, thrown: unknown, event: AcceptedEvent): HttpResponse {
   const error = toServiceError(thrown);
   const isOurs = error.code === 'internal' || error.code === 'unavailable';
-  if (isOurs) log('ERROR', error.message, { code: error.code }, error.cause ?? error);
-  else log('INFO', error.message, { code: error.code });
+  if (isOurs) {
+    log('ERROR', error.message, { code: error.code }, error.cause ?? error);
+    emitMetric('RequestsFailed', 1, { endpoint: name });
+  } else log('INFO', error.message, { code: error.code });
   return problemResponse(error, event.requestContext.requestId);
 }

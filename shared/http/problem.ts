@@ -1,4 +1,4 @@
-import { errorTable, ServiceError, type ErrorExtras } from '../errors.ts';
+import { errorTable, RateLimitError, ServiceError, type ErrorExtras } from '../errors.ts';
 import { cut } from './cut.ts';
 
 export interface HttpResponse {
@@ -33,6 +33,7 @@ export function problemResponse(error: ServiceError, requestId: string): HttpRes
       'x-request-id': requestId,
       'cache-control': 'no-store',
       ...(status === 503 || status === 429 ? { 'retry-after': retryAfterInSeconds } : {}),
+      ...(error instanceof RateLimitError ? error.headers : {}),
     },
     body: JSON.stringify(body),
   };

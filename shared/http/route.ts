@@ -22,6 +22,10 @@ export interface Route {
   /** Omit for a public endpoint, which takes no token. */
   access?: Access;
   uses: Uses;
+  /** The executions that a stage reserves for the function. Default: it shares those of the account. */
+  reserves?: 'reports';
+  /** One call takes much more time or storage than others. The gateway admits fewer of them. */
+  isDear?: true;
   /** The effect on users while the endpoint fails. The alarm includes it. */
   loses: string;
 }

@@ -8,15 +8,18 @@ import { Transaction, withFreshReads } from '../table/transaction.ts';
 
 /** Reads the rows of the computations that an asset is linked to. Two round trips. */
 export async function readLinkedComputations(table: Table, domain: string, assetId: string): Promise<StoredComputation[]> {
-  const links = await queryPrefix(table, lists.linkedComputations(assetId).pk, listKeys.prefixes.row);
-  return await readRows(
-    table,
-    domain,
-    links.map((link) => String(link['id'])),
-  );
+  return await readRows(table, domain, await readLinkedIds(table, assetId));
 }
 
-async function readRows(table: Table, domain: string, ids: string[]): Promise<StoredComputation[]> {
+/** Returns the identifiers of the computations that an asset is linked to. @param limit the most that are read. Default: all */
+export async function readLinkedIds(table: Table, assetId: string, { limit }: { limit?: number } = {}): Promise<string[]> {
+  const options = { limit, attributes: ['id'] };
+  const links = await queryPrefix(table, lists.linkedComputations(assetId).pk, listKeys.prefixes.row, options);
+  return links.map((link) => String(link['id']));
+}
+
+/** Reads the rows of computations. Leaves out those that have been deleted. */
+export async function readRows(table: Table, domain: string, ids: string[]): Promise<StoredComputation[]> {
   const items = await getItems(
     table,
     ids.map((id) => computationKey(domain, id)),
@@ -63,9 +66,8 @@ export async function changeInputsLater(table: Table, domain: string, computatio
 
 /** Completes what an update of an asset may have left undone after its transaction. One query, for few links. */
 export async function completeChangeOfLinked(table: Table, domain: string, assetId: string): Promise<void> {
-  const first = { limit: computationsPerTransaction + 1 };
-  const links = await queryPrefix(table, lists.linkedComputations(assetId).pk, listKeys.prefixes.row, first);
-  if (links.length <= computationsPerTransaction) return;
+  const first = await readLinkedIds(table, assetId, { limit: computationsPerTransaction + 1 });
+  if (first.length <= computationsPerTransaction) return;
   const all = await readLinkedComputations(table, domain, assetId);
   await changeInputsLater(
     table,

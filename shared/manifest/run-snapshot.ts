@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { assetUses } from '../assets/asset.ts';
-import { agentConfigInput } from '../computations/agent-config.ts';
+import { agentConfigInput, type KeptAgentConfig } from '../computations/agent-config.ts';
 import { manifestSchema } from './manifest.ts';
 
 /** An asset that a run uses, as it was when the run started. */
@@ -50,7 +50,7 @@ export const runSnapshot = v.object({
   /** Sorted by user. */
   approvals: v.optional(v.array(approvalOfRun)),
 });
-export type RunSnapshot = v.InferOutput<typeof runSnapshot>;
+export type RunSnapshot = Omit<v.InferOutput<typeof runSnapshot>, 'agent_config'> & { agent_config: KeptAgentConfig };
 
 /** What this version keeps with a run. */
 export type NewSnapshot = { [name in keyof RunSnapshot]-?: Exclude<RunSnapshot[name], undefined> };

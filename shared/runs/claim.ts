@@ -4,7 +4,7 @@ import { cvmKeys, keyToWrite, type Key, type RowKey } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { schemaVersion } from '../table/schema-version.ts';
 import { setAttributes } from '../table/set-attributes.ts';
-import { getItems, queryPartition, type Item, type Table } from '../table/table.ts';
+import { getItems, queryPartition, queryPrefix, type Item, type Table } from '../table/table.ts';
 import { StaleReadError, type Transaction } from '../table/transaction.ts';
 import { runReference, type RunReference } from './run-reference.ts';
 
@@ -86,6 +86,12 @@ export async function readClaim(table: Table, run: RunReference): Promise<ReadCl
 /** Reads all claims of the stage, one for each active run. */
 export async function readClaims(table: Table): Promise<Claim[]> {
   const shards = await Promise.all(cvmKeys.claimShards.map((shard) => queryPartition(table, shard)));
+  return shards.flat().map(parseStoredClaim);
+}
+
+/** Reads all claims of a domain, one for each of its active runs. */
+export async function readClaimsOfDomain(table: Table, domain: string): Promise<Claim[]> {
+  const shards = await Promise.all(cvmKeys.claimShards.map((shard) => queryPrefix(table, shard, cvmKeys.claimPrefix(domain))));
   return shards.flat().map(parseStoredClaim);
 }
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { agentConfigForCvm } from '../computations/agent-config.ts';
+import { agentConfigForCvm, type KeptAgentConfig } from '../computations/agent-config.ts';
 import { manifestSchema } from '../manifest/manifest.ts';
 import { identifier } from '../identifier-schemas.ts';
 import { timestamp } from '../timestamp.ts';
@@ -22,3 +22,6 @@ export const commandSchema = v.pipe(
   v.title('Command'),
 );
 export type Command = v.InferOutput<typeof commandSchema>;
+
+/** A command whose private key is not opened yet. */
+export type KeptCommand = Omit<Command, 'agent_config'> & { agent_config?: KeptAgentConfig };

@@ -1,6 +1,8 @@
 import * as v from 'valibot';
 import { runStatuses } from '../computations/run.ts';
+import { openKey } from '../computations/sealed-key.ts';
 import { identifier } from '../identifier-schemas.ts';
+import type { Kms } from '../kms.ts';
 import { cvmKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { readSettled } from '../table/read-settled.ts';
@@ -8,7 +10,7 @@ import { getItems, glanceAtItem, type Table } from '../table/table.ts';
 import { StaleReadError, withFreshReads } from '../table/transaction.ts';
 import { timestamp } from '../timestamp.ts';
 import { claimKeys, parseClaim, parseClaimAgain, type ReadClaim } from './claim.ts';
-import { commandSchema, type Command } from './command.ts';
+import { commandSchema, type Command, type KeptCommand } from './command.ts';
 import { noteWord } from './note-word.ts';
 import { findRun, runKey } from './read-run.ts';
 import { parseSnapshot, snapshotKeys } from './snapshot.ts';
@@ -31,9 +33,9 @@ export const heldRunSchema = v.pipe(
 type HeldRun = v.InferOutput<typeof heldRunSchema>;
 
 /** What a CVM has to do. */
-export interface Work {
+export interface Work<C = KeptCommand> {
   /** The commands that have not expired, oldest first. */
-  commands: Command[];
+  commands: C[];
   /** The run that holds the CVM. */
   run: HeldRun | null;
 }
@@ -55,6 +57,18 @@ export async function listCommands(table: Table, domain: string, cvmId: string, 
     ]);
     return work;
   });
+}
+
+/** Opens the private keys of commands for their CVM. A call of KMS for a command that has one. */
+export async function openWork(kms: Kms, { commands, run }: Work): Promise<Work<Command>> {
+  const open = async ({ agent_config, ...command }: KeptCommand): Promise<Command> =>
+    agent_config
+      ? {
+          ...command,
+          agent_config: { ...agent_config, server_key: await openKey(kms, command.computation_id, agent_config.server_key) },
+        }
+      : command;
+  return { commands: await Promise.all(commands.map(open)), run };
 }
 
 /** What one look at a CVM's claim tells. */
@@ -88,7 +102,7 @@ async function readWork(table: Table, claim: ReadClaim, now: string): Promise<Wo
     .flatMap((item) => (item ? [parseStored(commandSchema, item, 'command')] : []))
     .filter((command) => command.expires_at > now)
     .sort((a, b) => a.issued_at.localeCompare(b.issued_at))
-    .map((command) => {
+    .map(({ agent_config: _, ...command }): KeptCommand => {
       if (command.type === 'stop') return command;
       const { manifest, agent_config } = parseSnapshot(others.slice(types.length));
       return { ...command, manifest, agent_config };

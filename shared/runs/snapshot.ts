@@ -1,4 +1,5 @@
 import { withoutServerKey } from '../computations/agent-config.ts';
+import { keptKeyOf, keyAttributes } from '../computations/kept-key.ts';
 import { runSnapshot, type NewSnapshot, type RunSnapshot } from '../manifest/run-snapshot.ts';
 import { runKeys, type Key } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
@@ -24,7 +25,8 @@ export function addSnapshot(
     agent_config: withoutServerKey(agent_config),
   };
   transaction.add({ put: { Item } });
-  if (server_key) transaction.add({ put: { Item: { ...runKeys.serverKey(computation_id, run_id), server_key } } });
+  if (server_key === '') return;
+  transaction.add({ put: { Item: { ...runKeys.serverKey(computation_id, run_id), ...keyAttributes(server_key) } } });
 }
 
 /** Deletes the private key that an ended run no longer needs. */
@@ -58,16 +60,13 @@ export function snapshotKeys({ computation_id, run_id }: OfRun): [Key, Key] {
 
 /** Parses the snapshot and its private key from the items read at snapshotKeys. @throws Error if they are invalid */
 export function parseSnapshot([snapshot, serverKey]: (Item | undefined)[]): RunSnapshot {
-  const agent_config = { ...(snapshot?.['agent_config'] as object | undefined), ...pickServerKey(serverKey) };
-  return parseStored(runSnapshot, { ...snapshot, agent_config }, 'snapshot of a run');
+  const parsed = parseStored(runSnapshot, snapshot, 'snapshot of a run');
+  const plain = serverKey?.['server_key'] ?? parsed.agent_config.server_key;
+  return { ...parsed, agent_config: { ...parsed.agent_config, server_key: keptKeyOf(serverKey, plain) } };
 }
 
 /** Returns the creators of the assets that a run uses. None for runs of earlier versions. */
 export async function readCreators(table: Table, { computation_id, run_id }: OfRun): Promise<string[]> {
   const item = await getItem(table, runKeys.snapshot(computation_id, run_id));
   return item ? (parseSnapshot([item]).assets ?? []).map(({ creator }) => creator) : [];
-}
-
-function pickServerKey(item: Item | undefined) {
-  return item ? { server_key: item['server_key'] } : {};
 }

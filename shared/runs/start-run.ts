@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Permitted } from '../access/caller.ts';
+import { assertNoneBeganToClose, closingKey, parseClosingAssets } from '../assets/closing-assets.ts';
 import { isIncomplete, readinessOf } from '../approvals/readiness.ts';
-import { readToChange, type ComputationToChange } from '../computations/change-computation.ts';
+import { keysToChange, parseToChange, type ComputationToChange } from '../computations/change-computation.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import { computationKey, findComputation } from '../computations/find-computation.ts';
 import { isActive, type Run } from '../computations/run.ts';
@@ -12,6 +13,7 @@ import { emitMetric } from '../metrics.ts';
 import { commitChange, type Kept } from '../table/commit-change.ts';
 import { cvmKeys, lists } from '../table/keys.ts';
 import { nextNumber } from '../lists/next-number.ts';
+import { readSettled } from '../table/read-settled.ts';
 import { deadlineOf, getItem, getItems, type Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { addRun } from './change-run.ts';
@@ -80,10 +82,14 @@ export async function completeStart(
 async function claimCvm(table: Table, request: RunRequest): Promise<Kept<Started>> {
   const { domain, computationId, cvmId, by, now, permit } = request;
   const cvm = { domain, cvm_id: cvmId };
-  const computation = await readToChange(table, domain, computationId); // read first, so that its version guards the inputs
+  const keyOfClosing = closingKey(domain, computationId);
+  // Read first, so that their versions guard the inputs.
+  const [closingItem, ...items] = await readSettled(table, [keyOfClosing, ...keysToChange(domain, computationId)]);
+  const computation = parseToChange(domain, computationId, items);
+  const closing = parseClosingAssets(keyOfClosing, closingItem, now);
   const permitted = permit(computation.row);
   const [inputs, [registered, ...claimItems]] = await Promise.all([
-    readInputs(table, domain, computation.row),
+    readInputs(table, domain, computation.row, closing.ids),
     getItems(table, [cvmKeys.cvm(domain, cvmId), ...claimKeys(cvm)]),
   ]);
   if (isActive(computation.row.status)) {
@@ -116,6 +122,7 @@ async function claimCvm(table: Table, request: RunRequest): Promise<Kept<Started
     manifest_digest: snapshot.manifest_digest,
   };
   const transaction = new Transaction();
+  assertNoneBeganToClose(transaction, closing);
   await addRun(table, transaction, computation, run, { originator: by, details: {}, now });
   addSnapshot(transaction, reference, snapshot);
   addClaim(transaction, {

@@ -1,33 +1,97 @@
-import { findRun, runKey } from './read-run.ts';
-import { endRun } from './end-run.ts';
-import { getItem, type Table } from '../table/table.ts';
+import { getItems, type Item, type Table } from '../table/table.ts';
 import { readClaims, type Claim } from './claim.ts';
-import { executionStatus, startExecution, type Executions } from './executions.ts';
 import { completeStop } from './complete-stop.ts';
+import { endRun } from './end-run.ts';
+import { executionStatus, startExecution, type Executions } from './executions.ts';
+import { findRun, runKey } from './read-run.ts';
+import { inTurn, readSweepState, writeSweepState } from './sweep-state.ts';
+
+/** AWS allows 250 calls of DescribeExecution at once, and refills 10 a second in most regions: 600 a minute. */
+const callsPerSweep = 200;
+
+/** Of the calls. The others are for the claims that are no suspects, so that neither keeps the other waiting. */
+const shareForSuspects = 0.75;
+
+const claimsPerRead = 100;
+
+interface SweepLimits {
+  /** Skips younger claims, whose execution may be starting. */
+  graceInSeconds: number;
+  /** The calls of DescribeExecution. Default 200. A claim takes one, or two if its run is being stopped. */
+  mostCalls?: number | undefined;
+}
 
 /**
  * Ends runs without an execution: a crash prevented its start, somebody aborted it, or it was lost with the machine. Starts the
- * execution of a stop if it was never started. Skips claims younger than `graceInSeconds`, whose execution may be starting.
+ * execution of a stop if it was never started. Looks first at suspects: claims without a task token, whose execution may never
+ * have started, and claims with an outcome, whose run should have ended. Then looks at the others in turn. The next sweep
+ * continues where this one stopped.
  * @returns the number of runs that were ended
  * @throws AggregateError with all failures, after every claim was processed
  */
-export async function sweepRuns(table: Table, executions: Executions, now: string, graceInSeconds: number): Promise<number> {
+export async function sweepRuns(
+  table: Table,
+  executions: Executions,
+  now: string,
+  { graceInSeconds, mostCalls = callsPerSweep }: SweepLimits,
+): Promise<number> {
   const before = new Date(Date.parse(now) - graceInSeconds * 1000).toISOString();
-  let ended = 0;
+  const claims = (await readClaims(table)).filter((claim) => !(claim.claimed_at > before));
+  const state = claims.length > mostCalls ? await readSweepState(table) : {};
+  const suspects = inTurn(claims.filter(isSuspect), state.suspect);
+  const others = inTurn(
+    claims.filter((claim) => !isSuspect(claim)),
+    state.other,
+  );
+  const forSuspects = Math.max(Math.floor(mostCalls * shareForSuspects), mostCalls - others.length);
+  const chosen = [...suspects.slice(0, forSuspects), ...others].slice(0, mostCalls);
+
+  let [ended, calls, seen] = [0, 0, 0];
   const failures: unknown[] = [];
-  for (const claim of await readClaims(table)) {
-    if (claim.claimed_at > before) continue;
+  for (let items: (Item | undefined)[] = []; seen < chosen.length && calls < mostCalls; seen++) {
+    if (seen % claimsPerRead === 0) items = await readRuns(table, chosen.slice(seen, seen + claimsPerRead));
+    const claim = chosen[seen];
+    if (!claim) break;
     try {
-      if (await endIfOrphaned(table, executions, claim, now)) ended += 1;
+      const looked = await endIfOrphaned(table, executions, { claim, runItem: items[seen % claimsPerRead] }, now);
+      calls += looked.calls;
+      if (looked.isEnded) ended += 1;
     } catch (error) {
+      calls += 1;
       failures.push(error);
     }
+  }
+  const lastSeen = (isOne: (claim: Claim) => boolean) => chosen.slice(0, seen).findLast(isOne);
+  if (seen < claims.length) {
+    await writeSweepState(table, {
+      suspect: lastSeen(isSuspect) ?? state.suspect,
+      other: lastSeen((claim) => !isSuspect(claim)) ?? state.other,
+    });
   }
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} runs could not be swept.`);
   return ended;
 }
 
-async function endIfOrphaned(table: Table, executions: Executions, claim: Claim, now: string): Promise<boolean> {
+function isSuspect({ offer_token, outcome }: Claim): boolean {
+  return offer_token === undefined || outcome !== undefined;
+}
+
+/** Reads the rows of the claims' runs, in the same order. */
+async function readRuns(table: Table, claims: Claim[]): Promise<(Item | undefined)[]> {
+  const keys = claims.map(({ domain, run_id }) => runKey(domain, run_id));
+  const items = await getItems(
+    table,
+    keys.filter((key) => key !== undefined),
+  );
+  return keys.map((key) => key && items.shift());
+}
+
+async function endIfOrphaned(
+  table: Table,
+  executions: Executions,
+  { claim, runItem }: { claim: Claim; runItem: Item | undefined },
+  now: string,
+): Promise<{ calls: number; isEnded: boolean }> {
   const status = await executionStatus(executions, 'run', claim.run_id);
   if (status !== 'RUNNING' && status !== 'PENDING_REDRIVE') {
     const reason =
@@ -35,14 +99,12 @@ async function endIfOrphaned(table: Table, executions: Executions, claim: Claim,
         ? 'The execution of the run is gone: it was never started, or got lost.'
         : `The execution of the run ended as ${status}.`;
     await endRun(table, claim, { status: 'failed', reason }, now);
-    return true;
+    return { calls: 1, isEnded: true };
   }
-  const key = runKey(claim.domain, claim.run_id);
-  const run = key && findRun(await getItem(table, key), claim.run_id);
-  if (run?.status !== 'stopping') return false;
+  if (findRun(runItem, claim.run_id)?.status !== 'stopping') return { calls: 1, isEnded: false };
   const { domain, computation_id, run_id, cvm_id } = claim;
   const stop = await executionStatus(executions, 'stop', run_id);
   if (stop === undefined) await startExecution(executions, 'stop', { domain, computation_id, run_id, cvm_id });
   else if (stop !== 'RUNNING') await completeStop(table, executions, { domain, computation_id, run_id, cvm_id }, now);
-  return false;
+  return { calls: 2, isEnded: false };
 }

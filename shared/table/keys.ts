@@ -106,6 +106,8 @@ export const listKeys = {
 /** The parts of a computation outside its row: its definition and its participants' keys. */
 export const computationKeys = {
   partition: (computationId: string) => `computation#${computationId}`,
+  /** Returns the identifier in the name of a computation's partition, or of its runs' (runKeys). */
+  idIn: (partition: string) => partition.slice(partition.indexOf('#') + 1),
   config: (computationId: string): Key => ({ pk: computationKeys.partition(computationId), sk: 'part#config' }),
   algorithm: (computationId: string): Key => ({ pk: computationKeys.partition(computationId), sk: 'part#algorithm' }),
   /** Contains the file name, so that names are unique in a computation. Hashed, because a sort key has at most 1,024 bytes. */
@@ -194,7 +196,7 @@ export const runKeys = {
     pk: runKeys.partition(computationId),
     sk: `use#${runId}#${assetId}`,
   }),
-  prefixes: { snapshot: 'snapshot#', report: 'report#', use: 'use#' },
+  prefixes: { snapshot: 'snapshot#', serverKey: 'server-key#', report: 'report#', use: 'use#' },
 };
 
 /**
@@ -225,6 +227,8 @@ export const cvmKeys = {
   cvm: (domain: string, cvmId: string): Key => ({ pk: `cvm#${domain}#${cvmId}`, sk: 'cvm' }),
   claimShards: shardsOf('claims'),
   claim: (domain: string, cvmId: string): RowKey => rowKey(shardOf('claims', `${domain}#${cvmId}`), `${domain}#${cvmId}`),
+  /** The beginning of the sort keys of a domain's claims. */
+  claimPrefix: (domain: string) => `${domain}#`,
   /** The key of claims that earlier versions wrote, before claims were sharded. */
   unshardedClaim: (domain: string, cvmId: string): RowKey => rowKey('claims', `${domain}#${cvmId}`),
   commands: (domain: string, cvmId: string) => `commands#${domain}#${cvmId}`,
@@ -288,6 +292,26 @@ export const answerKeys = {
     pk: `answer#${createHash('sha256').update(JSON.stringify(request)).digest('base64url')}`,
     sk: 'answer',
   }),
+};
+
+/** So many that two runs that start at the same time seldom check the same one, and so few that one transaction writes all. */
+const closingCount = 64;
+
+/** The assets of a domain that are about to be deleted, in equal items (shared/assets/closing-assets.ts). */
+export const closingKeys = {
+  items: (domain: string): Key[] =>
+    Array.from({ length: closingCount }, (_, part) => ({ pk: `closing#${domain}#${part}`, sk: 'assets' })),
+  item: (domain: string, by: string): Key => ({ pk: `closing#${domain}#${hashByte(by) % closingCount}`, sk: 'assets' }),
+};
+
+/** How far the sweep has come among the claims. */
+export const sweepKeys: { state: Key } = {
+  state: { pk: 'sweep', sk: 'state' },
+};
+
+/** How far a domain has used up its limits. The items expire. */
+export const limitKeys = {
+  changes: (domain: string): Key => ({ pk: `limit#${domain}`, sk: 'changes' }),
 };
 
 /** Deleted resources whose remaining items still have to be removed. */

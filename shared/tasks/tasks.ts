@@ -94,9 +94,10 @@ export const tasks = [
     trigger: { everyMinutes: 5 },
     uses: {
       table: ['GetItem', 'BatchGetItem', 'Query', 'Scan', 'PutItem', 'UpdateItem', 'BatchWriteItem', 'ConditionCheckItem'],
+      sealingKey: ['GenerateDataKey'],
     },
     timeoutInSeconds: 60,
-    loses: 'No immediate effect. Stored items keep the form of an earlier version, such as private keys of ended runs.',
+    loses: 'No immediate effect. Stored items keep the form of an earlier version, such as private keys in plain text.',
   },
   {
     name: 'maintenance/receive-upload',

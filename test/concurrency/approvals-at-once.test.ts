@@ -19,7 +19,7 @@ import { startRun } from '../../shared/runs/start-run.ts';
 import { getItems } from '../../shared/table/table.ts';
 import { aDatasetOfBob, anApproval, aSharedComputation, type SharedComputation } from '../support/approvals.ts';
 import { oneOf } from '../support/amounts.ts';
-import { aComputation, allowed, aRun, byAlice, startStores, type Stores } from '../support/builders-store.ts';
+import { aComputation, allowed, aRun, byAlice, startStores, type Stores, noKey } from '../support/builders-store.ts';
 import { untilTestEnds } from '../support/patience.ts';
 import { beforeCall, beforeTheNextTransaction } from '../support/interleave.ts';
 
@@ -49,6 +49,7 @@ interface ComputationChange extends Partial<ComputationFields> {
 function replaceComputation(id: string, { consumers = [], config = {}, ...change }: ComputationChange, now = byAlice.now) {
   return updateComputation(stores.table, {
     domain,
+    seal: noKey,
     id,
     by: 'alice',
     now,

@@ -8,7 +8,7 @@ import { startRun } from '../../shared/runs/start-run.ts';
 import { callAs, type Call } from '../infra/local/ready-computation.ts';
 import { amount } from '../support/amounts.ts';
 import { readyComputations } from '../support/builders-ready-computations.ts';
-import { allowed } from '../support/builders-store.ts';
+import { allowed, noKey } from '../support/builders-store.ts';
 import type { Fault } from '../support/dynamodb-proxy.ts';
 import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
 import { reportId } from '../support/lifecycle-scenario.ts';
@@ -55,6 +55,7 @@ async function changeAtOnce(domain: Domain, count: number, fault: Fault): Promis
       domain: name,
       fields: { name: `computation ${index}`, description: '', owner: 'alice', approval: 'none' },
       agent_config: defaultAgentConfig,
+      seal: noKey,
       consumers: [],
       by: 'alice',
       now: now(),
@@ -66,7 +67,7 @@ async function changeAtOnce(domain: Domain, count: number, fault: Fault): Promis
     Promise.all(deleted.map((id) => deleteComputation(table, { domain: name, id, permit: allowed }))),
     Promise.all(started.map(start)),
   ]);
-  expect(new Set(creates.map(({ id }) => id)).size).toBe(count);
+  expect(new Set(creates.map(({ row }) => row.id)).size).toBe(count);
 
   const complete = ({ runId: run_id }: { runId: string }, index: number) =>
     recordReports(table, executions, {

@@ -34,6 +34,7 @@ import {
   byAlice,
   startStores,
   type Stores,
+  noKey,
 } from '../support/builders-store.ts';
 import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
 import { untilTestEnds } from '../support/patience.ts';
@@ -173,6 +174,7 @@ describe('while a transaction is partly visible', () => {
       const replace = (name: string, log_level: 'debug' | '') =>
         updateComputation(table, {
           domain,
+          seal: noKey,
           id,
           by: 'alice',
           now: clockOfTests,

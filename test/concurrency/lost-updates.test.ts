@@ -12,10 +12,12 @@ import { readDefinition } from '../../shared/computations/definition.ts';
 import { readDescribed } from '../../shared/computations/describe-computation.ts';
 import { readComputation } from '../../shared/computations/find-computation.ts';
 import { updateComputation } from '../../shared/computations/update-computation.ts';
+import { Deadline } from '../../shared/deadline.ts';
 import { deleteAsset } from '../../shared/deletion/delete-asset.ts';
 import { deleteComputation } from '../../shared/deletion/delete-computation.ts';
 import { preconditionFailed } from '../../shared/errors.ts';
 import { parseCondition } from '../../shared/http/preconditions.ts';
+import { openKms } from '../../shared/kms.ts';
 import { linkAsset } from '../../shared/links/link-asset.ts';
 import { unlinkAsset } from '../../shared/links/unlink-asset.ts';
 import { updateAsset } from '../../shared/links/update-asset.ts';
@@ -32,6 +34,7 @@ import {
   endRunWith,
   startStores,
   type Stores,
+  noKey,
 } from '../support/builders-store.ts';
 import { beforeTheNextTransaction, betweenReads } from '../support/interleave.ts';
 
@@ -45,7 +48,9 @@ const domain = 'd1';
 const alice: Caller = { id: 'alice', roles: new Set(), actions: new Set(['view', 'edit']) };
 const refusal = { code: 'precondition_failed' };
 
-const describedEtag = async (id: string) => computationEtag(await readDescribed(stores.table, domain, id, alice));
+const kms = openKms(() => new Deadline());
+const describedEtag = async (id: string) =>
+  computationEtag(await readDescribed(stores.table, kms, { domain, id, caller: alice }));
 const etagOfAsset = async (id: string) => assetEtag(await readAsset(stores.table, domain, id));
 const currentEtags = async (id: string) =>
   etagsFor(alice, await readComputation(stores.table, domain, id), await readDefinition(stores.table, id));
@@ -55,6 +60,7 @@ function replaceComputation(table: Table, id: string, log_level: 'debug' | 'info
   const names = parseCondition('if-match', ifMatch);
   return updateComputation(table, {
     domain,
+    seal: noKey,
     id,
     by: 'alice',
     now: clockOfTests,
@@ -157,7 +163,7 @@ describe('a replacement of a computation with If-Match', () => {
   it('is refused with the ETag of an answer whose configuration is older than its row', async () => {
     const id = await aComputation(stores.table, domain);
     betweenReads(stores.mortal, { afterThis: 'Query', beforeThat: 'Get' }, () => replaceComputation(stores.table, id, 'debug'));
-    const torn = await readDescribed(stores.mortal, domain, id, alice);
+    const torn = await readDescribed(stores.mortal, kms, { domain, id, caller: alice });
     expect(torn).toMatchObject({ version: 2, agent_config: defaultAgentConfig });
     const etag = computationEtag(torn);
     expect(await currentEtags(id)).not.toContain(etag);

@@ -113,7 +113,7 @@ async function doMortalStep(model: Model, step: Step, fault: { after: number; ki
   const outcome = await outcomeOf(planned, stores.mortal);
   stores.proxy.inject(undefined);
   await purgeAll(stores.table, stores.content);
-  await sweepRuns(stores.table, stores.executions, new Date().toISOString(), 0);
+  await sweepRuns(stores.table, stores.executions, new Date().toISOString(), { graceInSeconds: 0 });
 
   const found = modelOf(await scan(stores.table), domain);
   const created = [...Object.keys(found.computations), ...Object.keys(found.assets)].find(

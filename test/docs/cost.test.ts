@@ -4,6 +4,7 @@ import { costPage } from '../../docs/cost/cost-page.ts';
 import { readMeasured } from '../../docs/cost/measured.ts';
 import { addUp, dollars } from '../../docs/cost/prices.ts';
 import { transitionsOf } from '../../docs/cost/transitions.ts';
+import { stageBills } from '../../docs/cost/usage-bill.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { tasks } from '../../shared/tasks/tasks.ts';
 
@@ -17,6 +18,12 @@ describe('docs/cost.md', () => {
   it('covers every function', () => {
     const names = new Set(measured.functions.map(({ name }) => name));
     expect([...names].sort()).toEqual([...new Set([...routes, ...tasks].map(({ name }) => name))].sort());
+  });
+});
+
+describe('stageBills', () => {
+  it('add up to less than $17 a month for a stage that nobody uses', () => {
+    expect(dollars(addUp(Object.values(stageBills(measured)).map((bill) => [1, bill])))).toBeLessThan(17);
   });
 });
 

@@ -1,6 +1,7 @@
 import { globSync } from 'node:fs';
 
-const rooms = 'access,computations,runs,assets,links,deletion,keys,manifest,events,table,lists,http';
+const rooms =
+  'access,approvals,assets,computations,cvms,deletion,events,evidence,http,keys,links,lists,manifest,runs,table,todo,waits';
 
 /** The domain's core, which is mutated. */
 export function coreFiles(root: string): string[] {

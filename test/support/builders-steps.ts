@@ -11,7 +11,7 @@ import { isActive } from '../../shared/computations/run.ts';
 import { stopRun } from '../../shared/runs/stop-run.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { enters, happens, type Model, type ModelComputation } from './builders-model.ts';
-import { allowed, aComputation, aKey, aRun, byAlice, type Stores } from './builders-store.ts';
+import { allowed, aComputation, aKey, aRun, byAlice, type Stores, noKey } from './builders-store.ts';
 
 /** One step of a random history: an operation, and its computation and asset by index. */
 export interface Step {
@@ -61,6 +61,7 @@ const onComputation = {
     act: (_, table) =>
       updateComputation(table, {
         domain,
+        seal: noKey,
         id,
         by: 'alice',
         now: byAlice.now,

@@ -76,6 +76,9 @@ export const publicKey = Buffer.from(generateKeyPairSync('ed25519').publicKey.ex
 /** The fields that every change has in common. */
 export const byAlice = { by: 'alice', now: clockOfTests, permit: allowed };
 
+/** For updates without a private key. */
+export const noKey = (): Promise<''> => Promise.resolve('');
+
 /** Permits everything. */
 export function allowed(): Permitted {
   return permit({ id: 'alice', roles: new Set(), actions: new Set(['view']) }, { anyOf: ['view'] });
@@ -83,8 +86,8 @@ export function allowed(): Permitted {
 
 export async function aComputation(table: Table, domain: string, name = 'Iris'): Promise<string> {
   const fields = { name, description: '', owner: 'alice', approval: 'none' as const };
-  const given = { domain, fields, agent_config: defaultAgentConfig, consumers: [], by: 'alice', now: clockOfTests };
-  return (await createComputation(table, given)).id;
+  const given = { domain, fields, agent_config: defaultAgentConfig, seal: noKey, consumers: [], by: 'alice', now: clockOfTests };
+  return (await createComputation(table, given)).row.id;
 }
 
 export async function anAsset(

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { openSigningKeys } from '../../shared/evidence/signing-key.ts';
+import { openKms } from '../../shared/kms.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { Deadline } from '../../shared/deadline.ts';
@@ -60,7 +60,7 @@ export function disturbCalls(): void {
   const clients = [
     openTable(() => new Deadline()).document,
     openExecutions(() => new Deadline()).client,
-    openSigningKeys(() => new Deadline()).client,
+    openKms(() => new Deadline()).client,
   ];
   for (const { middlewareStack } of clients) {
     const stack = middlewareStack as unknown as {

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Deadline } from '../../shared/deadline.ts';
 import { importHandler, type LoadHandler } from '../../infra/local/local-functions.ts';
 import { openContentStore } from '../../shared/assets/content-store.ts';
-import { openSigningKeys } from '../../shared/evidence/signing-key.ts';
+import { openKms } from '../../shared/kms.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
 import type { Key } from '../../shared/table/keys.ts';
 import { openTable } from '../../shared/table/open-table.ts';
@@ -74,7 +74,7 @@ export function recordCalls(): RecordedCalls {
           },
         { step: 'initialize' },
       );
-      openSigningKeys(() => new Deadline()).client.middlewareStack.add(
+      openKms(() => new Deadline()).client.middlewareStack.add(
         (next, { commandName }) =>
           async (args) => {
             await record([`kms:${String(commandName).replace(/Command$/, '')}`]);

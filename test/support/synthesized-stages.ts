@@ -11,6 +11,7 @@ export interface Resource {
   Type: string;
   Properties: Record<string, unknown>;
   DeletionPolicy?: string;
+  DependsOn?: string[];
 }
 
 export interface SynthesizedStage {
@@ -21,17 +22,25 @@ export interface SynthesizedStage {
 export interface SynthesizedStack {
   resources: Record<string, Resource>;
   terminationProtection: boolean | undefined;
+  /** The names of the outputs that other stacks can import. */
+  exports: string[];
+  /** The logical ids of all outputs. */
+  outputs: string[];
   /** Returns the properties of all resources of a type by logical id. */
   ofType: <P>(type: string) => Record<string, P>;
 }
 
-const fullStage: Stage = {
+export const fullStage: Stage = {
   ...stageNamed('prod'),
   name: 'full',
   issuer: { url: 'https://login.example.com', audience: ['computations'], membershipClaim: 'memberships' },
   domain: { name: 'api.example.com', certificateArn: 'arn:aws:acm:eu-central-1:111122223333:certificate/1' },
   corsOrigins: ['https://app.example.com'],
-  alarmEmail: 'platform@example.com',
+  alarmTargets: [
+    { email: 'platform@example.com' },
+    { topicArn: 'arn:aws:sns:eu-central-1:111122223333:on-call' },
+    { webhook: { url: 'https://pages.example.com/alarms', header: 'authorization', secretName: 'pages' } },
+  ],
   evidenceKeys: ['key-1', 'key-2'],
 };
 
@@ -44,13 +53,28 @@ function stageNamed(name: string): Stage {
   return found;
 }
 
-/** Returns the findings of cdk-nag for the stage with every option. `npm run synth` checks only the stages of the table. */
-export function findingsOfFullStage(): string[] {
+/** A stage with its own table, bucket and user pool. */
+export const ownStage = stageNamed('dev');
+
+/** Returns the findings of cdk-nag for a stage. `npm run synth` checks only the stages of the table. */
+export function findingsOf(row: Stage): string[] {
   const app = openApp();
-  const stage = new ServiceStage(app, fullStage, standIn);
+  const stage = new ServiceStage(app, row, standIn);
   return [new AwsSolutionsChecks(), new ServerlessChecks()].flatMap((pack) =>
     pack.validateScope(stage).violations.map(({ ruleName }) => ruleName),
   );
+}
+
+/** Returns the errors that keep `cdk synth` from accepting a stage. */
+export function errorsOf(stage: Stage): string[] {
+  const app = openApp();
+  new ServiceStage(app, stage, standIn);
+  try {
+    app.synth();
+    return [];
+  } catch (error) {
+    return [...String(error).matchAll(/^ERROR (.*) \(Annotation\)$/gm)].map(([, message = '']) => message);
+  }
 }
 
 /** Synthesizes stages as `cdk synth` does, but without bundling and without the checks of `npm run synth`. */
@@ -82,11 +106,16 @@ function openApp(): App {
 }
 
 function synthesizedStack(stack: ServiceStage['stacks']['state' | 'service' | 'operations']): SynthesizedStack {
-  const template = Template.fromStack(stack).toJSON() as { Resources: Record<string, Resource> };
-  const resources = template.Resources;
+  const template = Template.fromStack(stack).toJSON() as {
+    Resources?: Record<string, Resource>;
+    Outputs?: Record<string, { Export?: { Name: string } }>;
+  };
+  const resources = template.Resources ?? {};
   return {
     resources,
     terminationProtection: stack.terminationProtection,
+    outputs: Object.keys(template.Outputs ?? {}),
+    exports: Object.values(template.Outputs ?? {}).flatMap(({ Export }) => Export?.Name ?? []),
     ofType: <P>(type: string) =>
       Object.fromEntries(
         Object.entries(resources)

@@ -1,4 +1,4 @@
-import { createPublicKey } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createPublicKey, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { p256 } from '@noble/curves/nist.js';
@@ -7,6 +7,7 @@ import { thumbprintOf } from '../../../shared/evidence/public-jwk.ts';
 import { listen } from '../listen.ts';
 import type { KeyService } from '../local-environment.ts';
 import { evidenceKeys, type PrivateJwk } from './evidence-keys.ts';
+import { sealingKey } from './sealing-key.ts';
 
 export interface LocalKms {
   place: KeyService;
@@ -15,27 +16,52 @@ export interface LocalKms {
 
 const arnPrefix = 'arn:aws:kms:local:000000000000:key/';
 
-/** Serves the two operations of KMS that the service uses (AWS JSON 1.1) on the loopback interface. */
+/** Serves the operations of KMS that the service uses (AWS JSON 1.1) on the loopback interface. */
 export async function startKms({ dataDirectory }: { dataDirectory?: string }): Promise<LocalKms> {
   const keys = new Map(evidenceKeys(dataDirectory).map((key) => [`${arnPrefix}${thumbprintOf(key)}`, key]));
+  const sealing = sealingKey(dataDirectory);
   const { endpoint, stop } = await listen(
-    createServer((request, response) => void answer(request, response, keys)),
+    createServer((request, response) => void answer(request, response, { keys, sealing })),
     0,
   );
   const publishedKeyArns = [...keys.keys()];
-  return { place: { endpoint, signingKeyArn: publishedKeyArns.at(-1) ?? '', publishedKeyArns }, stop };
+  const signingKeyArn = publishedKeyArns.at(-1) ?? '';
+  return { place: { endpoint, signingKeyArn, sealingKeyArn, publishedKeyArns }, stop };
 }
 
-const requestSchema = v.object({ KeyId: v.string(), Message: v.optional(v.string()), MessageType: v.optional(v.string()) });
+const cipher = 'aes-256-gcm';
+const nonceBytes = 12;
+const tagBytes = 16;
+const sealingKeyArn = `${arnPrefix}sealing`;
 
-async function answer(request: IncomingMessage, response: ServerResponse, keys: Map<string, PrivateJwk>): Promise<void> {
+const requestSchema = v.object({
+  KeyId: v.string(),
+  Message: v.optional(v.string()),
+  MessageType: v.optional(v.string()),
+  CiphertextBlob: v.optional(v.string()),
+  EncryptionContext: v.optional(v.record(v.string(), v.string())),
+});
+type KmsRequest = v.InferOutput<typeof requestSchema>;
+
+interface Keys {
+  keys: Map<string, PrivateJwk>;
+  sealing: Buffer;
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, { keys, sealing }: Keys): Promise<void> {
   const send = (status: number, body: object) =>
     response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1' }).end(JSON.stringify(body));
   try {
-    const { KeyId, Message = '', MessageType } = v.parse(v.pipe(v.string(), v.parseJson(), requestSchema), await text(request));
+    const parsed = v.parse(v.pipe(v.string(), v.parseJson(), requestSchema), await text(request));
+    const { KeyId, Message = '', MessageType } = parsed;
     const key = keys.get(KeyId);
     const operation = String(request.headers['x-amz-target']);
-    if (!key) send(400, { __type: 'NotFoundException', message: `Key '${KeyId}' does not exist` });
+    if (KeyId === sealingKeyArn && operation === 'TrentService.GenerateDataKey') send(200, dataKey(sealing, parsed));
+    else if (KeyId === sealingKeyArn && operation === 'TrentService.Decrypt') {
+      const Plaintext = opened(sealing, parsed);
+      if (Plaintext) send(200, { KeyId, Plaintext });
+      else send(400, { __type: 'InvalidCiphertextException', message: 'The ciphertext or its context is not that of this key.' });
+    } else if (!key) send(400, { __type: 'NotFoundException', message: `Key '${KeyId}' does not exist` });
     else if (operation === 'TrentService.GetPublicKey') send(200, { KeyId, PublicKey: spkiOf(key).toString('base64') });
     else if (operation === 'TrentService.Sign' && MessageType === 'DIGEST') {
       send(200, { KeyId, Signature: signed(key, Buffer.from(Message, 'base64')).toString('base64') });
@@ -52,4 +78,30 @@ function spkiOf({ kty, crv, x, y }: PrivateJwk): Buffer {
 /** Signs a SHA-256 digest and returns DER, as KMS does. Node cannot sign a digest, only the text itself. */
 function signed({ d }: PrivateJwk, digest: Buffer): Buffer {
   return Buffer.from(p256.sign(digest, Buffer.from(d, 'base64url'), { prehash: false, lowS: false, format: 'der' }));
+}
+
+/** A new data key of 256 bits, in plain text and encrypted by AES-256-GCM, with the encryption context as associated data. */
+function dataKey(sealing: Buffer, { KeyId, EncryptionContext = {} }: KmsRequest) {
+  const [plain, nonce] = [randomBytes(32), randomBytes(nonceBytes)];
+  const encryption = createCipheriv(cipher, sealing, nonce).setAAD(contextBytes(EncryptionContext));
+  const encrypted = Buffer.concat([encryption.update(plain), encryption.final()]);
+  const blob = Buffer.concat([nonce, encryption.getAuthTag(), encrypted]);
+  return { KeyId, Plaintext: plain.toString('base64'), CiphertextBlob: blob.toString('base64') };
+}
+
+/** Returns undefined if the key did not encrypt it, or with another context. */
+function opened(sealing: Buffer, { CiphertextBlob = '', EncryptionContext = {} }: KmsRequest): string | undefined {
+  const blob = Buffer.from(CiphertextBlob, 'base64');
+  try {
+    const decryption = createDecipheriv(cipher, sealing, blob.subarray(0, nonceBytes))
+      .setAAD(contextBytes(EncryptionContext))
+      .setAuthTag(blob.subarray(nonceBytes, nonceBytes + tagBytes));
+    return Buffer.concat([decryption.update(blob.subarray(nonceBytes + tagBytes)), decryption.final()]).toString('base64');
+  } catch {
+    return undefined;
+  }
+}
+
+function contextBytes(context: Record<string, string>): Buffer {
+  return Buffer.from(JSON.stringify(Object.entries(context).sort()));
 }

@@ -11,7 +11,7 @@ export const route = {
   path: '/{domainID}/computations',
   summary: 'Create a computation',
   access: { anyOf: ['create_computation'] },
-  uses: { table: changesLists },
+  uses: { table: changesLists, sealingKey: ['GenerateDataKey', 'Decrypt'] },
   loses: 'Users cannot create computations.',
 } as const satisfies Route;
 

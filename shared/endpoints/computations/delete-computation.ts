@@ -10,6 +10,7 @@ export const route = {
   summary: 'Delete a computation',
   access: { anyOf: ['administer'], or: ['owner'] },
   uses: { table: changesLists },
+  isDear: true,
   loses: 'Users cannot delete computations.',
 } as const satisfies Route;
 

@@ -11,7 +11,7 @@ export const route = {
   path: '/{domainID}/computations/{id}',
   summary: 'Get a computation',
   access: { anyOf: ['view'] },
-  uses: { table: ['GetItem', 'Query'] },
+  uses: { table: ['GetItem', 'Query'], sealingKey: ['Decrypt'] },
   loses: 'Users cannot open a computation.',
 } as const satisfies Route;
 

@@ -11,7 +11,7 @@ export const route = {
   path: '/{domainID}/computations/{id}',
   summary: 'Replace a computation',
   access: { anyOf: ['edit'], or: ['owner'] },
-  uses: { table: changesLists },
+  uses: { table: changesLists, sealingKey: ['GenerateDataKey', 'Decrypt'] },
   loses: 'Users cannot change computations.',
 } as const satisfies Route;
 

@@ -14,7 +14,7 @@ export const route = {
   path: '/{domainID}/cvms/{cvmID}/commands',
   summary: 'List the open commands of a CVM, oldest first, and the run that holds it',
   access: { anyOf: ['operate_cvm'] },
-  uses: { table: ['GetItem', 'BatchGetItem', 'UpdateItem', ...waiting] },
+  uses: { table: ['GetItem', 'BatchGetItem', 'UpdateItem', ...waiting], sealingKey: ['Decrypt'] },
   waits: true,
   loses: 'CVMs get no commands, so new runs are not accepted and fail.',
 } as const satisfies Route;

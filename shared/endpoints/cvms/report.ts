@@ -19,6 +19,7 @@ export const route = {
     table: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
     stateMachine: ['SendTaskSuccess', 'SendTaskHeartbeat'],
   },
+  reserves: 'reports',
   loses: 'CVMs cannot report, so active runs look silent and fail.',
 } as const satisfies Route;
 

@@ -25,10 +25,10 @@ export interface ServiceProcess {
  * Starts the service without simulated CVMs, and waits until it answers or has ended.
  * @param limits shell commands to run first, such as `ulimit -f 8`
  */
-export async function startService(args: string[], limits = ':'): Promise<ServiceProcess> {
+export async function startService(args: string[], limits = ':', logLevel = 'ERROR'): Promise<ServiceProcess> {
   const port = await freePort();
   const child = spawn('sh', ['-c', `${limits}; exec "$0" "$@"`, process.execPath, command, '--no-simulator', ...args], {
-    env: { ...process.env, PORT: String(port), LOG_LEVEL: 'ERROR' },
+    env: { ...process.env, PORT: String(port), LOG_LEVEL: logLevel },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   running.add(child);

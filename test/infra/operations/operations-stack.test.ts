@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { functionNames } from '../../../infra/bundles/function-names.ts';
-import { nameIn } from '../../../infra/stages.ts';
+import { schedules } from '../../../infra/schedules.ts';
+import { nameIn, targetsOf, webhooksOf } from '../../../infra/stages.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../../shared/http/route.ts';
 import { tasks } from '../../../shared/tasks/tasks.ts';
-import { flat, synthesize } from '../../support/synthesized-stages.ts';
+import { errorsOf, flat, fullStage, synthesize } from '../../support/synthesized-stages.ts';
 
 interface Metric {
   Namespace: string;
@@ -20,6 +21,20 @@ interface AlarmProperties extends Partial<Metric> {
   OKActions: unknown[];
   Metrics?: { Expression?: string; MetricStat?: { Metric: Metric } }[];
   TreatMissingData: string;
+  Threshold: number;
+}
+
+interface BudgetProperties {
+  Budget: object;
+  NotificationsWithSubscribers?: {
+    Notification: { NotificationType: string; Threshold: number };
+    Subscribers: { Address: string }[];
+  }[];
+}
+
+interface RuleProperties {
+  EventPattern: unknown;
+  Targets: { DeadLetterConfig: { Arn: unknown }; InputTransformer: { InputTemplate: string } }[];
 }
 
 const rows = new Map([...routes, ...tasks].map((row) => [row.name, row]));
@@ -45,14 +60,43 @@ describe.each(synthesize())('the operations stack of $stage.name', ({ stage, sta
   it.each(functionNames)('has an alarm for %s that names what a user loses', (name) => {
     const alarm = named(name);
     expect(alarm?.AlarmDescription).toContain(rows.get(name)?.loses);
-    const metrics = metricsOf(alarm);
-    const ofRoute = routes.filter((route) => route.name === name).map(({ method, path }) => `5xx ${method} ${path}`);
-    const watched = metrics.map((metric) =>
-      ofRoute.length > 0
-        ? `${metric.MetricName} ${String(dimension(metric, 'Method'))} ${String(dimension(metric, 'Resource'))}`
-        : `${metric.MetricName} ${String(dimension(metric, 'FunctionName'))}`,
-    );
-    expect(watched).toEqual(ofRoute.length > 0 ? ofRoute : [`Errors ${nameIn(stage, name)}`]);
+    const isEndpoint = routes.some((route) => route.name === name);
+    expect(metricsOf(alarm)).toEqual([
+      isEndpoint
+        ? {
+            Namespace: 'ComputationManagement',
+            MetricName: 'RequestsFailed',
+            Dimensions: [
+              { Name: 'endpoint', Value: name },
+              { Name: 'stage', Value: stage.name },
+            ],
+          }
+        : { Namespace: 'AWS/Lambda', MetricName: 'Errors', Dimensions: [{ Name: 'FunctionName', Value: nameIn(stage, name) }] },
+    ]);
+  });
+
+  it('has an alarm for failures that no function answered', () => {
+    const watched = metricsOf(named('unanswered-requests')).map(({ Namespace, MetricName }) => `${Namespace} ${MetricName}`);
+    expect(watched.sort()).toEqual(['AWS/ApiGateway 5xx', 'ComputationManagement RequestsFailed']);
+  });
+
+  it('has a budget for a month that tells the addresses of the stage and its first existing topic', () => {
+    const [budget, ...others] = Object.values(operations.ofType<BudgetProperties>('AWS::Budgets::Budget'));
+    expect(others).toEqual([]);
+    expect(budget?.Budget).toMatchObject({
+      BudgetLimit: { Amount: stage.monthlyBudgetInDollars, Unit: 'USD' },
+      CostFilters: { TagKeyValue: [`user:stage$${stage.name}`] },
+      TimeUnit: 'MONTHLY',
+    });
+    const told = (budget?.NotificationsWithSubscribers ?? []).map(({ Notification, Subscribers }) => ({
+      what: `${Notification.NotificationType} ${Notification.Threshold}`,
+      who: Subscribers.map(({ Address }) => Address),
+    }));
+    const who = targetsOf(stage).flatMap((target) => {
+      if ('email' in target) return [target.email];
+      return 'topicArn' in target ? [target.topicArn] : [];
+    });
+    expect(told).toEqual(who.length === 0 ? [] : ['ACTUAL 80', 'FORECASTED 100'].map((what) => ({ what, who })));
   });
 
   it('has alarms for the parts that the functions depend on', () => {
@@ -62,7 +106,10 @@ describe.each(synthesize())('the operations stack of $stage.name', ({ stage, sta
         'AWS/ApiGateway Latency',
         'AWS/DynamoDB ReadThrottleEvents',
         'AWS/DynamoDB WriteThrottleEvents',
+        'AWS/Lambda ConcurrentExecutions',
         'AWS/Lambda Throttles',
+        'ComputationManagement ConflictsRetried',
+        'ComputationManagement Waiting',
         'AWS/SQS ApproximateNumberOfMessagesVisible',
         'AWS/States ExecutionsFailed',
         'AWS/States ExecutionsTimedOut',
@@ -71,15 +118,28 @@ describe.each(synthesize())('the operations stack of $stage.name', ({ stage, sta
     );
   });
 
+  it('has an alarm before the concurrency of the account is used up', () => {
+    expect(named('concurrency')?.Threshold).toBe(0.8 * stage.accountConcurrency);
+  });
+
+  it('does not count calls of scheduled tasks that are refused while the one before still works', () => {
+    const [all, ...excluded] = metricsOf(named('throttled-functions'));
+    expect(all?.Dimensions ?? []).toEqual([]);
+    expect(excluded.map((metric) => dimension(metric, 'FunctionName'))).toEqual(schedules.map(({ name }) => nameIn(stage, name)));
+  });
+
   it('has an alarm for slow requests in which endpoints that wait do not count', () => {
     const metrics = metricsOf(named('api-latency'));
-    const waiting = routes.filter((route: Route) => route.waits).map(({ method, path }) => `${method} ${path}`);
-    const ofRoutes = metrics.flatMap((metric) => {
-      const [method, resource] = [dimension(metric, 'Method'), dimension(metric, 'Resource')];
-      return typeof resource === 'string' ? [`${metric.MetricName} ${String(method)} ${resource}`] : [];
+    const waiting = routes.filter((route: Route) => route.waits).map(({ name }) => nameIn(stage, name));
+    const ofFunctions = metrics.flatMap((metric) => {
+      const name = dimension(metric, 'FunctionName');
+      return typeof name === 'string' ? [`${metric.MetricName} ${name}`] : [];
     });
     expect(waiting).toHaveLength(2);
-    expect(ofRoutes.sort()).toEqual(['Count', 'Latency'].flatMap((name) => waiting.map((route) => `${name} ${route}`)).sort());
+    expect(ofFunctions.sort()).toEqual(
+      ['Duration', 'Invocations'].flatMap((metric) => waiting.map((name) => `${metric} ${name}`)).sort(),
+    );
+    expect(metrics.filter((metric) => dimension(metric, 'Resource') !== undefined)).toEqual([]);
     expect(named('api-latency')?.Metrics?.map(({ Expression }) => Expression)).toContain(
       '100 * (FILL(slow, 0) - FILL(slow0, 0) - FILL(slow1, 0)) / (requests - FILL(requests0, 0) - FILL(requests1, 0))',
     );
@@ -98,13 +158,48 @@ describe.each(synthesize())('the operations stack of $stage.name', ({ stage, sta
     expect(headings).toEqual(expect.arrayContaining([...new Set(linked)]));
   });
 
-  it('sends the start and end of every alarm to the topic, and the topic to the address of the stage', () => {
+  it('sends the start and end of every alarm to its own topic and to the existing topics of the stage', () => {
+    const [own] = Object.keys(operations.ofType('AWS::SNS::Topic'));
+    const existing = targetsOf(stage).flatMap((target) => ('topicArn' in target ? [target.topicArn] : []));
     for (const { AlarmActions, OKActions } of alarms) {
-      expect(AlarmActions).toHaveLength(1);
+      expect(AlarmActions).toEqual([{ Ref: own }, ...existing]);
       expect(OKActions).toEqual(AlarmActions);
     }
+  });
+
+  it('sends what its own topic receives to the addresses of the stage', () => {
     const subscriptions = Object.values(operations.ofType<{ Endpoint: string }>('AWS::SNS::Subscription'));
-    expect(subscriptions.map(({ Endpoint }) => Endpoint)).toEqual(stage.alarmEmail ? [stage.alarmEmail] : []);
+    const addresses = targetsOf(stage).flatMap((target) => ('email' in target ? [target.email] : []));
+    expect(subscriptions.map(({ Endpoint }) => Endpoint)).toEqual(addresses);
+  });
+
+  it('posts the start and end of every alarm to each webhook of the stage, with the key of its secret', () => {
+    const connections = Object.values(operations.ofType<object>('AWS::Events::Connection'));
+    const destinations = Object.values(operations.ofType<object>('AWS::Events::ApiDestination'));
+    const rules = Object.values(operations.ofType<RuleProperties>('AWS::Events::Rule'));
+    const webhooks = webhooksOf(stage);
+    expect(connections).toMatchObject(
+      webhooks.map(({ header, secretName }) => ({
+        AuthorizationType: 'API_KEY',
+        AuthParameters: {
+          ApiKeyAuthParameters: {
+            ApiKeyName: header,
+            ApiKeyValue: `{{resolve:secretsmanager:${secretName}:SecretString:::}}`,
+          },
+        },
+      })),
+    );
+    expect(destinations).toMatchObject(webhooks.map(({ url }) => ({ InvocationEndpoint: url, HttpMethod: 'POST' })));
+    expect(rules).toHaveLength(webhooks.length);
+    for (const { EventPattern, Targets } of rules) {
+      expect(EventPattern).toEqual({
+        source: ['aws.cloudwatch'],
+        'detail-type': ['CloudWatch Alarm State Change'],
+        detail: { alarmName: [{ prefix: nameIn(stage, '') }], state: { value: ['ALARM', 'OK'] } },
+      });
+      expect(flat(Targets[0]?.DeadLetterConfig.Arn)).toContain(nameIn(stage, 'undelivered'));
+      expect(Targets[0]?.InputTransformer.InputTemplate).toContain('"alarm":<');
+    }
   });
 
   it('lets alarms of this account publish to the topic, and denies requests without TLS', () => {
@@ -143,5 +238,18 @@ describe.each(synthesize())('the operations stack of $stage.name', ({ stage, sta
     expect(body).toContain('by domain, name, code');
     expect(body).toContain('fields @timestamp, domain, ');
     expect(body).not.toContain('domainID');
+  });
+});
+
+describe('the alarm targets of a stage', () => {
+  const { alarmTargets: _, ...withoutTargets } = fullStage;
+
+  it('fail at synth if the row names none', () => {
+    expect(errorsOf(withoutTargets)).toEqual([expect.stringContaining('The stage full tells nobody of its alarms.')]);
+    expect(errorsOf({ ...withoutTargets, alarmTargets: [] })).toHaveLength(1);
+  });
+
+  it('may be none if the row says so', () => {
+    expect(errorsOf({ ...withoutTargets, alarmTargets: 'none' })).toEqual([]);
   });
 });

@@ -6,10 +6,10 @@ import { nameIn } from '../../../infra/stages.ts';
 import { environment } from '../../../shared/environment.ts';
 import { lifecycleSteps, stateMachineDefinition } from '../../../shared/runs/state-machine.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
-import type { Route } from '../../../shared/http/route.ts';
+import { takesKey, type Route } from '../../../shared/http/route.ts';
 import type { Uses } from '../../../shared/uses.ts';
 import { tasks } from '../../../shared/tasks/tasks.ts';
-import { flat, synthesize, type SynthesizedStage } from '../../support/synthesized-stages.ts';
+import { errorsOf, flat, fullStage, synthesize, type SynthesizedStage } from '../../support/synthesized-stages.ts';
 
 interface FunctionProperties {
   FunctionName: string;
@@ -35,6 +35,25 @@ interface RoleProperties {
   Policies?: { PolicyDocument: { Statement: Statement[] } }[];
   ManagedPolicyArns?: unknown[];
 }
+
+/** The variables of access logs that AWS documents for HTTP APIs, of those that the service uses. */
+const accessLogVariables = new Set([
+  'requestId',
+  'requestTime',
+  'identity.sourceIp',
+  'identity.userAgent',
+  'routeKey',
+  'path',
+  'status',
+  'authorizer.claims.sub',
+  'authorizer.error',
+  'error.message',
+  'integrationErrorMessage',
+  'responseLatency',
+  'integrationLatency',
+  'responseLength',
+  'dataProcessed',
+]);
 
 const usesOf = new Map<FunctionName, Uses>([...routes, ...tasks].map(({ name, uses }) => [name, uses]));
 
@@ -122,13 +141,16 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
     const [deployed] = Object.values(service.ofType<Record<string, unknown>>('AWS::ApiGatewayV2::Stage'));
     expect(deployed).toMatchObject({
       DefaultRouteSettings: {
-        DetailedMetricsEnabled: true,
+        DetailedMetricsEnabled: false,
         ThrottlingBurstLimit: stage.throttling.burst,
         ThrottlingRateLimit: stage.throttling.requestsPerSecond,
       },
     });
     const { Format } = deployed?.['AccessLogSettings'] as { Format: string };
-    expect(JSON.parse(Format)).toMatchObject({ requestId: '$context.requestId', status: '$context.status' });
+    const fields = JSON.parse(Format) as Record<string, string>;
+    expect(fields).toMatchObject({ requestId: '$context.requestId', status: '$context.status' });
+    const unknown = Object.values(fields).filter((variable) => !accessLogVariables.has(variable.replace('$context.', '')));
+    expect(unknown).toEqual([]);
     const [api] = Object.values(service.ofType<{ CorsConfiguration?: Record<string, unknown> }>('AWS::ApiGatewayV2::Api'));
     expect(api?.CorsConfiguration?.['AllowOrigins'] ?? []).toEqual(stage.corsOrigins);
     if (stage.corsOrigins.length === 0) return;
@@ -152,6 +174,68 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
         'manifest-digest',
       ]),
     });
+  });
+
+  it('admits fewer requests to dear routes, after these routes exist', () => {
+    const [deployed] = Object.values(service.resources).filter(({ Type }) => Type === 'AWS::ApiGatewayV2::Stage');
+    const dear = (routes as readonly Route[]).filter(({ isDear }) => isDear).map(({ method, path }) => `${method} ${path}`);
+    const settings = deployed?.Properties['RouteSettings'] as Record<string, object>;
+    expect(Object.keys(settings).sort()).toEqual(dear.sort());
+    for (const setting of Object.values(settings)) {
+      expect(setting).toEqual({
+        ThrottlingRateLimit: stage.dearThrottling.requestsPerSecond,
+        ThrottlingBurstLimit: stage.dearThrottling.burst,
+      });
+    }
+    expect(deployed?.DependsOn).toEqual(expect.arrayContaining(Object.keys(service.ofType('AWS::ApiGatewayV2::Route'))));
+  });
+
+  it('gives reports, functions that wait, lifecycle steps and scheduled tasks executions of their own', () => {
+    const reserved = functionNames
+      .map((name) => [name, functionOf(synthesized, name).ReservedConcurrentExecutions] as const)
+      .filter(([, count]) => count !== undefined);
+    const { reservedConcurrency: wanted } = stage;
+    const expected: [string, number | undefined][] =
+      wanted === 'none'
+        ? []
+        : [
+            ['cvms/report', wanted.reports],
+            ...functionNames.filter(waits).map((name): [string, number | undefined] => [name, stage.waits.concurrency]),
+            ...[...lifecycleSteps, 'execution-ended'].map((step): [string, number] => [
+              `lifecycle/${step}`,
+              wanted.lifecycleSteps,
+            ]),
+            ...schedules.map(({ name }): [string, number] => [name, 1]),
+          ];
+    expect(Object.fromEntries(reserved)).toEqual(Object.fromEntries(expected));
+  });
+
+  it.each(functionNames.filter(waits))('gives %s, which waits, more executions of its own than it may hold requests', (name) => {
+    const { perStage, perDomain, concurrency } = stage.waits;
+    const properties = functionOf(synthesized, name);
+    expect(properties.ReservedConcurrentExecutions).toBe(concurrency);
+    expect(concurrency).toBeGreaterThan(perStage);
+    const caps = { WAITS_PER_STAGE: String(perStage), WAITS_PER_DOMAIN: String(perDomain) };
+    expect(properties.Environment.Variables).toMatchObject(caps);
+    expect(properties.Timeout).toBeGreaterThan(maxWaitInSeconds + 5);
+  });
+
+  it('limits the changes of a domain as the stage says, in a function that may write the bucket', () => {
+    const changing = new Set((routes as readonly Route[]).filter(takesKey).map(({ name }) => name));
+    const { changesPerSecond = '', burst = '' } = stage.domainLimit ?? {};
+    for (const name of functionNames) {
+      const { Variables } = functionOf(synthesized, name).Environment;
+      const limits = [Variables['DOMAIN_CHANGES_PER_SECOND'], Variables['DOMAIN_BURST']];
+      expect(limits).toEqual(changing.has(name) ? [String(changesPerSecond), String(burst)] : [undefined, undefined]);
+      if (changing.has(name)) expect(usesOf.get(name)?.table).toContain('UpdateItem');
+    }
+  });
+
+  it('outputs what the documents ask for', () => {
+    const outputs = [stacks.state, service].flatMap((stack) => stack.outputs);
+    const asked = ['TableName', 'TableArn', 'ContentBucketName', 'StateMachineArn', 'UndeliveredUrl'];
+    expect(outputs).toEqual(expect.arrayContaining(asked));
+    expect(outputs.some((name) => name.startsWith('ApiUrl'))).toBe(true);
   });
 
   it('has the custom domain of the stage, if there is one', () => {
@@ -190,23 +274,13 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
       expect(properties.Timeout).toBeLessThanOrEqual(routes.some((route) => route.name === name) ? 29 : 900);
     });
 
-    it('has a concurrency of its own if it waits: more than the waits that it may hold', () => {
-      const { perStage, perDomain, concurrency } = stage.waits;
-      const caps = { WAITS_PER_STAGE: String(perStage), WAITS_PER_DOMAIN: String(perDomain) };
-      expect(properties.ReservedConcurrentExecutions).toBe(waits(name) ? concurrency : undefined);
-      if (!waits(name)) return;
-      expect(properties.Environment.Variables).toMatchObject(caps);
-      expect(concurrency).toBeGreaterThan(perStage);
-      expect(properties.Timeout).toBeGreaterThan(maxWaitInSeconds + 5);
-    });
-
     it('is granted exactly the actions that it declares', () => {
       expect(actionsOn('dynamodb').sort()).toEqual((uses.table ?? []).map((action) => `dynamodb:${action}`).sort());
       expect(actionsOn('s3').sort()).toEqual(
         [...(uses.content ?? []), ...(uses.bucket ?? [])].map((action) => `s3:${action}`).sort(),
       );
       expect(actionsOn('states').sort()).toEqual((uses.stateMachine ?? []).map((action) => `states:${action}`).sort());
-      const ofKeys = [...(uses.signingKey ?? []), ...(uses.publishedKeys ?? [])];
+      const ofKeys = [...(uses.signingKey ?? []), ...(uses.sealingKey ?? []), ...(uses.publishedKeys ?? [])];
       expect(actionsOn('kms').sort()).toEqual(ofKeys.map((action) => `kms:${action}`).sort());
       const others = statements
         .flatMap(({ Action }) => listed(Action))
@@ -232,6 +306,12 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
       expect(signs).toHaveLength(name === 'runs/get-evidence' ? 1 : 0);
       const newest = stage.evidenceKeys.at(-1)?.replace('-', '') ?? '';
       for (const { Resource } of signs) expect(flat(Resource)).toMatch(new RegExp(`EvidenceKeys${newest}`));
+    });
+
+    it('is granted no use of the key that seals private keys, except on that key', () => {
+      for (const { Action, Resource } of statements) {
+        if (/^kms:(GenerateDataKey|Decrypt)$/.test(listed(Action)[0] ?? '')) expect(flat(Resource)).toMatch(/SealingKey/);
+      }
     });
 
     it('has exactly the environment variables that it declares, each with a value', () => {
@@ -314,13 +394,57 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
       );
     });
 
-    it('retry, and keep undelivered events', () => {
-      expect(rules.length).toBe(schedules.length + 2);
-      for (const target of rules.flatMap(({ Targets }) => Targets)) {
+    it('retry, and keep undelivered events, except those of a schedule, which are dropped after a minute', () => {
+      const scheduled = rules.filter(({ ScheduleExpression }) => ScheduleExpression !== undefined);
+      const others = rules.filter(({ ScheduleExpression }) => ScheduleExpression === undefined);
+      expect([scheduled.length, others.length]).toEqual([schedules.length, 2]);
+      for (const target of others.flatMap(({ Targets }) => Targets)) {
         expect(target.DeadLetterConfig).toBeDefined();
-        expect(target.RetryPolicy).toBeDefined();
+        expect(target.RetryPolicy).toEqual({ MaximumEventAgeInSeconds: 21_600, MaximumRetryAttempts: 20 });
         expect(functions[referenced(target.Arn)]?.DeadLetterConfig).toBeDefined();
       }
+      for (const target of scheduled.flatMap(({ Targets }) => Targets)) {
+        expect(target.DeadLetterConfig).toBeUndefined();
+        expect(target.RetryPolicy).toEqual({ MaximumEventAgeInSeconds: 60, MaximumRetryAttempts: 0 });
+        expect(functions[referenced(target.Arn)]?.DeadLetterConfig).toBeUndefined();
+      }
     });
+
+    it('make no second attempt of a scheduled task', () => {
+      const configs = Object.values(
+        service.ofType<{ FunctionName: unknown; MaximumEventAgeInSeconds: number; MaximumRetryAttempts: number }>(
+          'AWS::Lambda::EventInvokeConfig',
+        ),
+      );
+      const names = configs.map(({ FunctionName }) => functions[referenced(FunctionName)]?.FunctionName);
+      expect(names.sort()).toEqual(schedules.map(({ name }) => nameIn(stage, name)).sort());
+      for (const config of configs) expect(config).toMatchObject({ MaximumEventAgeInSeconds: 60, MaximumRetryAttempts: 0 });
+    });
+  });
+});
+
+describe('a stage that reserves more executions than its account has', () => {
+  it('fails at synth with what to do', () => {
+    expect(errorsOf({ ...fullStage, accountConcurrency: 100 })).toEqual([
+      expect.stringMatching(/^The stage full reserves \d+ concurrent executions and must leave 100 .* but its account has 100\./),
+    ]);
+  });
+
+  it('counts what functions that wait reserve', () => {
+    const waits = { ...fullStage.waits, concurrency: 400 };
+    expect(errorsOf({ ...fullStage, waits })).toEqual([expect.stringContaining('but its account has 1000.')]);
+  });
+
+  it('passes if it reserves none', () => {
+    expect(errorsOf({ ...fullStage, accountConcurrency: 10, reservedConcurrency: 'none' })).toEqual([]);
+  });
+});
+
+describe('a stage that reserves no more executions for waits than it may hold', () => {
+  it('fails at synth, unless waits share the executions of the account', () => {
+    const { perStage, perDomain } = fullStage.waits;
+    const errors = errorsOf({ ...fullStage, waits: { perStage, perDomain, concurrency: perStage } });
+    expect(errors).toEqual([expect.stringContaining('Make waits.concurrency of the stage in infra/stages.ts more than')]);
+    expect(errorsOf({ ...fullStage, waits: { perStage, perDomain } })).toEqual([]);
   });
 });

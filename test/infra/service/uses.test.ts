@@ -27,7 +27,8 @@ const notReached: Partial<Record<FunctionName, string[]>> = {
   'computations/list-computations': ['dynamodb:BatchGetItem'],
   'runs/list-runs': ['dynamodb:BatchGetItem'],
   'assets/list-assets': ['dynamodb:BatchGetItem'],
-  'maintenance/migrate': ['UpdateItem', 'BatchWriteItem', 'ConditionCheckItem'].map(ofTable), // items of earlier versions
+  // Items of earlier versions:
+  'maintenance/migrate': [...['UpdateItem', 'BatchWriteItem', 'ConditionCheckItem'].map(ofTable), 'kms:GenerateDataKey'],
 };
 
 function ofTable(action: string): string {
@@ -155,17 +156,22 @@ async function registerCvms(): Promise<void> {
   for (const cvm of cvms) await call('DELETE', cvm);
 }
 
+/** A private key in each request: it is sealed, and opened for the repeat. */
+const withKey = { cert_file: 'certificate', server_key: 'key' };
+const withAnotherKey = { ...withKey, server_key: 'another key' };
+
 async function repeatCreates(): Promise<void> {
   for (const key of ['first', 'first']) {
     const header = { 'idempotency-key': key };
-    await call('POST', '/d1/computations', { name: 'Repeated' }, header);
+    const computation = await call('POST', '/d1/computations', { name: 'Repeated', agent_config: withKey }, header);
+    await call('PUT', path(String(computation.body['id'])), { name: 'Repeated', agent_config: withAnotherKey }, header);
     await call('POST', '/d1/assets', { asset: { file_name: 'repeated.csv', asset_type: 'dataset' } }, header);
   }
 }
 
 async function changeInputs(id: string, grow: () => Promise<void>): Promise<void> {
   await grow();
-  for (const owner of ['bob', 'alice']) await done('PUT', path(id), { name: 'Renamed', owner });
+  for (const owner of ['bob', 'alice']) await done('PUT', path(id), { name: 'Renamed', owner, agent_config: withKey });
   await grow();
   await done('POST', `${path(id)}/key`, { key: publicKey() });
   const dataset = String((await done('POST', '/d1/assets', asset()))['id']);
@@ -310,12 +316,19 @@ afterAll(async () => {
 describe('the declared uses of a function', () => {
   const usesOf = new Map<FunctionName, Uses>([...routes, ...tasks].map(({ name, uses }) => [name, uses]));
   const allowed = (name: FunctionName) => {
-    const { table = [], content = [], stateMachine = [], signingKey = [], publishedKeys = [] } = usesOf.get(name) ?? {};
+    const {
+      table = [],
+      content = [],
+      stateMachine = [],
+      signingKey = [],
+      sealingKey = [],
+      publishedKeys = [],
+    } = usesOf.get(name) ?? {};
     return [
       ...table.map(ofTable),
       ...content.map((action) => `s3:${action}`),
       ...stateMachine.map((action) => `states:${action}`),
-      ...[...signingKey, ...publishedKeys].map((action) => `kms:${action}`),
+      ...[...signingKey, ...sealingKey, ...publishedKeys].map((action) => `kms:${action}`),
     ];
   };
 

@@ -63,14 +63,24 @@ describe.each(synthesize())('the state stack of $stage.name', ({ stage, stacks: 
     expect(policiesOf('AWS::S3::Bucket')).toEqual([deletion, deletion]);
   });
 
-  it('logs every access to the content, and reports new objects to EventBridge', () => {
+  it('logs every access to the content, reports new objects to EventBridge, and keeps deleted ones for 35 days', () => {
     const buckets = Object.values(state.ofType<Record<string, unknown>>('AWS::S3::Bucket'));
     const content = buckets.filter((bucket) => bucket['NotificationConfiguration'] !== undefined);
     expect(content).toHaveLength(1);
     expect(content[0]).toMatchObject({
       NotificationConfiguration: { EventBridgeConfiguration: { EventBridgeEnabled: true } },
       LoggingConfiguration: expect.anything(),
-      LifecycleConfiguration: { Rules: [{ AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 }, Status: 'Enabled' }] },
+      VersioningConfiguration: { Status: 'Enabled' },
+      LifecycleConfiguration: {
+        Rules: [
+          {
+            AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 },
+            NoncurrentVersionExpiration: { NoncurrentDays: 35 },
+            ExpiredObjectDeleteMarker: true,
+            Status: 'Enabled',
+          },
+        ],
+      },
     });
     const { CorsRules } = (content[0]?.['CorsConfiguration'] ?? {}) as { CorsRules?: Record<string, string[]>[] };
     const rule = {
@@ -82,10 +92,15 @@ describe.each(synthesize())('the state stack of $stage.name', ({ stage, stacks: 
   });
 
   it('has a key on P-256 for each name of the stage, which signs and cannot be exported', () => {
-    const keys = Object.values(state.ofType<Record<string, unknown>>('AWS::KMS::Key'));
+    const keys = Object.values(state.ofType<Record<string, unknown>>('AWS::KMS::Key')).filter((key) => 'KeySpec' in key);
     expect(keys).toHaveLength(stage.evidenceKeys.length);
     for (const key of keys) expect(key).toMatchObject({ KeySpec: 'ECC_NIST_P256', KeyUsage: 'SIGN_VERIFY' });
     expect(new Set(policiesOf('AWS::KMS::Key'))).toEqual(new Set([deletion]));
+  });
+
+  it('has one key that seals private keys, which KMS rotates', () => {
+    const keys = Object.values(state.ofType<Record<string, unknown>>('AWS::KMS::Key')).filter((key) => !('KeySpec' in key));
+    expect(keys).toMatchObject([{ EnableKeyRotation: true }]);
   });
 
   it('has a user pool only if the stage names no issuer', () => {

@@ -39,6 +39,14 @@ describe('callerOf', () => {
     }
   });
 
+  it('throws unauthenticated for a token that says it is not an access token', () => {
+    const claims = { sub: 'alice', memberships: 'd1:viewer' };
+    expect(() => callerOf({ ...claims, token_use: 'id' }, 'memberships', 'd1')).toThrow(
+      expect.objectContaining({ code: 'unauthenticated' }),
+    );
+    expect(callerOf({ ...claims, token_use: 'access' }, 'memberships', 'd1').id).toBe('alice');
+  });
+
   it('throws unauthenticated for a user identifier with a lone surrogate, which an event could not name', () => {
     for (const sub of ['\ud800', 'alice\udfff']) {
       const reading = () => callerOf({ sub, groups: '[d1:viewer]' }, 'groups', 'd1');

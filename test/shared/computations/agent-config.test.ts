@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import {
+  agentConfigAttributes,
   agentConfigInput,
   changedConfigFields,
   defaultAgentConfig,
@@ -8,6 +9,7 @@ import {
   parseAgentConfig,
   withoutServerKey,
 } from '../../../shared/computations/agent-config.ts';
+import { keptInPlainText } from '../../../shared/computations/kept-key.ts';
 
 const full = {
   log_level: 'debug' as const,
@@ -15,7 +17,7 @@ const full = {
   server_ca_file: 'server',
   client_ca_file: 'client',
   attested_tls: true,
-  server_key: 'key',
+  server_key: { digest: 'digest', sealed: 'sealed' },
 };
 
 describe('agentConfigInput', () => {
@@ -45,15 +47,29 @@ describe('agentConfigInput', () => {
 
 describe('parseAgentConfig', () => {
   it('reads what is stored, and the default where nothing is', () => {
-    expect(parseAgentConfig(full)).toEqual(full);
+    expect(parseAgentConfig(agentConfigAttributes(full))).toEqual(full);
+    expect(parseAgentConfig(agentConfigAttributes({ ...full, server_key: '' }))).toEqual({ ...full, server_key: '' });
     expect(parseAgentConfig(undefined)).toEqual(defaultAgentConfig);
+  });
+});
+
+describe('parseAgentConfig of an earlier version’s item', () => {
+  it('reads its private key', () => {
+    const agent_config = { ...withoutServerKey(full), server_key: 'key' };
+    expect(parseAgentConfig({ agent_config })).toEqual({ ...full, server_key: keptInPlainText('key') });
+  });
+});
+
+describe('agentConfigAttributes', () => {
+  it('refuses a key that is not sealed', () => {
+    expect(() => agentConfigAttributes({ ...full, server_key: keptInPlainText('key') })).toThrow(/sealed before/);
   });
 });
 
 describe('withoutServerKey', () => {
   it('leaves out the private key alone', () => {
     const { server_key, ...rest } = full;
-    expect(server_key).toBe('key');
+    expect(server_key).toBe(full.server_key);
     expect(withoutServerKey(full)).toEqual(rest);
   });
 });
@@ -64,9 +80,9 @@ describe('changedConfigFields', () => {
       'cert_file',
       'attested_tls',
     ]);
-    expect([isDefaultAgentConfig(defaultAgentConfig), isDefaultAgentConfig({ ...defaultAgentConfig, server_key: 'x' })]).toEqual([
-      true,
-      false,
-    ]);
+    expect([
+      isDefaultAgentConfig(defaultAgentConfig),
+      isDefaultAgentConfig({ ...defaultAgentConfig, server_key: full.server_key }),
+    ]).toEqual([true, false]);
   });
 });

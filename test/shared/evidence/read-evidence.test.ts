@@ -9,7 +9,8 @@ import { deleteComputation } from '../../../shared/deletion/delete-computation.t
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { statementSchema, type Statement } from '../../../shared/evidence/evidence.ts';
 import { readEvidence } from '../../../shared/evidence/read-evidence.ts';
-import { openSigningKeys, readPublishedKeys } from '../../../shared/evidence/signing-key.ts';
+import { readPublishedKeys } from '../../../shared/evidence/signing-key.ts';
+import { openKms } from '../../../shared/kms.ts';
 import { runKey } from '../../../shared/runs/read-run.ts';
 import { runKeys } from '../../../shared/table/keys.ts';
 import { getItem, queryPartition, type Table } from '../../../shared/table/table.ts';
@@ -33,7 +34,7 @@ beforeEach(async () => {
   runId = await aRun(stores, domain, computationId, `cvm-of-${computationId}`);
 });
 
-const keys = () => openSigningKeys(() => new Deadline());
+const keys = () => openKms(() => new Deadline());
 const end = () => endRunWith(stores, domain, runId);
 const remove = () => deleteComputation(stores.table, { domain, id: computationId, permit: allowed });
 const read = (table: Table = stores.table, now = clockOfTests) =>

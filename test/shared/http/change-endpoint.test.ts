@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { setEnvironment } from '../../../infra/local/local-environment.ts';
 import { conflict, ServiceError } from '../../../shared/errors.ts';
 import { changeEndpoint } from '../../../shared/http/change-endpoint.ts';
@@ -139,5 +139,23 @@ describe('the type of an endpoint', () => {
     endpoint(post, contract, reply);
     // @ts-expect-error A GET takes no key.
     changeEndpoint(get, contract, { change: ({ table }) => commitChange(table, new Transaction(), {}), reply });
+  });
+
+  it('refuses changes above the limit of their domain with 429, and tells the limit in every answer until then', async () => {
+    vi.stubEnv('DOMAIN_CHANGES_PER_SECOND', '1');
+    vi.stubEnv('DOMAIN_BURST', '3');
+    const handler = counter();
+    const answers: HttpResponse[] = [];
+    for (let change = 0; change < 4; change++) {
+      answers.push(await handler(eventOf(undefined) as never, {} as never));
+    }
+    vi.unstubAllEnvs();
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 429]);
+    for (const { headers } of answers) {
+      expect(headers['ratelimit-policy']).toBe('"domain-changes";q=3;w=3');
+      expect(headers['ratelimit']).toMatch(/^"domain-changes";r=\d;t=\d$/);
+    }
+    expect(answers[3]?.headers['retry-after']).toMatch(/^[1-9]$/);
+    expect(JSON.parse(answers[3]?.body ?? '')).toMatchObject({ status: 429, code: 'too_many_requests', request_id: 'r-1' });
   });
 });

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEventV2WithJWTAuthorizer, Context } from 'aws-lambda';
 import * as v from 'valibot';
-import { describe, expect, it } from 'vitest';
-import { conflict } from '../../../shared/errors.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { conflict, ServiceError } from '../../../shared/errors.ts';
 import type { Contract } from '../../../shared/http/contract.ts';
 import { endpoint } from '../../../shared/http/endpoint.ts';
 import type { HttpResponse } from '../../../shared/http/problem.ts';
@@ -259,5 +259,27 @@ describe('the type of an endpoint’s reply', () => {
     // @ts-expect-error A promise is not a proof.
     endpoint(route, silent, ({ permit }) => ({ permitted: Promise.resolve(permit({})) }));
     endpoint(route, silent, ({ permit }) => ({ permitted: permit({ owner: 'alice' }) }));
+  });
+
+  it('counts the requests that it answers 500 or 503, by endpoint and in total', async () => {
+    const lines: Record<string, unknown>[] = [];
+    vi.stubEnv('METRICS_NAMESPACE', 'Test');
+    const write = vi.spyOn(process.stdout, 'write').mockImplementation((line) => {
+      lines.push(JSON.parse(String(line)) as Record<string, unknown>);
+      return true;
+    });
+    const failing = (error: Error) => endpoint(closed, contract, () => Promise.reject(error));
+    for (const error of [new Error('a defect'), new ServiceError('unavailable', 'Busy.'), conflict('run_active', 'Refused.')]) {
+      await answerOf(failing(error));
+    }
+    write.mockRestore();
+    vi.unstubAllEnvs();
+    const metric = {
+      _aws: { CloudWatchMetrics: [{ Namespace: 'Test', Dimensions: [['stage', 'endpoint'], ['stage']] }] },
+      stage: 'test',
+      endpoint: 'things/close',
+      RequestsFailed: 1,
+    };
+    expect(lines).toMatchObject([metric, metric]);
   });
 });

@@ -93,7 +93,7 @@ describe('the migration server-keys-of-ended-runs', () => {
     await offerRun(stores.table, stores.executions, { run, task_token: 'token' }, byAlice.now, 3600);
     await migrate();
     const { commands } = await listCommands(stores.table, domain, run.cvm_id, byAlice.now);
-    expect(commands).toMatchObject([{ run_id: run.run_id, agent_config: { server_key: privateKey } }]);
+    expect(commands).toMatchObject([{ run_id: run.run_id, agent_config: { server_key: { plain: privateKey } } }]);
     await endRunWith(stores, domain, run.run_id);
     expect(await itemsWithKey()).toEqual([]);
   });

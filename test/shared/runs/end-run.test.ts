@@ -42,7 +42,8 @@ describe('endRun', () => {
     const { id } = await aReadyComputation(stores, domain);
     const agent_config = { ...defaultAgentConfig, cert_file: 'certificate', server_key: 'secret' };
     const decide = (fields: ComputationFields) => ({ fields, agent_config, consumers: [], permitted: allowed() });
-    await updateComputation(stores.table, { domain, id, decide, ...byAlice });
+    const seal = (sealed: string) => Promise.resolve({ digest: 'digest', sealed });
+    await updateComputation(stores.table, { domain, id, seal, decide, ...byAlice });
     const run_id = await aRun(stores, domain, id, 'cvm-2');
     const run = { domain, computation_id: id, run_id, cvm_id: 'cvm-2' };
     await offerRun(stores.table, stores.executions, { run, task_token: 'token' }, byAlice.now, 60);

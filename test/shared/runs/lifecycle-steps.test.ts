@@ -145,10 +145,10 @@ describe('sweepRuns', () => {
     const row = await getItem(stores.table, key);
     await transact(stores.table, [{ delete: { Key: keyToWrite(key) } }]);
     const lost = await startIdleStepFunctions();
-    await expect(sweepRuns(stores.table, lost.executions, now(), 0)).rejects.toBeInstanceOf(AggregateError);
+    await expect(sweepRuns(stores.table, lost.executions, now(), { graceInSeconds: 0 })).rejects.toBeInstanceOf(AggregateError);
     expect(await readRun(stores.table, domain, orphan.run_id)).toMatchObject({ status: 'failed' });
     await putItem(stores.table, { ...keyToWrite(key), ...row });
-    expect(await sweepRuns(stores.table, lost.executions, now(), 0)).toBeGreaterThanOrEqual(1);
+    expect(await sweepRuns(stores.table, lost.executions, now(), { graceInSeconds: 0 })).toBeGreaterThanOrEqual(1);
     expect(await readRun(stores.table, domain, broken.run_id)).toMatchObject({ status: 'failed' });
     await lost.stop();
   });

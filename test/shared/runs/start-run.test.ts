@@ -5,7 +5,16 @@ import { updateComputation } from '../../../shared/computations/update-computati
 import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { listCommands } from '../../../shared/runs/list-commands.ts';
 import { offerRun } from '../../../shared/runs/offer-run.ts';
-import { allowed, aReadyComputation, anAsset, aRun, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
+import {
+  allowed,
+  aReadyComputation,
+  anAsset,
+  aRun,
+  byAlice,
+  startStores,
+  type Stores,
+  noKey,
+} from '../../support/builders-store.ts';
 import { beforeTheNextTransaction, betweenReads } from '../../support/interleave.ts';
 
 let stores: Stores;
@@ -41,6 +50,7 @@ describe('startRun', () => {
     const command = await commandOfRun(id, 'cvm-1', () =>
       updateComputation(stores.table, {
         domain,
+        seal: noKey,
         id,
         by: byAlice.by,
         now: byAlice.now,

@@ -25,7 +25,7 @@ describe('sweepRuns', () => {
     const graceInSeconds = 60;
     const sweepAfter = (milliseconds: number) => {
       const now = new Date(Date.parse(byAlice.now) + milliseconds).toISOString();
-      return sweepRuns(stores.table, lost.executions, now, graceInSeconds);
+      return sweepRuns(stores.table, lost.executions, now, { graceInSeconds });
     };
     expect(await sweepAfter(59_999)).toBe(0);
     expect(await readRun(stores.table, 'd1', run)).toMatchObject({ status: 'running' });
@@ -42,7 +42,7 @@ describe('sweepRuns', () => {
           commandName === DescribeExecutionCommand.name ? { output: { $metadata: {}, status }, response: {} } : await next(sent),
       { step: 'initialize' },
     );
-    const ended = await sweepRuns(stores.table, executions, byAlice.now, 0);
+    const ended = await sweepRuns(stores.table, executions, byAlice.now, { graceInSeconds: 0 });
     await stop();
     return ended;
   }
@@ -70,7 +70,7 @@ describe('sweepRuns', () => {
     const run = await aRun(stores, 'd1', id, 'cvm-stop');
     await stopRun(stores.table, lost.executions, { domain: 'd1', computationId: id, ...byAlice });
     expect(await executionStatus(stores.executions, 'stop', run)).toBeUndefined();
-    await sweepRuns(stores.table, stores.executions, byAlice.now, 0);
+    await sweepRuns(stores.table, stores.executions, byAlice.now, { graceInSeconds: 0 });
     expect(await executionStatus(stores.executions, 'stop', run)).toBe('RUNNING');
     expect(await readRun(stores.table, 'd1', run)).toMatchObject({ status: 'stopping' });
   });

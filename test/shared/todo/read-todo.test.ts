@@ -16,7 +16,7 @@ import { userKeys } from '../../../shared/table/keys.ts';
 import { queryPartition } from '../../../shared/table/table.ts';
 import { readTodo } from '../../../shared/todo/read-todo.ts';
 import { aDatasetOfBob, anApproval, aSharedComputation, digestOf } from '../../support/approvals.ts';
-import { aComputation, aKey, allowed, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
+import { aComputation, aKey, allowed, byAlice, startStores, type Stores, noKey } from '../../support/builders-store.ts';
 
 let stores: Stores;
 beforeAll(async () => {
@@ -33,6 +33,7 @@ function update(domain: string, id: string, change: { owner?: string; approval?:
   const { consumers = [], ...fields } = change;
   return updateComputation(stores.table, {
     domain,
+    seal: noKey,
     id,
     by: 'alice',
     now: byAlice.now,
@@ -165,6 +166,7 @@ describe('readTodo', () => {
         domain,
         fields: { ...fields, name: `computation ${index}` },
         agent_config: defaultAgentConfig,
+        seal: noKey,
         consumers: [],
         by: 'erin',
         now: byAlice.now,

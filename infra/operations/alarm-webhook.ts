@@ -1,0 +1,74 @@
+import { Duration, SecretValue, Stack } from 'aws-cdk-lib';
+import {
+  ApiDestination,
+  Authorization,
+  Connection,
+  EventField,
+  HttpMethod,
+  Rule,
+  RuleTargetInput,
+  type IApiDestination,
+} from 'aws-cdk-lib/aws-events';
+import { ApiDestination as ApiDestinationTarget } from 'aws-cdk-lib/aws-events-targets';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import { nameIn, webhookRuleName, type Stage, type Webhook } from '../stages.ts';
+
+export interface AlarmWebhookProps {
+  stage: Stage;
+  webhook: Webhook;
+  /** Distinguishes the webhooks of a stage: 1, 2, ... */
+  number: number;
+}
+
+/** Posts the start and end of every alarm of the stage to a URL, for up to an hour until it answers 2xx. */
+export class AlarmWebhook extends Construct {
+  constructor(scope: Construct, id: string, { stage, webhook, number }: AlarmWebhookProps) {
+    super(scope, id);
+    const connection = new Connection(this, 'Connection', {
+      description: `The key of ${webhook.url}`,
+      authorization: Authorization.apiKey(webhook.header, SecretValue.secretsManager(webhook.secretName)),
+    });
+    const destination = new ApiDestination(this, 'Destination', {
+      connection,
+      endpoint: webhook.url,
+      httpMethod: HttpMethod.POST,
+      rateLimitPerSecond: 5,
+    });
+    new Rule(this, 'Rule', {
+      ruleName: webhookRuleName(stage, number),
+      description: `Posts alarms of ${stage.name} to ${webhook.url}`,
+      eventPattern: {
+        source: ['aws.cloudwatch'],
+        detailType: ['CloudWatch Alarm State Change'],
+        detail: { alarmName: [{ prefix: nameIn(stage, '') }], state: { value: ['ALARM', 'OK'] } },
+      },
+      targets: [
+        new ApiDestinationTarget(destination as IApiDestination, {
+          event: message(stage),
+          deadLetterQueue: Queue.fromQueueArn(this, 'Undelivered', undeliveredArn(this, stage)),
+          maxEventAge: Duration.hours(1),
+          retryAttempts: 60,
+        }),
+      ],
+    });
+  }
+}
+
+function undeliveredArn(scope: Construct, stage: Stage): string {
+  return Stack.of(scope).formatArn({ service: 'sqs', resource: nameIn(stage, 'undelivered') });
+}
+
+function message(stage: Stage): RuleTargetInput {
+  const alarm = EventField.fromPath('$.detail.alarmName');
+  const state = EventField.fromPath('$.detail.state.value');
+  const description = EventField.fromPath('$.detail.configuration.description');
+  return RuleTargetInput.fromObject({
+    text: `${state}: ${alarm}. ${description}`,
+    alarm,
+    state,
+    reason: EventField.fromPath('$.detail.state.reason'),
+    time: EventField.fromPath('$.time'),
+    stage: stage.name,
+  });
+}

@@ -1,0 +1,34 @@
+import { CfnBudget } from 'aws-cdk-lib/aws-budgets';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import type { Construct } from 'constructs';
+import { nameIn, targetsOf, type Stage } from '../stages.ts';
+
+export interface MonthlyBudgetProps {
+  stage: Stage;
+  /** Told in addition to the addresses of the stage. A notification has at most one topic. */
+  topic: ITopic | undefined;
+}
+
+/** Tells of a stage that has cost 80 % of its budget this month, or will cost more than its budget by AWS's forecast. */
+export class MonthlyBudget extends CfnBudget {
+  constructor(scope: Construct, id: string, { stage, topic }: MonthlyBudgetProps) {
+    const subscribers = [
+      ...targetsOf(stage).flatMap((target) => ('email' in target ? [{ subscriptionType: 'EMAIL', address: target.email }] : [])),
+      ...(topic ? [{ subscriptionType: 'SNS', address: topic.topicArn }] : []),
+    ];
+    const notify = (notificationType: 'ACTUAL' | 'FORECASTED', threshold: number) => ({
+      notification: { notificationType, threshold, thresholdType: 'PERCENTAGE', comparisonOperator: 'GREATER_THAN' },
+      subscribers,
+    });
+    super(scope, id, {
+      budget: {
+        budgetName: nameIn(stage, 'month'),
+        budgetType: 'COST',
+        timeUnit: 'MONTHLY',
+        budgetLimit: { amount: stage.monthlyBudgetInDollars, unit: 'USD' },
+        costFilters: { TagKeyValue: [`user:stage$${stage.name}`] },
+      },
+      ...(subscribers.length > 0 ? { notificationsWithSubscribers: [notify('ACTUAL', 80), notify('FORECASTED', 100)] } : {}),
+    });
+  }
+}

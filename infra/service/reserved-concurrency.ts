@@ -1,0 +1,45 @@
+import { routes } from '../../shared/endpoints/endpoints.ts';
+import type { Route } from '../../shared/http/route.ts';
+import { tasks, type Task } from '../../shared/tasks/tasks.ts';
+import type { Stage } from '../stages.ts';
+
+/** Two calls of a scheduled task would do the same work twice. */
+const ofScheduledTask = 1;
+
+/** Lambda refuses reservations that leave less than this to all other functions of the account. */
+const leastUnreserved = 100;
+
+/** Returns the executions that a stage reserves for a function; undefined if it shares those of the account. */
+export function reservedFor(row: Route | Task, { reservedConcurrency, waits }: Stage): number | undefined {
+  if (reservedConcurrency === 'none') return undefined;
+  if ('trigger' in row) {
+    if (typeof row.trigger === 'object') return ofScheduledTask;
+    return row.trigger === 'upload' ? undefined : reservedConcurrency.lifecycleSteps;
+  }
+  if (row.waits) return waits.concurrency;
+  return row.reserves && reservedConcurrency[row.reserves];
+}
+
+/** Returns what is wrong with the reservations of a stage. */
+export function faultsOfReservations(stage: Stage): string[] {
+  return [tooManyReserved(stage), tooFewForWaits(stage)].filter((fault) => fault !== undefined);
+}
+
+function tooFewForWaits({ name, waits: { perStage, concurrency } }: Stage): string | undefined {
+  if (concurrency === undefined || concurrency > perStage) return undefined;
+  return (
+    `The stage ${name} reserves ${concurrency} concurrent executions for each function that holds requests, but these may hold ` +
+    `${perStage}. Make waits.concurrency of the stage in infra/stages.ts more than waits.perStage.`
+  );
+}
+
+function tooManyReserved(stage: Stage): string | undefined {
+  const rows = new Map<string, Route | Task>([...routes, ...tasks].map((row) => [row.name, row]));
+  const reserved = [...rows.values()].reduce((sum, row) => sum + (reservedFor(row, stage) ?? 0), 0);
+  if (reserved === 0 || reserved + leastUnreserved <= stage.accountConcurrency) return undefined;
+  return (
+    `The stage ${stage.name} reserves ${reserved} concurrent executions and must leave ${leastUnreserved} to other functions, but its ` +
+    `account has ${stage.accountConcurrency}. Request a higher quota (Service Quotas, Lambda, Concurrent executions), lower ` +
+    `reservedConcurrency and waits.concurrency of the stage in infra/stages.ts, or set reservedConcurrency to 'none'.`
+  );
+}

@@ -1,0 +1,18 @@
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { Construct } from 'constructs';
+import type { Stage } from '../stages.ts';
+
+/** The key that seals the private keys of agents before they are stored (shared/computations/sealed-key.ts). Rotated each year. */
+export class SealingKey extends Construct {
+  readonly sealingKeyArn: string;
+
+  constructor(scope: Construct, id: string, { removalPolicy }: Stage) {
+    super(scope, id);
+    const { keyArn } = new Key(this, 'Key', {
+      description: 'Seals the private keys of agents',
+      enableKeyRotation: true,
+      removalPolicy,
+    });
+    this.sealingKeyArn = keyArn;
+  }
+}

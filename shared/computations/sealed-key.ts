@@ -1,0 +1,61 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { DecryptCommand, GenerateDataKeyCommand } from '@aws-sdk/client-kms';
+import { environment } from '../environment.ts';
+import { untilDeadline, type Kms } from '../kms.ts';
+import { digestOfKey, type KeptKey } from './kept-key.ts';
+
+/**
+ * A sealed key is envelope encryption: base64 of the length of the encrypted data key (2 bytes, big-endian), the data key encrypted
+ * by the stage's key in KMS, the nonce (12 bytes), the tag (16 bytes), and the text by AES-256-GCM. KMS binds the data key to
+ * the computation, so that a sealed key copied into another computation does not open.
+ */
+const cipher = 'aes-256-gcm';
+const lengthBytes = 2;
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/** Seals a key for storage. One call of KMS, none without a key. */
+export async function sealKey(kms: Kms, computationId: string, plain: string): Promise<KeptKey | ''> {
+  if (plain === '') return '';
+  const request = {
+    KeyId: environment().SEALING_KEY_ARN,
+    KeySpec: 'AES_256',
+    EncryptionContext: contextOf(computationId),
+  } as const;
+  const { Plaintext: dataKey, CiphertextBlob: sealedDataKey } = await kms.client.send(
+    new GenerateDataKeyCommand(request),
+    untilDeadline(kms),
+  );
+  if (!dataKey || !sealedDataKey) throw new Error('KMS returned no data key.');
+  const nonce = randomBytes(nonceBytes);
+  const encryption = createCipheriv(cipher, dataKey, nonce);
+  const text = Buffer.concat([encryption.update(plain, 'utf8'), encryption.final()]);
+  const length = Buffer.alloc(lengthBytes);
+  length.writeUInt16BE(sealedDataKey.length);
+  const sealed = Buffer.concat([length, sealedDataKey, nonce, encryption.getAuthTag(), text]).toString('base64');
+  return { digest: digestOfKey(plain), sealed };
+}
+
+/** Returns the key in plain text. One call of KMS, none without a key. @throws Error if it was sealed for another computation */
+export async function openKey(kms: Kms, computationId: string, kept: KeptKey | ''): Promise<string> {
+  if (kept === '') return '';
+  if (kept.plain !== undefined) return kept.plain;
+  const bytes = Buffer.from(kept.sealed ?? '', 'base64');
+  const nonceAt = lengthBytes + bytes.readUInt16BE();
+  const tagAt = nonceAt + nonceBytes;
+  const textAt = tagAt + tagBytes;
+  const request = {
+    KeyId: environment().SEALING_KEY_ARN,
+    CiphertextBlob: bytes.subarray(lengthBytes, nonceAt),
+    EncryptionContext: contextOf(computationId),
+  };
+  const { Plaintext: dataKey } = await kms.client.send(new DecryptCommand(request), untilDeadline(kms));
+  if (!dataKey) throw new Error('KMS returned no data key.');
+  const decryption = createDecipheriv(cipher, dataKey, bytes.subarray(nonceAt, tagAt));
+  decryption.setAuthTag(bytes.subarray(tagAt, textAt));
+  return Buffer.concat([decryption.update(bytes.subarray(textAt)), decryption.final()]).toString('utf8');
+}
+
+function contextOf(computation: string): Record<string, string> {
+  return { computation };
+}

@@ -1,0 +1,93 @@
+import { RateLimitError } from '../errors.ts';
+import type { Bucket, Taken, Taking } from './token-bucket.ts';
+
+/** What a function's environment knows of the bucket of a domain. */
+interface Lease {
+  /** Taken from the bucket and not used yet. */
+  tokens: number;
+  /** Milliseconds. Unused tokens are void then. */
+  expiresAt: number;
+  /** Milliseconds. Until then the environment refuses without asking. */
+  refusedUntil: number;
+  /** The tokens in the bucket when the environment asked. */
+  left: number;
+}
+
+const mostTokensOfLease = 10;
+const leaseInMilliseconds = 10_000;
+const leastPauseInMilliseconds = 250;
+const mostPauseInMilliseconds = 1_000;
+/** More domains than an environment serves in an hour. Beyond this, it asks again. */
+const mostDomains = 1_000;
+
+/**
+ * The limit of the changes of a domain. The bucket is an item of the table. A function's environment takes up to ten tokens
+ * at a time, so most changes need no call. After a refusal it refuses without a call until the bucket has tokens again.
+ */
+export class DomainLimit<Store> {
+  private readonly bucket: Bucket;
+  private readonly take: (store: Store, taking: Taking) => Promise<Taken>;
+  private readonly leases = new Map<string, Lease>();
+
+  /** @param take takes tokens from the bucket of a domain in the store */
+  constructor(bucket: Bucket, take: (store: Store, taking: Taking) => Promise<Taken>) {
+    this.bucket = bucket;
+    this.take = take;
+  }
+
+  /**
+   * Lets one change pass.
+   * @param now milliseconds
+   * @returns the headers that tell the limit
+   * @throws RateLimitError if the domain has used up its bucket
+   */
+  async admit(store: Store, domain: string, now: number): Promise<Record<string, string>> {
+    const lease = this.leaseOf(domain);
+    if (lease.expiresAt <= now) lease.tokens = 0;
+    if (lease.tokens < 1) await this.renew(store, lease, { domain, now });
+    lease.tokens -= 1;
+    return this.headers(lease.left + lease.tokens);
+  }
+
+  private leaseOf(domain: string): Lease {
+    const known = this.leases.get(domain);
+    if (known) return known;
+    if (this.leases.size >= mostDomains) this.leases.clear();
+    const lease = { tokens: 0, expiresAt: 0, refusedUntil: 0, left: 0 };
+    this.leases.set(domain, lease);
+    return lease;
+  }
+
+  private async renew(store: Store, lease: Lease, { domain, now }: Omit<Taking, 'tokens'>): Promise<void> {
+    if (now < lease.refusedUntil) throw this.refusal(domain, lease.refusedUntil - now);
+    const tokens = Math.max(1, Math.min(mostTokensOfLease, Math.floor(this.bucket.burst / 8)));
+    const taken = await this.take(store, { domain, tokens, now });
+    if (taken.isRefused) {
+      const wait = Math.min(mostPauseInMilliseconds, Math.max(leastPauseInMilliseconds, taken.waitInMilliseconds));
+      lease.refusedUntil = now + wait;
+      throw this.refusal(domain, wait);
+    }
+    lease.tokens += tokens;
+    lease.left = taken.left;
+    lease.expiresAt = now + leaseInMilliseconds;
+  }
+
+  private refusal(domain: string, waitInMilliseconds: number): RateLimitError {
+    const seconds = String(Math.ceil(waitInMilliseconds / 1000));
+    const { perSecond } = this.bucket;
+    return new RateLimitError(`The domain ${domain} makes more than ${perSecond} changes per second. Try again later.`, {
+      ...this.headers(0),
+      'retry-after': seconds,
+    });
+  }
+
+  /** The headers of draft-ietf-httpapi-ratelimit-headers-10. */
+  private headers(left: number): Record<string, string> {
+    const { perSecond, burst } = this.bucket;
+    const windowInSeconds = Math.max(1, Math.ceil(burst / perSecond));
+    return {
+      'ratelimit-policy': `"domain-changes";q=${burst};w=${windowInSeconds}`,
+      ratelimit: `"domain-changes";r=${Math.max(0, left)};t=${Math.max(1, Math.ceil((burst - left) / perSecond))}`,
+    };
+  }
+}

@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { callAs, readyComputation } from './ready-computation.ts';
+import { killServices, startService } from './service-process.ts';
+
+let data: string;
+beforeEach(() => {
+  data = mkdtempSync(join(tmpdir(), 'keys-'));
+});
+afterEach(() => {
+  killServices();
+  rmSync(data, { recursive: true, force: true, maxRetries: 5 });
+});
+
+/** Returns the files that contain a text as it is or in base64, wherever in a longer text it stands. */
+function filesWith(secret: string): string[] {
+  const encoded = [0, 1, 2].map((shift) =>
+    Buffer.concat([Buffer.alloc(shift), Buffer.from(secret)])
+      .toString('base64')
+      .slice(4, -4),
+  );
+  return readdirSync(data, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => [secret, ...encoded].some((text) => readFileSync(file).includes(text)));
+}
+
+it('an agent’s private key is in no file and no log in plain text, after changes, repeats, a run and a kill', async () => {
+  const secrets = ['FIRST-PRIVATE-KEY-OF-THE-AGENT', 'SECOND-PRIVATE-KEY-OF-THE-AGENT'] as const;
+  const [first, second] = secrets;
+  const service = await startService(['--data', data], ':', 'DEBUG');
+  const { call, baseUrl } = service;
+  const granted = await fetch(`${baseUrl}/local/token`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ sub: 'a-cvm', groups: ['d1:cvm'] }),
+  });
+  const asCvm = callAs(baseUrl, ((await granted.json()) as { access_token: string }).access_token);
+  const withKey = (server_key: string) => ({ name: 'Iris', agent_config: { cert_file: 'the certificate', server_key } });
+  for (const _ of ['request', 'repeat']) {
+    const { status } = await call('POST', '/d1/computations', withKey(first), { 'idempotency-key': 'create' });
+    expect(status).toBe(201);
+  }
+  const id = await readyComputation(call);
+  for (const key of [first, second, second])
+    await call('PUT', `/d1/computations/${id}`, withKey(key), { 'idempotency-key': key });
+  expect((await call('GET', `/d1/computations/${id}`)).body).toMatchObject({ agent_config: { server_key: second } });
+
+  const { status, body: runId } = await call('POST', `/d1/computations/${id}/run?cvm=cvm-1`);
+  expect(status).toBe(200);
+  const command = await vi.waitFor(
+    async () => {
+      const { commands } = (await asCvm('GET', '/d1/cvms/cvm-1/commands')).body as { commands: Record<string, unknown>[] };
+      expect(commands).toMatchObject([{ agent_config: { server_key: second } }]);
+      return commands[0];
+    },
+    { timeout: 60_000 },
+  );
+  expect(secrets.flatMap(filesWith)).toEqual([]);
+
+  const report = { run_id: runId, type: 'accepted', command_id: command?.['id'] };
+  await asCvm('POST', '/d1/cvms/cvm-1/reports', { reports: [{ id: randomUUID(), ...report }] });
+  await service.end('SIGKILL');
+  expect(secrets.flatMap(filesWith)).toEqual([]);
+  for (const secret of secrets) expect(service.output()).not.toContain(secret);
+  expect(filesWith('the certificate')).not.toEqual([]); // what is not secret is found
+});

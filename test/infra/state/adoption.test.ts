@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import type { Stage } from '../../../infra/stages.ts';
+import { findingsOf, ownStage, synthesize, type SynthesizedStage } from '../../support/synthesized-stages.ts';
+
+const existing = {
+  tableName: 'computations-restored',
+  contentBucketName: 'content-restored',
+  userPool: { id: 'eu-central-1_abc', clientId: 'client-1' },
+};
+const issuer = { url: 'https://login.example.com', audience: ['computations'], membershipClaim: 'memberships' };
+
+/** Changes of a running stage's row that replace a part of its own state. */
+const changes: [string, Partial<Stage>][] = [
+  ['an existing table', { existing: { tableName: existing.tableName } }],
+  ['an existing bucket', { existing: { contentBucketName: existing.contentBucketName } }],
+  ['an existing user pool', { existing: { userPool: existing.userPool } }],
+  ['an existing table, bucket and user pool', { existing }],
+  ['an issuer of its own', { issuer }],
+];
+
+function synthesized(change: Partial<Stage> = {}): SynthesizedStage {
+  const [stage] = synthesize([{ ...ownStage, ...change }]);
+  if (!stage) throw new Error('There is no stage.');
+  return stage;
+}
+
+/** Returns the exports of the state stack that the other stacks import. */
+function importsOf({ stacks: { service, operations } }: SynthesizedStage): string[] {
+  const text = JSON.stringify([service.resources, operations.resources]);
+  const imported = new Set([...text.matchAll(/"Fn::ImportValue":"([^"]+)"/g)].map(([, name = '']) => name));
+  return [...imported].filter((name) => !service.exports.includes(name));
+}
+
+describe('a stage that adopts existing state', () => {
+  const adopting = synthesized({ existing });
+  const { state, service, operations } = adopting.stacks;
+
+  it('creates no table, content bucket or user pool', () => {
+    for (const type of ['AWS::DynamoDB::GlobalTable', 'AWS::S3::Bucket', 'AWS::Cognito::UserPool']) {
+      expect(state.ofType(type)).toEqual({});
+    }
+  });
+
+  it('uses the existing ones', () => {
+    const functions = Object.values(
+      service.ofType<{ Environment: { Variables: Record<string, unknown> } }>('AWS::Lambda::Function'),
+    );
+    const variables = functions.map(({ Environment }) => Environment.Variables);
+    const tables = new Set(variables.flatMap((each) => each['TABLE_NAME'] ?? []));
+    const buckets = new Set(variables.flatMap((each) => (each['BUCKET_URL'] ? [JSON.stringify(each['BUCKET_URL'])] : [])));
+    expect(tables).toEqual(new Set(['computations-restored']));
+    expect(buckets.size).toBe(1);
+    expect([...buckets].join()).toContain('https://content-restored.s3.eu-central-1.');
+    const [authorizer] = Object.values(service.ofType<{ JwtConfiguration: object }>('AWS::ApiGatewayV2::Authorizer'));
+    expect(authorizer?.JwtConfiguration).toEqual({
+      Issuer: 'https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_abc',
+      Audience: ['client-1'],
+    });
+    expect(JSON.stringify(service.resources)).toContain('arn:aws:s3:::content-restored/content/*');
+    expect(JSON.stringify(service.resources)).toContain(':table/computations-restored');
+    expect(JSON.stringify(operations.resources)).toContain('"Value":"computations-restored"');
+  });
+
+  it('passes cdk-nag without findings', () => {
+    expect(findingsOf({ ...ownStage, existing })).toEqual([]);
+  });
+
+  it('refuses both an issuer and an existing user pool', () => {
+    expect(() => synthesized({ existing, issuer })).toThrow('The stage dev has both an issuer and an existing user pool.');
+  });
+});
+
+describe.each(changes)('a running stage whose row gets %s', (_what, change) => {
+  const before = synthesized();
+  const after = synthesized(change);
+
+  it('can deploy the service and the operations stack first: they import only what the state stack exports already', () => {
+    expect(before.stacks.state.exports).toEqual(expect.arrayContaining(importsOf(after)));
+  });
+
+  it('can deploy the state stack next: it still exports what they import then', () => {
+    expect(after.stacks.state.exports).toEqual(expect.arrayContaining(importsOf(after)));
+  });
+
+  it('cannot deploy the state stack first: an export that is in use would be removed', () => {
+    const inUse = importsOf(before);
+    expect(inUse.filter((name) => !after.stacks.state.exports.includes(name))).not.toEqual([]);
+  });
+});

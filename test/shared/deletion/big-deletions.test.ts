@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readAsset } from '../../../shared/assets/read-asset.ts';
+import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
+import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
+import { inParallel } from '../../../shared/deletion/in-parallel.ts';
+import { purgeAll } from '../../../shared/deletion/purge-all.ts';
+import { linkAsset } from '../../../shared/links/link-asset.ts';
+import { listRuns } from '../../../shared/runs/list-runs.ts';
+import { amount } from '../../support/amounts.ts';
+import { itemsNaming } from '../../support/builders-purge.ts';
+import {
+  allowed,
+  aComputation,
+  aReadyComputation,
+  aRun,
+  byAlice,
+  endRunWith,
+  startStores,
+  type Stores,
+} from '../../support/builders-store.ts';
+import { beforeTheNextTransaction } from '../../support/interleave.ts';
+import { inconsistencies, scan } from '../../support/lifecycle-inconsistencies.ts';
+
+/** `npm run test:full` deletes 5,000, with a round trip of 5 ms. */
+const manyRuns = amount({ sample: 12, full: 5_000 });
+const manyLinks = amount({ sample: 91, full: 5_000 });
+const timeout = amount({ sample: 120_000, full: 1_800_000 });
+const mostMilliseconds = 3_000;
+
+let stores: Stores;
+beforeAll(async () => {
+  stores = await startStores({ latencyInMilliseconds: 5 });
+});
+afterAll(() => stores.stop());
+
+const domain = 'd1';
+const isGone = { code: 'not_found' };
+
+async function millisecondsOf(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+/** Links the algorithm of a computation that is ready to run to `count` others. */
+async function aWidelyLinkedAsset(count: number): Promise<{ id: string; algorithm: string }> {
+  const ready = await aReadyComputation(stores, domain);
+  await inParallel([...Array(count - 1).keys()], async () => {
+    const computationId = await aComputation(stores.table, domain);
+    await linkAsset(stores.table, { domain, assetId: ready.algorithm, computationId, ...byAlice });
+  });
+  return ready;
+}
+
+describe('a big deletion', () => {
+  it(
+    `answers in under 3 seconds for a computation with ${manyRuns} runs, and the purge removes them from the list`,
+    async () => {
+      const { id } = await aReadyComputation(stores, domain);
+      for (let count = 0; count < manyRuns; count++) await endRunWith(stores, domain, await aRun(stores, domain, id));
+      const deletion = () => deleteComputation(stores.mortal, { domain, id, permit: allowed });
+      expect(await millisecondsOf(deletion)).toBeLessThan(mostMilliseconds);
+      await purgeAll(stores.table, stores.content);
+      expect(await listRuns(stores.table, domain, { limit: 10, offset: 0 })).toEqual({ runs: [], total: 0 });
+      expect(await itemsNaming(stores.table, [id])).toEqual([]);
+    },
+    timeout,
+  );
+
+  it(
+    `answers in under 3 seconds for an asset with ${manyLinks} links, and the purge removes them`,
+    async () => {
+      const { algorithm } = await aWidelyLinkedAsset(manyLinks);
+      const deletion = () => deleteAsset(stores.mortal, { domain, id: algorithm, ...byAlice });
+      expect(await millisecondsOf(deletion)).toBeLessThan(mostMilliseconds);
+      await expect(readAsset(stores.table, domain, algorithm)).rejects.toMatchObject(isGone);
+      await purgeAll(stores.table, stores.content);
+      const left = await itemsNaming(stores.table, [algorithm]);
+      expect(left.filter((key) => !key.startsWith('journal#'))).toEqual([]);
+      expect(inconsistencies(await scan(stores.table))).toEqual([]);
+    },
+    timeout,
+  );
+});
+
+describe('the deletion of an asset with more links than fit into a transaction', () => {
+  const remove = (id: string) => deleteAsset(stores.mortal, { domain, id, ...byAlice });
+
+  it('is refused when a run with the asset starts just before, and the asset stays usable', async () => {
+    const { id, algorithm } = await aWidelyLinkedAsset(91);
+    let run = '';
+    beforeTheNextTransaction(stores.mortal, async () => (run = await aRun(stores, domain, id, 'cvm-before')));
+    await expect(remove(algorithm)).rejects.toMatchObject({
+      code: 'conflict',
+      extras: { reason: 'asset_in_use', run_id: expect.any(String) },
+    });
+    await endRunWith(stores, domain, run);
+    const next = await aRun(stores, domain, id, 'cvm-before');
+    await endRunWith(stores, domain, next);
+    await remove(algorithm);
+    await purgeAll(stores.table, stores.content);
+  });
+
+  it('lets no run start with the asset while it is under way', async () => {
+    const { id, algorithm } = await aWidelyLinkedAsset(91);
+    let answer: Promise<unknown> | undefined;
+    const start = () => (answer = aRun(stores, domain, id, 'cvm-while').catch((error: unknown) => error));
+    beforeTheNextTransaction(stores.mortal, async () => beforeTheNextTransaction(stores.mortal, start));
+    await remove(algorithm);
+    expect(await answer).toMatchObject({ code: 'incomplete' });
+    await purgeAll(stores.table, stores.content);
+    expect(inconsistencies(await scan(stores.table))).toEqual([]);
+  });
+
+  it('keeps runs away from the asset even if another deletion of it is refused meanwhile', async () => {
+    const { id, algorithm } = await aWidelyLinkedAsset(91);
+    const refused = () => deleteAsset(stores.table, { domain, id: algorithm, ...byAlice, isNamed: () => false });
+    let answers: unknown[] = [];
+    const meanwhile = async () => {
+      const refusal = await refused().catch((error: unknown) => error);
+      answers = [refusal, await aRun(stores, domain, id, 'cvm-two').catch((error: unknown) => error)];
+    };
+    beforeTheNextTransaction(stores.mortal, async () => beforeTheNextTransaction(stores.mortal, meanwhile));
+    await remove(algorithm);
+    expect(answers).toMatchObject([{ code: 'precondition_failed' }, { code: 'incomplete' }]);
+  });
+
+  it('makes a start read again that has read the asset before', async () => {
+    const { id, algorithm } = await aWidelyLinkedAsset(91);
+    beforeTheNextTransaction(stores.mortal, () => deleteAsset(stores.table, { domain, id: algorithm, ...byAlice }));
+    const started = aRun({ ...stores, table: stores.mortal }, domain, id, 'cvm-again');
+    await expect(started).rejects.toMatchObject({ code: 'incomplete' });
+  });
+});

@@ -1,0 +1,54 @@
+import { DescribeExecutionCommand, ExecutionDoesNotExist, SFNClient } from '@aws-sdk/client-sfn';
+import { localCredentials } from '../../infra/local/local-credentials.ts';
+import { local } from '../../infra/local/local-environment.ts';
+import type { Executions } from '../../shared/runs/executions.ts';
+
+/** AWS's quota of DescribeExecution for an account and most regions. */
+const callsAtOnce = 250;
+const callsPerSecond = 10;
+const millisecondsPerCall = 10;
+
+/**
+ * Answers DescribeExecution with RUNNING, or that the execution does not exist, within AWS's quota and in a time of its own.
+ * Other calls fail.
+ * @param isLost whether the execution of this name is gone
+ */
+export function quotaStepFunctions(isLost: (name: string) => boolean) {
+  let [time, tokens, filledAt, calls, throttled] = [0, callsAtOnce, 0, 0, 0];
+  const client = new SFNClient({
+    region: 'local',
+    credentials: localCredentials,
+    endpoint: 'http://127.0.0.1:9',
+    maxAttempts: 1,
+  });
+  client.middlewareStack.add(
+    (_next, { commandName }) =>
+      async ({ input }) => {
+        if (commandName !== DescribeExecutionCommand.name) throw new Error(`${String(commandName)} is not expected.`);
+        calls += 1;
+        time += millisecondsPerCall;
+        tokens = Math.min(callsAtOnce, tokens + ((time - filledAt) / 1000) * callsPerSecond);
+        filledAt = time;
+        if (tokens < 1) {
+          throttled += 1;
+          throw Object.assign(new Error('Rate exceeded'), { name: 'ThrottlingException', $fault: 'client', $metadata: {} });
+        }
+        tokens -= 1;
+        const name =
+          String((input as { executionArn?: string }).executionArn)
+            .split(':')
+            .at(-1) ?? '';
+        if (isLost(name)) throw new ExecutionDoesNotExist({ message: 'It is gone.', $metadata: {} });
+        return { output: { $metadata: {}, status: 'RUNNING' }, response: {} };
+      },
+    { step: 'initialize' },
+  );
+  const executions: Executions = { client, stateMachineArn: local.stateMachineArn };
+  return {
+    executions,
+    /** Lets the time pass until the next full minute. */
+    untilNextMinute: () => (time = (Math.floor(time / 60_000) + 1) * 60_000),
+    figures: () => ({ calls, throttled, minute: Math.floor(time / 60_000) }),
+    stop: () => client.destroy(),
+  };
+}

@@ -1,0 +1,93 @@
+import { Deadline, maxRetryTimeInMilliseconds, maxTimeInMilliseconds } from '../../shared/deadline.ts';
+import { RateLimitError } from '../../shared/errors.ts';
+import { DomainLimit } from '../../shared/http/domain-limit.ts';
+import type { Bucket, Taken, Taking } from '../../shared/http/token-bucket.ts';
+import type { Clock } from '../../shared/clock.ts';
+
+/** What the model assumes, in milliseconds. */
+const coldStart = 300;
+const computing = 3;
+const roundTrip = 5;
+/** How long a transaction keeps others of its domain from being written. */
+const transaction = 15;
+
+/** A function's environment: it serves one request at a time, and keeps its leases. */
+interface Environment {
+  limit: DomainLimit<undefined> | undefined;
+}
+
+export interface Answered {
+  domain: string;
+  status: 200 | 429 | 503;
+  at: number;
+  milliseconds: number;
+}
+
+/**
+ * A model of a function on Lambda that changes lists, for more load than one machine bears. An environment serves one request
+ * at a time; the one used last is used first; a new one starts if all are busy. A transaction conflicts while another of its
+ * domain is being written. The limit, its leases and the retries are the service's own.
+ */
+export function simulatedFunctions(clock: Clock, bucket?: Bucket) {
+  const idle: Environment[] = [];
+  const writing = new Set<string>();
+  const answers: Answered[] = [];
+  const take = sharedBucket(clock, bucket);
+  let busy = 0;
+  let mostBusy = 0;
+
+  async function environment(): Promise<Environment> {
+    const used = idle.pop();
+    if (used) return used;
+    await clock.wait(coldStart);
+    return { limit: bucket && new DomainLimit<undefined>(bucket, take) };
+  }
+
+  async function change({ limit }: Environment, domain: string): Promise<Answered['status']> {
+    const deadline = new Deadline(maxTimeInMilliseconds, clock, maxRetryTimeInMilliseconds);
+    await clock.wait(computing);
+    try {
+      await limit?.admit(undefined, domain, clock.now());
+    } catch (error) {
+      if (error instanceof RateLimitError) return 429;
+      throw error;
+    }
+    for (let attempt = 1; ; attempt++) {
+      await clock.wait(roundTrip);
+      if (!writing.has(domain)) break;
+      if (!(await deadline.tryToPause(attempt))) return 503;
+    }
+    writing.add(domain);
+    await clock.wait(transaction);
+    writing.delete(domain);
+    return 200;
+  }
+
+  return {
+    answers,
+    mostBusy: () => mostBusy,
+    async call(domain: string): Promise<void> {
+      const at = clock.now();
+      busy += 1;
+      mostBusy = Math.max(mostBusy, busy);
+      const used = await environment();
+      const status = await change(used, domain);
+      idle.push(used);
+      busy -= 1;
+      answers.push({ domain, status, at, milliseconds: clock.now() - at });
+    },
+  };
+}
+
+/** The bucket of the table, without a table: takeTokens is tested on the engine. */
+function sharedBucket(clock: Clock, { perSecond, burst }: Bucket = { perSecond: 1, burst: 1 }) {
+  const fullAt = new Map<string, number>();
+  return async (_: undefined, { domain, tokens, now }: Taking): Promise<Taken> => {
+    await clock.wait(roundTrip);
+    const latest = now + ((burst - tokens) / perSecond) * 1000;
+    const before = Math.max(now, fullAt.get(domain) ?? 0);
+    if (before > latest) return { isRefused: true, waitInMilliseconds: before - latest };
+    fullAt.set(domain, before + (tokens / perSecond) * 1000);
+    return { isRefused: false, left: Math.floor(((latest - before) / 1000) * perSecond) };
+  };
+}
