@@ -48,7 +48,6 @@ export interface ServiceApiProps {
 /** The HTTP API: authorizer, CORS, throttling, custom domain and access log. */
 export class ServiceApi extends Construct {
   readonly http: HttpApi;
-  readonly url: string;
   readonly authorizer: HttpJwtAuthorizer;
   readonly url: string;
   private readonly deployed: CfnStage;

@@ -5,4 +5,4 @@ import { sealedServerKeys } from './sealed-server-keys.ts';
 import { serverKeysOfEndedRuns } from './server-keys-of-ended-runs.ts';
 
 /** All migrations, oldest first. Each starts after the previous one is done. */
-export const migrations: readonly Migration[] = [serverKeysOfEndedRuns, listsInTrees, openTasksOfUsers, sealedServerKeys];
+export const migrations: readonly Migration[] = [serverKeysOfEndedRuns, listsInTrees, sealedServerKeys, openTasksOfUsers];

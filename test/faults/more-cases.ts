@@ -6,12 +6,27 @@ import { anApproval, aSharedComputation } from '../support/approvals.ts';
 import { aComputation, anAsset, aReadyComputation, byAlice, publicKey } from '../support/builders-store.ts';
 import type { KeyedName } from '../support/keyed-requests.ts';
 
+const withKey = { cert_file: 'certificate', server_key: 'private key' };
+
 /** Requests beside those of the cost page: those that change nothing, and a change of several computations. */
 export const moreCases: [KeyedName | 'assets/get-asset', string, (world: BenchWorld) => Promise<EndpointRequest>][] = [
   [
     'computations/update-computation',
     'nothing changes',
     async ({ stores, domain }) => ({ path: { id: await aComputation(stores.table, domain, 'Same') }, body: { name: 'Same' } }),
+  ],
+  [
+    'computations/create-computation',
+    'with a private key',
+    () => Promise.resolve({ body: { name: 'Iris', agent_config: withKey } }),
+  ],
+  [
+    'computations/update-computation',
+    'it gets a private key',
+    async ({ stores, domain }) => ({
+      path: { id: await aComputation(stores.table, domain) },
+      body: { name: 'Iris', agent_config: withKey },
+    }),
   ],
   [
     'computations/update-computation',
