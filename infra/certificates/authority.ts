@@ -73,7 +73,11 @@ export async function selfSignedAuthority(
 }
 
 /** Issues the certificate of a gateway, with its host names and addresses. */
-export async function issueServerCertificate(authority: Authority | SigningAuthority, hosts: string[], now = Date.now()): Promise<KeyPair> {
+export async function issueServerCertificate(
+  authority: Authority | SigningAuthority,
+  hosts: string[],
+  now = Date.now(),
+): Promise<KeyPair> {
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
   const names = hosts.map((host): JsonGeneralNames[number] => ({ type: isIP(host) ? 'ip' : 'dns', value: host }));
   const certificate = await issue(authority, {
@@ -149,12 +153,16 @@ function signatureBy(key: webcrypto.CryptoKey): Sign {
 }
 
 /** @returns PEM */
-async function signed(sign: Sign, certificate: X509CertificateCreateCommonParams & { publicKey: PublicKeyType }): Promise<string> {
+async function signed(
+  sign: Sign,
+  certificate: X509CertificateCreateCommonParams & { publicKey: PublicKeyType },
+): Promise<string> {
   // The library signs by WebCrypto. A key in KMS has none, so it gets the one operation that it calls, and the key's algorithm.
   const signing = {
     getRandomValues: webcrypto.getRandomValues.bind(webcrypto),
     subtle: {
-      sign: async (_algorithm: unknown, _key: unknown, content: ArrayBuffer) => Uint8Array.from(await sign(new Uint8Array(content))).buffer,
+      sign: async (_algorithm: unknown, _key: unknown, content: ArrayBuffer) =>
+        Uint8Array.from(await sign(new Uint8Array(content))).buffer,
       exportKey: webcrypto.subtle.exportKey.bind(webcrypto.subtle),
     },
   };

@@ -40,7 +40,6 @@ export class ServiceStack extends StageStack {
     const resources = { ...state.resources, stateMachineArn };
 
     const api = new ServiceApi(this, 'Api', { stage, issuer, origins });
-    this.apiUrl = api.url;
     this.apiId = api.http.apiId;
     this.apiUrl = api.url;
     new Endpoints(this, 'Endpoints', { stage, api, issuer, resources, codeOf });

@@ -31,7 +31,9 @@ export async function enter(
 
 function partyAt({ page, faults }: Tab, domain: string): Party {
   const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
-  const open = async (path: string) => void (await page.goto(`/console/domains/${domain}/${path}`));
+  const open = async (path: string): Promise<void> => {
+    await page.goto(`/console/domains/${domain}/${path}`);
+  };
   return {
     page,
     faults,
