@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { longestWaitInMilliseconds } from './test/support/patience.ts';
 
@@ -17,9 +18,10 @@ export default defineConfig({
       DOMAIN_CHANGES_PER_SECOND: '',
       DOMAIN_BURST: '',
     },
-    // A process for each file, since the functions read their environment once; as many at a time as there are cores.
+    // A process for each file, since the functions read their environment once; one more at a time than there are cores,
+    // because many tests wait for what other processes do.
     pool: 'forks',
-    maxWorkers: '100%',
+    maxWorkers: availableParallelism() + 1,
     testTimeout,
     hookTimeout: testTimeout,
     // A poll ends shortly before its test, so that the assertion that failed is printed and not only the time limit.

@@ -32,14 +32,30 @@ function checkApproval({ domain, computation, run, events, manifest_digest }: St
   if (cvm_ids !== null && cvm_ids.length > 0 && !cvm_ids.includes(run.cvm_id)) {
     return fails(`${user} did not approve the CVM ${run.cvm_id}.`);
   }
-  if (expires_at !== null && expires_at <= events.started.timestamp)
+  if (expires_at !== null && !isBefore(events.started.timestamp, expires_at)) {
     return fails(`The approval of ${user} expired before the run.`);
+  }
   if (signature === null || key === null) {
     return note(`${user} approved this manifest without a signature. The service alone says so.`);
   }
   const text = approvalText({ domain, computationId: computation, digest, limits: limitsOf(approval) });
-  if (!isSignatureOf(text, key, signature)) {
+  const fingerprint = fingerprintOf(key);
+  if (fingerprint === undefined || !isSignatureOf(text, key, signature)) {
     return fails(`The signature of ${user} does not fit the approval and its key.`);
   }
-  return holds(`${user} approved this manifest, signed by the key ${parsePublicKey(key).fingerprint}.`);
+  return holds(`${user} approved this manifest, signed by the key ${fingerprint}.`);
+}
+
+/** Compares times of any zone and precision. False if one of them is no time. */
+function isBefore(time: string, other: string): boolean {
+  return Date.parse(time) < Date.parse(other);
+}
+
+/** Returns undefined for a key that the service would not take. */
+function fingerprintOf(key: string): string | undefined {
+  try {
+    return parsePublicKey(key).fingerprint;
+  } catch {
+    return undefined;
+  }
 }

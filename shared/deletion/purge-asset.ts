@@ -3,8 +3,8 @@ import { assetTypes } from '../assets/asset.ts';
 import { deleteContent, type ContentStore } from '../assets/content-store.ts';
 import { unlinkDeletedAsset } from '../links/unlink-asset.ts';
 import { indexedLists } from '../lists/indexed-list.ts';
-import { assetKeys, indexKeys, listKeys, lists } from '../table/keys.ts';
-import { queryPrefix, type Table } from '../table/table.ts';
+import { assetKeys, dueFoldKeys, indexKeys, listKeys, lists } from '../table/keys.ts';
+import { deleteItems, queryPrefix, type Table } from '../table/table.ts';
 import { deletePartition } from './delete-partition.ts';
 import { inParallel } from './in-parallel.ts';
 
@@ -40,7 +40,9 @@ export async function purgeAssetLinks(table: Table, purge: AssetPurge): Promise<
 export async function purgeAsset(table: Table, store: ContentStore, purge: AssetPurge): Promise<void> {
   await purgeAssetLinks(table, purge);
   await deletePartition(table, lists.linkedComputations(purge.id).pk);
-  for (const pk of indexKeys.partitions(indexedLists.linkedComputations(purge.id).index)) await deletePartition(table, pk);
+  const { index } = indexedLists.linkedComputations(purge.id);
+  for (const pk of indexKeys.partitions(index)) await deletePartition(table, pk);
+  await deleteItems(table, [dueFoldKeys.mark(index)]);
   await deletePartition(table, assetKeys.uses(purge.id));
   await deletePartition(table, assetKeys.contentReads(purge.id).pk);
   if (purge.content_key) await deleteContent(store, purge.content_key);

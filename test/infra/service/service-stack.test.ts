@@ -323,7 +323,10 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
   it('sets every environment variable for at least one function', () => {
     const given = new Set<string>(functionNames.flatMap(variablesOf));
     const setByLambda = ['AWS_REGION'];
-    const ofTheGateway = ['GATEWAY_PORT', 'GATEWAY_TLS'];
+    const ofTheGateway = [
+      ...['GATEWAY_PORT', 'GATEWAY_TLS', 'GATEWAY_HEALTH_PORT', 'GATEWAY_HOSTS'],
+      ...['AUTHORITY_KEY_ARN', 'TLS_SECRET_ARN'],
+    ];
     expect([...given, ...setByLambda, ...ofTheGateway].sort()).toEqual(Object.keys(environment()).sort());
   });
 
