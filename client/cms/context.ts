@@ -9,6 +9,7 @@ import type { Profile } from './profile/profile.ts';
 import { claimsOf } from './profile/claims.ts';
 import { tokenOf } from './profile/token.ts';
 import type { Terminal } from './terminal.ts';
+import { sentence } from './output/sentence.ts';
 
 /** The options that every command takes. */
 export interface GlobalOptions {
@@ -91,7 +92,7 @@ export function contextOf(options: GlobalOptions, terminal: Terminal, exitWith: 
         retry: {
           attempts: 4,
           onRetry: ({ problem }) => {
-            if (!isJson) terminal.err(`${problem.detail} Trying again.\n`);
+            if (!isJson) terminal.err(`${sentence(problem.detail)} Trying again.\n`);
           },
         },
       });

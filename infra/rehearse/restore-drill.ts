@@ -5,7 +5,7 @@ import type { Stage } from '../stages.ts';
 import { onDeployedStage, step, type DeployedStage, type Place } from './deployed-stage.ts';
 import { DrillClient } from './drill-client.ts';
 import { adaptAssembly } from './emulated-assembly.ts';
-import { commandsOf, type Filled } from './restore-commands.ts';
+import { commandsOf, eachCommandOf, type Filled } from './restore-commands.ts';
 import { runCommand, tailOf } from './run-command.ts';
 
 /**
@@ -22,6 +22,7 @@ export async function drillRestore(stage: Stage, place: Place): Promise<void> {
       stage: stage.name,
       TableArn: deployed.output('state', 'TableArn'),
       ContentBucketName: deployed.output('state', 'ContentBucketName'),
+      rule: '$RULE',
       time: new Date().toISOString().replace(/\.\d+Z$/, 'Z'),
     };
     const shell = (title: string, section: number, block: number) =>
@@ -33,6 +34,11 @@ export async function drillRestore(stage: Stage, place: Place): Promise<void> {
     if (isDeepStrictEqual(await client.look(), before)) throw new Error('The damage changed nothing.');
     await shell('Section 1: settings of the restored table', 1, 1);
     await shell('Section 2: bringing deleted content back', 2, 0);
+
+    const [find = '', disable = '', enable = ''] = eachCommandOf(4, 1, filled);
+    const switchSweep = (title: string, command: string) =>
+      step(title, () => runShell(deployed, 'restore-4-1', `RULE=$(${find}); ${command}`));
+    await switchSweep('Section 4: keeping the sweep from ending runs', disable);
 
     const assembly = join(place.folder, 'cdk.adopting');
     const environment = {
@@ -52,12 +58,14 @@ export async function drillRestore(stage: Stage, place: Place): Promise<void> {
     );
     await step('Section 3: deploying all stacks', () => deploy(`${stage.name}/*`));
     await shell('Section 4: making runs and executions agree', 4, 0);
+    await switchSweep('Section 4: letting the sweep go on', enable);
 
     await step('Looking at what came back', async () => client.compare(before, await client.look()));
+    await step('Completing the run that was active', () => client.completeResumed());
     await step('Running a computation to its end', () => client.runToCompletion());
   });
   console.log(
-    '\nEverything came back: computations, totals, links and content. The run of before ended, and another one completed.',
+    '\nEverything came back: computations, totals, links and content. The run of before went on, and another one completed.',
   );
 }
 

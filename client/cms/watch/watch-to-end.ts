@@ -6,6 +6,7 @@ import { exitCodes, type ExitCode } from '../exit-codes.ts';
 import { eventLine } from '../output/event-line.ts';
 import { interrupted } from './interrupted.ts';
 import { liveLine } from './live-line.ts';
+import { sentence } from '../output/sentence.ts';
 
 type Run = Schemas['Run'];
 
@@ -31,7 +32,7 @@ export async function watchToEnd(context: Context, connection: Connection, id: s
       id,
       run,
       signal,
-      onInterruption: ({ detail }) => live.note(`${detail} Trying again.\n`),
+      onInterruption: ({ detail }) => live.note(`${sentence(detail)} Trying again.\n`),
       onEvent: (event) => live.print(isJson ? `${JSON.stringify(event)}\n` : `${eventLine(event, startedAt, terminal)}\n`),
     });
     live.stop();
