@@ -25,6 +25,7 @@ const call = callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator
 const authority = await createAuthority('bench');
 const server = await issueServerCertificate(authority, ['localhost']);
 const port = await freePort();
+const healthPort = await freePort();
 const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const publicKey = keys.publicKey.export({ format: 'pem', type: 'spki' }).toString();
 const key = keys.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
@@ -98,14 +99,16 @@ async function startProcess() {
       ...process.env,
       LOG_LEVEL: 'INFO',
       GATEWAY_PORT: String(port),
+      GATEWAY_HEALTH_PORT: String(healthPort),
       GATEWAY_TLS: JSON.stringify({ ca: authority.certificate, ...server }),
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  await new Promise<void>((resolve) => {
+  await new Promise<void>((resolve, reject) => {
     started.stdout.on('data', (chunk) => {
       if (String(chunk).includes('The gateway listens')) resolve();
     });
+    started.once('exit', (code) => reject(new Error(`The gateway ended with ${code} before it listened.`)));
   });
   return started;
 }
