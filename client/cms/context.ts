@@ -25,7 +25,7 @@ export interface Context {
   profiles: Profiles;
   /** Prints a result: as JSON with `--json`, and otherwise as the text. */
   print: (result: unknown, text: () => string) => void;
-  /** Prints a note for people. Nothing with `--json`. */
+  /** Prints a hint on standard error. Prints nothing with `--json`. */
   note: (text: string) => void;
   isJson: boolean;
   profileName: string;

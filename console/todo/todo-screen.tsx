@@ -3,7 +3,7 @@ import Box from '@cloudscape-design/components/box';
 import Button from '@cloudscape-design/components/button';
 import Header from '@cloudscape-design/components/header';
 import Link from '@cloudscape-design/components/link';
-import Table from '@cloudscape-design/components/table';
+import Table, { type TableProps } from '@cloudscape-design/components/table';
 import { useState } from 'react';
 import type { Schemas } from '../../client/index.ts';
 import { UploadKey } from '../keys/upload-key.tsx';
@@ -45,19 +45,39 @@ export function TodoScreen() {
   );
 }
 
-function ApprovalsToGive({ approvals }: { approvals: Schemas['Todo']['approvals'] }) {
-  const { domain } = useDomain();
+interface TaskTableProps<T> extends Pick<TableProps<T>, 'columnDefinitions'> {
+  title: string;
+  items: T[];
+  trackBy: keyof T & string;
+  /** Shown if there are no items. */
+  nothing: string;
+}
+
+function TaskTable<T>({ title, items, trackBy, nothing, columnDefinitions }: TaskTableProps<T>) {
   return (
     <Table
       header={
-        <Header variant="h2" counter={`(${approvals.length})`}>
-          Approvals to give
+        <Header variant="h2" counter={`(${items.length})`}>
+          {title}
         </Header>
       }
-      ariaLabels={{ tableLabel: 'Approvals to give' }}
+      ariaLabels={{ tableLabel: title }}
+      items={items}
+      trackBy={trackBy}
+      wrapLines
+      columnDefinitions={columnDefinitions}
+      empty={<Box textAlign="center">{nothing}</Box>}
+    />
+  );
+}
+
+function ApprovalsToGive({ approvals }: { approvals: Schemas['Todo']['approvals'] }) {
+  const { domain } = useDomain();
+  return (
+    <TaskTable
+      title="Approvals to give"
       items={approvals}
       trackBy="computation_id"
-      wrapLines
       columnDefinitions={[
         {
           id: 'name',
@@ -80,7 +100,7 @@ function ApprovalsToGive({ approvals }: { approvals: Schemas['Todo']['approvals'
           ),
         },
       ]}
-      empty={<Box textAlign="center">No manifest waits for your approval.</Box>}
+      nothing="No manifest waits for your approval."
     />
   );
 }
@@ -90,16 +110,10 @@ function KeysToUpload({ keys, reload }: { keys: Schemas['Todo']['keys']; reload:
   const [chosen, setChosen] = useState<string>();
   return (
     <>
-      <Table
-        header={
-          <Header variant="h2" counter={`(${keys.length})`}>
-            Keys to upload
-          </Header>
-        }
-        ariaLabels={{ tableLabel: 'Keys to upload' }}
+      <TaskTable
+        title="Keys to upload"
         items={keys}
         trackBy="computation_id"
-        wrapLines
         columnDefinitions={[
           {
             id: 'name',
@@ -117,7 +131,7 @@ function KeysToUpload({ keys, reload }: { keys: Schemas['Todo']['keys']; reload:
             ),
           },
         ]}
-        empty={<Box textAlign="center">No computation waits for your key.</Box>}
+        nothing="No computation waits for your key."
       />
       {chosen !== undefined && (
         <UploadKey
@@ -136,16 +150,10 @@ function KeysToUpload({ keys, reload }: { keys: Schemas['Todo']['keys']; reload:
 function ContentToUpload({ content }: { content: Schemas['Todo']['content'] }) {
   const { domain } = useDomain();
   return (
-    <Table
-      header={
-        <Header variant="h2" counter={`(${content.length})`}>
-          Content to upload
-        </Header>
-      }
-      ariaLabels={{ tableLabel: 'Content to upload' }}
+    <TaskTable
+      title="Content to upload"
       items={content}
       trackBy="asset_id"
-      wrapLines
       columnDefinitions={[
         {
           id: 'file',
@@ -167,7 +175,7 @@ function ContentToUpload({ content }: { content: Schemas['Todo']['content'] }) {
           ),
         },
       ]}
-      empty={<Box textAlign="center">All your assets have their content.</Box>}
+      nothing="All your assets have their content."
     />
   );
 }

@@ -31,7 +31,7 @@ const mostEntries = 1_000;
 const mostBytes = 8 * 1024 * 1024;
 const reportsPerBatch = 40;
 
-/** After so many failures that no wait mends, a report is left out, so that those behind it arrive. */
+/** A report is dropped after so many failures that waiting does not cure. The reports after it are sent then. */
 const mostLastingFailures = 5;
 
 /**
