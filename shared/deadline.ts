@@ -19,13 +19,23 @@ export class Deadline {
   private readonly startedAt: number;
   private readonly endsAt: number;
   private readonly retriesEndAt: number;
+  private readonly functionEndsAt: number;
 
-  /** @param retryTime Default: until the deadline. */
-  constructor(milliseconds: number = maxTimeInMilliseconds, clock: Clock = systemClock, retryTime = milliseconds) {
+  /**
+   * @param retryTime Default: until the deadline.
+   * @param functionTime the milliseconds that the function may still work. Default: no limit.
+   */
+  constructor(
+    milliseconds: number = maxTimeInMilliseconds,
+    clock: Clock = systemClock,
+    retryTime = milliseconds,
+    functionTime = Infinity,
+  ) {
     this.clock = clock;
     this.startedAt = clock.now();
-    this.endsAt = this.startedAt + milliseconds;
-    this.retriesEndAt = this.startedAt + Math.min(milliseconds, retryTime);
+    this.endsAt = this.startedAt + Math.min(milliseconds, functionTime);
+    this.retriesEndAt = Math.min(this.endsAt, this.startedAt + retryTime);
+    this.functionEndsAt = this.startedAt + functionTime;
   }
 
   /** Milliseconds since the deadline was set. */
@@ -58,6 +68,15 @@ export class Deadline {
   async pause(attempt: number, cause: unknown): Promise<void> {
     if (await this.tryToPause(attempt)) return;
     throw new ServiceError('unavailable', 'The service is busy. Try again in a moment.', {}, cause);
+  }
+
+  /**
+   * Returns a new deadline for what must still be done after a change was committed or has failed. It ends before the function
+   * does.
+   */
+  next(milliseconds: number = maxTimeInMilliseconds): Deadline {
+    const left = Math.max(0, this.functionEndsAt - this.clock.now());
+    return new Deadline(milliseconds, this.clock, milliseconds, left);
   }
 
   /** Returns a signal that aborts a call at the deadline. */

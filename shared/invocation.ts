@@ -26,8 +26,7 @@ export function clockOf(invocation: Invocation | undefined): Clock {
  * @param retryTime the milliseconds during which conflicts are retried. Default: until the deadline.
  */
 export function deadlineOfInvocation(invocation: Invocation | undefined, retryTime?: number): Deadline {
-  const milliseconds = Math.max(0, Math.min(maxTimeInMilliseconds, timeLeft(invocation)));
-  return new Deadline(milliseconds, clockOf(invocation), retryTime);
+  return new Deadline(maxTimeInMilliseconds, clockOf(invocation), retryTime, Math.max(0, timeLeft(invocation)));
 }
 
 /** Returns the milliseconds that an invocation may wait before its last operation, which has a deadline of 5 seconds. */

@@ -19,7 +19,7 @@ export function startLog(fields: Record<string, unknown>): void {
 export function log(level: Level, message: string, fields: Record<string, unknown> = {}, cause?: unknown): void {
   const { LOG_LEVEL, STAGE } = environment();
   if (levels.indexOf(level) < levels.findIndex((known) => known === LOG_LEVEL)) return;
-  const error = cause instanceof Error ? { error: describe(cause) } : {};
+  const error = cause === undefined ? {} : { error: describe(cause) };
   writeLine({ level, message, timestamp: new Date().toISOString(), stage: STAGE, ...context, ...fields, ...error });
 }
 

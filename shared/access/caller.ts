@@ -72,7 +72,7 @@ export interface Access {
 
 declare const proof: unique symbol;
 
-/** Proves that `permit` let a caller through. Only this file makes one. */
+/** Proves that `requireAccess` let a caller through. Only this file makes one. */
 export interface Permitted {
   readonly [proof]: true;
 }
@@ -80,7 +80,7 @@ export interface Permitted {
 const permitted = Object.freeze({}) as Permitted;
 
 /** @throws ServiceError `forbidden` if the caller has none of the actions and none of the relations */
-export function permit(caller: Caller, access: Access, relations: Relations = {}): Permitted {
+export function requireAccess(caller: Caller, access: Access, relations: Relations = {}): Permitted {
   const isAllowed =
     access.anyOf.some((action) => caller.actions.has(action)) ||
     access.or?.some((relation) => hasRelation(caller, relation, relations));

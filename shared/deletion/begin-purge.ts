@@ -1,6 +1,5 @@
-import { Deadline } from '../deadline.ts';
 import { log } from '../logger.ts';
-import type { Table } from '../table/table.ts';
+import { deadlineOf, type Table } from '../table/table.ts';
 
 /** Together with the deletion before, less than 3 seconds. */
 const timeInMilliseconds = 1_500;
@@ -10,7 +9,7 @@ const timeInMilliseconds = 1_500;
  * failure is only logged, because the deletion has succeeded.
  */
 export async function beginPurge(table: Table, work: (table: Table) => Promise<void>): Promise<void> {
-  const deadline = new Deadline(timeInMilliseconds);
+  const deadline = deadlineOf(table).next(timeInMilliseconds);
   try {
     await work({ ...table, deadline: () => deadline });
   } catch (error) {

@@ -24,5 +24,9 @@ export async function admitChange(
 
 function bucketOfStage(): Bucket | undefined {
   const { DOMAIN_CHANGES_PER_SECOND: perSecond, DOMAIN_BURST: burst } = environment();
-  return perSecond === undefined || burst === undefined ? undefined : { perSecond, burst };
+  if (perSecond === undefined && burst === undefined) return undefined;
+  if (perSecond === undefined || burst === undefined) {
+    throw new Error('Set both DOMAIN_CHANGES_PER_SECOND and DOMAIN_BURST, or neither.');
+  }
+  return { perSecond, burst };
 }

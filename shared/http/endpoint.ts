@@ -3,7 +3,7 @@ import eventNormalizer from '@middy/http-event-normalizer';
 import jsonBodyParser from '@middy/http-json-body-parser';
 import type { APIGatewayProxyEventV2WithJWTAuthorizer, Context } from 'aws-lambda';
 import * as v from 'valibot';
-import { callerOf, permit, type Access, type Caller, type Permitted, type Relation, type Relations } from '../access/caller.ts';
+import { callerOf, requireAccess, type Access, type Caller, type Permitted, type Relation, type Relations } from '../access/caller.ts';
 import { timestampOf } from '../clock.ts';
 import { maxRetryTimeInMilliseconds, type DeadlineSource } from '../deadline.ts';
 import { environment } from '../environment.ts';
@@ -60,8 +60,9 @@ type Content<C extends Contract> = [C] extends [{ response: infer S extends v.Ge
   : { body?: never; notModified?: never };
 
 /**
- * What the work returns: a body exactly if the contract has a response, its ETag exactly if the contract has one, whether it
- * created the resource if that has a status of its own, and the proof of `permit` if the endpoint is open to an owner or creator, since nothing else has checked the caller's access then.
+ * What the work returns: a body exactly if the contract has a response, its ETag exactly if the contract has one, and whether it
+ * created the resource if that has a status of its own. If the endpoint is open to an owner or creator, also the proof of
+ * `permit`, since nothing else has checked the caller's access then.
  */
 export type Reply<R extends Route, C extends Contract> = Content<C> &
   ([C] extends [{ etag: true }] ? { etag: string } : { etag?: never }) &
@@ -144,7 +145,7 @@ export function anyEndpoint<const R extends Route, const C extends Contract>(
         caller,
         ifMatch: conditionOf(contract, 'if-match', event),
         ifNoneMatch: conditionOf(contract, 'if-none-match', event),
-        permit: (relations) => permit(caller, access ?? { anyOf: [] }, relations),
+        permit: (relations) => requireAccess(caller, access ?? { anyOf: [] }, relations),
         now: timestampOf(clockOf(context)),
         deadline: route.waits ? newDeadline : () => deadline,
         invocation: context,
@@ -180,7 +181,7 @@ const nobody: Caller = { id: '', roles: new Set(), actions: new Set() };
 function identify(access: Access, event: AcceptedEvent): void {
   const { domainID, cvmID } = parseInput(pathSchema, event.pathParameters, 'path');
   const caller = callerOf(event.requestContext.authorizer.jwt.claims, environment().MEMBERSHIP_CLAIM, domainID, cvmID);
-  if (!access.or) permit(caller, access);
+  if (!access.or) requireAccess(caller, access);
   const repeated = event.queryStringParameters?.['domainID'];
   if (repeated !== undefined && repeated !== domainID)
     throw invalid('query/domainID', `Expected ${domainID}, the domain in the path.`);

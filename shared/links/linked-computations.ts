@@ -3,7 +3,7 @@ import type { StoredComputation } from '../computations/computation.ts';
 import { computationKey, findComputation } from '../computations/find-computation.ts';
 import { withoutAnswer } from '../table/commit-change.ts';
 import { listKeys, lists } from '../table/keys.ts';
-import { getItems, queryPrefix, type Table } from '../table/table.ts';
+import { deadlineOf, getItems, queryPrefix, type Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 
 /** Reads the rows of the computations that an asset is linked to. Two round trips. */
@@ -53,10 +53,11 @@ export async function changeInputsOfLinked(
  * read the asset before that transaction does not start after the answer. Safe to repeat.
  */
 export async function changeInputsLater(table: Table, domain: string, computationIds: string[]): Promise<void> {
-  const { deadline: _, ...patient } = withoutAnswer(table); // a deadline for each part
+  const given = deadlineOf(table);
   for (let start = 0; start < computationIds.length; start += computationsPerTransaction) {
     const ids = computationIds.slice(start, start + computationsPerTransaction);
-    await withFreshReads(patient, async (table) => {
+    const deadline = given.next();
+    await withFreshReads({ ...withoutAnswer(table), deadline: () => deadline }, async (table) => {
       const transaction = new Transaction();
       for (const row of await readRows(table, domain, ids)) changeInputs(transaction, { domain, row }, { addedDatasets: 0 });
       if (!transaction.isEmpty) await transaction.commit(table);

@@ -1,5 +1,5 @@
 import { listKeys, migrationKeys } from '../table/keys.ts';
-import { leafCounts } from '../table/list-index.ts';
+import { leafCounts } from './old-counts.ts';
 import { getItem, queryPartition, queryPrefix, type Table } from '../table/table.ts';
 import type { IndexedList } from './indexed-list.ts';
 import type { ListIndex } from './list-index.ts';

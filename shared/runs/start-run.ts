@@ -55,10 +55,11 @@ export async function startRun(table: Table, executions: Executions, request: Ru
     await startExecution(executions, 'run', reference);
     emitMetric('RunsStarted', 1);
   } catch (error) {
-    const { deadline: _, ...withOwnDeadline } = table;
+    const deadline = deadlineOf(table).next();
     // With an Idempotency-Key, the repeat starts the run: its answer is kept.
     if (!table.answerKeeper) {
-      await endRun(withOwnDeadline, reference, { status: 'failed', reason: 'The run could not be started.' }, request.now);
+      const outcome = { status: 'failed', reason: 'The run could not be started.' } as const;
+      await endRun({ ...table, deadline: () => deadline }, reference, outcome, request.now);
     }
     throw error;
   }

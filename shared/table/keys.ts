@@ -3,9 +3,11 @@ import { createHash } from 'node:crypto';
 /**
  * The keys of the table. No other file contains a key literal.
  *
- * A list (the computations, assets or runs of a domain; the computations linked to an asset) is a partition:
+ * A list (the computations, assets or runs of a domain; the computations linked to an asset) has its rows in a partition, each at
+ * `row#<number>`. A row must be small. Membership, order and counts are in the list's index (see indexKeys and
+ * docs/adr/0001-lists.md). Earlier versions kept them in the rows' partition. They are read from there until the migration
+ * `lists-in-trees` has carried them over:
  *   counter            the last number assigned
- *   row#<number>       the resource itself, which must be small
  *   leaf#<number/256>  the members among 256 numbers: a number set for each facet
  *   mid#<number/8192>  the number of members in each of 32 leaves: a counter for each leaf and facet
  */
@@ -14,7 +16,7 @@ export interface Key {
   sk: string;
 }
 
-declare const owned: unique symbol;
+declare const hasSingleWriter: unique symbol;
 
 /**
  * The key of a row with a single writer: computations, runs, assets and claims. It works for any read. Writes need `keyToWrite`,
@@ -22,12 +24,12 @@ declare const owned: unique symbol;
  * shared/runs/claim.ts and shared/assets/change-asset.ts.
  */
 export interface RowKey extends Key {
-  readonly [owned]: true;
+  readonly [hasSingleWriter]: true;
 }
 
 /** Excludes RowKey from the keys and items that any file may write. */
 export interface NotARow {
-  readonly [owned]?: never;
+  readonly [hasSingleWriter]?: never;
 }
 
 /** Converts the key of a row for its single writer. */
@@ -47,13 +49,13 @@ function rowKey(pk: string, sk: string): RowKey {
 export interface List {
   pk: string;
   /** Whether its rows have a single writer (see RowKey). */
-  isOwned: boolean;
+  hasSingleWriter: boolean;
   facetAttribute?: string;
   facets: Readonly<Record<string, string>>;
 }
 
-interface OwnedList extends List {
-  isOwned: true;
+interface SingleWriterList extends List {
+  hasSingleWriter: true;
 }
 
 const padded = (value: number, digits: number) => String(value).padStart(digits, '0');
@@ -68,25 +70,25 @@ const assetFacets = { algorithm: 'A', dataset: 'D' };
 const oneFacet = { all: 'A' };
 
 export const lists = {
-  computations: (domain: string): OwnedList => ({
+  computations: (domain: string): SingleWriterList => ({
     pk: `computations#${domain}`,
-    isOwned: true,
+    hasSingleWriter: true,
     facetAttribute: 'status',
     facets: computationFacets,
   }),
-  assets: (domain: string): OwnedList => ({
+  assets: (domain: string): SingleWriterList => ({
     pk: `assets#${domain}`,
-    isOwned: true,
+    hasSingleWriter: true,
     facetAttribute: 'asset_type',
     facets: assetFacets,
   }),
-  runs: (domain: string): OwnedList => ({ pk: `runs#${domain}`, isOwned: true, facets: oneFacet }),
-  linkedComputations: (assetId: string) => ({ pk: `linked#${assetId}`, isOwned: false as const, facets: oneFacet }),
+  runs: (domain: string): SingleWriterList => ({ pk: `runs#${domain}`, hasSingleWriter: true, facets: oneFacet }),
+  linkedComputations: (assetId: string) => ({ pk: `linked#${assetId}`, hasSingleWriter: false as const, facets: oneFacet }),
   /** Its rows only name the CVM. The CVM itself is at `cvmKeys.cvm`. */
-  cvms: (domain: string) => ({ pk: `cvms#${domain}`, isOwned: false as const, facets: oneFacet }),
+  cvms: (domain: string) => ({ pk: `cvms#${domain}`, hasSingleWriter: false as const, facets: oneFacet }),
 };
 
-function keyOfRow(list: List & { isOwned: false }, number: number): Key;
+function keyOfRow(list: List & { hasSingleWriter: false }, number: number): Key;
 function keyOfRow(list: List, number: number): RowKey;
 function keyOfRow(list: List, number: number): Key {
   return rowKey(list.pk, `row#${padded(number, 15)}`);

@@ -289,6 +289,33 @@ export async function updateExisting(table: Table, key: Key & NotARow, update: U
 }
 
 /**
+ * Updates an item with a number if the condition holds. Creates the item if it does not exist.
+ * @param attribute the number's name
+ * @returns whether it was updated, and the number after that: the new one, or the one that did not meet the condition
+ */
+export async function updateNumberIf(
+  table: Table,
+  key: Key & NotARow,
+  attribute: string,
+  update: Update & { ConditionExpression: string },
+): Promise<{ isDone: boolean; value: number }> {
+  const command = new UpdateCommand({
+    TableName: table.name,
+    Key: key,
+    ...update,
+    ReturnValues: 'ALL_NEW',
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+  });
+  try {
+    const { Attributes } = await table.document.send(command, until(deadlineOf(table)));
+    return { isDone: true, value: Number(Attributes?.[attribute]) };
+  } catch (error) {
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    return { isDone: false, value: Number(error.Item?.[attribute]?.N) };
+  }
+}
+
+/**
  * Increments a counter item. Counters are never part of a transaction, so this never conflicts.
  * @returns its new value; undefined if the item does not exist
  */

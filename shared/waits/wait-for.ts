@@ -44,7 +44,8 @@ async function keepLooking<Seen>(
   return seen;
 }
 
-function isOver({ clock, endsAt, draining }: Wait): boolean {
+/** Whether the wait has ended, or was none: a client that gives 0 seconds does not wait. */
+export function isOver({ clock, endsAt, draining }: Wait): boolean {
   return clock.now() >= endsAt || draining?.aborted === true;
 }
 

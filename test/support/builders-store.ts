@@ -7,7 +7,7 @@ import { localCredentials } from '../../infra/local/local-credentials.ts';
 import type { Endpoints } from '../../infra/local/local-environment.ts';
 import { startKms } from '../../infra/local/kms/kms.ts';
 import { startS3 } from '../../infra/local/s3/s3.ts';
-import { permit, type Permitted } from '../../shared/access/caller.ts';
+import { requireAccess, type Permitted } from '../../shared/access/caller.ts';
 import type { AssetType } from '../../shared/assets/asset.ts';
 import type { ContentStore } from '../../shared/assets/content-store.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
@@ -81,7 +81,7 @@ export const noKey = (): Promise<''> => Promise.resolve('');
 
 /** Permits everything. */
 export function allowed(): Permitted {
-  return permit({ id: 'alice', roles: new Set(), actions: new Set(['view']) }, { anyOf: ['view'] });
+  return requireAccess({ id: 'alice', roles: new Set(), actions: new Set(['view']) }, { anyOf: ['view'] });
 }
 
 export async function aComputation(table: Table, domain: string, name = 'Iris'): Promise<string> {

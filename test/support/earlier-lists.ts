@@ -1,5 +1,5 @@
 import { listKeys, numbersPerLeaf, oldStatisticsKeys, type List } from '../../shared/table/keys.ts';
-import { leafAttribute, midAttribute } from '../../shared/table/list-index.ts';
+import { leafAttribute, midAttribute } from '../../shared/lists/old-counts.ts';
 import type { Action } from '../../shared/table/transaction.ts';
 
 /**

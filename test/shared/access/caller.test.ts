@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { callerOf, permit, providing, requireAction, type Caller } from '../../../shared/access/caller.ts';
+import { callerOf, providing, requireAccess, requireAction, type Caller } from '../../../shared/access/caller.ts';
 
 const rolesIn = (groups: unknown, domain = 'd1') => [...callerOf({ sub: 'a', groups }, 'groups', domain).roles].sort();
 
@@ -122,21 +122,21 @@ describe('a membership that is bound to a CVM', () => {
 
   it('refuses other CVMs with a message of its own', () => {
     const caller = callerOf({ sub: 'a', groups: ['d1:cvm:a'] }, 'groups', 'd1', 'b');
-    expect(() => permit(caller, { anyOf: ['operate_cvm'] })).toThrow('The token is bound to other CVMs of this domain.');
-    expect(() => permit(caller, { anyOf: ['view'] })).toThrow(
+    expect(() => requireAccess(caller, { anyOf: ['operate_cvm'] })).toThrow('The token is bound to other CVMs of this domain.');
+    expect(() => requireAccess(caller, { anyOf: ['view'] })).toThrow(
       /^Requires the role administrator, .* Your roles in this domain: cvm\.$/,
     );
   });
 });
 
-describe('permit', () => {
+describe('requireAccess', () => {
   const caller: Caller = { id: 'alice', roles: new Set(['viewer', 'editor']), actions: new Set(['view', 'edit']) };
 
   it('accepts a caller with one of the actions, or one of the relations that the endpoint names', () => {
-    expect(() => permit(caller, { anyOf: ['run', 'edit'] })).not.toThrow();
-    expect(() => permit(caller, { anyOf: ['run'], or: ['owner'] }, { owner: 'alice' })).not.toThrow();
+    expect(() => requireAccess(caller, { anyOf: ['run', 'edit'] })).not.toThrow();
+    expect(() => requireAccess(caller, { anyOf: ['run'], or: ['owner'] }, { owner: 'alice' })).not.toThrow();
     const either = { anyOf: ['run'], or: ['owner', 'creator'] } as const;
-    expect(() => permit(caller, either, { owner: 'bob', creator: 'alice' })).not.toThrow();
+    expect(() => requireAccess(caller, either, { owner: 'bob', creator: 'alice' })).not.toThrow();
   });
 
   it.each([
@@ -145,11 +145,11 @@ describe('permit', () => {
     ['a relation that the endpoint does not name', { anyOf: ['run'], or: ['owner'] } as const, { creator: 'alice' }],
     ['a relation to nothing', { anyOf: ['run'], or: ['owner', 'creator'] } as const, {}],
   ])('throws forbidden for %s', (_what, access, relations) => {
-    expect(() => permit(caller, access, relations)).toThrow(expect.objectContaining({ code: 'forbidden' }));
+    expect(() => requireAccess(caller, access, relations)).toThrow(expect.objectContaining({ code: 'forbidden' }));
   });
 
   it('throws an error with what is required and the roles of the caller', () => {
-    expect(() => permit(caller, { anyOf: ['administer'], or: ['owner'] })).toThrow(
+    expect(() => requireAccess(caller, { anyOf: ['administer'], or: ['owner'] })).toThrow(
       'Requires the role administrator, or being its owner. Your roles in this domain: editor, viewer.',
     );
   });

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { computationKeys, listKeys, lists } from '../../../shared/table/keys.ts';
+import { computationKeys, keyToWrite, listKeys, lists } from '../../../shared/table/keys.ts';
+import { deleteItemIf, putItem, type Table } from '../../../shared/table/table.ts';
+import { Transaction } from '../../../shared/table/transaction.ts';
 
 // What is stored must be found again by every later version, so these places never change.
 
@@ -31,5 +33,21 @@ describe('computationKeys', () => {
     expect(parts.map(({ sk }) => sk.startsWith(prefixes.part))).toEqual([true, true, true]);
     expect(dataset('c', 'iris.csv').sk.startsWith(prefixes.dataset)).toBe(true);
     expect(userKey('c', 'alice').sk.startsWith(prefixes.part)).toBe(false);
+  });
+});
+
+describe('the key of a row with a single writer', () => {
+  it('is taken by no function that writes any item', () => {
+    const key = listKeys.row(lists.runs('d1'), 1);
+    const writes = (table: Table) => [
+      // @ts-expect-error: only the writer of runs may write this row
+      () => putItem(table, { ...key, name: 'x' }),
+      // @ts-expect-error: only the writer of runs may delete this row
+      () => deleteItemIf(table, key, { ConditionExpression: 'attribute_exists(pk)' }),
+      // @ts-expect-error: only the writer of runs may put this row into a transaction
+      () => new Transaction().add({ delete: { Key: key } }),
+    ];
+    expect(writes).toBeTypeOf('function');
+    expect(keyToWrite(key)).toEqual({ pk: 'runs#d1', sk: 'row#000000000000001' });
   });
 });

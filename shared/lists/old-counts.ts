@@ -1,5 +1,5 @@
-import { leavesPerMid, listKeys, numbersPerLeaf, numbersPerMid, type List } from './keys.ts';
-import type { Item } from './table.ts';
+import { leavesPerMid, listKeys, numbersPerLeaf, numbersPerMid, type List } from '../table/keys.ts';
+import type { Item } from '../table/table.ts';
 
 /** The number of members with a facet in a leaf. */
 interface LeafCount {
