@@ -172,7 +172,7 @@ export interface paths {
         put?: never;
         /**
          * Stop a run
-         * @description Stops the active run of the computation. Repeating the request while the run is stopping returns the same response. If the CVM does not confirm the stop in time, the run ends as `cancelled`. The creator of an asset that the run uses may stop it too. Requires `run` (administrator, runner), or being the owner, or being the creator.
+         * @description Stops the active run of the computation. Repeating the request while the run is stopping returns the same response. If the CVM does not confirm the stop in time, the run ends as `cancelled`. The creator of an asset that the run uses may stop it too. Requires `run` (administrator, runner), or being the owner or the creator.
          */
         post: operations["stopRun"];
         delete?: never;
@@ -233,7 +233,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get an asset, and its content if you may have it
+         * Get an asset, with its content if you have access
          * @description Returns content of up to 4 MiB in `asset`, and a presigned request for larger content in `download`. The content goes to the creator of the asset, and to others only if `content_access` is `domain`. Otherwise they get `content_withheld: true`. Reads by others are recorded, and the creator gets the latest 100 in `content_reads`. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["getAsset"];
@@ -263,12 +263,12 @@ export interface paths {
         get?: never;
         /**
          * Unlink an asset from a computation
-         * @description An active run keeps the assets that it was started with. Repeating the request changes nothing. Requires `administer` (administrator), or being the creator, or being the owner.
+         * @description An active run keeps the assets that it was started with. Repeating the request changes nothing. Requires `administer` (administrator), or being the creator or the owner.
          */
         put: operations["unlinkAsset"];
         /**
          * Link an asset to a computation
-         * @description A computation can have one algorithm and up to 100 datasets with different file names. Repeating the request changes nothing. Requires `administer` (administrator), or being the creator, or being the owner.
+         * @description A computation can have one algorithm and up to 100 datasets with different file names. Repeating the request changes nothing. Requires `administer` (administrator), or being the creator or the owner.
          */
         post: operations["linkAsset"];
         delete?: never;
@@ -306,7 +306,7 @@ export interface paths {
         };
         /**
          * List or watch the events of a computation
-         * @description Newest first, or with `after` oldest first. To watch a computation, ask with `after=` and `wait=20`, then again with the identifier of the last event of each answer. `total` counts all events that the filters match, whatever `after` is. `wait` requires `after`. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * @description Newest first, or with `after` oldest first. To watch a computation, ask with `after=` and `wait=20`, then again with the identifier of the last event of each answer. `total` counts all events that the filters match, regardless of `after`. `wait` requires `after`. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["listEvents"];
         put?: never;
@@ -412,12 +412,12 @@ export interface paths {
         put?: never;
         /**
          * Approve the manifest of a computation
-         * @description Each user has one approval per computation. Approving again replaces it. It counts while the manifest and the `agent_config` (except `log_level` and `server_key`) stay the same. It does not cover the arguments of the algorithm, which whoever uploads the algorithm gives to the agent. A 409 `stale_digest` has the present digest in `manifest_digest`. While there is no manifest, returns 422 with the missing items. Requires being the owner, or being the creator, or being the consumer.
+         * @description Each user has one approval per computation. Approving again replaces it. It counts while the manifest and the `agent_config` (except `log_level` and `server_key`) stay the same. It does not cover the arguments of the algorithm, which whoever uploads the algorithm gives to the agent. A 409 `stale_digest` has the present digest in `manifest_digest`. While there is no manifest, returns 422 with the missing items. Requires being the owner or the creator or the consumer.
          */
         post: operations["approve"];
         /**
          * Take your approval back
-         * @description Succeeds also if you gave none. Active runs go on. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * @description Also succeeds if you have not approved. Does not stop active runs. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         delete: operations["withdrawApproval"];
         options?: never;
@@ -433,7 +433,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what waits for your approval, your key or your content
+         * List your open tasks: approvals, keys and content
          * @description Each list has up to 100 entries, newest first. `approvals` and `keys` cover the 100 newest computations in which you take part: as the owner, with an asset or a key, or as a consumer that the computation names. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["getTodo"];
@@ -478,7 +478,7 @@ export interface paths {
          */
         get: operations["getCvm"];
         /**
-         * Register a CVM, or change what is registered of it
+         * Register or update a CVM
          * @description Runs start on a registered CVM only while it is connected and not spent. Keeps the SHA-256 fingerprint of the certificate. Refuses private keys. Requires `administer` (administrator).
          */
         put: operations["registerCvm"];
@@ -1061,7 +1061,7 @@ export interface components {
              * @enum {string}
              */
             approval: "none" | "all" | "all_signed";
-            /** @description The only result consumers beside the owner. Empty: not limited. */
+            /** @description The only result consumers, in addition to the owner. Empty: not limited. */
             consumers: string[];
             /** @description The linked assets: the algorithm, then the datasets in the order in which they were linked. */
             assets: components["schemas"]["AssetOfComputation"][];
@@ -1186,7 +1186,7 @@ export interface components {
              * @enum {string}
              */
             approval?: "none" | "all" | "all_signed";
-            /** @description The only result consumers beside the owner. Empty: not limited. */
+            /** @description The only result consumers, in addition to the owner. Empty: not limited. */
             consumers?: string[];
             /** @description The linked assets: the algorithm, then the datasets in the order in which they were linked. */
             assets?: components["schemas"]["AssetOfComputation"][];

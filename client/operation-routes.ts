@@ -26,7 +26,7 @@ export const operationRoutes = {
   checkKey: 'GET /{domainID}/computations/{id}/key',
   /** Check what is missing before a run. If all three lists are empty, the computation is ready to run. Missing approvals are in `info`. An approval that is limited to CVMs counts here; whether it covers the CVM is checked when a run starts. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   dryRun: 'POST /{domainID}/computations/{id}/dryrun',
-  /** Stop a run. Stops the active run of the computation. Repeating the request while the run is stopping returns the same response. If the CVM does not confirm the stop in time, the run ends as `cancelled`. The creator of an asset that the run uses may stop it too. Requires `run` (administrator, runner), or being the owner, or being the creator. */
+  /** Stop a run. Stops the active run of the computation. Repeating the request while the run is stopping returns the same response. If the CVM does not confirm the stop in time, the run ends as `cancelled`. The creator of an asset that the run uses may stop it too. Requires `run` (administrator, runner), or being the owner or the creator. */
   stopRun: 'POST /{domainID}/computations/{id}/stop',
   /** Get a manifest. If something of the manifest is missing, returns 422 with the missing items. Missing approvals do not matter: the manifest is what the parties approve. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   getManifest: 'GET /{domainID}/computations/{id}/manifest',
@@ -34,19 +34,19 @@ export const operationRoutes = {
   createAsset: 'POST /{domainID}/assets',
   /** List assets, newest first. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   listAssets: 'GET /{domainID}/assets',
-  /** Get an asset, and its content if you may have it. Returns content of up to 4 MiB in `asset`, and a presigned request for larger content in `download`. The content goes to the creator of the asset, and to others only if `content_access` is `domain`. Otherwise they get `content_withheld: true`. Reads by others are recorded, and the creator gets the latest 100 in `content_reads`. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
+  /** Get an asset, with its content if you have access. Returns content of up to 4 MiB in `asset`, and a presigned request for larger content in `download`. The content goes to the creator of the asset, and to others only if `content_access` is `domain`. Otherwise they get `content_withheld: true`. Reads by others are recorded, and the creator gets the latest 100 in `content_reads`. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   getAsset: 'GET /{domainID}/assets/{id}',
   /** Replace an asset. Replaces all fields. A field that you omit is reset to its default, except `asset`, `checksum`, `user_key`, `content_access` and `use`, which stay the same and which only the creator of the asset may change. A new `file_name` or `asset_type` applies to all linked computations at once. Returns 409 if more than 30 are linked. Requires `administer` (administrator), or being the creator. */
   updateAsset: 'PUT /{domainID}/assets/{id}',
   /** Delete an asset. Also deletes its content and links. Returns 409 while an active run uses the asset. Requires `administer` (administrator), or being the creator. */
   deleteAsset: 'DELETE /{domainID}/assets/{id}',
-  /** Link an asset to a computation. A computation can have one algorithm and up to 100 datasets with different file names. Repeating the request changes nothing. Requires `administer` (administrator), or being the creator, or being the owner. */
+  /** Link an asset to a computation. A computation can have one algorithm and up to 100 datasets with different file names. Repeating the request changes nothing. Requires `administer` (administrator), or being the creator or the owner. */
   linkAsset: 'POST /{domainID}/assets/{id}/{computationID}',
-  /** Unlink an asset from a computation. An active run keeps the assets that it was started with. Repeating the request changes nothing. Requires `administer` (administrator), or being the creator, or being the owner. */
+  /** Unlink an asset from a computation. An active run keeps the assets that it was started with. Repeating the request changes nothing. Requires `administer` (administrator), or being the creator or the owner. */
   unlinkAsset: 'PUT /{domainID}/assets/{id}/{computationID}',
   /** List the computations linked to an asset, newest first. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   listLinkedComputations: 'GET /{domainID}/assets/{id}/computations',
-  /** List or watch the events of a computation. Newest first, or with `after` oldest first. To watch a computation, ask with `after=` and `wait=20`, then again with the identifier of the last event of each answer. `total` counts all events that the filters match, whatever `after` is. `wait` requires `after`. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
+  /** List or watch the events of a computation. Newest first, or with `after` oldest first. To watch a computation, ask with `after=` and `wait=20`, then again with the identifier of the last event of each answer. `total` counts all events that the filters match, regardless of `after`. `wait` requires `after`. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   listEvents: 'GET /{domainID}/computations/{id}/events',
   /** Get the latest lifecycle event of a computation. Ignores administrative events, such as updates, links and keys. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   getStatus: 'GET /{domainID}/computations/{id}/status',
@@ -56,26 +56,26 @@ export const operationRoutes = {
   report: 'POST /{domainID}/cvms/{cvmID}/reports',
   /** Get the evidence of a run. A signed statement about an ended run. The first request after the end of the run makes it, and it stays the same from then on. While the run is active, returns 409 with the reason `run_active`. The public keys are at `/.well-known/jwks.json`. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   getEvidence: 'GET /{domainID}/computations/{id}/evidence',
-  /** Approve the manifest of a computation. Each user has one approval per computation. Approving again replaces it. It counts while the manifest and the `agent_config` (except `log_level` and `server_key`) stay the same. It does not cover the arguments of the algorithm, which whoever uploads the algorithm gives to the agent. A 409 `stale_digest` has the present digest in `manifest_digest`. While there is no manifest, returns 422 with the missing items. Requires being the owner, or being the creator, or being the consumer. */
+  /** Approve the manifest of a computation. Each user has one approval per computation. Approving again replaces it. It counts while the manifest and the `agent_config` (except `log_level` and `server_key`) stay the same. It does not cover the arguments of the algorithm, which whoever uploads the algorithm gives to the agent. A 409 `stale_digest` has the present digest in `manifest_digest`. While there is no manifest, returns 422 with the missing items. Requires being the owner or the creator or the consumer. */
   approve: 'POST /{domainID}/computations/{id}/approvals',
   /** List the approvals of a computation, and whose approval it needs. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   listApprovals: 'GET /{domainID}/computations/{id}/approvals',
-  /** Take your approval back. Succeeds also if you gave none. Active runs go on. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
+  /** Take your approval back. Also succeeds if you have not approved. Does not stop active runs. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   withdrawApproval: 'DELETE /{domainID}/computations/{id}/approvals',
-  /** List what waits for your approval, your key or your content. Each list has up to 100 entries, newest first. `approvals` and `keys` cover the 100 newest computations in which you take part: as the owner, with an asset or a key, or as a consumer that the computation names. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
+  /** List your open tasks: approvals, keys and content. Each list has up to 100 entries, newest first. `approvals` and `keys` cover the 100 newest computations in which you take part: as the owner, with an asset or a key, or as a consumer that the computation names. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   getTodo: 'GET /{domainID}/todo',
   /** List registered CVMs, newest first. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   listCvms: 'GET /{domainID}/cvms',
   /** Get a registered CVM. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   getCvm: 'GET /{domainID}/cvms/{cvmID}',
-  /** Register a CVM, or change what is registered of it. Runs start on a registered CVM only while it is connected and not spent. Keeps the SHA-256 fingerprint of the certificate. Refuses private keys. Requires `administer` (administrator). */
+  /** Register or update a CVM. Runs start on a registered CVM only while it is connected and not spent. Keeps the SHA-256 fingerprint of the certificate. Refuses private keys. Requires `administer` (administrator). */
   registerCvm: 'PUT /{domainID}/cvms/{cvmID}',
   /** Remove a registered CVM. Also forgets its presence. Returns 409 while a run holds the CVM. Its past runs stay. Requires `administer` (administrator). */
   deleteCvm: 'DELETE /{domainID}/cvms/{cvmID}',
-  /** Check the health of the service. Check the health of the service */
+  /** Check the health of the service */
   health: 'GET /health',
-  /** Get this OpenAPI document. Get this OpenAPI document */
+  /** Get this OpenAPI document */
   openapi: 'GET /openapi.json',
-  /** Get the public keys that verify evidence. Get the public keys that verify evidence */
+  /** Get the public keys that verify evidence */
   jwks: 'GET /.well-known/jwks.json',
 } as const;

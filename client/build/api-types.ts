@@ -59,7 +59,7 @@ function routesOf({ paths }: Document): string {
   const lines = Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(
       ([method, { operationId, summary, description }]) =>
-        `  /** ${summary}. ${description} */\n  ${operationId}: '${method.toUpperCase()} ${path}',\n`,
+        `  /** ${description === summary ? summary : `${summary}. ${description}`} */\n  ${operationId}: '${method.toUpperCase()} ${path}',\n`,
     ),
   );
   return `/** The method and path of each operation. */\nexport const operationRoutes = {\n${lines.join('')}} as const;\n`;

@@ -2,15 +2,11 @@ import type { Schemas } from '../../client/index.ts';
 
 type AgentConfig = Required<Schemas['AgentConfigInput']>;
 
-/** What the form of a computation edits. */
-export interface ComputationFields {
-  name: string;
-  description: string;
-  owner: string;
-  approval: Schemas['Computation']['approval'];
-  consumers: string[];
-  agent_config: AgentConfig;
-}
+/**
+ * What the form of a computation edits. Fields that it does not show are kept, because a replacement resets those that it leaves
+ * out.
+ */
+export type ComputationFields = Required<Schemas['ComputationInput']> & { agent_config: AgentConfig };
 
 const noConfiguration: AgentConfig = {
   log_level: '',
@@ -26,8 +22,8 @@ export function newFields(owner: string): ComputationFields {
 }
 
 export function fieldsOf(computation: Schemas['Computation']): ComputationFields {
-  const { name, description, owner, approval, consumers, agent_config } = computation;
-  return { name, description, owner, approval, consumers, agent_config: { ...noConfiguration, ...agent_config } };
+  const { id: _, status: _1, created_at: _2, updated_at: _3, assets: _4, run: _5, ...given } = computation;
+  return { ...given, agent_config: { ...noConfiguration, ...given.agent_config } };
 }
 
 /** Returns the users of a text, separated by commas or line breaks, each once. */

@@ -10,7 +10,7 @@ const mostAttempts = 3;
 
 /**
  * Gives a run to the agent, if its process has none. Records that first, so that a gateway that takes over knows it.
- * @returns whether the command is answered; else it is to be tried again
+ * @returns whether the command is answered; otherwise the caller retries
  */
 export async function deliverRun(
   session: CvmSession,

@@ -8,7 +8,7 @@ const stopped = { event_type: 'Stopped', status: 'Stopped' };
 
 /**
  * Obeys a stop. An agent's stop ends whatever is current, so one is sent only to an agent that has this very run.
- * @returns whether the command is answered; else it is to be tried again
+ * @returns whether the command is answered; otherwise the caller retries
  */
 export function stopRun(session: CvmSession, agent: AgentStream, state: AgentState, command: PendingCommand): boolean {
   const { run_id, computation_id } = command;

@@ -141,7 +141,7 @@ const detailEntries = {
   approval,
   consumers: v.pipe(
     v.array(shownText(255)),
-    v.description('The only result consumers beside the owner. Empty: not limited.'),
+    v.description('The only result consumers, in addition to the owner. Empty: not limited.'),
     v.metadata({ maxItems: mostConsumers }),
   ),
   assets: v.pipe(

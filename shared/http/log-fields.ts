@@ -2,7 +2,7 @@ import type { Route } from './route.ts';
 
 const stableNames: Record<string, string> = { domainID: 'domain', computationID: 'computation_id', cvmID: 'cvm_id' };
 
-/** What a request's path names, under the names that tasks log the same things by: `domain`, `computation_id`, `asset_id`, `cvm_id`. */
+/** Returns the log fields of a request's path: `domain`, `computation_id`, `asset_id`, `cvm_id`. Tasks use the same names. */
 export function logFieldsOf(
   route: Route,
   parameters: Record<string, string | undefined> | null | undefined,

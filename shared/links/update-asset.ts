@@ -98,7 +98,7 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
   return updated;
 }
 
-/** Returns whether a run that started with the asset as it was before would start with something else, or without a word. */
+/** Returns whether a run that started with the asset as it was before would start with another input, or without a needed approval. */
 function isOtherInput(before: StoredAsset, after: StoredAsset): boolean {
   return before.checksum !== after.checksum || before.user_key !== after.user_key || before.use !== after.use;
 }

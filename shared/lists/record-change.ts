@@ -5,7 +5,7 @@ import { foldChanges } from './fold.ts';
 import type { ListIndex } from './list-index.ts';
 import { logChange, nameOfResource, type Step } from './log.ts';
 
-/** Every so many changes of an index, whoever made the change looks whether the log has become long. */
+/** Every 16th change checks whether the log should be folded. */
 const changesPerLook = 16;
 
 /** Adds a change of members to the transaction that changes the resource. See logChange. */

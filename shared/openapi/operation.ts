@@ -62,7 +62,8 @@ function operationIdOf(route: Route): string {
 function accessOf(route: Route): string {
   const { anyOf, or = [] } = route.access ?? { anyOf: [] };
   const all = anyOf.map((action) => `\`${action}\` (${rolesWith(action).join(', ')})`);
-  return [...all, ...or.map((relation) => `being the ${relation}`)].join(', or ');
+  const related = or.length > 0 ? [`being the ${or.join(' or the ')}`] : [];
+  return [...all, ...related].join(', or ');
 }
 
 /** Without `domainID`, which may repeat the domain of the path: two parameters of one name break generated clients. */

@@ -14,7 +14,7 @@ export const route = {
 export const contract = {
   status: 204,
   errors: ['not_found'],
-  description: 'Succeeds also if you gave none. Active runs go on.',
+  description: 'Also succeeds if you have not approved. Does not stop active runs.',
 } as const satisfies Contract;
 
 export const examples = {} satisfies Examples<typeof contract>;

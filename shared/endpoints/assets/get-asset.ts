@@ -8,7 +8,7 @@ export const route = {
   endpoint: 17,
   method: 'GET',
   path: '/{domainID}/assets/{id}',
-  summary: 'Get an asset, and its content if you may have it',
+  summary: 'Get an asset, with its content if you have access',
   access: { anyOf: ['view'] },
   uses: {
     table: ['GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem', 'ConditionCheckItem'],

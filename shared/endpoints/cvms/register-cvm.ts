@@ -8,7 +8,7 @@ export const route = {
   name: 'cvms/register-cvm',
   method: 'PUT',
   path: '/{domainID}/cvms/{cvmID}',
-  summary: 'Register a CVM, or change what is registered of it',
+  summary: 'Register or update a CVM',
   access: { anyOf: ['administer'] },
   uses: { table: changesLists },
   loses: 'Administrators cannot register CVMs.',

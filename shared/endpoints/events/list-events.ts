@@ -51,7 +51,7 @@ export const contract = {
   errors: ['not_found'],
   description:
     'Newest first, or with `after` oldest first. To watch a computation, ask with `after=` and `wait=20`, then again with the identifier ' +
-    'of the last event of each answer. `total` counts all events that the filters match, whatever `after` is. `wait` requires `after`.',
+    'of the last event of each answer. `total` counts all events that the filters match, regardless of `after`. `wait` requires `after`.',
 } as const satisfies Contract;
 
 export const examples = { response: { events: [event], limit: 10, offset: 0, total: 1 } } satisfies Examples<typeof contract>;

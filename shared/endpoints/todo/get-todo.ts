@@ -8,7 +8,7 @@ export const route = {
   name: 'todo/get-todo',
   method: 'GET',
   path: '/{domainID}/todo',
-  summary: 'List what waits for your approval, your key or your content',
+  summary: 'List your open tasks: approvals, keys and content',
   access: { anyOf: ['view'] },
   uses: { table: reads },
   loses: 'Users cannot see what waits for them.',
