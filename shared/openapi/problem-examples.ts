@@ -77,7 +77,7 @@ function resourceOf({ path }: Route): string {
 }
 
 const details: Partial<Record<ErrorCode, string>> = {
-  unauthenticated: 'The token names no user. Its claim `sub` must have 1 to 255 bytes and must not be a reserved word.',
+  unauthenticated: 'The token names no user. Its claim `sub` must have 1 to 255 bytes of UTF-8 and must not be a reserved word.',
   precondition_failed: 'If-Match does not name the current state. Read the resource again.',
   too_large: 'The body has 262145 bytes. The limit is 262144 bytes.',
   unsupported_media_type: 'Expected content-type: application/json.',
