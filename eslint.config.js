@@ -202,6 +202,7 @@ export default defineConfig(
       'shared/environment.ts',
       'infra/gateway/start-bundle.ts',
       'client/cms/process-terminal.ts',
+      'vitest.config.ts',
       'infra/{local,rehearse}/**/*.ts',
       'test/**/*.ts',
       'bench/**/*.ts',

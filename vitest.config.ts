@@ -1,5 +1,9 @@
+import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
 import base from './vitest.base.config.ts';
+
+// The processes of the tests, and those that they start, compile each module once: a service starts with half the work.
+process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/node-compile');
 
 /** Files that use neither the environment nor other state of their process share processes, which saves 0.7 s of each. */
 const sharing = [
