@@ -412,7 +412,7 @@ export interface paths {
         put?: never;
         /**
          * Approve the manifest of a computation
-         * @description Each user has one approval per computation. Approving again replaces it. It counts while the manifest and the `agent_config` (except `log_level` and `server_key`) stay the same. It does not cover the arguments of the algorithm, which whoever uploads the algorithm gives to the agent. A 409 `stale_digest` has the present digest in `manifest_digest`. While there is no manifest, returns 422 with the missing items. Requires being the owner, or being the creator, or being the consumer.
+         * @description Each user has one approval per computation. Approving again replaces it. It counts while the manifest and the `agent_config` (except `log_level` and `server_key`) stay the same. It does not cover the arguments of the algorithm, which whoever uploads the algorithm gives to the agent. The digest does not contain the `agent_config`: send the `ETag` with which you read the computation as `If-Match`, and you approve what you read or get 412. A 409 `stale_digest` has the present digest in `manifest_digest`. While there is no manifest, returns 422 with the missing items. Requires being the owner, or being the creator, or being the consumer.
          */
         post: operations["approve"];
         /**
@@ -1863,7 +1863,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags that you received for this resource, or `*`. The request is refused with 412 if the resource has changed since. */
+                /** @description ETags that you received for this resource, or `*`. The request is refused with 412 if this resource has changed since. */
                 "If-Match"?: string;
                 /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
                 "Idempotency-Key"?: string;
@@ -1897,7 +1897,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags that you received for this resource, or `*`. The request is refused with 412 if the resource has changed since. */
+                /** @description ETags that you received for this resource, or `*`. The request is refused with 412 if this resource has changed since. */
                 "If-Match"?: string;
                 /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
                 "Idempotency-Key"?: string;
@@ -2268,7 +2268,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags that you received for this resource, or `*`. The request is refused with 412 if the resource has changed since. */
+                /** @description ETags that you received for this resource, or `*`. The request is refused with 412 if this resource has changed since. */
                 "If-Match"?: string;
                 /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
                 "Idempotency-Key"?: string;
@@ -2302,7 +2302,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags that you received for this resource, or `*`. The request is refused with 412 if the resource has changed since. */
+                /** @description ETags that you received for this resource, or `*`. The request is refused with 412 if this resource has changed since. */
                 "If-Match"?: string;
                 /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
                 "Idempotency-Key"?: string;
@@ -2603,6 +2603,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description ETags that you received for the computation, or `*`. The request is refused with 412 if the computation has changed since. */
+                "If-Match"?: string;
                 /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
                 "Idempotency-Key"?: string;
             };
@@ -2740,7 +2742,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags that you received for this resource, or `*`. The request is refused with 412 if the resource has changed since. */
+                /** @description ETags that you received for this resource, or `*`. The request is refused with 412 if this resource has changed since. */
                 "If-Match"?: string;
                 /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
                 "Idempotency-Key"?: string;
@@ -2783,7 +2785,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags that you received for this resource, or `*`. The request is refused with 412 if the resource has changed since. */
+                /** @description ETags that you received for this resource, or `*`. The request is refused with 412 if this resource has changed since. */
                 "If-Match"?: string;
                 /** @description A key of your choice, for example a UUID. If the same request is sent again with the same key within 24 hours, the change is not made again, and the first response is given again. Another request with the same key is refused with 422. Error responses are not kept. */
                 "Idempotency-Key"?: string;

@@ -236,6 +236,33 @@ describe('an approval', () => {
     expect((await session.refused(approve, { path: { id: absent }, body: { digest: manifest_digest } })).status).toBe(404);
   });
 
+  itAs([provider], 'is refused with 412 if the agent_config is another one than its ETag in If-Match', async () => {
+    const agent_config = { attested_tls: true };
+    const { id } = await sharedComputation('approval', { agent_config });
+    const read = await session.call('computations/get-computation', { path: { id }, as: provider });
+    const digest = await session.digestOf(id);
+    const send = (etag: string | null, of = digest) =>
+      ({ path: { id }, body: { digest: of }, headers: { 'if-match': etag ?? '' }, as: provider }) as const;
+    const { name } = read.body as { name: string };
+    const changed = { name, agent_config: { attested_tls: false } };
+    await session.done('computations/update-computation', { path: { id }, body: changed });
+    expect(await session.digestOf(id)).toBe(digest); // the manifest does not show the change
+
+    const etag = read.headers.get('etag');
+    expect(await session.refused(approve, send(etag))).toMatchObject({ status: 412, code: 'precondition_failed' });
+    expect((await session.done(list, { path: { id } })).approvals).toEqual([]);
+    const stale = await session.refused(approve, send(etag, '0'.repeat(64)));
+    expect(stale).toMatchObject({ status: 409, reason: 'stale_digest' });
+    expect((await session.refused(approve, send('no tag'))).errors).toMatchObject([{ pointer: 'header/if-match' }]);
+
+    const present = await session.call('computations/get-computation', { path: { id }, as: provider });
+    expect(await session.done(approve, send(present.headers.get('etag')))).toMatchObject({ user: bob(), stale: false });
+    expect(await session.done(approve, send(present.headers.get('etag')))).toMatchObject({ user: bob(), stale: false });
+    expect(await session.refused(approve, send(etag))).toMatchObject({ status: 412 });
+    const row = await session.call('computations/get-computation', { path: { id }, query: { peek: true }, as: provider });
+    expect((await session.call(approve, send(row.headers.get('etag')))).status).toBe(201);
+  });
+
   it('given twice is recorded once, and the last one counts', async () => {
     const id = await session.readyComputation();
     const first = await session.approve(id);
