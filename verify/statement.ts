@@ -15,6 +15,9 @@ export const chainedEvent = v.looseObject({
 });
 export type ChainedEvent = v.InferOutput<typeof chainedEvent>;
 
+/** Names an event in a sentence. */
+export const nameOf = ({ event_type, id }: ChainedEvent) => `${event_type} (${id})`;
+
 const asset = v.looseObject({ id: v.string(), creator: v.string(), use: v.string(), checksum: v.string() });
 
 const approval = v.looseObject({

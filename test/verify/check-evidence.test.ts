@@ -50,13 +50,15 @@ describe('the check of genuine evidence', () => {
     const { before, events, after } = genuine;
     const journal = [...before, ...events, ...after];
     const newestFirst = journal.toReversed();
-    const asPage = (part: unknown[]) => JSON.stringify({ events: part, limit: 5, offset: 0, total: journal.length });
+    const asPage = (part: unknown[], offset = 0) =>
+      JSON.stringify({ events: part, limit: part.length, offset, total: journal.length });
     for (const pages of [
       [JSON.stringify(journal)],
       [asPage(newestFirst)],
-      [asPage(newestFirst.slice(0, 5)), asPage(newestFirst.slice(5))],
+      [asPage(newestFirst.slice(0, 5)), asPage(newestFirst.slice(5), 5)],
     ]) {
       expect(objections({ ...files, events: pages })).toEqual([]);
+      expect(sentences({ ...files, events: pages }, 'note').join()).not.toContain('are missing');
       expect(sentences({ ...files, events: pages }, 'note')).toContainEqual(
         expect.stringContaining(`does not cover one event after the end of the run: updated (${after[0]?.id ?? ''})`),
       );
@@ -184,6 +186,35 @@ describe('the check of a journal', () => {
     expect(later).toHaveLength(1);
     expect(objections(withEvents([...genuine.before, ...genuine.events]))).toEqual([]);
     expect(objections(withEvents([first && strip(first), ...genuine.events]))).not.toEqual([]);
+  });
+
+  it('notes that the oldest events are missing, whatever is left before the run', () => {
+    const journal = [...genuine.before, ...genuine.events];
+    for (let dropped = 1; dropped <= genuine.before.length; dropped++) {
+      const given = withEvents(journal.slice(dropped));
+      expect(objections(given)).toEqual([]);
+      const { event_type, id } = journal[dropped] ?? genuine.after[0] ?? { event_type: '', id: '' };
+      expect(sentences(given, 'note')).toContain(
+        `The events before ${event_type} (${id}) are missing, so they were not checked.`,
+      );
+    }
+  });
+
+  it('finds that events are missing from pages that say how many they have', () => {
+    const newestFirst = [...genuine.before, ...genuine.events, ...genuine.after].toReversed();
+    const { length } = newestFirst;
+    const page = (events: unknown[], counts: object) =>
+      objections({ ...files, events: [JSON.stringify({ events, limit: 100, offset: 0, ...counts })] });
+    expect(page(newestFirst, { total: length })).toEqual([]);
+    const missing = `The page at offset 0 has ${length - 1} events, but says that it has ${length}: an event is missing.`;
+    expect(page(newestFirst.slice(0, -1), { total: length })).toContain(missing);
+    expect(page(newestFirst.slice(1), { total: length })).toEqual([missing]);
+    expect(page(newestFirst, { total: length - 1 })).toContainEqual(expect.stringMatching(/an event was added\.$/));
+    const pretended = /^The events before key_uploaded .* are missing, .* although the pages say that they reach the beginning/;
+    expect(page(newestFirst.slice(0, -1), { total: length - 1 })).toContainEqual(expect.stringMatching(pretended));
+    const oldestFirst = newestFirst.toReversed().slice(1);
+    expect(page(oldestFirst, { total: length - 1 })).toContainEqual(expect.stringMatching(pretended));
+    expect(page(oldestFirst, { total: length })).toEqual([]); // a page of `after` does not say that it is whole
   });
 
   it('finds a run whose events a function of an earlier version has recorded in part', () => {

@@ -34,6 +34,8 @@ export interface Genuine {
   /** The events of the journal before and after these. */
   before: Event[];
   after: Event[];
+  /** Whether the file of events is a page as the API returns it. Default: a list. */
+  isPage?: boolean;
   /** Signs another statement with the same key. */
   signed: (statement: object) => string;
 }
@@ -140,11 +142,15 @@ export function genuineEvidence(events = 8): Genuine {
   };
 }
 
-/** Returns the files as a user has them, with the events newest first. */
-export function filesOf({ statement, signature, key_id, keys, events }: Omit<Genuine, 'signed' | 'before' | 'after'>) {
+/** Returns the files as a user has them, with the events newest first. @param total the count that a page of events has */
+export function filesOf(
+  { statement, signature, key_id, keys, events, isPage = false }: Omit<Genuine, 'signed' | 'before' | 'after'>,
+  total = events.length,
+) {
+  const newestFirst = events.toReversed();
   return {
     evidence: JSON.stringify({ statement, signature, key_id }),
     keys: JSON.stringify(keys),
-    events: [JSON.stringify(events.toReversed())],
+    events: [JSON.stringify(isPage ? { events: newestFirst, limit: 100, offset: 0, total } : newestFirst)],
   };
 }
