@@ -708,7 +708,7 @@ export interface components {
             expires_at: string | null;
             /** @description Whether the user signed the approval. */
             signed: boolean;
-            /** @description Whether the approval does not count any more: the manifest or the configuration has changed since, it has expired, or it was signed with a key that the user has replaced. */
+            /** @description Whether the approval does not count: the manifest or the configuration has changed since, it has expired, it was signed with a key that the user has replaced, or it is not signed although the computation takes signed approvals. */
             stale: boolean;
             /**
              * Format: date-time

@@ -193,7 +193,8 @@ describe('a computation that takes the approval of all', () => {
     expect(await session.refused(approve, send({ signature: signed(`${text}x`) }))).toMatchObject(invalid);
     expect(await session.refused(approve, send({ ...limits, signature: signed(text) }))).toMatchObject(invalid);
     expect(await session.refused(approve, send({ signature: 'not base64' }))).toMatchObject(invalid);
-    expect(await session.done(approve, send({}))).toMatchObject({ signed: false });
+    expect(await session.done(approve, send({}))).toMatchObject({ signed: false, stale: true });
+    expect((await session.done(list, { path: { id } })).approvals).toMatchObject([{ user: bob(), signed: false, stale: true }]);
     expect((await missingIn(id)).info).toContain(`Approval of ${bob()} for penguins.csv`);
     const signature = signed(`${text}:${canonicalDigest(limits)}`);
     expect(await session.done(approve, send({ ...limits, signature }))).toMatchObject({ ...limits, signed: true, stale: false });

@@ -156,6 +156,17 @@ describe('an approval', () => {
   });
 });
 
+describe('an approval without a signature', () => {
+  it('counts until the computation takes signatures, and is stale from then on', () => {
+    const approvals = [anApproval('bob')];
+    const isStaleAt = (level: 'none' | 'all' | 'all_signed') => isStale(anApproval('bob'), withLevel(level), { digest, at });
+    expect([isStaleAt('none'), isStaleAt('all'), isStaleAt('all_signed')]).toEqual([false, false, true]);
+    const missing = (level: 'all' | 'all_signed') => readinessOf(withLevel(level, { approvals }), { at }).missing.info;
+    expect(missing('all').join()).not.toContain('bob');
+    expect(missing('all_signed')).toContain('Approval of bob for iris.csv');
+  });
+});
+
 describe('the result consumers', () => {
   const keys = [aKeyOf('alice'), aKeyOf('bob'), aKeyOf('carol', { is_consumer: true }), aKeyOf('dave', { is_consumer: true })];
   const consumersOf = (consumers: string[]) =>
