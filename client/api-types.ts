@@ -434,7 +434,7 @@ export interface paths {
         };
         /**
          * List what waits for your approval, your key or your content
-         * @description Each list has up to 100 entries, newest first. `approvals` and `keys` cover the 100 newest computations in which you take part: as the owner, with an asset or a key, or as a consumer that the computation names. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * @description Each list has up to 100 entries, newest first. `approvals` and `keys` cover up to 1,000 of the newest computations in which you take part: as the owner, with an asset or a key, or as a consumer that the computation names. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["getTodo"];
         put?: never;

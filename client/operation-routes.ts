@@ -62,7 +62,7 @@ export const operationRoutes = {
   listApprovals: 'GET /{domainID}/computations/{id}/approvals',
   /** Take your approval back. Succeeds also if you gave none. Active runs go on. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   withdrawApproval: 'DELETE /{domainID}/computations/{id}/approvals',
-  /** List what waits for your approval, your key or your content. Each list has up to 100 entries, newest first. `approvals` and `keys` cover the 100 newest computations in which you take part: as the owner, with an asset or a key, or as a consumer that the computation names. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
+  /** List what waits for your approval, your key or your content. Each list has up to 100 entries, newest first. `approvals` and `keys` cover up to 1,000 of the newest computations in which you take part: as the owner, with an asset or a key, or as a consumer that the computation names. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   getTodo: 'GET /{domainID}/todo',
   /** List registered CVMs, newest first. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   listCvms: 'GET /{domainID}/cvms',
