@@ -1390,6 +1390,10 @@ export interface components {
             assets: components["schemas"]["AssetOfRun"][] | null;
             /** @description The approvals that counted when the run started. null if the run was started by an earlier version. */
             approvals: components["schemas"]["ApprovalOfRun"][] | null;
+            /** @description The computation's `approval` when the run started: whose approval it took. null or absent if an earlier version started the run or made the statement. */
+            approval?: ("none" | "all" | "all_signed") | null;
+            /** @description The users of `result_consumers` in the manifest, in its order. null or absent as for `approval`. */
+            result_consumers?: string[] | null;
             events: components["schemas"]["EventsOfRun"];
             /** @description The SHA-256, hex, of the attestation token that the CVM reported. null if it reported none. */
             attestation_hash: string | null;

@@ -131,13 +131,14 @@ describe('the evidence of an approved run', () => {
       run: { manifest_digest: digest },
       assets: [{ creator: session.target.idOf('administrator'), use: 'open' }],
       approvals: [{ user: session.target.idOf('administrator'), digest, ...limits, signature, key }],
+      approval: 'all_signed',
+      result_consumers: [session.target.idOf('administrator')],
     });
     const findings = checkEvidence({ evidence: JSON.stringify(evidence), keys: JSON.stringify(await keys()) });
     expect(findings.filter(({ verdict }) => verdict === 'does not hold')).toEqual([]);
-    expect(findings).toContainEqual({
-      verdict: 'holds',
-      sentence: expect.stringContaining('approved this manifest, signed by the key SHA256:'),
-    });
+    for (const holds of ['approved this manifest, signed by the key SHA256:', 'all result consumers approved with a signature']) {
+      expect(findings).toContainEqual({ verdict: 'holds', sentence: expect.stringContaining(holds) });
+    }
   });
 });
 

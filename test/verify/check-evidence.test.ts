@@ -168,6 +168,65 @@ describe('the check of a statement that a lying service has signed', () => {
   });
 });
 
+describe('the check of a statement of a computation that takes the approval of all', () => {
+  const creators = (statement: Statement, names: string[]) =>
+    (statement['assets'] as { creator: string }[]).forEach((asset, index) => (asset.creator = names[index] ?? ''));
+  const taken = (approval: string, change: (statement: Statement) => void = () => undefined) =>
+    signedAnew((statement) => {
+      creators(statement, ['alice', 'bob', 'carol']);
+      statement['approval'] = approval;
+      change(statement);
+    });
+
+  it.each([
+    ['all', 'approved, as'],
+    ['all_signed', 'approved with a signature, as'],
+  ])('holds if all creators and result consumers gave it: %s', (level, how) => {
+    expect(objections(taken(level))).toEqual([]);
+    expect(sentences(taken(level), 'holds')).toContainEqual(
+      expect.stringMatching(new RegExp(`${how} .*: alice, bob, carol\\.$`)),
+    );
+  });
+
+  it.each<[string, EvidenceFiles, RegExp]>([
+    ['a creator who gave none', taken('all', (statement) => approvalsOf(statement).splice(2, 1)), /of all, and carol gave none/],
+    [
+      'a result consumer who gave none',
+      taken('all', (statement) => (statement['result_consumers'] = ['erin'])),
+      /of all, and erin gave none/,
+    ],
+    [
+      'one without a signature',
+      taken('all_signed', (statement) => creators(statement, ['alice', 'bob', 'dave'])),
+      /that of dave has no signature/,
+    ],
+    [
+      'a result consumer whose key is another one',
+      taken('all_signed', (statement) => (statement['result_consumers'] = ['bob'])),
+      /^bob signed with another key than the one of this result consumer/,
+    ],
+    [
+      'more consumers than keys',
+      taken('all', (statement) => (statement['result_consumers'] = ['alice', 'bob'])),
+      /numbers differ/,
+    ],
+    ['an unknown level', taken('most'), /is unknown: most/],
+  ])('names %s', (_what, given, named) => {
+    expect(objections(given)).toContainEqual(expect.stringMatching(named));
+  });
+
+  it('notes that a statement of an earlier version does not say it', () => {
+    const given = signedAnew((statement) => {
+      Reflect.deleteProperty(statement, 'approval');
+      Reflect.deleteProperty(statement, 'result_consumers');
+    });
+    expect(objections(given)).toEqual([]);
+    expect(sentences(given, 'note')).toContainEqual(
+      expect.stringContaining('does not say whether the computation took the approval'),
+    );
+  });
+});
+
 describe('the check of an approval that expires after the run began', () => {
   it('holds if the time is that of another zone', () => {
     const given = signedAnew((statement) => {

@@ -81,6 +81,8 @@ describe('readinessOf', () => {
         { creator: 'bob', use: 'approval', checksum: '07'.repeat(32) },
       ],
       approvals: [{ user: 'bob', digest, cvm_ids: ['cvm-1'] }, { user: 'carol' }],
+      approval: 'none',
+      result_consumers: ['alice'],
     });
     expect(canonicalDigest(snapshot?.manifest ?? {})).toBe(digest);
   });
