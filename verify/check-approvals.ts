@@ -1,5 +1,6 @@
 import { approvalText, isSignatureOf, limitsOf } from '../shared/approvals/approval-signature.ts';
 import { parsePublicKey } from '../shared/keys/public-key.ts';
+import { timeOf } from '../shared/timestamp.ts';
 import { check, fails, holds, note, type Finding } from './finding.ts';
 import type { Approval, Statement } from './statement.ts';
 
@@ -88,7 +89,7 @@ function checkApproval({ domain, computation, run, events, manifest_digest }: St
 
 /** Compares times of any zone and precision. False if one of them is no time. */
 function isBefore(time: string, other: string): boolean {
-  return Date.parse(time) < Date.parse(other);
+  return timeOf(time) < timeOf(other);
 }
 
 /** Returns undefined for a key that the service would not take. */

@@ -2,6 +2,7 @@ import { canonicalDigest } from '../canonical-json.ts';
 import type { KeptAgentConfig } from '../computations/agent-config.ts';
 import type { StoredApproval } from '../manifest/approval.ts';
 import type { Inputs } from '../manifest/build-manifest.ts';
+import { timeOf } from '../timestamp.ts';
 import { neededApprovals, type NeededApproval } from './needed-approvals.ts';
 
 /** What an approval is compared with. */
@@ -27,7 +28,7 @@ export function isStale(approval: StoredApproval, { computation, agent_config, k
   const { user_id, expires_at, signature, key } = approval;
   if (signature === null && computation.approval === 'all_signed') return true;
   if (approval.digest !== digest || approval.config_digest !== configDigest(agent_config)) return true;
-  if (expires_at !== null && Date.parse(expires_at) <= Date.parse(at)) return true;
+  if (expires_at !== null && !(timeOf(expires_at) > timeOf(at))) return true;
   return key !== null && keys.find((uploaded) => uploaded.user_id === user_id)?.user_key !== key;
 }
 

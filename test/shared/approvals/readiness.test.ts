@@ -104,6 +104,11 @@ describe('readinessOf', () => {
     expect(until('2025-07-17T08:00:00.000Z')).toBe(1);
     expect(until('2025-07-17T10:00:00+02:00')).toBe(1);
     expect(until('2025-07-17T10:00:01+02:00')).toBe(0);
+    expect(until('2025-07-17t08:00:00z')).toBe(1);
+    expect(until('2025-07-17 08:00:00.5Z')).toBe(0);
+    expect(until('2016-12-31T23:59:60Z')).toBe(1);
+    expect(until('2199-12-31T23:59:60Z')).toBe(0);
+    expect(until('never')).toBe(1);
   });
 
   it('counts only signed approvals at the level all_signed', () => {
