@@ -33,11 +33,11 @@ function checkAssets({ manifest, approvals }: Statement, assets: Asset[]): Findi
   ];
 }
 
-/** Checks that everyone approved, and signed, whose approval the computation took. */
+/** Checks that everyone approved, and signed, whose approval the computation demands. */
 function checkLevel({ approval, result_consumers, manifest }: Statement, assets: Asset[], approvals: Approval[]): Finding[] {
   if (approval == null || result_consumers == null) {
     return [
-      note('An earlier version of the service made this. It does not say whether the computation took the approval of all.'),
+      note('An earlier version of the service made this. It does not say whether the computation demanded the approval of all.'),
     ];
   }
   const ofConsumers = manifest.result_consumers.map(({ user_key }, index) => ({ user_key, user: result_consumers[index] ?? '' }));
@@ -46,7 +46,7 @@ function checkLevel({ approval, result_consumers, manifest }: Statement, assets:
   }
   if (approval === 'none') return [];
   if (approval !== 'all' && approval !== 'all_signed')
-    return [fails(`The approval that the computation took is unknown: ${approval}.`)];
+    return [fails(`The approval that the computation demands is unknown: ${approval}.`)];
 
   const given = new Map(approvals.map((each) => [each.user, each]));
   const needed = [...new Set([...assets.map(({ creator }) => creator), ...result_consumers])];
@@ -55,8 +55,8 @@ function checkLevel({ approval, result_consumers, manifest }: Statement, assets:
   const unsigned = isSigned ? needed.filter((user) => given.get(user)?.signature === null) : [];
   const byOtherKey = ofConsumers.filter(({ user, user_key }) => (given.get(user)?.key ?? user_key) !== user_key);
   const problems = [
-    ...missing.map((user) => fails(`The computation took the approval of all, and ${user} gave none.`)),
-    ...unsigned.map((user) => fails(`The computation took signed approvals, and that of ${user} has no signature.`)),
+    ...missing.map((user) => fails(`The computation demands the approval of all, and ${user} gave none.`)),
+    ...unsigned.map((user) => fails(`The computation demands signed approvals, and that of ${user} has no signature.`)),
     ...byOtherKey.map(({ user }) =>
       fails(`${user} signed with another key than the one of this result consumer in the manifest.`),
     ),
@@ -64,7 +64,7 @@ function checkLevel({ approval, result_consumers, manifest }: Statement, assets:
   const how = isSigned ? 'approved with a signature' : 'approved';
   return problems.length > 0
     ? problems
-    : [holds(`The creators of all assets and all result consumers ${how}, as the computation took it: ${needed.join(', ')}.`)];
+    : [holds(`The creators of all assets and all result consumers ${how}, as the computation demands: ${needed.join(', ')}.`)];
 }
 
 function checkApproval({ domain, computation, run, events, manifest_digest }: Statement, approval: Approval): Finding {

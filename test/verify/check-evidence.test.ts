@@ -222,7 +222,7 @@ describe('the check of a statement of a computation that takes the approval of a
     });
     expect(objections(given)).toEqual([]);
     expect(sentences(given, 'note')).toContainEqual(
-      expect.stringContaining('does not say whether the computation took the approval'),
+      expect.stringContaining('does not say whether the computation demanded the approval'),
     );
   });
 });
