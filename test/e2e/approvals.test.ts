@@ -312,6 +312,53 @@ describe('the result consumers of a computation', () => {
   });
 });
 
+describe('an editor who names themselves as a consumer', () => {
+  itAs([provider, 'editor'], 'becomes a result consumer, makes all approvals stale, and is named by the journal', async () => {
+    const { id } = await sharedComputation();
+    const erin = session.target.idOf('editor');
+    await session.approve(id, provider);
+    expect(await missingIn(id)).toEqual(nothing);
+    const { name } = await session.done('computations/get-computation', { path: { id } });
+    await session.done('computations/update-computation', { path: { id }, body: { name, consumers: [erin] }, as: 'editor' });
+    await session.done('keys/upload-key', { path: { id }, body: { key: publicKey() }, as: 'editor' });
+    expect((await session.done('runs/get-manifest', { path: { id } })).result_consumers).toHaveLength(2);
+    expect((await session.done(list, { path: { id } })).approvals).toMatchObject([{ user: bob(), stale: true }]);
+    expect((await session.refused(start, { path: { id }, query: { cvm: newCvm() } })).status).toBe(422);
+    const { events } = await session.done('events/list-events', { path: { id }, query: { originator: erin } });
+    expect(events).toMatchObject([
+      { event_type: 'key_uploaded' },
+      { event_type: 'updated', details: base64(JSON.stringify({ fields: ['consumers'] })) },
+    ]);
+  });
+});
+
+describe('a double of an asset', () => {
+  itAs(
+    [provider],
+    'makes the same manifest without the approval of the real creator, and the evidence shows who made it',
+    async () => {
+      const { id, dataset } = await sharedComputation();
+      const digest = await session.digestOf(id);
+      const { checksum, user_key } = await session.done('assets/get-asset', { path: { id: dataset } });
+      const double = await session.createAsset({ file_name: 'penguins.csv', asset: undefined, checksum, user_key });
+      const { method = '', url = '', headers = {} } = double.upload ?? {};
+      await fetch(url, { method, headers, body: 'a sample' });
+      const state = async () => (await session.done('assets/get-asset', { path: { id: double.id } })).state;
+      await expect.poll(state, { timeout: 20_000 }).toBe('ready');
+      await session.done('assets/unlink-asset', { path: { id: dataset, computationID: id } });
+      await session.link(double.id, id);
+
+      expect(await session.digestOf(id)).toBe(digest);
+      expect(await missingIn(id)).toEqual(nothing);
+      const cvm = newCvm();
+      const run = await session.startRun(id, cvm);
+      await session.endRun(cvm);
+      const { statement } = await session.done('runs/get-evidence', { path: { id }, query: { run } });
+      expect(statement.assets).toMatchObject([{}, { id: double.id, creator: me(), checksum, use: 'open' }]);
+    },
+  );
+});
+
 describe('the creator of an asset that an active run uses', () => {
   itAs([provider, 'viewer'], 'may stop it, also after the asset was unlinked, and nobody else may', async () => {
     const { id, dataset } = await sharedComputation('open');

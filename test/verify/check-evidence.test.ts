@@ -211,7 +211,7 @@ describe('the check of a statement of a computation that takes the approval of a
       /numbers differ/,
     ],
     ['an unknown level', taken('most'), /is unknown: most/],
-  ])('names %s', (_what, given, named) => {
+  ])('names who did not give it as it is demanded, or what does not fit: %s', (_what, given, named) => {
     expect(objections(given)).toContainEqual(expect.stringMatching(named));
   });
 
