@@ -87,6 +87,16 @@ export class RateLimitError extends ServiceError {
   }
 }
 
+/**
+ * A `forbidden` that depends on the present state of a resource, beside the caller's access to it. The same request may have been
+ * allowed in an earlier state, so its repeat looks for the kept answer first.
+ */
+export class ForbiddenForNowError extends ServiceError {
+  constructor(detail: string, extras: ErrorExtras = {}) {
+    super('forbidden', detail, extras);
+  }
+}
+
 export function notFound(what: string): ServiceError {
   return new ServiceError('not_found', `No such ${what} in this domain.`);
 }

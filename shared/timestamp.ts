@@ -8,21 +8,28 @@ export const timestamp = v.pipe(
 );
 
 const expected = 'Expected a time such as 2025-07-17T08:00:00.000Z.';
-const rfc3339 = /^(\d{4}-\d\d-\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+const rfc3339 =
+  /^(\d{4}-\d\d-\d\d)[Tt ]((?:[01]\d|2[0-3]):[0-5]\d):([0-5]\d|60)(\.\d{1,9})?(?:[Zz]|([+-](?:[01]\d|2[0-3]):[0-5]\d))$/;
 
 /** A time that a client gives: RFC 3339, in any offset, on a day that exists. */
 export const givenTimestamp = v.pipe(
   v.string(expected),
-  v.check(isTime, expected),
+  v.check((text) => Number.isFinite(timeOf(text)), expected),
   v.metadata({ format: 'date-time', maxLength: 35, examples: ['2025-07-17T08:00:00.000Z'] }),
 );
 
-function isTime(text: string): boolean {
-  const day = rfc3339.exec(text)?.[1];
-  return day !== undefined && isDay(Date.parse(`${day}T00:00:00.000Z`), day);
+/**
+ * Returns the time of an RFC 3339 text in milliseconds since 1970: also with a lower-case `t` or `z`, a space between date and time,
+ * or a leap second, which not every Date.parse takes. NaN for anything else.
+ */
+export function timeOf(text: string): number {
+  const [, day = '', minute = '', second = '', fraction = '', offset = 'Z'] = rfc3339.exec(text) ?? [];
+  const start = Date.parse(`${day}T${minute}:00${offset}`);
+  return isDay(day) ? start + Number(second + fraction) * 1000 : NaN;
 }
 
 /** Date.parse takes February 30 for March 2. */
-function isDay(time: number, day: string): boolean {
+function isDay(day: string): boolean {
+  const time = Date.parse(`${day}T00:00:00.000Z`);
   return Number.isFinite(time) && new Date(time).toISOString().startsWith(day);
 }

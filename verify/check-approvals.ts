@@ -1,5 +1,6 @@
 import { approvalText, isSignatureOf, limitsOf } from '../shared/approvals/approval-signature.ts';
 import { parsePublicKey } from '../shared/keys/public-key.ts';
+import { timeOf } from '../shared/timestamp.ts';
 import { check, fails, holds, note, type Finding } from './finding.ts';
 import type { Approval, Statement } from './statement.ts';
 
@@ -9,10 +10,16 @@ export function checkApprovals(statement: Statement): Finding[] {
   if (assets === null || approvals === null) {
     return [note('An earlier version of the service started the run. It recorded neither assets nor approvals.')];
   }
-  return [...checkAssets(statement, assets), ...approvals.map((approval) => checkApproval(statement, approval))];
+  return [
+    ...checkAssets(statement, assets),
+    ...approvals.map((approval) => checkApproval(statement, approval)),
+    ...checkLevel(statement, assets, approvals),
+  ];
 }
 
-function checkAssets({ manifest, approvals }: Statement, assets: NonNullable<Statement['assets']>): Finding[] {
+type Asset = NonNullable<Statement['assets']>[number];
+
+function checkAssets({ manifest, approvals }: Statement, assets: Asset[]): Finding[] {
   const inManifest = [manifest.algorithm, ...manifest.datasets].map(({ hash }) => Buffer.from(hash).toString('hex'));
   const approvers = new Set(approvals?.map(({ user }) => user));
   const withoutWord = assets.filter(({ use, creator }) => use !== 'open' && !approvers.has(creator));
@@ -24,6 +31,40 @@ function checkAssets({ manifest, approvals }: Statement, assets: NonNullable<Sta
     ),
     ...withoutWord.map(({ id, creator }) => fails(`The asset ${id} needs the approval of ${creator}, who gave none.`)),
   ];
+}
+
+/** Checks that everyone approved, and signed, whose approval the computation demands. */
+function checkLevel({ approval, result_consumers, manifest }: Statement, assets: Asset[], approvals: Approval[]): Finding[] {
+  if (approval == null || result_consumers == null) {
+    return [
+      note('An earlier version of the service made this. It does not say whether the computation demanded the approval of all.'),
+    ];
+  }
+  const ofConsumers = manifest.result_consumers.map(({ user_key }, index) => ({ user_key, user: result_consumers[index] ?? '' }));
+  if (result_consumers.length !== ofConsumers.length) {
+    return [fails('The result consumers are not those of the manifest: their numbers differ.')];
+  }
+  if (approval === 'none') return [];
+  if (approval !== 'all' && approval !== 'all_signed')
+    return [fails(`The approval that the computation demands is unknown: ${approval}.`)];
+
+  const given = new Map(approvals.map((each) => [each.user, each]));
+  const needed = [...new Set([...assets.map(({ creator }) => creator), ...result_consumers])];
+  const missing = needed.filter((user) => !given.has(user));
+  const isSigned = approval === 'all_signed';
+  const unsigned = isSigned ? needed.filter((user) => given.get(user)?.signature === null) : [];
+  const byOtherKey = ofConsumers.filter(({ user, user_key }) => (given.get(user)?.key ?? user_key) !== user_key);
+  const problems = [
+    ...missing.map((user) => fails(`The computation demands the approval of all, and ${user} gave none.`)),
+    ...unsigned.map((user) => fails(`The computation demands signed approvals, and that of ${user} has no signature.`)),
+    ...byOtherKey.map(({ user }) =>
+      fails(`${user} signed with another key than the one of this result consumer in the manifest.`),
+    ),
+  ];
+  const how = isSigned ? 'approved with a signature' : 'approved';
+  return problems.length > 0
+    ? problems
+    : [holds(`The creators of all assets and all result consumers ${how}, as the computation demands: ${needed.join(', ')}.`)];
 }
 
 function checkApproval({ domain, computation, run, events, manifest_digest }: Statement, approval: Approval): Finding {
@@ -48,7 +89,7 @@ function checkApproval({ domain, computation, run, events, manifest_digest }: St
 
 /** Compares times of any zone and precision. False if one of them is no time. */
 function isBefore(time: string, other: string): boolean {
-  return Date.parse(time) < Date.parse(other);
+  return timeOf(time) < timeOf(other);
 }
 
 /** Returns undefined for a key that the service would not take. */

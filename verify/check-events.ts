@@ -1,8 +1,9 @@
 import * as v from 'valibot';
 import { canonicalJson } from '../shared/canonical-json.ts';
 import { hashOfEvent } from '../shared/events/event-hash.ts';
+import { checkBeginning, checkCounts, type Page } from './check-pages.ts';
 import { check, fails, holds, note, type Finding } from './finding.ts';
-import { chainedEvent, type ChainedEvent, type Statement } from './statement.ts';
+import { chainedEvent, nameOf, type ChainedEvent, type Statement } from './statement.ts';
 
 /** Checks the hashes of the two events in a statement. */
 export function checkOwnEvents({ events }: Statement): Finding[] {
@@ -20,13 +21,15 @@ export function checkOwnEvents({ events }: Statement): Finding[] {
 /**
  * Checks that events of the journal are unchanged, and that from the run's first event to its last none is missing, added or out
  * of order. The hash of each event covers the hash of the one before it, so the last one commits to all before it.
- * @param given newest first, as the API lists them, or oldest first
+ * @param pages newest first, as the API lists events, or oldest first
  */
-export function checkJournal({ events: { started, last } }: Statement, given: unknown[]): Finding[] {
+export function checkJournal({ events: { started, last } }: Statement, pages: Page[]): Finding[] {
+  const given = pages.flatMap((page) => page.events);
   const malformed = given.findIndex((event) => !v.is(chainedEvent, event));
   if (malformed >= 0) return [fails(`The event at place ${malformed + 1} has not the form of an event.`)];
-  const events = oldestFirst(given as ChainedEvent[]);
+  const { events, isNewestFirst } = oldestFirst(given as ChainedEvent[]);
   const problems = [
+    ...checkCounts(pages, isNewestFirst),
     ...events.flatMap((event) =>
       event.hash !== undefined && !hasOwnHash(event)
         ? [fails(`The event ${nameOf(event)} was changed: its hash is not that of its content.`)]
@@ -44,16 +47,18 @@ export function checkJournal({ events: { started, last } }: Statement, given: un
     ...(problems.length === 0
       ? [holds(`The ${count} events from the beginning of the run to its end are complete, unchanged and in order.`)]
       : problems),
+    ...checkBeginning(events, pages, isNewestFirst),
     ...notCovered(events, end),
   ];
 }
 
 /** Only adjacent events of one chain are compared, so the order of the list shows in which direction most of them fit. */
-function oldestFirst(events: ChainedEvent[]): ChainedEvent[] {
+function oldestFirst(events: ChainedEvent[]): { events: ChainedEvent[]; isNewestFirst: boolean } {
   const fitting = (list: ChainedEvent[]) =>
     list.filter((event, index) => index > 0 && event.hash !== undefined && event.previous_hash === list[index - 1]?.hash).length;
   const reversed = events.toReversed();
-  return fitting(reversed) > fitting(events) ? reversed : events;
+  const isNewestFirst = fitting(reversed) > fitting(events);
+  return { events: isNewestFirst ? reversed : events, isNewestFirst };
 }
 
 function checkLink(event: ChainedEvent, before: ChainedEvent | undefined, all: ChainedEvent[]): Finding[] {
@@ -98,7 +103,6 @@ function isSame(one: ChainedEvent, other: ChainedEvent): boolean {
   return canonicalJson(one) === canonicalJson(other);
 }
 
-const nameOf = ({ event_type, id }: ChainedEvent) => `${event_type} (${id})`;
 const counted = ({ length }: ChainedEvent[]) => (length === 1 ? 'one event' : `${length} events`);
 const listed = (events: ChainedEvent[]) => events.map(nameOf).join(', ');
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { checkApprovals } from './check-approvals.ts';
 import { checkJournal, checkOwnEvents } from './check-events.ts';
+import type { Page } from './check-pages.ts';
 import { checkRun } from './check-run.ts';
 import { checkSignature } from './check-signature.ts';
 import { fails, note, type Finding } from './finding.ts';
@@ -31,7 +32,7 @@ export function checkEvidence({ evidence, keys, events }: EvidenceFiles): Findin
     ...others.map((name) => fails(`The evidence has a member ${JSON.stringify(name)}, which nobody has signed.`)),
     checkSignature(signed, read(jwksFile, keys, 'The file of keys').keys),
   ];
-  const journal = events?.flatMap((page) => eventsIn(page));
+  const journal = events?.map(pageIn);
   const { statement } = signed;
   const form = v.safeParse(statementSchema, statement);
   if (!form.success) {
@@ -51,9 +52,9 @@ export function checkEvidence({ evidence, keys, events }: EvidenceFiles): Findin
   ];
 }
 
-function eventsIn(page: string): unknown[] {
-  const content = read(eventsFile, page, 'The file of events');
-  return Array.isArray(content) ? content : content.events;
+function pageIn(file: string): Page {
+  const content = read(eventsFile, file, 'The file of events');
+  return Array.isArray(content) ? { events: content } : content;
 }
 
 /** Returns the content as it is. What the schema returns would lack members such as `constructor`, which then nobody would check. */

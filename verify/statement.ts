@@ -15,6 +15,9 @@ export const chainedEvent = v.looseObject({
 });
 export type ChainedEvent = v.InferOutput<typeof chainedEvent>;
 
+/** Names an event in a sentence. */
+export const nameOf = ({ event_type, id }: ChainedEvent) => `${event_type} (${id})`;
+
 const asset = v.looseObject({ id: v.string(), creator: v.string(), use: v.string(), checksum: v.string() });
 
 const approval = v.looseObject({
@@ -47,11 +50,14 @@ export const statementSchema = v.looseObject({
     id: v.string(),
     datasets: v.array(v.looseObject({ hash })),
     algorithm: v.looseObject({ hash }),
+    result_consumers: v.array(v.looseObject({ user_key: v.string() })),
   }),
   manifest_digest: v.string(),
   agent_config: v.looseObject({}),
   assets: v.nullable(v.array(asset)),
   approvals: v.nullable(v.array(approval)),
+  approval: v.optional(v.nullable(v.string())),
+  result_consumers: v.optional(v.nullable(v.array(v.string()))),
   events: v.looseObject({ started: chainedEvent, last: chainedEvent }),
   attestation_hash: v.nullable(v.string()),
 });

@@ -8,8 +8,11 @@ export type Manifest = Schemas['Manifest'];
 /** Returns the digest of a manifest, computed here: it is what was read that is approved. */
 export const digestOf = (manifest: Manifest) => canonicalDigest(manifest);
 
-/** Formats a manifest: what a run would use, and who would get its results. */
-export function formatManifest(manifest: Manifest): string {
+/**
+ * Formats a manifest: what a run would use, and who would get its results.
+ * @param config the agent's configuration, which an approval covers beside the manifest
+ */
+export function formatManifest(manifest: Manifest, config?: Schemas['ComputationView']['agent_config']): string {
   const { id, name, description, algorithm, datasets, result_consumers } = manifest;
   return details([
     ['Computation', name],
@@ -18,6 +21,7 @@ export function formatManifest(manifest: Manifest): string {
     ['Algorithm', `SHA3-256 ${hex(algorithm.hash)}`],
     ['Datasets', datasets.flatMap(({ filename, hash }) => [filename, `  SHA3-256 ${hex(hash)}`])],
     ['Consumers', result_consumers.map(({ user_key }) => `the key ${parsePublicKey(user_key).fingerprint}`)],
+    ['TLS', config && (config.attested_tls ? 'attested' : 'not attested')],
     ['Digest', digestOf(manifest)],
   ]);
 }

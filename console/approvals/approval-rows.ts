@@ -24,9 +24,9 @@ export function approvalRows(policy: Policy, { needed, approvals }: Schemas['App
 
 function stateOf(policy: Policy, approval: Schemas['Approval'] | undefined): ApprovalState {
   if (!approval) return 'missing';
+  if (policy === 'all_signed' && !approval.signed) return 'unsigned';
   if (approval.stale) return 'stale';
-  if (approval.signed) return 'signed';
-  return policy === 'all_signed' ? 'unsigned' : 'given';
+  return approval.signed ? 'signed' : 'given';
 }
 
 interface Parts {

@@ -1,9 +1,12 @@
 import FormField from '@cloudscape-design/components/form-field';
 import Input from '@cloudscape-design/components/input';
+import KeyValuePairs from '@cloudscape-design/components/key-value-pairs';
 import Select from '@cloudscape-design/components/select';
+import SpaceBetween from '@cloudscape-design/components/space-between';
 import Textarea from '@cloudscape-design/components/textarea';
 import { useState } from 'react';
 import { type Schemas, ServiceProblem } from '../../client/index.ts';
+import { loadComputation } from '../computations/load-computation.ts';
 import { LoadedView } from '../loading/loaded-view.tsx';
 import { useAction } from '../loading/use-action.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
@@ -27,25 +30,30 @@ const lifetimes = [
 ];
 const dayInMilliseconds = 86_400_000;
 
-/** Approves the manifest that is shown, by its digest. The service refuses if it is another one by then. */
+/** Approves the manifest and the configuration that are shown. The service refuses if one of them is another by then. */
 export function Approve({ computation: { id, approval: policy }, onClose, onApproved }: Props) {
   const { client, domain } = useDomain();
   const { notify } = useFrame();
   const [lifetime, setLifetime] = useState('');
   const [cvms, setCvms] = useState('');
   const [signature, setSignature] = useState('');
-  const loaded = useLoaded(id, (signal) => loadManifest(client, { id, signal }));
-  const digest = loaded.value?.digest;
+  const loaded = useLoaded(id, async (signal) => {
+    const { computation, etag } = await loadComputation(client, id, signal); // before the manifest, so that any change is noticed
+    return { ...(await loadManifest(client, { id, signal })), etag, agentConfig: computation.agent_config };
+  });
+  const { digest, etag } = loaded.value ?? {};
   const isSigned = policy === 'all_signed';
   const approve = useAction(async () => {
     if (digest === undefined) return;
     try {
       await client.approve({
         id,
+        ifMatch: etag,
         body: { digest, ...(isSigned ? { signature: signature.trim() } : limits({ lifetime, cvms })) },
       });
     } catch (error) {
-      if (error instanceof ServiceProblem && error.reason === 'stale_digest') loaded.reload();
+      if (error instanceof ServiceProblem && (error.reason === 'stale_digest' || error.code === 'precondition_failed'))
+        loaded.reload();
       throw error;
     }
     notify('Your approval is given.');
@@ -63,7 +71,12 @@ export function Approve({ computation: { id, approval: policy }, onClose, onAppr
       onClose={onClose}
     >
       <LoadedView loaded={loaded} what="the manifest">
-        {(found) => <ManifestView {...found} />}
+        {({ manifest, agentConfig }) => (
+          <SpaceBetween size="l">
+            <ManifestView manifest={manifest} digest={digest} />
+            <KeyValuePairs items={[{ label: 'Attested TLS', value: agentConfig.attested_tls ? 'Yes' : 'No' }]} />
+          </SpaceBetween>
+        )}
       </LoadedView>
       {digest !== undefined && isSigned && (
         <FormField

@@ -1,8 +1,9 @@
 const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
 
-/** Returns a point in time as the user's clock shows it. */
+/** Returns a point in time as the user's clock shows it, or the text itself where Date does not know its form. */
 export function momentText(timestamp: string): string {
-  return format.format(new Date(timestamp));
+  const date = new Date(timestamp);
+  return Number.isNaN(date.getTime()) ? timestamp : format.format(date);
 }
 
 /** Returns a length of time in its two largest units, such as `3 min 20 s`. */

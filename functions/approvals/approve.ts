@@ -1,9 +1,10 @@
 import { approve } from '../../shared/approvals/approve.ts';
+import { etagsFor } from '../../shared/computations/computation-etag.ts';
 import { contract, route } from '../../shared/endpoints/approvals/approve.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 
 export const handler = changeEndpoint(route, contract, {
-  change: ({ path, body, caller, now, permit, table }) =>
+  change: ({ path, body, caller, now, permit, ifMatch, table }) =>
     approve(table, {
       domain: path.domainID,
       computationId: path.id,
@@ -11,6 +12,7 @@ export const handler = changeEndpoint(route, contract, {
       by: caller.id,
       now,
       permit,
+      isNamed: ifMatch && ((row, definition) => ifMatch(...etagsFor(caller, row, definition))),
     }),
   reply: ({ approval, permitted }) => ({ permitted, body: approval }),
 });

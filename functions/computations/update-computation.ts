@@ -1,4 +1,4 @@
-import { requireAction } from '../../shared/access/caller.ts';
+import { requireActionToChange } from '../../shared/access/caller.ts';
 import { computationEtag, etagsFor } from '../../shared/computations/computation-etag.ts';
 import { refuseLowerApproval } from '../../shared/computations/approval-level.ts';
 import { fieldsOf } from '../../shared/computations/computation.ts';
@@ -22,10 +22,10 @@ export const handler = changeEndpoint(route, contract, {
       decide: (current, definition) => {
         const permitted = permit({ owner: current.owner });
         const owner = body.owner ?? current.owner;
-        if (owner !== current.owner) requireAction(caller, 'administer');
-        if (ifMatch?.(...etagsFor(caller, current, definition)) === false) throw preconditionFailed();
+        if (owner !== current.owner) requireActionToChange(caller, 'administer');
         const approval = body.approval ?? current.approval;
         refuseLowerApproval(current.approval, approval);
+        if (ifMatch?.(...etagsFor(caller, current, definition)) === false) throw preconditionFailed();
         return {
           fields: fieldsOf(body, { owner, approval }),
           agent_config: body.agent_config,

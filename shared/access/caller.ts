@@ -1,4 +1,4 @@
-import { ServiceError } from '../errors.ts';
+import { ForbiddenForNowError, ServiceError } from '../errors.ts';
 import { eitherOf } from '../either-of.ts';
 import { parseMembership } from './membership.ts';
 import { roles, rolesWith, type AccessAction, type Role } from './roles.ts';
@@ -105,6 +105,14 @@ export function relationsOf(caller: Caller, relations: Relations): Partial<Recor
  */
 export function requireAction(caller: Caller, action: AccessAction): void {
   if (!caller.actions.has(action)) throw forbidden(caller, { anyOf: [action] });
+}
+
+/**
+ * Checks an action that a request takes because it would change what a resource has now.
+ * @throws ForbiddenForNowError
+ */
+export function requireActionToChange(caller: Caller, action: AccessAction): void {
+  if (!caller.actions.has(action)) throw new ForbiddenForNowError(forbidden(caller, { anyOf: [action] }).message);
 }
 
 const relationNames: Record<Relation, string> = {

@@ -60,8 +60,8 @@ export const approvalSchema = v.pipe(
     stale: v.pipe(
       v.boolean(),
       v.description(
-        'Whether the approval does not count any more: the manifest or the configuration has changed since, it has expired, or it ' +
-          'was signed with a key that the user has replaced.',
+        'Whether the approval does not count: the manifest or the configuration has changed since, it has expired, it was signed ' +
+          'with a key that the user has replaced, or it is not signed although the computation takes signed approvals.',
       ),
     ),
     approved_at: timestamp,

@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Permitted, Relations } from '../access/caller.ts';
 import { changeInputsWithEvent, readToChange } from '../computations/change-computation.ts';
-import { invalid, ServiceError } from '../errors.ts';
+import type { StoredComputation } from '../computations/computation.ts';
+import { readDefinition, type Definition } from '../computations/definition.ts';
+import { invalid, preconditionFailed, ServiceError } from '../errors.ts';
 import type { StoredApproval } from '../manifest/approval.ts';
 import { assetsOf, resultConsumers, type Inputs } from '../manifest/build-manifest.ts';
 import { readInputs } from '../manifest/read-inputs.ts';
@@ -23,6 +25,8 @@ interface ApproveRequest {
   now: string;
   /** Called with the parties of the computation. Throws to refuse the request. */
   permit: (parties: Relations) => Permitted;
+  /** Returns whether the request's If-Match names this state of the computation. Omit without the header. */
+  isNamed?: ((row: StoredComputation, definition: Definition) => boolean) | undefined;
 }
 
 interface Approved {
@@ -34,13 +38,16 @@ interface Approved {
  * Gives the caller's approval of the manifest, and replaces an earlier one. Writes nothing if the caller gave the same before. A
  * run that starts at the same time is checked again. Four round trips.
  * @throws ServiceError `not_found`; `forbidden`; `incomplete` while there is no manifest; `conflict` if the manifest is another
- * one; `invalid_request` for a signature that is not the caller's
+ * one; `invalid_request` for a signature that is not the caller's; `precondition_failed`, after all of these
  */
 export async function approve(table: Table, request: ApproveRequest): Promise<Kept<Approved>> {
-  const { domain, computationId, given, by, now, permit } = request;
+  const { domain, computationId, given, by, now, permit, isNamed } = request;
   return await withFreshReads(table, async (table) => {
     const computation = await readToChange(table, domain, computationId);
-    const inputs = await readInputs(table, domain, computation.row);
+    const [inputs, definition] = await Promise.all([
+      readInputs(table, domain, computation.row),
+      isNamed && readDefinition(table, computationId), // read after the row too, so that the row's version guards it
+    ]);
     const permitted = permit(partiesOf(inputs));
     const { digest, missing } = digestOf(inputs);
     if (missing) throw noManifest(missing);
@@ -54,6 +61,7 @@ export async function approve(table: Table, request: ApproveRequest): Promise<Ke
       ...signatureOf(request, inputs),
       approved_at: now,
     };
+    if (isNamed && definition && !isNamed(computation.row, definition)) throw preconditionFailed();
     const transaction = new Transaction();
     const describe = (given: StoredApproval) => describeApproval(given, isStale(given, inputs, { digest, at: now }));
     const before = inputs.approvals.find(({ user_id }) => user_id === by);

@@ -2,6 +2,7 @@ import { canonicalDigest } from '../canonical-json.ts';
 import type { KeptAgentConfig } from '../computations/agent-config.ts';
 import type { StoredApproval } from '../manifest/approval.ts';
 import type { Inputs } from '../manifest/build-manifest.ts';
+import { timeOf } from '../timestamp.ts';
 import { neededApprovals, type NeededApproval } from './needed-approvals.ts';
 
 /** What an approval is compared with. */
@@ -20,13 +21,14 @@ export function configDigest({ log_level: _level, server_key: _key, ...covered }
 }
 
 /**
- * Returns whether an approval does not count any more, for a run on any CVM: the manifest or the configuration is another one, it
- * has expired, or it is signed and the user uploaded another key since.
+ * Returns whether an approval does not count, or not any more, for a run on any CVM: the manifest or the configuration is another
+ * one, it has expired, it is not signed although the computation takes signatures, or the user uploaded another key since signing.
  */
-export function isStale(approval: StoredApproval, { agent_config, keys }: Inputs, { digest, at }: Moment): boolean {
-  const { user_id, expires_at, key } = approval;
+export function isStale(approval: StoredApproval, { computation, agent_config, keys }: Inputs, { digest, at }: Moment): boolean {
+  const { user_id, expires_at, signature, key } = approval;
+  if (signature === null && computation.approval === 'all_signed') return true;
   if (approval.digest !== digest || approval.config_digest !== configDigest(agent_config)) return true;
-  if (expires_at !== null && Date.parse(expires_at) <= Date.parse(at)) return true;
+  if (expires_at !== null && !(timeOf(expires_at) > timeOf(at))) return true;
   return key !== null && keys.find((uploaded) => uploaded.user_id === user_id)?.user_key !== key;
 }
 
@@ -39,8 +41,6 @@ export function countingApprovals(inputs: Inputs, moment: Moment): StoredApprova
 
 /** Returns the approvals that a run needs and that are missing at this moment. */
 export function missingApprovals(inputs: Inputs, moment: Moment): NeededApproval[] {
-  const isSignatureNeeded = inputs.computation.approval === 'all_signed';
-  const given = countingApprovals(inputs, moment).filter(({ signature }) => !isSignatureNeeded || signature !== null);
-  const users = new Set(given.map(({ user_id }) => user_id));
+  const users = new Set(countingApprovals(inputs, moment).map(({ user_id }) => user_id));
   return neededApprovals(inputs).filter(({ user }) => !users.has(user));
 }

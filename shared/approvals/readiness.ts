@@ -1,6 +1,6 @@
 import { canonicalDigest } from '../canonical-json.ts';
 import { withoutServerKey } from '../computations/agent-config.ts';
-import { assetsOf, buildManifest, type Inputs } from '../manifest/build-manifest.ts';
+import { assetsOf, buildManifest, resultConsumers, type Inputs } from '../manifest/build-manifest.ts';
 import type { Manifest, MissingItems } from '../manifest/manifest.ts';
 import type { ApprovalOfRun, NewSnapshot } from '../manifest/run-snapshot.ts';
 import type { StoredApproval } from '../manifest/approval.ts';
@@ -43,6 +43,8 @@ export function readinessOf(inputs: Inputs, { at, cvmId }: Omit<Moment, 'digest'
       checksum: checksum ?? '',
     })),
     approvals: approvals.map(ofRun).sort((a, b) => (a.user < b.user ? -1 : 1)),
+    approval: inputs.computation.approval,
+    result_consumers: resultConsumers(inputs).map(({ user_id }) => user_id),
   };
   const kept = { ...snapshot, agent_config: withoutServerKey(inputs.agent_config) };
   const size = Buffer.byteLength(JSON.stringify(kept));

@@ -1,4 +1,4 @@
-import { ServiceError } from '../errors.ts';
+import { ForbiddenForNowError } from '../errors.ts';
 import type { StoredAsset } from './asset.ts';
 
 /** The fields of an asset that only its creator may change. `asset` is the content. */
@@ -15,5 +15,5 @@ export function requireCreatorToChange(by: string, { created_by }: StoredAsset, 
   if (fields.length === 0) return;
   const errors = fields.map((field) => ({ pointer: `/asset/${field}`, detail: 'Only the creator of the asset may change it.' }));
   const named = fields.map((field) => `\`${field}\``).join(', ');
-  throw new ServiceError('forbidden', `Only the creator of the asset may change ${named}.`, { errors });
+  throw new ForbiddenForNowError(`Only the creator of the asset may change ${named}.`, { errors });
 }

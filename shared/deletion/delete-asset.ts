@@ -4,11 +4,12 @@ import { removeAsset } from '../assets/change-asset.ts';
 import { closeAsset, reopenAsset } from '../assets/closing-assets.ts';
 import { readAssetToChange } from '../assets/read-asset.ts';
 import { changeInputs } from '../computations/change-computation.ts';
-import { isActive } from '../computations/run.ts';
+import { isActive, type Run } from '../computations/run.ts';
 import { conflict, preconditionFailed, type ServiceError } from '../errors.ts';
 import { readLinkedIds, readRows } from '../links/linked-computations.ts';
 import { readClaimsOfDomain } from '../runs/claim.ts';
 import { readRun } from '../runs/read-run.ts';
+import { usesAsset } from '../runs/snapshot.ts';
 import { commitChange, refuseRepeat, withoutAnswer, type Kept } from '../table/commit-change.ts';
 import { assetKeys, purgeKeys } from '../table/keys.ts';
 import { queryPartition, type Table } from '../table/table.ts';
@@ -61,7 +62,7 @@ async function deleteUnlessLinkedWidely(table: Table, request: DeleteRequest): P
     if (linked.length > linksPerTransaction) return undefined;
     await refuseWhileUsed(table, domain, id);
     const computations = await readRows(table, domain, linked);
-    for (const { status, run } of computations) if (isActive(status)) throw inUse(run?.id);
+    for (const { status, run } of computations) if (run && isActive(status)) await refuseIfUsedBy(table, run, id);
     if (isNamed && !isNamed(asset)) throw preconditionFailed();
     const { transaction, purge } = removal(asset, request);
     for (const row of computations) changeInputs(transaction, { domain, row }, { addedDatasets: 0 });
@@ -113,12 +114,17 @@ function removal(asset: StoredAsset, { domain, by, now }: DeleteRequest): { tran
   return { transaction, purge };
 }
 
-/** @throws ServiceError `conflict` if a linked computation has an active run */
+/** @throws ServiceError `conflict` if an active run of a linked computation uses the asset */
 async function refuseWhileLinkedOnesRun(table: Table, domain: string, assetId: string): Promise<void> {
   const claims = await readClaimsOfDomain(table, domain);
   const linked = new Set(claims.length > 0 ? await readLinkedIds(table, assetId) : []);
-  const [claim] = claims.filter(({ computation_id }) => linked.has(computation_id));
-  if (claim) throw inUse(claim.run_id);
+  const ofLinked = claims.filter(({ computation_id }) => linked.has(computation_id));
+  for (const { computation_id, run_id } of ofLinked) await refuseIfUsedBy(table, { computation_id, id: run_id }, assetId);
+}
+
+/** @throws ServiceError `conflict` if the active run was started with the asset, and not only linked since */
+async function refuseIfUsedBy(table: Table, run: Pick<Run, 'id' | 'computation_id'>, assetId: string): Promise<void> {
+  if (await usesAsset(table, { computation_id: run.computation_id, run_id: run.id }, assetId)) throw inUse(run.id);
 }
 
 function inUse(runId: string | undefined): ServiceError {
@@ -130,6 +136,6 @@ async function refuseWhileUsed(table: Table, domain: string, id: string): Promis
   const uses = await queryPartition(table, assetKeys.uses(id));
   for (const use of uses) {
     const run = await readRun(table, domain, String(use['run_id']));
-    if (run && isActive(run.status)) throw inUse(run.id);
+    if (run && isActive(run.status)) await refuseIfUsedBy(table, run, id);
   }
 }

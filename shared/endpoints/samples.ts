@@ -172,6 +172,8 @@ export const evidence = {
     agent_config: agentConfig,
     assets: [{ id: assetId, creator: 'bob', use: 'open', checksum }],
     approvals: [],
+    approval: 'none',
+    result_consumers: ['alice'],
     events: { started: startedEvent, last: event },
     attestation_hash: null,
     service_version: '1.0.0',

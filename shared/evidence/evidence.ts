@@ -33,6 +33,17 @@ export const statementSchema = v.pipe(
       v.nullable(runSnapshot.entries.approvals.wrapped),
       v.description('The approvals that counted when the run started. null if the run was started by an earlier version.'),
     ),
+    approval: v.pipe(
+      v.optional(v.nullable(runSnapshot.entries.approval.wrapped), null),
+      v.description(
+        "The computation's `approval` when the run started: whose approval it took. null or absent if an earlier version started " +
+          'the run or made the statement.',
+      ),
+    ),
+    result_consumers: v.pipe(
+      v.optional(v.nullable(runSnapshot.entries.result_consumers.wrapped), null),
+      v.description('The users of `result_consumers` in the manifest, in its order. null or absent as for `approval`.'),
+    ),
     events: v.pipe(
       v.object({ started: eventSchema, last: eventSchema }),
       v.title('EventsOfRun'),

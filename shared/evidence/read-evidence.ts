@@ -92,6 +92,8 @@ async function makeStatement(
     agent_config: withoutServerKey(snapshot.agent_config),
     assets: snapshot.assets ?? null,
     approvals: snapshot.approvals ?? null,
+    approval: snapshot.approval ?? null,
+    result_consumers: snapshot.result_consumers ?? null,
     events: { started, last },
     attestation_hash,
     service_version: serviceVersion,

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { relationsOf, type Permitted, type Relations } from '../access/caller.ts';
-import { ServiceError, type ErrorCode } from '../errors.ts';
+import { ForbiddenForNowError, ServiceError, type ErrorCode } from '../errors.ts';
 import { log } from '../logger.ts';
 import { AnswerKeptError, type Kept } from '../table/commit-change.ts';
 import { answerKeys } from '../table/keys.ts';
@@ -145,5 +145,6 @@ const always = new Set<ErrorCode>(['unauthenticated', 'forbidden', 'too_many_req
 
 /** Whether an earlier request with the same key may be the reason that the change was refused. */
 function mayBeRepeat(error: unknown): boolean {
-  return error instanceof AnswerKeptError || (error instanceof ServiceError && !always.has(error.code));
+  if (error instanceof AnswerKeptError || error instanceof ForbiddenForNowError) return true;
+  return error instanceof ServiceError && !always.has(error.code);
 }

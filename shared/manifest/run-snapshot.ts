@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { assetUses } from '../assets/asset.ts';
 import { agentConfigInput, type KeptAgentConfig } from '../computations/agent-config.ts';
+import { approvalLevels } from '../computations/computation.ts';
 import { manifestSchema } from './manifest.ts';
 
 /** An asset that a run uses, as it was when the run started. */
@@ -49,6 +50,10 @@ export const runSnapshot = v.object({
   assets: v.optional(v.array(assetOfRun)),
   /** Sorted by user. */
   approvals: v.optional(v.array(approvalOfRun)),
+  /** Whose approval the computation took. */
+  approval: v.optional(v.picklist(approvalLevels)),
+  /** The users whose keys are the result consumers of the manifest, in its order. */
+  result_consumers: v.optional(v.array(v.string())),
 });
 export type RunSnapshot = Omit<v.InferOutput<typeof runSnapshot>, 'agent_config'> & { agent_config: KeptAgentConfig };
 

@@ -3,25 +3,27 @@ import type { ConditionalHeader } from '../http/preconditions.ts';
 
 const etagExample = '"hKTs3cEVkLNaRVKE5KrTqkDbJdfAv1rZ"';
 
-const described: Record<ConditionalHeader, { name: string; description: string }> = {
+const described: Record<ConditionalHeader, { name: string; describe: (resource: string) => string }> = {
   'if-match': {
     name: 'If-Match',
-    description:
-      'ETags that you received for this resource, or `*`. The request is refused with 412 if the resource has changed since.',
+    describe: (resource) =>
+      `ETags that you received for ${resource}, or \`*\`. The request is refused with 412 if ${resource} has changed since.`,
   },
   'if-none-match': {
     name: 'If-None-Match',
-    description:
-      'ETags that you received for this resource, or `*`. The response is 304 without a body if one of them is still current. A response with a presigned request is never 304.',
+    describe: (resource) =>
+      `ETags that you received for ${resource}, or \`*\`. The response is 304 without a body if one of them is still current. A response with a presigned request is never 304.`,
   },
 };
 
 /** The parameter of the endpoint's conditional header, if it has one. */
-export function conditionParameters({ condition }: Contract) {
+export function conditionParameters({ condition, conditionOf = 'this resource' }: Contract) {
   if (!condition) return [];
+  const { name, describe } = described[condition];
   return [
     {
-      ...described[condition],
+      name,
+      description: describe(conditionOf),
       in: 'header',
       required: false,
       schema: { type: 'string', maxLength: 10_240, examples: [etagExample] },

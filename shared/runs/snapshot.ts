@@ -70,3 +70,12 @@ export async function readCreators(table: Table, { computation_id, run_id }: OfR
   const item = await getItem(table, runKeys.snapshot(computation_id, run_id));
   return item ? (parseSnapshot([item]).assets ?? []).map(({ creator }) => creator) : [];
 }
+
+/**
+ * Returns whether a run was started with an asset. Also true for runs of earlier versions, which did not record their assets.
+ */
+export async function usesAsset(table: Table, { computation_id, run_id }: OfRun, assetId: string): Promise<boolean> {
+  const item = await getItem(table, runKeys.snapshot(computation_id, run_id));
+  const assets = item && parseSnapshot([item]).assets;
+  return assets === undefined || assets.some(({ id }) => id === assetId);
+}

@@ -151,6 +151,15 @@ export const userKeys = {
     pk: userKeys.partition(domain, userId),
     sk: `in#${padded(computation, 15)}#${as}`,
   }),
+  /** The range of the keys above of all computations with a smaller number, or of all. */
+  inBefore: (domain: string, userId: string, computation: number | undefined): [first: Key, last: Key] => {
+    const pk = userKeys.partition(domain, userId);
+    const { in: prefix } = userKeys.prefixes;
+    return [
+      { pk, sk: prefix },
+      { pk, sk: computation === undefined ? `${prefix}~` : prefix + padded(computation, 15) },
+    ];
+  },
   pending: (domain: string, userId: string, asset: number): Key => ({
     pk: userKeys.partition(domain, userId),
     sk: `pending#${padded(asset, 15)}`,

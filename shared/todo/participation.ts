@@ -1,5 +1,5 @@
 import { userKeys } from '../table/keys.ts';
-import { queryPrefix, type Table } from '../table/table.ts';
+import { queryBetween, type Table } from '../table/table.ts';
 
 /** How a user takes part in a computation. */
 export interface Participation {
@@ -12,18 +12,29 @@ export interface Participation {
   assets: number[];
 }
 
+/** A part of a user's computations, newest first. */
+export interface Participations {
+  participations: Participation[];
+  /** The number of the computation before which the next part begins. Undefined if there are no more. */
+  next: number | undefined;
+}
+
 const mostItems = 1_000;
 
 /**
  * Reads the newest computations in which a user takes part, newest first, in one round trip: as many as asked for, or fewer if
  * more than 1,000 of the user's assets and keys are in them.
+ * @param before only computations with a smaller number
  */
-export async function readParticipations(table: Table, domain: string, userId: string, most: number): Promise<Participation[]> {
-  const { in: prefix } = userKeys.prefixes;
-  const options = { limit: mostItems, newestFirst: true };
-  const items = await queryPrefix(table, userKeys.partition(domain, userId), prefix, options);
+export async function readParticipations(
+  table: Table,
+  { domain, userId, before }: { domain: string; userId: string; before?: number | undefined },
+  most: number,
+): Promise<Participations> {
+  const [first, last] = userKeys.inBefore(domain, userId, before);
+  const items = await queryBetween(table, first, last, { limit: mostItems, newestFirst: true });
   const byComputation = Map.groupBy(
-    items.map(({ sk }) => String(sk).slice(prefix.length).split('#')),
+    items.map(({ sk }) => String(sk).slice(userKeys.prefixes.in.length).split('#')),
     ([computation]) => Number(computation),
   );
   const found = [...byComputation].map(([computation, entries]): Participation => ({
@@ -32,6 +43,9 @@ export async function readParticipations(table: Table, domain: string, userId: s
     hasKey: entries.some(([, as]) => as === 'key'),
     assets: entries.flatMap(([, as, asset]) => (as === 'asset' ? [Number(asset)] : [])),
   }));
-  if (items.length === mostItems) found.pop(); // not all of its items were read
-  return found.slice(0, most);
+  const isCut = items.length === mostItems;
+  if (isCut) found.pop(); // not all of its items were read
+  const participations = found.slice(0, most);
+  const areMore = isCut || found.length > most;
+  return { participations, next: areMore ? participations.at(-1)?.computation : undefined };
 }

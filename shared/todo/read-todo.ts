@@ -5,46 +5,92 @@ import { storedAsset, type StoredAsset } from '../assets/asset.ts';
 import { assetKey } from '../assets/read-asset.ts';
 import { storedComputation, type StoredComputation } from '../computations/computation.ts';
 import { inputsOf, readParts } from '../manifest/read-inputs.ts';
-import type { Inputs } from '../manifest/build-manifest.ts';
+import { assetsOf, type Inputs } from '../manifest/build-manifest.ts';
 import { listKeys, lists, userKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { getItems, queryPrefix, type Table } from '../table/table.ts';
-import { readParticipations, type Participation } from './participation.ts';
+import { readParticipations, type Participation, type Participations } from './participation.ts';
 import type { Todo } from './todo.ts';
 
-const computationsExamined = 100;
+const computationsAtOnce = 100;
+const mostComputations = 1_000;
+const mostAssets = 5_000;
 const mostEntries = 100;
 
+type Part = Pick<Todo, 'approvals' | 'keys'>;
+
 /**
- * Reads what waits for a user: approvals and keys for the 100 newest computations in which the user takes part, and content. Two
- * round trips for those, and two more for the parts and assets of the computations that may need an approval or a key.
+ * Reads what waits for a user: approvals and keys, and content. Examines the user's computations in parts of 100, newest first,
+ * until both lists are full. Two round trips for each part, and two more for the parts and assets of the computations that may need
+ * an approval or a key. Ends after 1,000 computations, or after the part with which it has read 5,000 assets.
  *
- * Costs about 1 read unit for each of the 100 computations and for each 4 KB of the user's own assets in them; and for each that
- * may need an approval or a key, 1 for each 4 KB of its parts and 1 for each of its assets. With 3 assets each, that is at most
- * 600 read units; with 100 assets each, 15,000.
+ * Costs about 1 read unit for each examined computation and for each 4 KB of the user's own assets in them; and for each that may
+ * need an approval or a key, 1 for each 4 KB of its parts and 1 for each of its assets. For 100 computations with 3 assets each,
+ * that is at most 600 read units, for 1,000 of them 6,000; in the worst case, with 100 assets each, 23,000.
  * @param at RFC 3339, UTC, milliseconds
  */
 export async function readTodo(table: Table, domain: string, userId: string, at: string): Promise<Todo> {
-  const [participations, pending] = await Promise.all([
-    readParticipations(table, domain, userId, computationsExamined),
+  const [first, pending] = await Promise.all([
+    readParticipations(table, { domain, userId }, computationsAtOnce),
     readPending(table, domain, userId),
   ]);
-  const ownAssets = [...new Set([...pending, ...participations.flatMap(({ assets }) => assets)])];
-  const [rows, assets] = await Promise.all([readRows(table, domain, participations), readAssets(table, domain, ownAssets)]);
+  const readPart = ({ participations }: Participations, others: number[] = []) =>
+    examine(table, { domain, userId, at }, participations, others);
+  let part = await readPart(first, pending);
+  const content = contentOf(pending, part.ownAssets);
+  const { approvals, keys } = part;
+  let { assetCount } = part;
+  let { next: before } = first;
+  const isFull = () => approvals.length >= mostEntries && keys.length >= mostEntries;
+  for (let examined = first.participations.length; before !== undefined && !isFull();) {
+    if (examined >= mostComputations || assetCount >= mostAssets) break;
+    const most = Math.min(computationsAtOnce, mostComputations - examined);
+    const found = await readParticipations(table, { domain, userId, before }, most);
+    part = await readPart(found);
+    approvals.push(...part.approvals);
+    keys.push(...part.keys);
+    assetCount += part.assetCount;
+    examined += found.participations.length;
+    before = found.next;
+  }
+  return { approvals: approvals.slice(0, mostEntries), keys: keys.slice(0, mostEntries), content };
+}
+
+interface Reader {
+  domain: string;
+  userId: string;
+  at: string;
+}
+
+/** Examines computations. @param others assets of the user to read as well */
+async function examine(
+  table: Table,
+  { domain, userId, at }: Reader,
+  participations: Participation[],
+  others: number[],
+): Promise<Part & { ownAssets: Map<number, StoredAsset>; assetCount: number }> {
+  const numbers = [...new Set([...others, ...participations.flatMap(({ assets }) => assets)])];
+  const [rows, ownAssets] = await Promise.all([readRows(table, domain, participations), readAssets(table, domain, numbers)]);
   const candidates = participations.flatMap((participation, index) => {
     const row = rows[index];
-    return row && mayWait(participation, row, assets) ? [row] : [];
+    return row && mayWait(participation, row, ownAssets) ? [row] : [];
   });
-  const waiting = (await readAllInputs(table, domain, candidates)).map((inputs) => ({ inputs, ...waitsFor(inputs, userId, at) }));
+  const found = await readAllInputs(table, domain, candidates);
+  const waiting = found.map((inputs) => ({ inputs, ...waitsFor(inputs, userId, at) }));
   const nameOf = ({ computation: { id, name } }: Inputs) => ({ computation_id: id, name });
   return {
     approvals: waiting.flatMap(({ inputs, approval }) => (approval ? [{ ...nameOf(inputs), ...approval }] : [])),
     keys: waiting.flatMap(({ inputs, key }) => (key ? [nameOf(inputs)] : [])),
-    content: pending.flatMap((number) => {
-      const asset = assets.get(number);
-      return asset?.state === 'pending' ? [{ asset_id: asset.id, file_name: asset.file_name }] : [];
-    }),
+    ownAssets,
+    assetCount: numbers.length + found.reduce((sum, inputs) => sum + assetsOf(inputs).length, 0),
   };
+}
+
+function contentOf(pending: number[], assets: Map<number, StoredAsset>): Todo['content'] {
+  return pending.flatMap((number) => {
+    const asset = assets.get(number);
+    return asset?.state === 'pending' ? [{ asset_id: asset.id, file_name: asset.file_name }] : [];
+  });
 }
 
 /** Reads the numbers of the user's newest assets whose content has not arrived. */
@@ -126,9 +172,11 @@ interface WaitsFor {
 function waitsFor(inputs: Inputs, userId: string, at: string): WaitsFor {
   const { digest, missing } = digestOf(inputs);
   const word = missingApprovals(inputs, { digest, at }).find(({ user }) => user === userId);
+  const hasKey = inputs.keys.some(({ user_id }) => user_id === userId);
+  const canGive = hasKey || inputs.computation.approval !== 'all_signed'; // without a key, no approval would count
   return {
-    approval: word && digest !== undefined ? { because: word.because, manifest_digest: digest } : undefined,
-    key: !inputs.keys.some(({ user_id }) => user_id === userId) && needsKey(inputs, userId, missing?.keys ?? []),
+    approval: word && digest !== undefined && canGive ? { because: word.because, manifest_digest: digest } : undefined,
+    key: !hasKey && needsKey(inputs, userId, missing?.keys ?? []),
   };
 }
 

@@ -75,6 +75,33 @@ describe.each(accesses)('content whose content_access is %s', (content_access) =
   });
 });
 
+describe('content above the inline limit', () => {
+  it('is downloaded by its creator, and by others only while it is open to the domain', async () => {
+    const created = await anAsset({});
+    const path = `/d1/assets/${String(created['id'])}`;
+    const { method, url, headers } = created['upload'] as { method: string; url: string; headers: Record<string, string> };
+    const large = Buffer.alloc(4 * 1024 * 1024 + 1, 'x');
+    expect((await fetch(url, { method, headers, body: large })).ok).toBe(true);
+    await vi.waitUntil(async () => (await bySomeone('GET', path)).body['state'] === 'ready', untilTestEnds);
+    const others = await Promise.all([as('admin', ['administrator']), as('another', ['viewer']), as('cvm', ['cvm', 'viewer'])]);
+    const open = (content_access: string) => bySomeone('PUT', path, { asset: { ...given, content_access } });
+
+    for (const content_access of ['creator', 'domain', 'creator']) {
+      expect((await open(content_access)).status).toBe(200);
+      for (const call of [bySomeone, ...others]) {
+        const { status, body } = await call('GET', path);
+        const isGiven = call === bySomeone || content_access === 'domain';
+        const withheld = isGiven ? undefined : true;
+        expect([status, body['size'], body['asset'], body['content_withheld']]).toEqual([200, large.length, undefined, withheld]);
+        expect(body['download'] !== undefined).toBe(isGiven);
+        expect(JSON.stringify(body).includes('X-Amz-Signature')).toBe(isGiven);
+        const { url = '' } = (body['download'] ?? {}) as { url?: string };
+        if (isGiven) expect((await fetch(url, { method: 'GET' })).headers.get('content-length')).toBe(String(large.length));
+      }
+    }
+  });
+});
+
 describe('a change of what belongs to the creator of an asset', () => {
   const ofTheCreator = {
     content_access: () => 'domain',

@@ -74,6 +74,37 @@ describe('a repeat of an approval', () => {
   });
 });
 
+describe('a repeat of a PUT that a later change would make forbidden', () => {
+  it('gets the first answer again after the owner that it repeats has been replaced, while other requests get 403', async () => {
+    const { path = {} } = await bob.prepare('computations/update-computation');
+    const [editor, key] = [await as('erin', 'editor'), newKey()];
+    const put = 'computations/update-computation';
+    const request = { path, body: { name: 'By erin', owner: 'bob' } };
+    expect((await editor.send(put, request, key)).status).toBe(200);
+    await bob.send(put, { path, body: { name: 'By bob', owner: 'dana' } });
+
+    const again = await editor.send(put, request, key);
+    expect([again.status, again.body['owner'], again.headers.get('idempotent-replayed')]).toEqual([200, 'bob', 'true']);
+    expect((await editor.send(put, request, newKey())).status).toBe(403);
+    expect((await editor.send(put, request)).status).toBe(403);
+    expect((await editor.send(put, { ...request, body: { name: 'Other', owner: 'bob' } }, key)).status).toBe(422);
+    expect((await (await as('erin', 'viewer')).send(put, request, key)).status).toBe(403);
+    expect((await bob.get(`/d1/computations/${String(path['id'])}`)).body).toMatchObject({ name: 'By bob', owner: 'dana' });
+  });
+
+  it('gets the first answer again after the creator of the asset has changed a field that it repeats', async () => {
+    const [carol, key] = [await as('carol', 'creator'), newKey()];
+    const { path = {} } = await carol.prepare('assets/update-asset');
+    const file = { file_name: 'a.csv', asset_type: 'dataset' };
+    const request = { path, body: { asset: { ...file, use: 'open', description: 'By bob' } } };
+    expect((await bob.send('assets/update-asset', request, key)).status).toBe(200);
+    await carol.send('assets/update-asset', { path, body: { asset: { ...file, use: 'approval' } } });
+    const again = await bob.send('assets/update-asset', request, key);
+    expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
+    expect((await bob.send('assets/update-asset', request, newKey())).status).toBe(403);
+  });
+});
+
 describe('a repeat of a stop by the creator of an asset', () => {
   it('gets the first answer again after the run has ended', async () => {
     const [carol, key] = [await as('carol', 'creator'), newKey()];

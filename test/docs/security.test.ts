@@ -17,7 +17,7 @@ const named = [...new Map(attempts.flatMap(testsIn).map((test) => [`${test.title
 describe('the threat model', () => {
   it('has a line for each kind of attacker', () => {
     const attackers = text.split('\n').filter((line) => line.startsWith('## '));
-    for (const word of ['stolen token', 'provider', 'owner', 'administrator', 'viewer', 'CVM', 'gateway', 'operator']) {
+    for (const word of ['stolen token', 'provider', 'owner', 'editor', 'administrator', 'viewer', 'CVM', 'gateway', 'operator']) {
       expect(attackers.join()).toContain(word);
     }
     expect(attempts.length).toBeGreaterThan(50);

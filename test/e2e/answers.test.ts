@@ -189,6 +189,7 @@ const answers: Record<RouteName, Answers> = {
     201: async () => ({ path: { id: things.running }, body: { digest: await session.digestOf(things.running) } }),
     404: () => ({ path: { id: absent }, body: { digest: anotherDigest } }),
     409: of('ready', { body: { digest: anotherDigest } }),
+    412: async () => ({ path: { id: things.running }, body: { digest: await session.digestOf(things.running) }, ...stale }),
     422: of('computation', { body: { digest: anotherDigest } }),
   },
   'approvals/list-approvals': { 200: of('ready'), 400: of('ready', unknown), 404: path(absent) },

@@ -193,7 +193,8 @@ describe('a computation that takes the approval of all', () => {
     expect(await session.refused(approve, send({ signature: signed(`${text}x`) }))).toMatchObject(invalid);
     expect(await session.refused(approve, send({ ...limits, signature: signed(text) }))).toMatchObject(invalid);
     expect(await session.refused(approve, send({ signature: 'not base64' }))).toMatchObject(invalid);
-    expect(await session.done(approve, send({}))).toMatchObject({ signed: false });
+    expect(await session.done(approve, send({}))).toMatchObject({ signed: false, stale: true });
+    expect((await session.done(list, { path: { id } })).approvals).toMatchObject([{ user: bob(), signed: false, stale: true }]);
     expect((await missingIn(id)).info).toContain(`Approval of ${bob()} for penguins.csv`);
     const signature = signed(`${text}:${canonicalDigest(limits)}`);
     expect(await session.done(approve, send({ ...limits, signature }))).toMatchObject({ ...limits, signed: true, stale: false });
@@ -234,6 +235,33 @@ describe('an approval', () => {
     const none = await session.refused(approve, { path: { id: incomplete }, body: { digest: manifest_digest } });
     expect(none).toMatchObject({ status: 422, code: 'incomplete', missing_items: { info: ['Missing algorithm'] } });
     expect((await session.refused(approve, { path: { id: absent }, body: { digest: manifest_digest } })).status).toBe(404);
+  });
+
+  itAs([provider], 'is refused with 412 if the agent_config is another one than its ETag in If-Match', async () => {
+    const agent_config = { attested_tls: true };
+    const { id } = await sharedComputation('approval', { agent_config });
+    const read = await session.call('computations/get-computation', { path: { id }, as: provider });
+    const digest = await session.digestOf(id);
+    const send = (etag: string | null, of = digest) =>
+      ({ path: { id }, body: { digest: of }, headers: { 'if-match': etag ?? '' }, as: provider }) as const;
+    const { name } = read.body as { name: string };
+    const changed = { name, agent_config: { attested_tls: false } };
+    await session.done('computations/update-computation', { path: { id }, body: changed });
+    expect(await session.digestOf(id)).toBe(digest); // the manifest does not show the change
+
+    const etag = read.headers.get('etag');
+    expect(await session.refused(approve, send(etag))).toMatchObject({ status: 412, code: 'precondition_failed' });
+    expect((await session.done(list, { path: { id } })).approvals).toEqual([]);
+    const stale = await session.refused(approve, send(etag, '0'.repeat(64)));
+    expect(stale).toMatchObject({ status: 409, reason: 'stale_digest' });
+    expect((await session.refused(approve, send('no tag'))).errors).toMatchObject([{ pointer: 'header/if-match' }]);
+
+    const present = await session.call('computations/get-computation', { path: { id }, as: provider });
+    expect(await session.done(approve, send(present.headers.get('etag')))).toMatchObject({ user: bob(), stale: false });
+    expect(await session.done(approve, send(present.headers.get('etag')))).toMatchObject({ user: bob(), stale: false });
+    expect(await session.refused(approve, send(etag))).toMatchObject({ status: 412 });
+    const row = await session.call('computations/get-computation', { path: { id }, query: { peek: true }, as: provider });
+    expect((await session.call(approve, send(row.headers.get('etag')))).status).toBe(201);
   });
 
   it('given twice is recorded once, and the last one counts', async () => {
@@ -282,6 +310,53 @@ describe('the result consumers of a computation', () => {
     expect((await replace({ consumers: [] })).consumers).toEqual([]);
     expect(await count()).toBe(2);
   });
+});
+
+describe('an editor who names themselves as a consumer', () => {
+  itAs([provider, 'editor'], 'becomes a result consumer, makes all approvals stale, and is named by the journal', async () => {
+    const { id } = await sharedComputation();
+    const erin = session.target.idOf('editor');
+    await session.approve(id, provider);
+    expect(await missingIn(id)).toEqual(nothing);
+    const { name } = await session.done('computations/get-computation', { path: { id } });
+    await session.done('computations/update-computation', { path: { id }, body: { name, consumers: [erin] }, as: 'editor' });
+    await session.done('keys/upload-key', { path: { id }, body: { key: publicKey() }, as: 'editor' });
+    expect((await session.done('runs/get-manifest', { path: { id } })).result_consumers).toHaveLength(2);
+    expect((await session.done(list, { path: { id } })).approvals).toMatchObject([{ user: bob(), stale: true }]);
+    expect((await session.refused(start, { path: { id }, query: { cvm: newCvm() } })).status).toBe(422);
+    const { events } = await session.done('events/list-events', { path: { id }, query: { originator: erin } });
+    expect(events).toMatchObject([
+      { event_type: 'key_uploaded' },
+      { event_type: 'updated', details: base64(JSON.stringify({ fields: ['consumers'] })) },
+    ]);
+  });
+});
+
+describe('a double of an asset', () => {
+  itAs(
+    [provider],
+    'makes the same manifest without the approval of the real creator, and the evidence shows who made it',
+    async () => {
+      const { id, dataset } = await sharedComputation();
+      const digest = await session.digestOf(id);
+      const { checksum, user_key } = await session.done('assets/get-asset', { path: { id: dataset } });
+      const double = await session.createAsset({ file_name: 'penguins.csv', asset: undefined, checksum, user_key });
+      const { method = '', url = '', headers = {} } = double.upload ?? {};
+      await fetch(url, { method, headers, body: 'a sample' });
+      const state = async () => (await session.done('assets/get-asset', { path: { id: double.id } })).state;
+      await expect.poll(state, { timeout: 20_000 }).toBe('ready');
+      await session.done('assets/unlink-asset', { path: { id: dataset, computationID: id } });
+      await session.link(double.id, id);
+
+      expect(await session.digestOf(id)).toBe(digest);
+      expect(await missingIn(id)).toEqual(nothing);
+      const cvm = newCvm();
+      const run = await session.startRun(id, cvm);
+      await session.endRun(cvm);
+      const { statement } = await session.done('runs/get-evidence', { path: { id }, query: { run } });
+      expect(statement.assets).toMatchObject([{}, { id: double.id, creator: me(), checksum, use: 'open' }]);
+    },
+  );
 });
 
 describe('the creator of an asset that an active run uses', () => {

@@ -445,6 +445,21 @@ describe('delete an asset', () => {
     expect((await session.call(remove, { path: { id: data.id } })).status).toBe(204);
   });
 
+  it('deletes an asset that was linked after the active run began, also if it is unlinked by then', async () => {
+    const id = await session.readyComputation();
+    const cvm = newCvm();
+    await session.startRun(id, cvm);
+    const [linked, unlinked] = [await session.createAsset(), await session.createAsset({ file_name: 'unlinked.csv' })];
+    for (const asset of [linked, unlinked]) await session.link(asset.id, id);
+    await session.done(unlink, { path: { id: unlinked.id, computationID: id } });
+    for (const asset of [linked, unlinked]) expect((await session.call(remove, { path: { id: asset.id } })).status).toBe(204);
+    const { assets = [] } = await session.done('computations/get-computation', { path: { id } });
+    const [algorithm] = assets;
+    expect(assets).toHaveLength(1);
+    expect((await session.refused(remove, { path: { id: algorithm?.id ?? '' } })).reason).toBe('asset_in_use');
+    await session.endRun(cvm);
+  });
+
   itAs(['outsider'], 'answers 404 to an asset of another domain, as read, replace and list its computations do', async () => {
     const { id } = await session.createAsset();
     const path = { domainID: session.target.otherDomain, id };

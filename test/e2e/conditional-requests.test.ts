@@ -305,6 +305,12 @@ describe('a refusal of the request itself', () => {
     expect((await change('computations/update-computation', id, stale, rest)).status).toBe(403);
   });
 
+  it('comes before the 412: an approval level below the present one', async () => {
+    const { id } = await session.createComputation({ approval: 'all' });
+    const body = { name: 'Lower', approval: 'none' };
+    expect(codeOf(await change('computations/update-computation', id, stale, { body }))).toEqual([400, 'invalid_request']);
+  });
+
   itAs(['dataset_provider'], 'comes before the 412: changing what belongs to the creator of an asset', async () => {
     const { id } = await session.createAsset({}, 'dataset_provider');
     const body = dataset({ content_access: 'domain' });

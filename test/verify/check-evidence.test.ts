@@ -50,13 +50,15 @@ describe('the check of genuine evidence', () => {
     const { before, events, after } = genuine;
     const journal = [...before, ...events, ...after];
     const newestFirst = journal.toReversed();
-    const asPage = (part: unknown[]) => JSON.stringify({ events: part, limit: 5, offset: 0, total: journal.length });
+    const asPage = (part: unknown[], offset = 0) =>
+      JSON.stringify({ events: part, limit: part.length, offset, total: journal.length });
     for (const pages of [
       [JSON.stringify(journal)],
       [asPage(newestFirst)],
-      [asPage(newestFirst.slice(0, 5)), asPage(newestFirst.slice(5))],
+      [asPage(newestFirst.slice(0, 5)), asPage(newestFirst.slice(5), 5)],
     ]) {
       expect(objections({ ...files, events: pages })).toEqual([]);
+      expect(sentences({ ...files, events: pages }, 'note').join()).not.toContain('are missing');
       expect(sentences({ ...files, events: pages }, 'note')).toContainEqual(
         expect.stringContaining(`does not cover one event after the end of the run: updated (${after[0]?.id ?? ''})`),
       );
@@ -166,12 +168,73 @@ describe('the check of a statement that a lying service has signed', () => {
   });
 });
 
+describe('the check of a statement of a computation that takes the approval of all', () => {
+  const creators = (statement: Statement, names: string[]) =>
+    (statement['assets'] as { creator: string }[]).forEach((asset, index) => (asset.creator = names[index] ?? ''));
+  const taken = (approval: string, change: (statement: Statement) => void = () => undefined) =>
+    signedAnew((statement) => {
+      creators(statement, ['alice', 'bob', 'carol']);
+      statement['approval'] = approval;
+      change(statement);
+    });
+
+  it.each([
+    ['all', 'approved, as'],
+    ['all_signed', 'approved with a signature, as'],
+  ])('holds if all creators and result consumers gave it: %s', (level, how) => {
+    expect(objections(taken(level))).toEqual([]);
+    expect(sentences(taken(level), 'holds')).toContainEqual(
+      expect.stringMatching(new RegExp(`${how} .*: alice, bob, carol\\.$`)),
+    );
+  });
+
+  it.each<[string, EvidenceFiles, RegExp]>([
+    ['a creator who gave none', taken('all', (statement) => approvalsOf(statement).splice(2, 1)), /of all, and carol gave none/],
+    [
+      'a result consumer who gave none',
+      taken('all', (statement) => (statement['result_consumers'] = ['erin'])),
+      /of all, and erin gave none/,
+    ],
+    [
+      'one without a signature',
+      taken('all_signed', (statement) => creators(statement, ['alice', 'bob', 'dave'])),
+      /that of dave has no signature/,
+    ],
+    [
+      'a result consumer whose key is another one',
+      taken('all_signed', (statement) => (statement['result_consumers'] = ['bob'])),
+      /^bob signed with another key than the one of this result consumer/,
+    ],
+    [
+      'more consumers than keys',
+      taken('all', (statement) => (statement['result_consumers'] = ['alice', 'bob'])),
+      /numbers differ/,
+    ],
+    ['an unknown level', taken('most'), /is unknown: most/],
+  ])('names who did not give it as it is demanded, or what does not fit: %s', (_what, given, named) => {
+    expect(objections(given)).toContainEqual(expect.stringMatching(named));
+  });
+
+  it('notes that a statement of an earlier version does not say it', () => {
+    const given = signedAnew((statement) => {
+      Reflect.deleteProperty(statement, 'approval');
+      Reflect.deleteProperty(statement, 'result_consumers');
+    });
+    expect(objections(given)).toEqual([]);
+    expect(sentences(given, 'note')).toContainEqual(
+      expect.stringContaining('does not say whether the computation demanded the approval'),
+    );
+  });
+});
+
 describe('the check of an approval that expires after the run began', () => {
   it('holds if the time is that of another zone', () => {
     const given = signedAnew((statement) => {
       approvalsOf(statement)[3]['expires_at'] = '2025-07-17T06:00:00-03:00';
     });
     expect(objections(given)).toEqual([]);
+    const another = signedAnew((statement) => (approvalsOf(statement)[3]['expires_at'] = '2025-07-17 08:59:60z'));
+    expect(objections(another)).toEqual([]);
   });
 });
 
@@ -184,6 +247,35 @@ describe('the check of a journal', () => {
     expect(later).toHaveLength(1);
     expect(objections(withEvents([...genuine.before, ...genuine.events]))).toEqual([]);
     expect(objections(withEvents([first && strip(first), ...genuine.events]))).not.toEqual([]);
+  });
+
+  it('notes that the oldest events are missing, whatever is left before the run', () => {
+    const journal = [...genuine.before, ...genuine.events];
+    for (let dropped = 1; dropped <= genuine.before.length; dropped++) {
+      const given = withEvents(journal.slice(dropped));
+      expect(objections(given)).toEqual([]);
+      const { event_type, id } = journal[dropped] ?? genuine.after[0] ?? { event_type: '', id: '' };
+      expect(sentences(given, 'note')).toContain(
+        `The events before ${event_type} (${id}) are missing, so they were not checked.`,
+      );
+    }
+  });
+
+  it('finds that events are missing from pages that say how many they have', () => {
+    const newestFirst = [...genuine.before, ...genuine.events, ...genuine.after].toReversed();
+    const { length } = newestFirst;
+    const page = (events: unknown[], counts: object) =>
+      objections({ ...files, events: [JSON.stringify({ events, limit: 100, offset: 0, ...counts })] });
+    expect(page(newestFirst, { total: length })).toEqual([]);
+    const missing = `The page at offset 0 has ${length - 1} events, but says that it has ${length}: an event is missing.`;
+    expect(page(newestFirst.slice(0, -1), { total: length })).toContain(missing);
+    expect(page(newestFirst.slice(1), { total: length })).toEqual([missing]);
+    expect(page(newestFirst, { total: length - 1 })).toContainEqual(expect.stringMatching(/an event was added\.$/));
+    const pretended = /^The events before key_uploaded .* are missing, .* although the pages say that they reach the beginning/;
+    expect(page(newestFirst.slice(0, -1), { total: length - 1 })).toContainEqual(expect.stringMatching(pretended));
+    const oldestFirst = newestFirst.toReversed().slice(1);
+    expect(page(oldestFirst, { total: length - 1 })).toContainEqual(expect.stringMatching(pretended));
+    expect(page(oldestFirst, { total: length })).toEqual([]); // a page of `after` does not say that it is whole
   });
 
   it('finds a run whose events a function of an earlier version has recorded in part', () => {

@@ -2,12 +2,12 @@ import { checkEvidence } from '../../verify/check-evidence.ts';
 import { UnreadableError } from '../../verify/unreadable-error.ts';
 import type { Tampering } from './tamperings.ts';
 
-/** Returns what the verifier says against the evidence. A note counts if it names what was added. */
+/** Returns what the verifier says against the evidence. A note counts if it names what was added, or what is missing. */
 export function objectionsTo({ files, named }: Tampering): string[] {
   try {
     return checkEvidence(files).flatMap(({ verdict, sentence }) =>
       verdict === 'does not hold' ||
-      (verdict === 'note' && /does not cover|without a hash/.test(sentence) && named.test(sentence))
+      (verdict === 'note' && /does not cover|without a hash|are missing/.test(sentence) && named.test(sentence))
         ? [sentence]
         : [],
     );

@@ -34,6 +34,8 @@ export interface Genuine {
   /** The events of the journal before and after these. */
   before: Event[];
   after: Event[];
+  /** Whether the file of events is a page as the API returns it. Default: a list. */
+  isPage?: boolean;
   /** Signs another statement with the same key. */
   signed: (statement: object) => string;
 }
@@ -61,6 +63,8 @@ export function genuineEvidence(events = 8): Genuine {
   });
   const ofThisRun = journal.slice(2, -1);
 
+  const ofSigners = new Map(Object.entries(signers).map(([user, { key }]) => [user, key()]));
+  const keyOfAlice = ofSigners.get('alice')?.publicKey.export({ format: 'der', type: 'spki' }).toString('base64') ?? '';
   const checksums = ['algorithm', 'dataset 1', 'dataset 2'].map((content) => createHash('sha3-256').update(content).digest());
   const [ofAlgorithm, ...ofDatasets] = checksums.map((checksum) => ({ hash: [...checksum], user_key: 'MCowBQYDK2VwAyEA' }));
   const manifest = {
@@ -69,7 +73,7 @@ export function genuineEvidence(events = 8): Genuine {
     description: 'Sépalen und Petalen',
     datasets: ofDatasets.map((dataset, index) => ({ ...dataset, filename: `iris-${index}.csv` })),
     algorithm: ofAlgorithm,
-    result_consumers: [{ user_key: 'MCowBQYDK2VwAyEB' }],
+    result_consumers: [{ user_key: keyOfAlice }],
   };
   const digest = canonicalDigest(manifest);
   const limits: Record<string, { cvm_ids?: string[]; expires_at?: string }> = {
@@ -80,9 +84,9 @@ export function genuineEvidence(events = 8): Genuine {
   const approvals = Object.entries(limits).map(([user, limit]) => {
     const { cvm_ids = null, expires_at = null } = limit;
     const text = approvalText({ domain: 'd1', computationId: computation, digest, limits: limit });
-    const signer = signers[user];
-    if (!signer) throw new TypeError(`${user} has no key.`);
-    const { privateKey, publicKey } = signer.key();
+    const [signer, pair] = [signers[user], ofSigners.get(user)];
+    if (!signer || !pair) throw new TypeError(`${user} has no key.`);
+    const { privateKey, publicKey } = pair;
     return {
       user,
       digest,
@@ -119,6 +123,8 @@ export function genuineEvidence(events = 8): Genuine {
       checksum: checksum.toString('hex'),
     })),
     approvals: [...approvals, unsigned],
+    approval: 'none',
+    result_consumers: ['alice'],
     events: { started: ofThisRun[0], last: ofThisRun.at(-1) },
     attestation_hash: 'ab'.repeat(32),
     service_version: '1.0.0',
@@ -140,11 +146,15 @@ export function genuineEvidence(events = 8): Genuine {
   };
 }
 
-/** Returns the files as a user has them, with the events newest first. */
-export function filesOf({ statement, signature, key_id, keys, events }: Omit<Genuine, 'signed' | 'before' | 'after'>) {
+/** Returns the files as a user has them, with the events newest first. @param total the count that a page of events has */
+export function filesOf(
+  { statement, signature, key_id, keys, events, isPage = false }: Omit<Genuine, 'signed' | 'before' | 'after'>,
+  total = events.length,
+) {
+  const newestFirst = events.toReversed();
   return {
     evidence: JSON.stringify({ statement, signature, key_id }),
     keys: JSON.stringify(keys),
-    events: [JSON.stringify(events.toReversed())],
+    events: [JSON.stringify(isPage ? { events: newestFirst, limit: 100, offset: 0, total } : newestFirst)],
   };
 }

@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util';
 import { checkEvidence } from '../../verify/check-evidence.ts';
 import { seededRandom } from '../support/aws-dynamodb/seeded-random.ts';
 import { isFoundAndNamed, objectionsTo } from './find-tampering.ts';
-import { filesOf, genuineEvidence } from './genuine-evidence.ts';
-import { tamper } from './tamperings.ts';
+import { genuineEvidence } from './genuine-evidence.ts';
+import { genuineFiles, tamper } from './tamperings.ts';
 
 /** Tampers with evidence in random ways, and prints how many of each kind the verifier has found and named. */
 const { values } = parseArgs({
@@ -14,7 +14,7 @@ const { values } = parseArgs({
 });
 const random = seededRandom(Number(values.seed));
 const genuine = genuineEvidence();
-if (checkEvidence(filesOf(genuine)).some(({ verdict }) => verdict === 'does not hold'))
+if (genuineFiles(genuine).some((files) => checkEvidence(files).some(({ verdict }) => verdict === 'does not hold')))
   throw new Error('The genuine evidence does not hold.');
 
 const counts = new Map<string, { made: number; found: number }>();

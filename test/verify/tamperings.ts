@@ -20,7 +20,7 @@ type Tamper = (genuine: Genuine, random: Random) => Omit<Tampering, 'kind'>;
 
 const bySignature = /signature does not fit the statement|is not among the given keys/;
 const unreadable = /^The (?:evidence|file of events) (?:is not JSON|has )/;
-const disorder = /is missing|out of order|does not follow|comes before/;
+const disorder = /(?:is|are) missing|out of order|does not follow|comes before/;
 
 /** The ways to tamper with evidence. Each changes what the files mean: other white space or another order of members does not. */
 const kinds: Record<string, Tamper> = {
@@ -67,10 +67,15 @@ const kinds: Record<string, Tamper> = {
   'an event, with all later hashes made to fit': (genuine, random) => {
     const { index, event } = anyEvent(genuine, random);
     const changed = rechained(genuine.events.with(index, { ...event, details: 'eyJmb3JnZWQiOnRydWV9' }), index);
-    return { what: `event ${index}`, files: withEvents(genuine, changed), named: new RegExp(genuine.events.at(-1)?.id ?? '') };
+    const { last } = genuine.statement['events'] as { last: Event };
+    return {
+      what: `event ${index}`,
+      files: withEvents(genuine, changed),
+      named: new RegExp(`${last.id}|${genuine.events.at(-1)?.id ?? ''}`),
+    };
   },
   'a byte of the events': (genuine, random) => {
-    const files = filesOf(genuine);
+    const files = filesOf({ ...genuine, isPage: false }); // nobody vouches for the counts of a page
     const { text, what } = withOtherByte(files.events[0] ?? '', random);
     return { what, files: { ...files, events: [text] }, named: /./ };
   },
@@ -82,6 +87,11 @@ const kinds: Record<string, Tamper> = {
     const index = whole(random, genuine.events.length - 1);
     const events = rechained(genuine.events.toSpliced(index, 1), index);
     return { what: `event ${index}`, files: withEvents(genuine, events), named: disorder };
+  },
+  'the oldest events dropped, with the count made to fit': (genuine, random) => {
+    const count = 1 + whole(random, genuine.events.length - 1);
+    const events = genuine.events.slice(count);
+    return { what: `${count} events`, files: filesOf({ ...genuine, events }), named: disorder };
   },
   'two events exchanged': (genuine, random) => {
     const { index: one, event } = anyEvent(genuine, random);
@@ -121,12 +131,25 @@ const kinds: Record<string, Tamper> = {
   },
 };
 
+/** The events that a user may have: of the run, of the journal up to the end of the run, or a page with the whole journal. */
+const scopes: Record<string, (genuine: Genuine) => Genuine> = {
+  run: (genuine) => genuine,
+  'journal until then': (genuine) => ({ ...genuine, events: [...genuine.before, ...genuine.events] }),
+  journal: (genuine) => ({ ...genuine, events: [...genuine.before, ...genuine.events, ...genuine.after], isPage: true }),
+};
+
+/** Returns the files of genuine evidence, with the events that a user may have. */
+export function genuineFiles(genuine: Genuine): Files[] {
+  return Object.values(scopes).map((scope) => filesOf(scope(genuine)));
+}
+
 /** Tampers with the evidence in a random way. */
 export function tamper(genuine: Genuine, random: Random): Tampering {
   const kind = pick(Object.keys(kinds), random);
-  const tampered = kinds[kind]?.(genuine, random);
+  const scope = pick(Object.keys(scopes), random);
+  const tampered = kinds[kind]?.(scopes[scope]?.(genuine) ?? genuine, random);
   if (!tampered) throw new TypeError(`There is no kind ${kind}.`);
-  return { kind, ...tampered };
+  return { kind, ...tampered, what: `${tampered.what} (events: ${scope})` };
 }
 
 type Node = Record<string, unknown> | unknown[];
@@ -215,8 +238,9 @@ function canonicalOf(text: string): string | undefined {
   }
 }
 
+/** A page keeps its count. */
 function withEvents(genuine: Genuine, events: Event[]): Files {
-  return filesOf({ ...genuine, events });
+  return filesOf({ ...genuine, events }, genuine.events.length);
 }
 
 function anyEvent({ events }: Genuine, random: Random): { index: number; event: Event } {

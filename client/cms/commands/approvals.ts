@@ -10,6 +10,7 @@ import { signApproval } from '../keys/sign-approval.ts';
 import { digestOf, formatManifest } from '../manifest.ts';
 import { relativeTime } from '../output/relative-time.ts';
 import { table } from '../output/table.ts';
+import { withHeaders } from '../with-headers.ts';
 import { moment } from './options.ts';
 
 interface Options {
@@ -35,6 +36,8 @@ export function addApprovalCommands(program: Command, act: Act): void {
         const connection = await context.connect();
         const { client, domain } = connection;
         const id = await computationId(context, connection, reference);
+        // Read before the manifest, so that the answer is 412 or 409 if anything of what is shown changes.
+        const { data: computation, headers } = await withHeaders(client.call('getComputation', { id }));
         const manifest = await client.getManifest({ id });
         const digest = digestOf(manifest);
         if (options.digest !== undefined && options.digest.toLowerCase() !== digest) {
@@ -43,14 +46,18 @@ export function addApprovalCommands(program: Command, act: Act): void {
             exitCode: exitCodes.conflict,
           });
         }
-        if (options.digest === undefined) context.note(`${formatManifest(manifest)}\n`);
+        if (options.digest === undefined) context.note(`${formatManifest(manifest, computation.agent_config)}\n`);
         if (options.digest === undefined && options.yes !== true) {
           await confirm(context.terminal, 'Approve runs with this manifest?');
         }
         const limits = limitsOf({ cvm_ids: options.cvm, expires_at: options.expires });
         const key = options.sign === undefined ? undefined : await readPrivateKey(options.sign, context.terminal);
         const signature = key && signApproval(key, { domain, computationId: id, digest, limits });
-        const approval = await client.approve({ id, body: { digest, ...limits, ...(signature ? { signature } : {}) } });
+        const approval = await client.approve({
+          id,
+          ifMatch: headers.get('etag') ?? undefined,
+          body: { digest, ...limits, ...(signature ? { signature } : {}) },
+        });
         context.print(
           approval,
           () => `${approval.user} has approved the manifest ${digest.slice(0, 12)}…${approval.signed ? ', signed' : ''}.\n`,

@@ -18,12 +18,15 @@ export const contract = {
   body: approvalInput,
   status: 201,
   response: approvalSchema,
+  condition: 'if-match',
+  conditionOf: 'the computation',
   errors: ['not_found', 'conflict', 'incomplete', 'unsupported_media_type', 'too_large'],
   reasons: ['stale_digest'],
   description:
     'Each user has one approval per computation. Approving again replaces it. It counts while the manifest and the `agent_config` ' +
     '(except `log_level` and `server_key`) stay the same. It does not cover the arguments of the algorithm, which whoever uploads ' +
-    'the algorithm gives to the agent. A 409 `stale_digest` has the present digest in `manifest_digest`. While there is no ' +
+    'the algorithm gives to the agent. The digest does not contain the `agent_config`: send the `ETag` with which you read the ' +
+    'computation as `If-Match`, and you approve what you read or get 412. A 409 `stale_digest` has the present digest in `manifest_digest`. While there is no ' +
     'manifest, returns 422 with the missing items.',
 } as const satisfies Contract;
 

@@ -18,8 +18,8 @@ export const contract = {
   status: 200,
   response: todoSchema,
   description:
-    'Each list has up to 100 entries, newest first. `approvals` and `keys` cover the 100 newest computations in which you take ' +
-    'part: as the owner, with an asset or a key, or as a consumer that the computation names.',
+    'Each list has up to 100 entries, newest first. `approvals` and `keys` cover up to 1,000 of the newest computations in which you ' +
+    'take part: as the owner, with an asset or a key, or as a consumer that the computation names.',
 } as const satisfies Contract;
 
 export const examples = { response: todo } satisfies Examples<typeof contract>;

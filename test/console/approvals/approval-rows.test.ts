@@ -30,7 +30,7 @@ describe('approval rows', () => {
     ['all_signed', false, 'unsigned'],
     ['all_signed', true, 'signed'],
   ] as const)('under the policy %s, an approval with signed=%s is %s', (policy, signed, state) => {
-    const [row] = approvalRows(policy, { needed: [], approvals: [approval('bob', { signed })] });
+    const [row] = approvalRows(policy, { needed: [], approvals: [approval('bob', { signed, stale: state === 'unsigned' })] });
     expect(row?.state).toBe(state);
   });
 });

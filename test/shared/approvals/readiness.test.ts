@@ -81,6 +81,8 @@ describe('readinessOf', () => {
         { creator: 'bob', use: 'approval', checksum: '07'.repeat(32) },
       ],
       approvals: [{ user: 'bob', digest, cvm_ids: ['cvm-1'] }, { user: 'carol' }],
+      approval: 'none',
+      result_consumers: ['alice'],
     });
     expect(canonicalDigest(snapshot?.manifest ?? {})).toBe(digest);
   });
@@ -102,6 +104,11 @@ describe('readinessOf', () => {
     expect(until('2025-07-17T08:00:00.000Z')).toBe(1);
     expect(until('2025-07-17T10:00:00+02:00')).toBe(1);
     expect(until('2025-07-17T10:00:01+02:00')).toBe(0);
+    expect(until('2025-07-17t08:00:00z')).toBe(1);
+    expect(until('2025-07-17 08:00:00.5Z')).toBe(0);
+    expect(until('2016-12-31T23:59:60Z')).toBe(1);
+    expect(until('2199-12-31T23:59:60Z')).toBe(0);
+    expect(until('never')).toBe(1);
   });
 
   it('counts only signed approvals at the level all_signed', () => {
@@ -153,6 +160,17 @@ describe('an approval', () => {
     const keys = [aKeyOf('alice'), aKeyOf('bob', { user_key: 'AAAA' })];
     expect(isStale(signed, inputs({ algorithm, datasets, keys }), { digest, at })).toBe(true);
     expect(isStale(anApproval('bob'), inputs({ algorithm, datasets, keys }), { digest, at })).toBe(false);
+  });
+});
+
+describe('an approval without a signature', () => {
+  it('counts until the computation takes signatures, and is stale from then on', () => {
+    const approvals = [anApproval('bob')];
+    const isStaleAt = (level: 'none' | 'all' | 'all_signed') => isStale(anApproval('bob'), withLevel(level), { digest, at });
+    expect([isStaleAt('none'), isStaleAt('all'), isStaleAt('all_signed')]).toEqual([false, false, true]);
+    const missing = (level: 'all' | 'all_signed') => readinessOf(withLevel(level, { approvals }), { at }).missing.info;
+    expect(missing('all').join()).not.toContain('bob');
+    expect(missing('all_signed')).toContain('Approval of bob for iris.csv');
   });
 });
 

@@ -5,6 +5,7 @@ import { deleteComputation } from '../../../shared/deletion/delete-computation.t
 import { inParallel } from '../../../shared/deletion/in-parallel.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { linkAsset } from '../../../shared/links/link-asset.ts';
+import { unlinkAsset } from '../../../shared/links/unlink-asset.ts';
 import { listRuns } from '../../../shared/runs/list-runs.ts';
 import { amount } from '../../support/amounts.ts';
 import { itemsNaming } from '../../support/builders-purge.ts';
@@ -99,6 +100,18 @@ describe('the deletion of an asset with more links than fit into a transaction',
     const next = await aRun(stores, domain, id, 'cvm-before');
     await endRunWith(stores, domain, next);
     await remove(algorithm);
+    await purgeAll(stores.table, stores.content);
+  });
+
+  it('succeeds while a run is active that began before the asset was linked', async () => {
+    const { algorithm: wide } = await aWidelyLinkedAsset(91);
+    const { id, algorithm: own } = await aReadyComputation(stores, domain);
+    const run = await aRun(stores, domain, id, 'cvm-unaffected');
+    await unlinkAsset(stores.table, { domain, assetId: own, computationId: id, ...byAlice });
+    await linkAsset(stores.table, { domain, assetId: wide, computationId: id, ...byAlice });
+    await remove(wide);
+    await expect(remove(own)).rejects.toMatchObject({ extras: { reason: 'asset_in_use', run_id: run } });
+    await endRunWith(stores, domain, run);
     await purgeAll(stores.table, stores.content);
   });
 

@@ -1,3 +1,4 @@
+import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAsset } from '../../../shared/assets/create-asset.ts';
 import { receiveUpload } from '../../../shared/assets/receive-upload.ts';
@@ -16,7 +17,16 @@ import { userKeys } from '../../../shared/table/keys.ts';
 import { queryPartition } from '../../../shared/table/table.ts';
 import { readTodo } from '../../../shared/todo/read-todo.ts';
 import { aDatasetOfBob, anApproval, aSharedComputation, digestOf } from '../../support/approvals.ts';
-import { aComputation, aKey, allowed, byAlice, startStores, type Stores, noKey } from '../../support/builders-store.ts';
+import {
+  aComputation,
+  aKey,
+  allowed,
+  aReadyComputation,
+  byAlice,
+  startStores,
+  type Stores,
+  noKey,
+} from '../../support/builders-store.ts';
 
 let stores: Stores;
 beforeAll(async () => {
@@ -27,6 +37,7 @@ afterAll(() => stores.stop());
 let domains = 0;
 const newDomain = () => `d${++domains}`;
 const todoOf = (domain: string, user: string) => readTodo(stores.table, domain, user, byAlice.now);
+const aPublicKey = 'MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=';
 const nothing = { approvals: [], keys: [], content: [] };
 
 function update(domain: string, id: string, change: { owner?: string; approval?: 'all' | 'all_signed'; consumers?: string[] }) {
@@ -104,12 +115,28 @@ describe('readTodo', () => {
     expect([await keys('bob'), await keys('carol')]).toEqual([open, open]);
     await update(domain, id, { consumers: [] });
     expect(await keys('carol')).toEqual([]);
-    const user_key = 'MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=';
-    const given = { file_name: 'a.csv', asset_type: 'dataset' as const, description: '', mime_type: '', user_key };
+    const given = { file_name: 'a.csv', asset_type: 'dataset' as const, description: '', mime_type: '', user_key: aPublicKey };
     await updateAsset(stores.table, stores.content, { domain, id: dataset, given, ...byAlice, by: 'bob' });
     expect(await keys('bob')).toEqual([]);
     await update(domain, id, { approval: 'all_signed' });
     expect(await keys('bob')).toEqual(open);
+  });
+
+  it('names an approval that takes a signature only after the key that signs it is there', async () => {
+    const domain = newDomain();
+    const { id } = await aReadyComputation(stores, domain);
+    const computation_id = id;
+    const dataset = await aDatasetOfBob(stores, domain, 'iris.csv');
+    const given = { file_name: 'iris.csv', asset_type: 'dataset' as const, description: '', mime_type: '', user_key: aPublicKey };
+    await updateAsset(stores.table, stores.content, { domain, id: dataset, given, ...byAlice, by: 'bob' });
+    await linkAsset(stores.table, { domain, assetId: dataset, computationId: id, ...byAlice });
+    expect(await todoOf(domain, 'bob')).toMatchObject({ approvals: [{ computation_id }], keys: [] });
+    await update(domain, id, { approval: 'all_signed' });
+    expect(await todoOf(domain, 'bob')).toMatchObject({ approvals: [], keys: [{ computation_id }] });
+    await aKey(stores.table, domain, id, 'bob');
+    expect(await todoOf(domain, 'bob')).toMatchObject({ approvals: [{ computation_id }], keys: [] });
+    await anApproval(stores, domain, id); // without a signature it does not count
+    expect((await todoOf(domain, 'bob')).approvals).toMatchObject([{ computation_id }]);
   });
 
   it('follows the owner', async () => {
@@ -158,9 +185,10 @@ describe('readTodo', () => {
     }
   });
 
-  it('names the newest computations first, up to 100, at a cost that more of them do not raise', async () => {
+  it('names the newest computations first, up to 100, and an approval of an older one', async () => {
     const domain = newDomain();
-    const fields = { description: '', owner: 'erin', approval: 'none' as const };
+    const { id } = await aSharedComputation(stores, domain);
+    const fields = { description: '', owner: 'bob', approval: 'none' as const };
     const create = async (index: number) =>
       createComputation(stores.table, {
         domain,
@@ -168,11 +196,29 @@ describe('readTodo', () => {
         agent_config: defaultAgentConfig,
         seal: noKey,
         consumers: [],
-        by: 'erin',
+        by: 'bob',
         now: byAlice.now,
       });
     for (let index = 0; index < 103; index++) await create(index);
-    const { keys } = await todoOf(domain, 'erin');
+    const { approvals, keys } = await todoOf(domain, 'bob');
     expect(keys.map(({ name }) => name)).toEqual(Array.from({ length: 100 }, (_, index) => `computation ${102 - index}`));
+    expect(approvals).toMatchObject([{ computation_id: id }]);
+  });
+
+  it('examines up to 1,000 computations of the user', async () => {
+    const domain = newDomain();
+    const { id } = await aSharedComputation(stores, domain);
+    const newer = (count: number, from: number) =>
+      Array.from({ length: count }, (_, index) => userKeys.owner(domain, 'bob', 1_000 + from + index));
+    const takePartIn = async (keys: ReturnType<typeof newer>) => {
+      for (let from = 0; from < keys.length; from += 25) {
+        const puts = keys.slice(from, from + 25).map((Item) => ({ PutRequest: { Item } }));
+        await stores.table.document.send(new BatchWriteCommand({ RequestItems: { [stores.table.name]: puts } }));
+      }
+    };
+    await takePartIn(newer(999, 0)); // of deleted computations, which wait for nothing
+    expect((await todoOf(domain, 'bob')).approvals).toMatchObject([{ computation_id: id }]);
+    await takePartIn(newer(1, 999));
+    expect(await todoOf(domain, 'bob')).toEqual(nothing);
   });
 });

@@ -1,0 +1,53 @@
+import { fails, note, type Finding } from './finding.ts';
+import { nameOf, type ChainedEvent } from './statement.ts';
+
+/** A page of the journal as the API returns it, or a list of events without the rest. */
+export interface Page {
+  events: unknown[];
+  limit?: unknown;
+  offset?: unknown;
+  total?: unknown;
+}
+
+/**
+ * Checks that pages have as many events as they say. Only of pages that are newest first: a page of `after` does not say how many
+ * events come after it.
+ */
+export function checkCounts(pages: Page[], isNewestFirst: boolean): Finding[] {
+  if (!isNewestFirst) return [];
+  return pages.flatMap(({ events: { length }, limit, offset, total }) => {
+    if (!isCount(limit) || !isCount(offset) || !isCount(total)) return [];
+    const expected = Math.max(0, Math.min(limit, total - offset));
+    if (length === expected) return [];
+    const what = `The page at offset ${offset} has ${length} events, but says that it has ${expected}`;
+    return [fails(length < expected ? `${what}: an event is missing.` : `${what}: an event was added.`)];
+  });
+}
+
+/**
+ * Finds that events before the first given one are missing. Each journal begins with the event `created`, and the hash of each later
+ * event covers that of the one before it.
+ * @param events oldest first
+ */
+export function checkBeginning(events: ChainedEvent[], pages: Page[], isNewestFirst: boolean): Finding[] {
+  const [first] = events;
+  if (!first || (first.event_type === 'created' && (first.previous_hash ?? '') === '')) return [];
+  const sentence = `The events before ${nameOf(first)} are missing, so they were not checked`;
+  return [
+    saysWhole(pages, isNewestFirst)
+      ? fails(`${sentence}, although the pages say that they reach the beginning of the journal.`)
+      : note(`${sentence}.`),
+  ];
+}
+
+/** Whether the counts in the pages leave no room for events before the first one. */
+function saysWhole(pages: Page[], isNewestFirst: boolean): boolean {
+  const last = pages.at(-1);
+  if (!isCount(last?.total)) return false;
+  const before = isNewestFirst ? last.offset : pages.reduce((sum, { events }) => sum + events.length, -last.events.length);
+  return isCount(before) && before + last.events.length >= last.total;
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
