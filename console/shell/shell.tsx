@@ -32,7 +32,7 @@ export function Shell({ session }: { session: Session }) {
           roles={session.roles[domain ?? ''] ?? []}
           domain={domain}
           domains={domains}
-          signOut={() => session.signOut()}
+          signOut={() => void session.signOut()}
         />
       </div>
       <FrameProvider value={frame}>
@@ -67,7 +67,7 @@ function useDomainContext(session: Session, domains: string[], domain: string | 
     const client = createClient({
       baseUrl: session.api,
       domain,
-      token: ({ refused }) => (refused === undefined ? session.token() : session.signInAgain()),
+      token: session.token,
       retry: { attempts: 3 },
     });
     return { domain, me: meIn(session.user, session.roles[domain] ?? []), client };
