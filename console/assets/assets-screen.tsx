@@ -6,6 +6,7 @@ import { permissions } from '../access/permissions.ts';
 import { ChoiceFilter, FilterBar } from '../lists/filter-bar.tsx';
 import { type Column, PagedTable } from '../lists/paged-table.tsx';
 import { usePage } from '../lists/use-page.ts';
+import { refreshSeconds } from '../loading/refresh-seconds.ts';
 import { useAddress } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
 import { useDomain } from '../shell/console-context.ts';
@@ -22,7 +23,7 @@ export function AssetsScreen() {
   const { domain, me } = useDomain();
   const { query } = useAddress();
   const asset_type = assetTypeOptions.find(({ value }) => value === query.get('type'))?.value;
-  const page = usePage('listAssets', { asset_type }, { everySeconds: 30 });
+  const page = usePage('listAssets', { asset_type }, { everySeconds: refreshSeconds.assets });
   const columns: Column<Row>[] = [
     {
       id: 'file',

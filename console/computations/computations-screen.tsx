@@ -6,6 +6,7 @@ import { permissions } from '../access/permissions.ts';
 import { ChoiceFilter, FilterBar, TextFilter } from '../lists/filter-bar.tsx';
 import { type Column, PagedTable } from '../lists/paged-table.tsx';
 import { usePage } from '../lists/use-page.ts';
+import { refreshSeconds } from '../loading/refresh-seconds.ts';
 import { useAddress } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
 import { useDomain } from '../shell/console-context.ts';
@@ -15,15 +16,13 @@ import { Status, statusOptions } from '../show/status.tsx';
 
 type Row = Schemas['ComputationRow'];
 
-const refreshSeconds = 30;
-
 /** The computations of the domain. */
 export function ComputationsScreen() {
   const { domain, me } = useDomain();
   const { query } = useAddress();
   const status = statusOptions.find(({ value }) => value === query.get('status'))?.value;
   const owner = query.get('owner') ?? undefined;
-  const page = usePage('listComputations', { status, owner }, { everySeconds: refreshSeconds });
+  const page = usePage('listComputations', { status, owner }, { everySeconds: refreshSeconds.computations });
   const columns: Column<Row>[] = [
     {
       id: 'name',

@@ -8,6 +8,7 @@ import { type Schemas, ServiceProblem } from '../../client/index.ts';
 import { permissions } from '../access/permissions.ts';
 import { LoadedView } from '../loading/loaded-view.tsx';
 import { useAction } from '../loading/use-action.ts';
+import { refreshSeconds } from '../loading/refresh-seconds.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { wholeAnswer } from '../loading/whole-answer.ts';
 import { navigate } from '../routing/navigation.ts';
@@ -25,8 +26,6 @@ interface Read {
   etag: string | undefined;
 }
 
-const refreshSeconds = 10;
-
 /** One CVM: whether it is there, and what is registered of it. */
 export function CvmScreen({ cvm }: { cvm: string }) {
   const { client, domain, me } = useDomain();
@@ -42,7 +41,7 @@ export function CvmScreen({ cvm }: { cvm: string }) {
         throw error;
       }
     },
-    { everySeconds: refreshSeconds },
+    { everySeconds: refreshSeconds.cvm },
   );
   const isRegistered = loaded.value != null;
   const close = () => setAsked(undefined);

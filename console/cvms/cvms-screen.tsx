@@ -5,6 +5,7 @@ import type { Schemas } from '../../client/index.ts';
 import { permissions } from '../access/permissions.ts';
 import { type Column, PagedTable } from '../lists/paged-table.tsx';
 import { usePage } from '../lists/use-page.ts';
+import { refreshSeconds } from '../loading/refresh-seconds.ts';
 import { navigate, useAddress } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
 import { useDomain } from '../shell/console-context.ts';
@@ -15,14 +16,12 @@ import { RegisterCvm } from './register-cvm.tsx';
 
 type Cvm = Schemas['Cvm'];
 
-const refreshSeconds = 15;
-
 /** The registered CVMs, and whether each is there. */
 export function CvmsScreen() {
   const { domain, me } = useDomain();
   const { query } = useAddress();
   const [isRegistering, setRegistering] = useState(false);
-  const page = usePage('listCvms', {}, { everySeconds: refreshSeconds });
+  const page = usePage('listCvms', {}, { everySeconds: refreshSeconds.cvms });
   const columns: Column<Cvm>[] = [
     {
       id: 'cvm',

@@ -3,6 +3,7 @@ import type { Schemas } from '../../client/index.ts';
 import { ChoiceFilter, FilterBar } from '../lists/filter-bar.tsx';
 import { type Column, PagedTable } from '../lists/paged-table.tsx';
 import { usePage } from '../lists/use-page.ts';
+import { refreshSeconds } from '../loading/refresh-seconds.ts';
 import { useAddress } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
 import { useDomain } from '../shell/console-context.ts';
@@ -19,7 +20,7 @@ export function RunsTable({ computation }: { computation?: string }) {
   const { domain } = useDomain();
   const { query } = useAddress();
   const status = runStatuses.find((known) => known === query.get('status'));
-  const page = usePage('listRuns', { status, computation_id: computation }, { everySeconds: 15 });
+  const page = usePage('listRuns', { status, computation_id: computation }, { everySeconds: refreshSeconds.runs });
   const columns: Column<Run>[] = [
     {
       id: 'started',
