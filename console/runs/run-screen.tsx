@@ -3,7 +3,6 @@ import Container from '@cloudscape-design/components/container';
 import Header from '@cloudscape-design/components/header';
 import KeyValuePairs from '@cloudscape-design/components/key-value-pairs';
 import Link from '@cloudscape-design/components/link';
-import SpaceBetween from '@cloudscape-design/components/space-between';
 import Tabs from '@cloudscape-design/components/tabs';
 import { useState } from 'react';
 import type { Schemas } from '../../client/index.ts';
@@ -132,15 +131,7 @@ function RunSummary({ run }: { run: Schemas['Run'] }) {
   const { domain } = useDomain();
   const { id, status, cvm_id, started_at, ended_at, started_by, manifest_digest } = run;
   return (
-    <Container
-      header={
-        <Header variant="h2">
-          <SpaceBetween direction="horizontal" size="s">
-            Summary
-          </SpaceBetween>
-        </Header>
-      }
-    >
+    <Container header={<Header variant="h2">Summary</Header>}>
       <KeyValuePairs
         columns={4}
         items={[

@@ -41,7 +41,15 @@ export function Shell({ session }: { session: Session }) {
             headerSelector="#top-bar"
             toolsHide
             navigationHide={!context}
-            navigation={context && place && <SideBar place={place} />}
+            navigation={
+              context &&
+              place && (
+                // The layout may render it once more after the user has left the domain.
+                <DomainProvider value={context}>
+                  <SideBar place={place} />
+                </DomainProvider>
+              )
+            }
             navigationOpen={isNavigationOpen}
             onNavigationChange={({ detail }) => setNavigationOpen(detail.open)}
             breadcrumbs={<div ref={setBreadcrumbs} />}
