@@ -130,8 +130,3 @@ interface Violation {
   id: string;
   nodes: { html: string }[];
 }
-
-/** Goes to an address of the console without loading the console anew. */
-export async function goWithin(page: Page, path: string): Promise<void> {
-  await page.evaluate(`history.pushState(null, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate'))`);
-}

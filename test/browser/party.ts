@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
-import { type ConsoleWorld, goWithin, type Identity, signIn, type TabOptions } from './console-world.ts';
+import { type ConsoleWorld, type Identity, signIn, type TabOptions } from './console-world.ts';
+import { goWithin } from './go-within.ts';
 import { publicKey } from './seed.ts';
 
 const demoData = new URL('../../demo/data/', import.meta.url);

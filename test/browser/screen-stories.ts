@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { type ConsoleWorld, goWithin, type TabOptions, violationsOn } from './console-world.ts';
+import { type ConsoleWorld, type TabOptions, violationsOn } from './console-world.ts';
+import { goWithin } from './go-within.ts';
 import { enter } from './party.ts';
 import { clientOf, readyComputation } from './seed.ts';
 
