@@ -11,8 +11,8 @@ import { useAddress } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
 import { useDomain } from '../shell/console-context.ts';
 import { ScreenFrame } from '../shell/screen-frame.tsx';
-import { momentText } from '../show/moment.ts';
 import { sizeText } from '../show/size-text.ts';
+import { Ago } from '../show/time.tsx';
 import { AssetState } from './asset-state.tsx';
 import { assetTypeOptions, assetTypeText } from './asset-texts.ts';
 
@@ -35,7 +35,7 @@ export function AssetsScreen() {
     { id: 'state', header: 'Content', minWidth: 120, cell: ({ state }) => <AssetState state={state} /> },
     { id: 'size', header: 'Size', isSecondary: true, cell: ({ size }) => sizeText(size) },
     { id: 'creator', header: 'Creator', isSecondary: true, cell: ({ created_by }) => created_by },
-    { id: 'created', header: 'Created', isSecondary: true, cell: ({ created_at }) => momentText(created_at) },
+    { id: 'created', header: 'Created', isSecondary: true, cell: ({ created_at }) => <Ago at={created_at} /> },
   ];
   const upload = permissions.createAnyAsset(me) && (
     <Button variant="primary" href={addressOf({ screen: 'new-asset', domain })}>

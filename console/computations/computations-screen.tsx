@@ -13,6 +13,7 @@ import { useDomain } from '../shell/console-context.ts';
 import { ScreenFrame } from '../shell/screen-frame.tsx';
 import { momentText } from '../show/moment.ts';
 import { Status, statusOptions } from '../show/status.tsx';
+import { Ago } from '../show/time.tsx';
 
 type Row = Schemas['ComputationRow'];
 
@@ -33,7 +34,7 @@ export function ComputationsScreen() {
     { id: 'status', header: 'Status', minWidth: 120, cell: ({ status: of }) => <Status status={of} /> },
     { id: 'owner', header: 'Owner', cell: ({ owner: of }) => of },
     { id: 'created', header: 'Created', isSecondary: true, cell: ({ created_at }) => momentText(created_at) },
-    { id: 'updated', header: 'Updated', isSecondary: true, cell: ({ updated_at }) => momentText(updated_at) },
+    { id: 'updated', header: 'Updated', isSecondary: true, cell: ({ updated_at }) => <Ago at={updated_at} /> },
   ];
   const create = permissions.createComputation(me) && (
     <Button variant="primary" href={addressOf({ screen: 'new-computation', domain })}>

@@ -68,6 +68,7 @@ export function PartiesPanel({ overview, reload }: Props) {
           {
             id: 'owes',
             header: 'Still owes',
+            minWidth: 130,
             cell: ({ owes }) =>
               owes.length === 0 ? (
                 <StatusIndicator type="success">Nothing</StatusIndicator>
@@ -85,7 +86,7 @@ export function PartiesPanel({ overview, reload }: Props) {
         footer={
           others.length > 0 && (
             <Alert type="warning" header="Also missing">
-              <Box variant="span">{others.join('. ')}.</Box>
+              <Box variant="span">{others.map(withoutMissing).join('. ')}.</Box>
             </Alert>
           )
         }
@@ -102,6 +103,12 @@ export function PartiesPanel({ overview, reload }: Props) {
       )}
     </>
   );
+}
+
+/** The heading says already that it is missing. */
+function withoutMissing(sentence: string): string {
+  const text = sentence.replace(/^Missing /, '');
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function partsText({ parts }: Pick<Party, 'parts'>): string {

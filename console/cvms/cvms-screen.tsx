@@ -10,7 +10,7 @@ import { navigate, useAddress } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
 import { useDomain } from '../shell/console-context.ts';
 import { ScreenFrame } from '../shell/screen-frame.tsx';
-import { momentText } from '../show/moment.ts';
+import { Ago } from '../show/time.tsx';
 import { Fit, Presence } from './presence.tsx';
 import { RegisterCvm } from './register-cvm.tsx';
 
@@ -36,7 +36,7 @@ export function CvmsScreen() {
       id: 'seen',
       header: 'Last seen',
       isSecondary: true,
-      cell: ({ presence: { last_seen_at } }) => (last_seen_at === null ? 'Never' : momentText(last_seen_at)),
+      cell: ({ presence: { last_seen_at } }) => (last_seen_at === null ? 'Never' : <Ago at={last_seen_at} />),
     },
   ];
   return (

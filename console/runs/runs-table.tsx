@@ -26,6 +26,7 @@ export function RunsTable({ computation }: { computation?: string }) {
       id: 'started',
       header: 'Started',
       isRowHeader: true,
+      minWidth: 125,
       cell: ({ id: run, computation_id: id, started_at }) => (
         <Link href={addressOf({ screen: 'run', domain, id, run })}>{momentText(started_at)}</Link>
       ),
