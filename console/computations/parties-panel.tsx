@@ -86,7 +86,7 @@ export function PartiesPanel({ overview, reload }: Props) {
         footer={
           others.length > 0 && (
             <Alert type="warning" header="Also missing">
-              <Box variant="span">{others.map(withoutMissing).join('. ')}.</Box>
+              <Box variant="span">{others.map(neededText).join('. ')}.</Box>
             </Alert>
           )
         }
@@ -105,10 +105,9 @@ export function PartiesPanel({ overview, reload }: Props) {
   );
 }
 
-/** The heading says already that it is missing. */
-function withoutMissing(sentence: string): string {
-  const text = sentence.replace(/^Missing /, '');
-  return text.charAt(0).toUpperCase() + text.slice(1);
+/** Returns what to do about something that no party in particular owes. */
+function neededText(sentence: string): string {
+  return sentence === 'Missing algorithm' ? 'An algorithm: link one under Inputs' : sentence;
 }
 
 function partsText({ parts }: Pick<Party, 'parts'>): string {
