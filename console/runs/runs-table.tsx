@@ -73,7 +73,11 @@ export function RunsTable({ computation }: { computation?: string }) {
           />
         </FilterBar>
       }
-      empty={computation === undefined ? 'Nobody has started a run yet. Start one on the page of a computation.' : 'The computation was never run.'}
+      empty={
+        computation === undefined
+          ? 'Nobody has started a run yet. Start one on the page of a computation.'
+          : 'The computation was never run.'
+      }
     />
   );
 }
