@@ -1,8 +1,10 @@
 import { pause } from './pause.ts';
 import { problemOf, ServiceProblem } from './service-problem.ts';
 
-/** A token, or a function that returns one for each attempt. `refused` is a token that the service has just refused. */
-export type Token = string | ((request: { refused?: string; signal: AbortSignal }) => Promise<string>);
+/** Returns a token for each attempt. `refused` is a token that the service has just refused. */
+export type TokenSource = (request: { refused?: string; signal: AbortSignal }) => Promise<string>;
+
+export type Token = string | TokenSource;
 
 export interface RetryOptions {
   /** How often a request is sent at most. Default 6. */

@@ -1,4 +1,4 @@
-import type { Token } from '../retrying-fetch.ts';
+import type { TokenSource } from '../retrying-fetch.ts';
 
 interface Expiring {
   access_token: string;
@@ -17,7 +17,7 @@ const reserveInSeconds = 30;
 export function keptToken<Kept extends Expiring>(
   renew: (previous: Kept | undefined) => Promise<Kept>,
   first?: Kept,
-): Exclude<Token, string> {
+): TokenSource {
   let kept = first;
   let renewing: Promise<Kept> | undefined;
   return async ({ refused }) => {

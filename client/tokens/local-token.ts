@@ -1,4 +1,4 @@
-import type { Token } from '../retrying-fetch.ts';
+import type { TokenSource } from '../retrying-fetch.ts';
 import { ServiceProblem } from '../service-problem.ts';
 import { keptToken } from './kept-token.ts';
 
@@ -43,7 +43,7 @@ export async function issueLocalToken(options: LocalTokenOptions): Promise<strin
 }
 
 /** Returns the tokens of a user of `npm start`, for `createClient`. */
-export function localToken(options: LocalTokenOptions): Token {
+export function localToken(options: LocalTokenOptions): TokenSource {
   const lifetime = options.expiresInSeconds ?? 12 * 60 * 60;
   return keptToken(async () => ({
     access_token: await issueLocalToken(options),

@@ -1,5 +1,5 @@
 import { processRefreshTokenResponse, refreshTokenGrantRequest } from 'oauth4webapi';
-import type { Token } from '../retrying-fetch.ts';
+import type { TokenSource } from '../retrying-fetch.ts';
 import { ServiceProblem } from '../service-problem.ts';
 import { type IssuerOptions, openIssuer } from './issuer.ts';
 import { keptToken } from './kept-token.ts';
@@ -34,7 +34,7 @@ export function signedIn(
   given: IssuerOptions,
   tokens: TokenSet,
   onRefreshed: (tokens: TokenSet) => void | Promise<void> = () => undefined,
-): Token {
+): TokenSource {
   return keptToken<TokenSet>(async (previous = tokens) => {
     const refreshed = await refreshTokens(given, previous);
     await onRefreshed(refreshed);

@@ -101,7 +101,13 @@ export function ApprovalsPanel({ overview, reload }: Props) {
                 : '-',
           },
         ]}
-        empty={<Box textAlign="center">A run needs nobody's approval, and none was given.</Box>}
+        empty={
+          <Box textAlign="center">
+            {computation.approval === 'none'
+              ? "A run needs nobody's approval, and none was given."
+              : 'Whose approval a run needs is known once assets are linked and keys uploaded.'}
+          </Box>
+        }
       />
       {isApproving && (
         <Approve

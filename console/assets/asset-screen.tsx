@@ -13,8 +13,8 @@ import { useLoaded } from '../loading/use-loaded.ts';
 import { useDomain } from '../shell/console-context.ts';
 import { ScreenFrame } from '../shell/screen-frame.tsx';
 import { Hash } from '../show/hash.tsx';
-import { momentText } from '../show/moment.ts';
 import { sizeText } from '../show/size-text.ts';
+import { Moment } from '../show/time.tsx';
 import { aboveAsset } from './above-asset.ts';
 import { AssetState } from './asset-state.tsx';
 import { assetTypeText } from './asset-texts.ts';
@@ -84,8 +84,8 @@ function AssetSummary({ found: { asset } }: { found: LoadedAsset }) {
             { label: 'Creator', value: isMine ? `${asset.created_by} (you)` : asset.created_by },
             { label: 'Use', value: asset.use === 'approval' ? "With the creator's approval" : 'Open' },
             { label: 'Content for', value: asset.content_access === 'domain' ? 'Every member' : 'Its creator only' },
-            { label: 'Created', value: momentText(asset.created_at) },
-            { label: 'Updated', value: momentText(asset.updated_at) },
+            { label: 'Created', value: <Moment at={asset.created_at} /> },
+            { label: 'Updated', value: <Moment at={asset.updated_at} /> },
             { label: 'Identifier', value: <Hash value={asset.id} what="identifier" /> },
           ]}
         />
@@ -114,7 +114,7 @@ function ContentReads({ reads }: { reads: { user: string; read_at: string }[] })
         items={reads}
         columnDefinitions={[
           { id: 'user', header: 'User', isRowHeader: true, cell: ({ user }) => user },
-          { id: 'at', header: 'Read', cell: ({ read_at }) => momentText(read_at) },
+          { id: 'at', header: 'Read', cell: ({ read_at }) => <Moment at={read_at} /> },
         ]}
         empty={<Box textAlign="center">Nobody else has read it.</Box>}
       />

@@ -6,12 +6,13 @@ import { permissions } from '../access/permissions.ts';
 import { ChoiceFilter, FilterBar } from '../lists/filter-bar.tsx';
 import { type Column, PagedTable } from '../lists/paged-table.tsx';
 import { usePage } from '../lists/use-page.ts';
+import { refreshSeconds } from '../loading/refresh-seconds.ts';
 import { useAddress } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
 import { useDomain } from '../shell/console-context.ts';
 import { ScreenFrame } from '../shell/screen-frame.tsx';
-import { momentText } from '../show/moment.ts';
 import { sizeText } from '../show/size-text.ts';
+import { Ago } from '../show/time.tsx';
 import { AssetState } from './asset-state.tsx';
 import { assetTypeOptions, assetTypeText } from './asset-texts.ts';
 
@@ -22,7 +23,7 @@ export function AssetsScreen() {
   const { domain, me } = useDomain();
   const { query } = useAddress();
   const asset_type = assetTypeOptions.find(({ value }) => value === query.get('type'))?.value;
-  const page = usePage('listAssets', { asset_type }, { everySeconds: 30 });
+  const page = usePage('listAssets', { asset_type }, { everySeconds: refreshSeconds.assets });
   const columns: Column<Row>[] = [
     {
       id: 'file',
@@ -34,7 +35,7 @@ export function AssetsScreen() {
     { id: 'state', header: 'Content', minWidth: 120, cell: ({ state }) => <AssetState state={state} /> },
     { id: 'size', header: 'Size', isSecondary: true, cell: ({ size }) => sizeText(size) },
     { id: 'creator', header: 'Creator', isSecondary: true, cell: ({ created_by }) => created_by },
-    { id: 'created', header: 'Created', isSecondary: true, cell: ({ created_at }) => momentText(created_at) },
+    { id: 'created', header: 'Created', isSecondary: true, cell: ({ created_at }) => <Ago at={created_at} /> },
   ];
   const upload = permissions.createAnyAsset(me) && (
     <Button variant="primary" href={addressOf({ screen: 'new-asset', domain })}>

@@ -6,6 +6,7 @@ import { useState } from 'react';
 import { permissions } from '../access/permissions.ts';
 import { EventsTable } from '../events/events-table.tsx';
 import { LoadedView } from '../loading/loaded-view.tsx';
+import { refreshSeconds } from '../loading/refresh-seconds.ts';
 import { type Loaded, useLoaded } from '../loading/use-loaded.ts';
 import { ManifestTab } from '../manifest/manifest-tab.tsx';
 import { navigate, useAddress } from '../routing/navigation.ts';
@@ -20,13 +21,11 @@ import { loadOverview, type Overview } from './load-overview.ts';
 import { OverviewTab } from './overview-tab.tsx';
 import { StartRun } from './start-run.tsx';
 
-const refreshSeconds = 30;
-
 /** One computation: who takes part, what a run still needs, its manifest, its runs and its events. */
 export function ComputationScreen({ id }: { id: string }) {
   const { domain, client, me } = useDomain();
   const [asked, setAsked] = useState<'start' | 'delete'>();
-  const loaded = useLoaded(id, (signal) => loadOverview(client, id, signal), { everySeconds: refreshSeconds });
+  const loaded = useLoaded(id, (signal) => loadOverview(client, id, signal), { everySeconds: refreshSeconds.computation });
   const computation = loaded.value?.computation;
   const isActive = computation?.status === 'running' || computation?.status === 'stopping';
   const close = () => setAsked(undefined);

@@ -6,16 +6,16 @@ import { permissions } from '../access/permissions.ts';
 import { ChoiceFilter, FilterBar, TextFilter } from '../lists/filter-bar.tsx';
 import { type Column, PagedTable } from '../lists/paged-table.tsx';
 import { usePage } from '../lists/use-page.ts';
+import { refreshSeconds } from '../loading/refresh-seconds.ts';
 import { useAddress } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
 import { useDomain } from '../shell/console-context.ts';
 import { ScreenFrame } from '../shell/screen-frame.tsx';
 import { momentText } from '../show/moment.ts';
 import { Status, statusOptions } from '../show/status.tsx';
+import { Ago } from '../show/time.tsx';
 
 type Row = Schemas['ComputationRow'];
-
-const refreshSeconds = 30;
 
 /** The computations of the domain. */
 export function ComputationsScreen() {
@@ -23,7 +23,7 @@ export function ComputationsScreen() {
   const { query } = useAddress();
   const status = statusOptions.find(({ value }) => value === query.get('status'))?.value;
   const owner = query.get('owner') ?? undefined;
-  const page = usePage('listComputations', { status, owner }, { everySeconds: refreshSeconds });
+  const page = usePage('listComputations', { status, owner }, { everySeconds: refreshSeconds.computations });
   const columns: Column<Row>[] = [
     {
       id: 'name',
@@ -34,7 +34,7 @@ export function ComputationsScreen() {
     { id: 'status', header: 'Status', minWidth: 120, cell: ({ status: of }) => <Status status={of} /> },
     { id: 'owner', header: 'Owner', cell: ({ owner: of }) => of },
     { id: 'created', header: 'Created', isSecondary: true, cell: ({ created_at }) => momentText(created_at) },
-    { id: 'updated', header: 'Updated', isSecondary: true, cell: ({ updated_at }) => momentText(updated_at) },
+    { id: 'updated', header: 'Updated', isSecondary: true, cell: ({ updated_at }) => <Ago at={updated_at} /> },
   ];
   const create = permissions.createComputation(me) && (
     <Button variant="primary" href={addressOf({ screen: 'new-computation', domain })}>

@@ -2,6 +2,7 @@ import Box from '@cloudscape-design/components/box';
 import Button from '@cloudscape-design/components/button';
 import Header from '@cloudscape-design/components/header';
 import Link from '@cloudscape-design/components/link';
+import SpaceBetween from '@cloudscape-design/components/space-between';
 import StatusIndicator from '@cloudscape-design/components/status-indicator';
 import Table from '@cloudscape-design/components/table';
 import { useState } from 'react';
@@ -107,7 +108,14 @@ export function InputsPanel({ overview, reload }: Props) {
               ),
           },
         ]}
-        empty={<Box textAlign="center">No assets are linked. A run needs one algorithm.</Box>}
+        empty={
+          <SpaceBetween size="s" alignItems="center">
+            <span>No assets are linked. A run needs one algorithm.</span>
+            {permissions.createAnyAsset(me) && (
+              <Button href={addressOf({ screen: 'new-asset', domain }, { computation: computation.id })}>Upload asset</Button>
+            )}
+          </SpaceBetween>
+        }
       />
       {isLinking && <LinkAsset overview={overview} onClose={() => setLinking(false)} onLinked={done} />}
       {unlinked && (

@@ -68,6 +68,7 @@ export function PartiesPanel({ overview, reload }: Props) {
           {
             id: 'owes',
             header: 'Still owes',
+            minWidth: 130,
             cell: ({ owes }) =>
               owes.length === 0 ? (
                 <StatusIndicator type="success">Nothing</StatusIndicator>
@@ -85,7 +86,7 @@ export function PartiesPanel({ overview, reload }: Props) {
         footer={
           others.length > 0 && (
             <Alert type="warning" header="Also missing">
-              <Box variant="span">{others.join('. ')}.</Box>
+              <Box variant="span">{others.map(neededText).join('. ')}.</Box>
             </Alert>
           )
         }
@@ -102,6 +103,11 @@ export function PartiesPanel({ overview, reload }: Props) {
       )}
     </>
   );
+}
+
+/** Returns what to do about something that no party in particular owes. */
+function neededText(sentence: string): string {
+  return sentence === 'Missing algorithm' ? 'An algorithm: link one under Inputs' : sentence;
 }
 
 function partsText({ parts }: Pick<Party, 'parts'>): string {

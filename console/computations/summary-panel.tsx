@@ -7,6 +7,7 @@ import { useDomain } from '../shell/console-context.ts';
 import { Hash } from '../show/hash.tsx';
 import { momentText } from '../show/moment.ts';
 import { Status } from '../show/status.tsx';
+import { Moment } from '../show/time.tsx';
 import { approvalTexts } from './approval-texts.ts';
 import type { Overview } from './load-overview.ts';
 
@@ -31,8 +32,8 @@ export function SummaryPanel({ overview: { computation } }: { overview: Overview
           { label: 'Identifier', value: <Hash value={id} what="identifier" isWhole /> },
           { label: 'Approval', value: approvalTexts[approval] },
           { label: 'Result consumers', value: consumers.length > 0 ? consumers.join(', ') : 'Whoever has the role' },
-          { label: 'Created', value: momentText(created_at) },
-          { label: 'Updated', value: momentText(updated_at) },
+          { label: 'Created', value: <Moment at={created_at} /> },
+          { label: 'Updated', value: <Moment at={updated_at} /> },
         ]}
       />
     </Container>

@@ -8,6 +8,7 @@ import { type Schemas, ServiceProblem } from '../../client/index.ts';
 import { permissions } from '../access/permissions.ts';
 import { LoadedView } from '../loading/loaded-view.tsx';
 import { useAction } from '../loading/use-action.ts';
+import { refreshSeconds } from '../loading/refresh-seconds.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { wholeAnswer } from '../loading/whole-answer.ts';
 import { navigate } from '../routing/navigation.ts';
@@ -16,7 +17,7 @@ import { ConfirmModal } from '../shell/confirm-modal.tsx';
 import { useDomain, useFrame } from '../shell/console-context.ts';
 import { ScreenFrame } from '../shell/screen-frame.tsx';
 import { Hash } from '../show/hash.tsx';
-import { momentText } from '../show/moment.ts';
+import { Moment } from '../show/time.tsx';
 import { Fit, Presence } from './presence.tsx';
 import { RegisterCvm } from './register-cvm.tsx';
 
@@ -24,8 +25,6 @@ interface Read {
   cvm: Schemas['Cvm'];
   etag: string | undefined;
 }
-
-const refreshSeconds = 10;
 
 /** One CVM: whether it is there, and what is registered of it. */
 export function CvmScreen({ cvm }: { cvm: string }) {
@@ -42,7 +41,7 @@ export function CvmScreen({ cvm }: { cvm: string }) {
         throw error;
       }
     },
-    { everySeconds: refreshSeconds },
+    { everySeconds: refreshSeconds.cvm },
   );
   const isRegistered = loaded.value != null;
   const close = () => setAsked(undefined);
@@ -101,7 +100,7 @@ function CvmSummary({ cvm: { presence, certificate_fingerprint, created_at, upda
             { label: 'Presence', value: <Presence presence={presence} /> },
             { label: 'Fitness', value: <Fit presence={presence} /> },
             { label: 'Agent', value: presence.agent_state ?? 'Not reported' },
-            { label: 'Last seen', value: presence.last_seen_at === null ? 'Never' : momentText(presence.last_seen_at) },
+            { label: 'Last seen', value: presence.last_seen_at === null ? 'Never' : <Moment at={presence.last_seen_at} /> },
           ]}
         />
       </Container>
@@ -113,8 +112,8 @@ function CvmSummary({ cvm: { presence, certificate_fingerprint, created_at, upda
               label: 'Fingerprint of its certificate (SHA-256)',
               value: <Hash value={certificate_fingerprint} what="fingerprint" isWhole />,
             },
-            { label: 'Registered', value: momentText(created_at) },
-            { label: 'Updated', value: momentText(updated_at) },
+            { label: 'Registered', value: <Moment at={created_at} /> },
+            { label: 'Updated', value: <Moment at={updated_at} /> },
           ]}
         />
       </Container>

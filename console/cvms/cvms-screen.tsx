@@ -5,24 +5,23 @@ import type { Schemas } from '../../client/index.ts';
 import { permissions } from '../access/permissions.ts';
 import { type Column, PagedTable } from '../lists/paged-table.tsx';
 import { usePage } from '../lists/use-page.ts';
+import { refreshSeconds } from '../loading/refresh-seconds.ts';
 import { navigate, useAddress } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
 import { useDomain } from '../shell/console-context.ts';
 import { ScreenFrame } from '../shell/screen-frame.tsx';
-import { momentText } from '../show/moment.ts';
+import { Ago } from '../show/time.tsx';
 import { Fit, Presence } from './presence.tsx';
 import { RegisterCvm } from './register-cvm.tsx';
 
 type Cvm = Schemas['Cvm'];
-
-const refreshSeconds = 15;
 
 /** The registered CVMs, and whether each is there. */
 export function CvmsScreen() {
   const { domain, me } = useDomain();
   const { query } = useAddress();
   const [isRegistering, setRegistering] = useState(false);
-  const page = usePage('listCvms', {}, { everySeconds: refreshSeconds });
+  const page = usePage('listCvms', {}, { everySeconds: refreshSeconds.cvms });
   const columns: Column<Cvm>[] = [
     {
       id: 'cvm',
@@ -37,7 +36,7 @@ export function CvmsScreen() {
       id: 'seen',
       header: 'Last seen',
       isSecondary: true,
-      cell: ({ presence: { last_seen_at } }) => (last_seen_at === null ? 'Never' : momentText(last_seen_at)),
+      cell: ({ presence: { last_seen_at } }) => (last_seen_at === null ? 'Never' : <Ago at={last_seen_at} />),
     },
   ];
   return (

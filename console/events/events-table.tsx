@@ -4,6 +4,7 @@ import type { Schemas } from '../../client/index.ts';
 import { FilterBar, TextFilter } from '../lists/filter-bar.tsx';
 import { type Column, PagedTable } from '../lists/paged-table.tsx';
 import { usePage } from '../lists/use-page.ts';
+import { refreshSeconds } from '../loading/refresh-seconds.ts';
 import { useAddress } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
 import { useDomain } from '../shell/console-context.ts';
@@ -17,7 +18,7 @@ type Event = Schemas['Event'];
 export function EventsTable({ id }: { id: string }) {
   const { domain } = useDomain();
   const { query } = useAddress();
-  const page = usePage('listEvents', { id, event_type: query.get('type') ?? undefined }, { everySeconds: 15 });
+  const page = usePage('listEvents', { id, event_type: query.get('type') ?? undefined }, { everySeconds: refreshSeconds.events });
   const columns: Column<Event>[] = [
     { id: 'time', header: 'Time', cell: ({ timestamp }) => momentText(timestamp) },
     {

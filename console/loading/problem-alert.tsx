@@ -1,6 +1,7 @@
 import Alert from '@cloudscape-design/components/alert';
 import Box from '@cloudscape-design/components/box';
 import Button from '@cloudscape-design/components/button';
+import { Hash } from '../show/hash.tsx';
 import { problemText } from './problem-text.ts';
 
 interface Props {
@@ -13,7 +14,7 @@ interface Props {
 /** What went wrong, with a way to try again. */
 export function ProblemAlert({ problem, retry, isRetrying = false }: Props) {
   if (problem === undefined) return null;
-  const { title, detail, points, requestId } = problemText(problem);
+  const { title, detail, advice, points, requestId } = problemText(problem);
   return (
     <div role="alert">
       <Alert
@@ -35,9 +36,10 @@ export function ProblemAlert({ problem, retry, isRetrying = false }: Props) {
             ))}
           </ul>
         )}
+        {advice !== undefined && <div>{advice}</div>}
         {requestId !== undefined && (
           <Box variant="small" display="block">
-            Request {requestId}
+            Request <Hash value={requestId} what="identifier of the request" />
           </Box>
         )}
       </Alert>

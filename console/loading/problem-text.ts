@@ -3,6 +3,8 @@ import { ServiceProblem } from '../../client/index.ts';
 export interface ProblemText {
   title: string;
   detail: string;
+  /** What the user does next, where there is something. */
+  advice: string | undefined;
   /** Places and missing items, one sentence each. */
   points: string[];
   requestId: string | undefined;
@@ -22,16 +24,30 @@ const titles: Partial<Record<ServiceProblem['code'], string>> = {
   unreachable: 'The service does not answer',
 };
 
+const tellOperator = 'Try again. If it happens again, send the request below to the operator of the service.';
+
+const advices: Partial<Record<ServiceProblem['code'], string>> = {
+  unauthenticated: 'Sign out and in again, in the menu with your name.',
+  forbidden: 'Ask an administrator of the domain for a role that allows it. Then sign in again.',
+  not_found: 'It may have been deleted, or belong to another domain. Look for it in its list.',
+  too_many_requests: 'Try again in a minute.',
+  unavailable: 'Try again in a minute.',
+  unreachable: 'Check your connection, then try again.',
+  internal: tellOperator,
+  unexpected: tellOperator,
+};
+
 /** Returns what a user reads about an error. */
 export function problemText(error: unknown): ProblemText {
   if (!(error instanceof ServiceProblem)) {
     const detail = error instanceof Error ? error.message : String(error);
-    return { title: 'Something went wrong', detail, points: [], requestId: undefined };
+    return { title: 'Something went wrong', detail, advice: undefined, points: [], requestId: undefined };
   }
   const { keys = [], hashes = [], info = [] } = error.missing_items ?? {};
   return {
     title: titles[error.code] ?? 'Something went wrong',
     detail: error.detail,
+    advice: advices[error.code],
     points: [
       ...error.errors
         .filter(({ detail }) => detail !== error.detail)

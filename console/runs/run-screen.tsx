@@ -1,9 +1,9 @@
 import Alert from '@cloudscape-design/components/alert';
+import Button from '@cloudscape-design/components/button';
 import Container from '@cloudscape-design/components/container';
 import Header from '@cloudscape-design/components/header';
 import KeyValuePairs from '@cloudscape-design/components/key-value-pairs';
 import Link from '@cloudscape-design/components/link';
-import SpaceBetween from '@cloudscape-design/components/space-between';
 import Tabs from '@cloudscape-design/components/tabs';
 import { useState } from 'react';
 import type { Schemas } from '../../client/index.ts';
@@ -18,6 +18,7 @@ import { ScreenFrame } from '../shell/screen-frame.tsx';
 import { Hash } from '../show/hash.tsx';
 import { momentText } from '../show/moment.ts';
 import { Status } from '../show/status.tsx';
+import { Moment } from '../show/time.tsx';
 import { aboveComputation } from '../computations/above.ts';
 import { loadComputation } from '../computations/load-computation.ts';
 import { DownloadEvidence } from './download-evidence.tsx';
@@ -103,11 +104,16 @@ function WatchedRun({ id, run: runId, watchAgain }: { id: string; run: string; w
   );
 }
 
-function Outcome({ run: { status, reason } }: { run: Schemas['Run'] }) {
+function Outcome({ run: { status, reason, computation_id: id } }: { run: Schemas['Run'] }) {
+  const { domain } = useDomain();
   if (status === 'failed') {
     return (
-      <Alert type="error" header="The run failed">
-        {reason ?? 'No reason was given.'}
+      <Alert
+        type="error"
+        header="The run failed"
+        action={<Button href={addressOf({ screen: 'computation', domain, id })}>Open the computation</Button>}
+      >
+        {reason ?? 'No reason was given.'} The timeline shows how far it came. Start another run from the computation.
       </Alert>
     );
   }
@@ -132,23 +138,15 @@ function RunSummary({ run }: { run: Schemas['Run'] }) {
   const { domain } = useDomain();
   const { id, status, cvm_id, started_at, ended_at, started_by, manifest_digest } = run;
   return (
-    <Container
-      header={
-        <Header variant="h2">
-          <SpaceBetween direction="horizontal" size="s">
-            Summary
-          </SpaceBetween>
-        </Header>
-      }
-    >
+    <Container header={<Header variant="h2">Summary</Header>}>
       <KeyValuePairs
         columns={4}
         items={[
           { label: 'Status', value: <Status status={status} /> },
           { label: 'CVM', value: <Link href={addressOf({ screen: 'cvm', domain, cvm: cvm_id })}>{cvm_id}</Link> },
           { label: 'Started by', value: started_by },
-          { label: 'Started', value: momentText(started_at) },
-          { label: 'Ended', value: ended_at === null ? 'Not yet' : momentText(ended_at) },
+          { label: 'Started', value: <Moment at={started_at} /> },
+          { label: 'Ended', value: ended_at === null ? 'Not yet' : <Moment at={ended_at} /> },
           { label: 'Duration', value: <Elapsed from={started_at} to={ended_at} /> },
           { label: 'Identifier', value: <Hash value={id} what="identifier" /> },
           { label: 'Manifest digest', value: <Hash value={manifest_digest} what="manifest digest" /> },

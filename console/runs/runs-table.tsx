@@ -3,6 +3,7 @@ import type { Schemas } from '../../client/index.ts';
 import { ChoiceFilter, FilterBar } from '../lists/filter-bar.tsx';
 import { type Column, PagedTable } from '../lists/paged-table.tsx';
 import { usePage } from '../lists/use-page.ts';
+import { refreshSeconds } from '../loading/refresh-seconds.ts';
 import { useAddress } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
 import { useDomain } from '../shell/console-context.ts';
@@ -19,12 +20,13 @@ export function RunsTable({ computation }: { computation?: string }) {
   const { domain } = useDomain();
   const { query } = useAddress();
   const status = runStatuses.find((known) => known === query.get('status'));
-  const page = usePage('listRuns', { status, computation_id: computation }, { everySeconds: 15 });
+  const page = usePage('listRuns', { status, computation_id: computation }, { everySeconds: refreshSeconds.runs });
   const columns: Column<Run>[] = [
     {
       id: 'started',
       header: 'Started',
       isRowHeader: true,
+      minWidth: 125,
       cell: ({ id: run, computation_id: id, started_at }) => (
         <Link href={addressOf({ screen: 'run', domain, id, run })}>{momentText(started_at)}</Link>
       ),
@@ -71,7 +73,11 @@ export function RunsTable({ computation }: { computation?: string }) {
           />
         </FilterBar>
       }
-      empty={computation === undefined ? 'Nobody has started a run yet.' : 'The computation was never run.'}
+      empty={
+        computation === undefined
+          ? 'Nobody has started a run yet. Start one on the page of a computation.'
+          : 'The computation was never run.'
+      }
     />
   );
 }

@@ -32,7 +32,7 @@ export function Shell({ session }: { session: Session }) {
           roles={session.roles[domain ?? ''] ?? []}
           domain={domain}
           domains={domains}
-          signOut={() => session.signOut()}
+          signOut={() => void session.signOut()}
         />
       </div>
       <FrameProvider value={frame}>
@@ -41,7 +41,15 @@ export function Shell({ session }: { session: Session }) {
             headerSelector="#top-bar"
             toolsHide
             navigationHide={!context}
-            navigation={context && place && <SideBar place={place} />}
+            navigation={
+              context &&
+              place && (
+                // The layout may render it once more after the user has left the domain.
+                <DomainProvider value={context}>
+                  <SideBar place={place} />
+                </DomainProvider>
+              )
+            }
             navigationOpen={isNavigationOpen}
             onNavigationChange={({ detail }) => setNavigationOpen(detail.open)}
             breadcrumbs={<div ref={setBreadcrumbs} />}
@@ -67,7 +75,7 @@ function useDomainContext(session: Session, domains: string[], domain: string | 
     const client = createClient({
       baseUrl: session.api,
       domain,
-      token: ({ refused }) => (refused === undefined ? session.token() : session.signInAgain()),
+      token: session.token,
       retry: { attempts: 3 },
     });
     return { domain, me: meIn(session.user, session.roles[domain] ?? []), client };

@@ -1,5 +1,6 @@
 import Badge from '@cloudscape-design/components/badge';
 import SideNavigation from '@cloudscape-design/components/side-navigation';
+import { refreshSeconds } from '../loading/refresh-seconds.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { addressOf, type Place } from '../routing/places.ts';
 import { useDomain } from './console-context.ts';
@@ -40,7 +41,7 @@ export function SideBar({ place }: { place: Place }) {
       const { approvals, keys, content } = await client.getTodo({ signal });
       return approvals.length + keys.length + content.length;
     },
-    { everySeconds: 120 },
+    { everySeconds: refreshSeconds.sideBar },
   );
   return (
     <SideNavigation

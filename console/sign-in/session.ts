@@ -1,9 +1,19 @@
+import {
+  beginSignIn,
+  completeSignIn,
+  type PendingSignIn,
+  ServiceProblem,
+  signedIn,
+  type SignInOptions,
+  signOutPage,
+  type TokenSet,
+} from '../../client/index.ts';
 import type { Role } from '../../shared/access/roles.ts';
-import { type Authorization, openAuthorization } from './authorization.ts';
 import { identityOf } from './claims.ts';
-import { configuration } from './configuration.ts';
+import { type Configuration, configuration } from './configuration.ts';
 import { showNotice } from './notice.ts';
-import { isFresh, storedTokens, type Tokens } from './tokens.ts';
+import { hasTexts, stored } from './stored.ts';
+import { storedTokens } from './tokens.ts';
 
 /** The user who is signed in. */
 export interface Session {
@@ -13,12 +23,19 @@ export interface Session {
   roles: Record<string, Role[]>;
   /** The base URL of the API, without a slash at its end. */
   api: string;
-  /** Returns a token for the API, and renews it if it is about to expire. Leaves for the sign-in page if that fails. */
-  token(): Promise<string>;
-  /** Leaves for the sign-in page, and comes back to this address. For a 401 of the API. */
-  signInAgain(): Promise<never>;
-  signOut(): void;
+  /**
+   * Returns a token for the API, and renews it if it is about to expire. If the API has refused one, or the issuer does not renew it,
+   * it leaves for the sign-in page, which comes back to this address.
+   * @throws ServiceProblem if the issuer does not answer
+   */
+  token: (request: { refused?: string; signal: AbortSignal }) => Promise<string>;
+  signOut: () => Promise<void>;
 }
+
+/** A sign-in that waits for the issuer's answer, and where the user was when it began. */
+const pending = stored<PendingSignIn & { returnTo: string }>('sign-in', (content) =>
+  hasTexts(content, ['url', 'verifier', 'state', 'nonce', 'returnTo']) ? content : undefined,
+);
 
 /** The address after signing out. Without the parameter, the console would sign in again at once. */
 const signedOut = '/console/?signed-out';
@@ -34,61 +51,68 @@ export async function currentSession(): Promise<Session> {
     return await stay({ title: 'You are signed out', text: 'Your tokens are removed from this tab.', link: 'Sign in' });
   }
   try {
-    const { api, membershipClaim } = await configuration();
-    const authorization = await openAuthorization(await configuration());
-    const tokens = await tokensFor(address, authorization);
-    const { user, roles } = identityOf(tokens.access, membershipClaim);
-    return { user, roles, api, ...changesOf(authorization) };
+    const { api, membershipClaim, ...issuer } = await configuration();
+    const application = applicationOf(issuer);
+    const token = tokenSource(application, await tokensFor(address, application));
+    const { user, roles } = identityOf(await token({ signal: new AbortController().signal }), membershipClaim);
+    return { user, roles, api, token, signOut: () => signOut(application) };
   } catch (error) {
-    storedTokens.remove();
-    return await stay({ title: 'You are not signed in', text: reasonOf(error), link: 'Try again' });
+    if (!(error instanceof ServiceProblem && error.code === 'unreachable')) storedTokens.remove();
+    const text = error instanceof Error ? error.message : String(error);
+    return await stay({ title: 'You are not signed in', text, link: 'Try again' });
   }
 }
 
-async function tokensFor(address: URL, authorization: Authorization): Promise<Tokens> {
+function applicationOf({ issuer, clientId, scopes }: Pick<Configuration, 'issuer' | 'clientId' | 'scopes'>): SignInOptions {
+  return { issuer, clientId, scope: scopes, redirectUri: new URL('/console/', location.origin).href };
+}
+
+/** Returns the tokens for the issuer's answer, or those of this tab. */
+async function tokensFor(address: URL, application: SignInOptions): Promise<TokenSet> {
   const isAnswer = address.searchParams.has('state') && (address.searchParams.has('code') || address.searchParams.has('error'));
-  if (isAnswer && authorization.isPending()) {
-    const { tokens, returnTo } = await authorization.complete(address);
+  const asked = pending.read();
+  if (isAnswer && asked) {
+    pending.remove();
+    const tokens = await completeSignIn(application, asked, address);
     storedTokens.write(tokens);
-    history.replaceState(null, '', returnTo);
+    history.replaceState(null, '', asked.returnTo);
     return tokens;
   }
   if (isAnswer) history.replaceState(null, '', '/console/'); // an answer that was used before, reached by Back or a bookmark
-  return (await freshTokens(authorization)) ?? (await leave(authorization));
+  return storedTokens.read() ?? (await leave(application));
 }
 
-async function freshTokens(authorization: Authorization): Promise<Tokens | undefined> {
-  const tokens = storedTokens.read();
-  if (tokens === undefined || isFresh(tokens)) return tokens;
-  const renewed = await authorization.refresh(tokens);
-  if (renewed) storedTokens.write(renewed);
-  return renewed;
-}
-
-function changesOf(authorization: Authorization): Pick<Session, 'token' | 'signInAgain' | 'signOut'> {
-  let renewing: Promise<Tokens | undefined> | undefined;
-  return {
-    token: async () => {
-      renewing ??= freshTokens(authorization).finally(() => {
-        renewing = undefined;
-      });
-      const { access } = (await renewing) ?? (await leave(authorization));
-      return access;
-    },
-    signInAgain: () => leave(authorization),
-    signOut: () => {
-      const tokens = storedTokens.read();
-      storedTokens.remove();
-      location.assign((tokens && authorization.endOfSession(tokens, signedOut)) ?? signedOut);
-    },
+function tokenSource(application: SignInOptions, tokens: TokenSet): Session['token'] {
+  const source = signedIn(application, tokens, (renewed) => storedTokens.write(renewed));
+  let leaving: Promise<never> | undefined;
+  const signInAgain = () => (leaving ??= leave(application).finally(() => (leaving = undefined)));
+  return async ({ refused, signal }) => {
+    if (refused !== undefined) return await signInAgain();
+    try {
+      return await source({ signal });
+    } catch (error) {
+      if (error instanceof ServiceProblem && error.code === 'unauthenticated') return await signInAgain();
+      throw error;
+    }
   };
 }
 
-/** Never returns, because the page is about to be replaced. */
-async function leave(authorization: Authorization): Promise<never> {
+/** Leaves for the issuer's page. Never returns, because the page is about to be replaced. */
+async function leave(application: SignInOptions): Promise<never> {
   storedTokens.remove();
-  await authorization.begin(`${location.pathname}${location.search}${location.hash}`);
+  const asked = await beginSignIn(application);
+  pending.write({ ...asked, returnTo: `${location.pathname}${location.search}${location.hash}` });
+  location.replace(asked.url); // so that Back does not lead to an address that only signs in again
   return await never();
+}
+
+async function signOut(application: SignInOptions): Promise<void> {
+  const tokens = storedTokens.read();
+  storedTokens.remove();
+  const returnTo = new URL(signedOut, location.origin).href;
+  // Whether the issuer answers or not, this tab has no token any more.
+  const page = tokens && (await signOutPage({ ...application, returnTo }, tokens).catch(() => undefined));
+  location.assign(page ?? signedOut);
 }
 
 async function stay(notice: Parameters<typeof showNotice>[0]): Promise<never> {
@@ -98,10 +122,4 @@ async function stay(notice: Parameters<typeof showNotice>[0]): Promise<never> {
 
 function never(): Promise<never> {
   return new Promise(() => undefined);
-}
-
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const described = 'error_description' in error ? String(error.error_description) : '';
-  return described || error.message;
 }

@@ -8,17 +8,16 @@ import { useState } from 'react';
 import type { Schemas } from '../../client/index.ts';
 import { UploadKey } from '../keys/upload-key.tsx';
 import { LoadedView } from '../loading/loaded-view.tsx';
+import { refreshSeconds } from '../loading/refresh-seconds.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { addressOf } from '../routing/places.ts';
 import { useDomain } from '../shell/console-context.ts';
 import { ScreenFrame } from '../shell/screen-frame.tsx';
 
-const refreshSeconds = 60;
-
 /** What waits for the user: approvals, keys and content. */
 export function TodoScreen() {
   const { client, domain } = useDomain();
-  const loaded = useLoaded(domain, (signal) => client.getTodo({ signal }), { everySeconds: refreshSeconds });
+  const loaded = useLoaded(domain, (signal) => client.getTodo({ signal }), { everySeconds: refreshSeconds.todo });
   return (
     <ScreenFrame
       title="To do"

@@ -1,5 +1,6 @@
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { assumed, billOf, billedMilliseconds, titleOf } from './call-bill.ts';
+import { consoleHourBills } from './console-bill.ts';
 import { markdownTable } from './markdown-table.ts';
 import type { Measured, Measurement } from './measured.ts';
 import { dollars, prices, pricesAsOf, type Bill } from './prices.ts';
@@ -86,6 +87,14 @@ The presence of a registered CVM takes up to ${presenceWritesPerHour} write unit
 its state or fitness changes. That is $${presenceOfMonth()} a month. Reading it takes one of the read units of each poll, also for a CVM that nobody
 registered, whose presence is never written.
 
+## An open page of the console
+
+A page that is visible loads again what it shows, and counts every two minutes what waits for its user. A hidden page asks for
+nothing, except that a run which goes on is watched to its end, in the background too. \`cms run --watch\` and \`cms watch\`
+cost the same for an hour as the page of a run, without the count.
+
+${consoleTable(measured)}
+
 ## A month of a tenant
 
 ${tenantTable()}
@@ -163,6 +172,19 @@ function waitingTable(measured: Measured): string {
     ]),
   );
 }
+
+function consoleTable(measured: Measured): string {
+  const rows = Object.entries(consoleHourBills(measured)).map(([screen, bill]) => [
+    screen,
+    (bill['HTTP API request'] ?? 0).toLocaleString('en'),
+    dollars(bill).toFixed(4),
+    (dollars(bill) * workingHoursPerMonth).toFixed(2),
+  ]);
+  return markdownTable(['screen', 'requests an hour', '$ an hour', `$ for ${workingHoursPerMonth} h`], rows);
+}
+
+/** About a month of somebody who never closes the page at work. */
+const workingHoursPerMonth = 160;
 
 function runTable(measured: Measured): string {
   const columns = minutesOfRuns.map((minutes) => runBills(measured, minutes));

@@ -25,7 +25,7 @@ export const behaviour = {
 } as const;
 
 /** Bills of functions by their titles. @throws TypeError for one that was not measured */
-function pricedBy(measured: Measured): (title: string) => Bill {
+export function pricedBy(measured: Measured): (title: string) => Bill {
   const byApi = new Set<string>(routes.map(({ name }) => name));
   const bills = new Map(measured.functions.map((each) => [titleOf(each), billOf(each, byApi.has(each.name), measured.stage)]));
   return (title) => {
@@ -73,7 +73,7 @@ export function runBills(measured: Measured, minutes: number): Record<string, Bi
 }
 
 /** The longest wait. */
-const heldInSeconds = 20;
+export const heldInSeconds = 20;
 
 /** An hour of a client that watches a computation in which nothing happens: it always has a request that is held. */
 export function watchedHourBill(measured: Measured): Bill {

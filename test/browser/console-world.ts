@@ -1,18 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { onTestFailed } from 'vitest';
-import { buildConsole } from '../../infra/local/console/console-build.ts';
+import type { BrowserContext, Page } from 'playwright-core';
+import { expect, onTestFinished } from 'vitest';
+import { buildConsole, type ConsoleMode } from '../../infra/local/console/console-build.ts';
 import { startStack, type Stack } from '../../infra/local/stack.ts';
 import { findChromium, launchChromium } from './chromium.ts';
 
 /** The service with its console, and a browser. */
 export interface ConsoleWorld {
   stack: Stack;
-  browser: Browser;
-  /** Opens a tab in which nobody is signed in. */
-  openTab: (options?: TabOptions) => Promise<Tab>;
+  /** Serves another build of the console to tabs that are opened from now on. At first it is that for production. */
+  serve: (mode: ConsoleMode) => void;
+  /** Opens a tab in which nobody is signed in. It is closed when the test has ended. */
+  openTab: (options?: TabOptions) => Promise<Page>;
   stop: () => Promise<void>;
 }
 
@@ -20,33 +21,34 @@ export interface TabOptions {
   width?: number;
   height?: number;
   colorScheme?: 'light' | 'dark';
+  /** Messages of the browser's console that the test provokes. */
+  provokes?: RegExp;
 }
 
-/** A tab with what went wrong in it. */
-export interface Tab {
-  page: Page;
-  context: BrowserContext;
-  /** Messages of the browser that no page should cause: exceptions, failed loads, refusals of the content policy. */
-  faults: string[];
-}
-
-/** Builds the console unless it is built, and starts a browser. Undefined if this machine has none. */
+/** Builds the console for both modes unless it is built, and starts a browser. Undefined if this machine has none. */
 export async function startConsoleWorld(): Promise<ConsoleWorld | undefined> {
   const program = await findChromium();
   if (!program) return undefined;
-  const build = buildConsole();
-  await build.done;
-  const files = build.files();
-  if (files.state !== 'ready')
-    throw new Error(`The console could not be built. ${files.state === 'failed' ? files.message : ''}`);
+  const builds = { production: buildConsole('production'), development: buildConsole('development') };
+  for (const { done, files } of Object.values(builds)) {
+    await done;
+    const built = files();
+    if (built.state === 'failed') throw new Error(`The console could not be built. ${built.message}`);
+  }
+  let served: ConsoleMode = 'production';
   const [stack, browser] = await Promise.all([
-    startStack({ port: 0, simulator: true, consoleFiles: build.files }),
+    startStack({ port: 0, simulator: true, consoleFiles: () => builds[served].files() }),
     launchChromium(program),
   ]);
+  // Users are apart by the session storage of their tabs. One context keeps what was loaded.
+  const context = await browser.newContext({ baseURL: stack.baseUrl, reducedMotion: 'reduce' });
+  context.setDefaultTimeout(longestStepInMilliseconds);
   return {
     stack,
-    browser,
-    openTab: (options) => openTab(browser, stack.baseUrl, options),
+    serve: (mode) => {
+      served = mode;
+    },
+    openTab: (options) => openTab(context, options),
     stop: async () => {
       await browser.close();
       await stack.stop();
@@ -58,31 +60,33 @@ export async function startConsoleWorld(): Promise<ConsoleWorld | undefined> {
 const longestStepInMilliseconds = 30_000;
 
 async function openTab(
-  browser: Browser,
-  baseURL: string,
-  { width = 1280, height = 900, colorScheme = 'light' }: TabOptions = {},
-): Promise<Tab> {
-  const context = await browser.newContext({ baseURL, viewport: { width, height }, colorScheme, reducedMotion: 'reduce' });
-  context.setDefaultTimeout(longestStepInMilliseconds);
+  context: BrowserContext,
+  { width = 1280, height = 900, colorScheme = 'light', provokes }: TabOptions = {},
+): Promise<Page> {
   const page = await context.newPage();
-  showIfTestFails(page);
+  await page.setViewportSize({ width, height });
+  await page.emulateMedia({ colorScheme });
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(String(error)));
   page.on('console', (message) => {
-    if (message.type() === 'error') faults.push(message.text());
+    const isFault = ['error', 'warning'].includes(message.type()) && !provokes?.test(message.text());
+    if (isFault) faults.push(`${message.text()} (${message.location().url})`);
   });
-  return { page, context, faults };
+  onTestFinished(async ({ task }) => {
+    if (task.result?.state === 'fail') await keepPicture(page, task.name);
+    await page.close();
+    expect(faults, 'errors and warnings in the browser').toEqual([]);
+  });
+  return page;
 }
 
 const pictures = join(import.meta.dirname, '../../node_modules/.cache/browser-failures');
 
-/** Keeps a picture of the page if the test that opened it fails. */
-function showIfTestFails(page: Page): void {
-  onTestFailed(async ({ task }) => {
-    const path = join(pictures, `${task.name.slice(0, 60).replaceAll(/\W+/g, '-')}-${++count}.png`);
-    await page.screenshot({ path, fullPage: true });
-    console.error(`The page is shown in ${path}`);
-  });
+/** Keeps a picture of the page of a test that failed. */
+async function keepPicture(page: Page, test: string): Promise<void> {
+  const path = join(pictures, `${test.slice(0, 60).replaceAll(/\W+/g, '-')}-${++count}.png`);
+  await page.screenshot({ path, fullPage: true });
+  console.error(`The page is shown in ${path}`);
 }
 
 let count = 0;
@@ -113,8 +117,11 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 export async function violationsOn(page: Page): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe);
   const found = await page.evaluate(async () => {
-    const { axe } = globalThis as unknown as { axe: { run: () => Promise<{ violations: Violation[] }> } };
-    return (await axe.run()).violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => html) }));
+    const { axe } = globalThis as unknown as { axe: { run: (options: object) => Promise<{ violations: Violation[] }> } };
+    return (await axe.run({ resultTypes: ['violations'] })).violations.map(({ id, nodes }) => ({
+      id,
+      nodes: nodes.map(({ html }) => html),
+    }));
   });
   return found.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).join(' | ')}`);
 }

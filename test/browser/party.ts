@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
-import { type ConsoleWorld, type Identity, signIn, type Tab, type TabOptions } from './console-world.ts';
+import { type ConsoleWorld, type Identity, signIn, type TabOptions } from './console-world.ts';
+import { goWithin } from './go-within.ts';
 import { publicKey } from './seed.ts';
 
 const demoData = new URL('../../demo/data/', import.meta.url);
@@ -7,7 +8,6 @@ const demoData = new URL('../../demo/data/', import.meta.url);
 /** A user at a browser, who does what a person does. */
 export interface Party {
   page: Page;
-  faults: string[];
   /** Opens a screen of the domain by its address. */
   open: (path: string) => Promise<void>;
   createComputation: (name: string) => Promise<string>;
@@ -22,21 +22,20 @@ export async function enter(
   world: ConsoleWorld,
   { user, roles, domain = 'd1', more = '', ...options }: Identity & TabOptions,
 ): Promise<Party> {
-  const tab = await world.openTab(options);
-  await tab.page.goto(`/console/domains/${domain}/computations`);
-  await signIn(tab.page, { user, roles, domain, more });
-  await tab.page.getByRole('heading', { name: /^Computations/, level: 1 }).waitFor();
-  return partyAt(tab, domain);
+  const page = await world.openTab(options);
+  await page.goto(`/console/domains/${domain}/computations`);
+  await signIn(page, { user, roles, domain, more });
+  await page.getByRole('heading', { name: /^Computations/, level: 1 }).waitFor();
+  return partyAt(page, domain);
 }
 
-function partyAt({ page, faults }: Tab, domain: string): Party {
+function partyAt(page: Page, domain: string): Party {
   const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
   const open = async (path: string): Promise<void> => {
-    await page.goto(`/console/domains/${domain}/${path}`);
+    await goWithin(page, `/console/domains/${domain}/${path}`);
   };
   return {
     page,
-    faults,
     open,
     createComputation: async (name) => {
       await open('computations/new');

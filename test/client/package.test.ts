@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,6 +8,7 @@ import { build } from 'esbuild';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Stack, startStack } from '../../infra/local/stack.ts';
+import { failedScenes, playStory } from '../cms/story.ts';
 
 const repository = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'client-package-'));
@@ -66,7 +67,8 @@ beforeAll(async () => {
   const { dependencies } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as { dependencies: object };
   for (const name of Object.keys(dependencies)) {
     mkdirSync(dirname(join(folder, 'node_modules', name)), { recursive: true });
-    symlinkSync(join(repository, 'node_modules', name), join(folder, 'node_modules', name));
+    const own = join(repository, 'client/node_modules', name); // where another package needs another version
+    symlinkSync(existsSync(own) ? own : join(repository, 'node_modules', name), join(folder, 'node_modules', name));
   }
   writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
   writeFileSync(join(folder, 'story.ts'), story);
@@ -111,6 +113,12 @@ describe('the package of the client', () => {
     const token = await stack.token('alice', ['d1:administrator']);
     const output = await run(process.execPath, ['story.ts', stack.baseUrl, token, key, 'algorithm.py'], folder);
     expect(JSON.parse(output)).toEqual({ status: 'completed', names: ['From the package'] });
+  });
+
+  it('has a command line with which two parties get from nothing to a checked run', async () => {
+    const scenes = await playStory(stack.baseUrl, join(folder, 'homes'), join(installed, 'bin/cms.js'));
+    expect(failedScenes(scenes)).toEqual([]);
+    expect(scenes.at(-1)?.output).toMatch(/Everything holds\.\n$/);
   });
 
   it('fits into a web page: without modules of Node, in less than 25 KB compressed', async () => {

@@ -28,7 +28,6 @@ function claimsOf(token: string | undefined): Record<string, unknown> {
 }
 
 async function tokenFrom(source: ReturnType<typeof clientCredentials>, refused?: string): Promise<string> {
-  if (typeof source === 'string') return source;
   return await source({ signal, ...(refused === undefined ? {} : { refused }) });
 }
 

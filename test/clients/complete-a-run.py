@@ -24,5 +24,6 @@ while (run := runs.get_run("d1", computation.id)).ended_at is None:
 assert (str(run.id), run.status) == (str(run_id), "completed"), run
 assert computations.get_computation("d1", computation.id).run.status == "completed"
 assert computations.get_computation("d1", computation.id, peek="true").run is None
-assert events.list_events("d1", computation.id, limit=100).events[0].event_type == "completed"
+journal = events.list_events("d1", computation.id, limit=100).events
+assert "completed" in [event.event_type for event in journal], journal  # the CVM may report more after it
 print(run.status)

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const program = join(import.meta.dirname, '../../client/bin/cms.js');
+const ownProgram = join(import.meta.dirname, '../../client/bin/cms.js');
 
 /** What a command printed, on both outputs in order, and its exit code. */
 export interface Typed {
@@ -17,8 +17,8 @@ export interface UserTerminal {
   type: (line: string) => Promise<Typed>;
 }
 
-/** Opens a terminal in `home`, where `server` is the service of all commands. */
-export function openTerminal(home: string, server: string): UserTerminal {
+/** Opens a terminal in `home`, where `server` is the service of all commands. @param program default: that of the repository */
+export function openTerminal(home: string, server: string, program = ownProgram): UserTerminal {
   mkdirSync(home, { recursive: true });
   const env = {
     PATH: process.env['PATH'] ?? '',

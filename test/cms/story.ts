@@ -26,9 +26,16 @@ export interface Scene extends Typed {
   line: string;
 }
 
-/** Plays the story at a service with simulated CVMs. @param folder where both parties have their homes */
-export async function playStory(server: string, folder: string): Promise<Scene[]> {
-  const terminals = { alice: openTerminal(join(folder, 'alice'), server), bob: openTerminal(join(folder, 'bob'), server) };
+/**
+ * Plays the story at a service with simulated CVMs.
+ * @param folder where both parties have their homes
+ * @param program the file of `cms`. Default: that of the repository
+ */
+export async function playStory(server: string, folder: string, program?: string): Promise<Scene[]> {
+  const terminals = {
+    alice: openTerminal(join(folder, 'alice'), server, program),
+    bob: openTerminal(join(folder, 'bob'), server, program),
+  };
   const data = join(import.meta.dirname, '../../demo/data');
   copyFileSync(join(data, 'penguin-sizes.py'), join(terminals.alice.home, 'penguin-sizes.py'));
   copyFileSync(join(data, 'penguins.csv'), join(terminals.bob.home, 'penguins.csv'));
@@ -39,6 +46,11 @@ export async function playStory(server: string, folder: string): Promise<Scene[]
   const scenes: Scene[] = [];
   for (const [who, line] of story) scenes.push({ who, line, ...(await terminals[who].type(line)) });
   return scenes;
+}
+
+/** The scenes that ended with another exit code than they should. */
+export function failedScenes(scenes: readonly Scene[]): Scene[] {
+  return scenes.filter(({ line, exitCode }) => exitCode !== (line === 'cms check' ? 7 : 0));
 }
 
 /** Formats the story as its two terminals show it. @param server replaced by the usual address of `npm start` */

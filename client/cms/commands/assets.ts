@@ -1,5 +1,6 @@
-import type { Schemas } from '../../api-types.ts';
 import type { Command } from 'commander';
+import type { Schemas } from '../../api-types.ts';
+import type { Client } from '../../create-client.ts';
 import type { Act } from '../act.ts';
 import { CmsError } from '../cms-error.ts';
 import { computationId, named } from '../computation-reference.ts';
@@ -113,39 +114,51 @@ export function addAssetCommands(program: Command, act: Act): void {
       }),
     );
 
-  addLinkCommands(asset, act);
+  for (const change of linkChanges) addLinkCommand(asset, act, change);
+  addDeleteCommand(asset, act);
 }
 
-function addLinkCommands(asset: Command, act: Act): void {
+interface LinkChange {
+  name: string;
+  description: string;
+  change: (client: Client, link: { id: string; computationID: string }) => Promise<unknown>;
+  /** What has happened, such as `Linked a1 to c1.` */
+  outcome: (asset: string, computation: string) => string;
+}
+
+const linkChanges: readonly LinkChange[] = [
+  {
+    name: 'link',
+    description: 'link an asset to a computation',
+    change: (client, link) => client.linkAsset(link),
+    outcome: (asset, computation) => `Linked ${asset} to ${computation}.`,
+  },
+  {
+    name: 'unlink',
+    description: 'unlink an asset from a computation',
+    change: (client, link) => client.unlinkAsset(link),
+    outcome: (asset, computation) => `Unlinked ${asset} from ${computation}.`,
+  },
+];
+
+function addLinkCommand(asset: Command, act: Act, { name, description, change, outcome }: LinkChange): void {
   asset
-    .command('link')
-    .description('link an asset to a computation')
+    .command(name)
+    .description(description)
     .argument('<ASSET>', 'its identifier')
     .argument('[COMPUTATION]', 'its identifier or name')
     .action(
       act(async (context, id: string, reference: string | undefined) => {
         const connection = await context.connect();
         const computationID = await computationId(context, connection, reference);
-        const answer = await connection.client.linkAsset({ id, computationID });
-        context.print(answer, () => `Linked ${id} to ${computationID}.\n`);
+        const answer = await change(connection.client, { id, computationID });
+        context.print(answer, () => `${outcome(id, computationID)}\n`);
         context.note(`Next: cms check${named(connection, computationID)}\n`);
       }),
     );
+}
 
-  asset
-    .command('unlink')
-    .description('unlink an asset from a computation')
-    .argument('<ASSET>', 'its identifier')
-    .argument('[COMPUTATION]', 'its identifier or name')
-    .action(
-      act(async (context, id: string, reference: string | undefined) => {
-        const connection = await context.connect();
-        const computationID = await computationId(context, connection, reference);
-        const answer = await connection.client.unlinkAsset({ id, computationID });
-        context.print(answer, () => `Unlinked ${id} from ${computationID}.\n`);
-      }),
-    );
-
+function addDeleteCommand(asset: Command, act: Act): void {
   asset
     .command('delete')
     .description('delete an asset with its content and links')

@@ -72,10 +72,9 @@ function findingsOf(given: Parameters<typeof checkEvidence>[0]) {
 
 /** Reads the files of `cms evidence`, or those that the options name. */
 async function readEvidence(path: string, options: { keys?: string; events?: string[] }) {
-  const isDirectory = await stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
+  const found = await stat(path).catch(() => undefined);
+  if (!found) throw new CmsError(`There is no ${path} here.`, { next: 'cms evidence', exitCode: exitCodes.usage });
+  const isDirectory = found.isDirectory();
   const there = isDirectory ? await readdir(path) : [];
   const inDirectory = (name: keyof typeof files) => (there.includes(files[name]) ? join(path, files[name]) : undefined);
   const keys = options.keys ?? inDirectory('keys');

@@ -71,8 +71,7 @@ export async function tokenOfProgram(
 ): Promise<string> {
   const clientSecret = env[secretVariable];
   if (!clientSecret) throw loginAgain(`Set ${secretVariable} to the secret of ${credentials.client_id}.`);
-  const token = clientCredentials({ ...issuerOf(credentials), clientSecret });
-  return typeof token === 'string' ? token : await token({ signal: AbortSignal.timeout(60_000) });
+  return await clientCredentials({ ...issuerOf(credentials), clientSecret })({ signal: AbortSignal.timeout(60_000) });
 }
 
 export function issuerOf({ issuer, client_id, scope }: { issuer: string; client_id: string; scope?: string }): IssuerOptions {

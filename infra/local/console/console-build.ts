@@ -27,16 +27,19 @@ export interface ConsoleBuild {
   stop: () => Promise<void>;
 }
 
+/** `development`: with the checks of React, which print warnings to the browser's console, and readable scripts. */
+export type ConsoleMode = 'production' | 'development';
+
 /** Builds the console in a process of its own, at low priority. Does nothing if these sources were built before. */
-export function buildConsole(): ConsoleBuild {
-  const folder = join(cache, fingerprint());
+export function buildConsole(mode: ConsoleMode = 'production'): ConsoleBuild {
+  const folder = join(cache, `${mode}-${fingerprint()}`);
   if (existsSync(join(folder, 'index.html'))) {
     return { files: () => ({ state: 'ready', folder }), done: Promise.resolve(), stop: async () => undefined };
   }
   let files: ConsoleFiles = { state: 'building' };
   mkdirSync(cache, { recursive: true });
   const temporary = mkdtempSync(join(cache, 'building-'));
-  const vite = spawnVite(temporary);
+  const vite = spawnVite(temporary, mode);
   let isStopping = false;
   const ended = endOf(vite).then(({ code, output }) => {
     if (code === 0) {
@@ -69,11 +72,13 @@ function fingerprint(): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-function spawnVite(outDir: string): ChildProcess {
+function spawnVite(outDir: string, mode: ConsoleMode): ChildProcess {
   const vite = join(dirname(createRequire(import.meta.url).resolve('vite/package.json')), 'bin/vite.js');
-  const child = spawn(process.execPath, [vite, 'build', 'console', '--outDir', outDir, '--emptyOutDir', '--logLevel', 'warn'], {
+  const options = ['--mode', mode, '--outDir', outDir, '--emptyOutDir', '--logLevel', 'warn'];
+  const readable = mode === 'development' ? ['--minify', 'false'] : [];
+  const child = spawn(process.execPath, [vite, 'build', 'console', ...options, ...readable], {
     cwd: root,
-    env: { ...process.env, NODE_ENV: 'production' }, // else React keeps its checks for developers
+    env: { ...process.env, NODE_ENV: mode }, // React's checks follow it
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);

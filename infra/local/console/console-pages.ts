@@ -7,6 +7,7 @@ import { ownOrigin } from '../own-host.ts';
 import { issuerPath } from '../sign-in/browser-sign-in.ts';
 import type { ConsoleFiles } from './console-build.ts';
 import { sendFile } from './send-file.ts';
+import { waitingPages } from './waiting-page.ts';
 
 export interface ConsolePagesOptions {
   files: () => ConsoleFiles;
@@ -91,9 +92,16 @@ async function sendPage(
     else await sendFile(response, join(built.folder, isFile ? name : 'index.html'), alwaysChecked);
     return;
   }
-  if (built.state === 'building') response.setHeader('retry-after', '2');
-  const [page, status] = built.state === 'building' ? (['building.html', 503] as const) : (['failed.html', 500] as const);
-  await sendFile(response, join(import.meta.dirname, page), 'no-store', status);
+  const isBuilding = built.state === 'building';
+  send(response, {
+    statusCode: isBuilding ? 503 : 500,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      ...(isBuilding ? { 'retry-after': '2' } : {}),
+    },
+    body: Buffer.from(waitingPages[built.state]),
+  });
 }
 
 /** Lists a folder's files once. */

@@ -19,5 +19,10 @@ export async function sendFile(response: ServerResponse, file: string, cacheCont
     'content-type': contentTypes[extname(file)] ?? 'application/octet-stream',
     'cache-control': cacheControl,
   });
-  await pipeline(createReadStream(file), response);
+  try {
+    await pipeline(createReadStream(file), response);
+  } catch (error) {
+    const hasLeft = error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
+    if (!hasLeft) throw error; // a browser that goes elsewhere meanwhile is no failure
+  }
 }

@@ -9,6 +9,7 @@ import { issuerPath } from './browser-sign-in.ts';
 
 const files: Record<string, string> = {
   [`${issuerPath}/sign-in`]: 'sign-in.html',
+  [`${issuerPath}/device`]: 'sign-in.html',
   [`${issuerPath}/sign-in.css`]: 'sign-in.css',
   [`${issuerPath}/sign-in.js`]: 'sign-in.js',
 };
@@ -18,7 +19,8 @@ export function signInPages(signIn: LocalIssuer['signIn']) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
     const [path = ''] = (request.url ?? '').split('?');
     if (!path.startsWith(`${issuerPath}/`)) return false;
-    response.setHeaders(pageHeaders({ submitTo: ["'self'"] }));
+    // The policy also holds for where the issuer redirects a form to: a program that waits on this machine.
+    response.setHeaders(pageHeaders({ submitTo: ["'self'", 'http://127.0.0.1:*'] }));
     const origin = ownOrigin(request);
     if (origin === undefined) {
       send(response, gatewayMessage(403, 'Sign in under localhost.'));

@@ -1,9 +1,15 @@
-/** Sends the user and the memberships on to the issuer, with what the console asked for. */
+/**
+ * Sends the user and the memberships on to the issuer: with what the console or a program asked for, or for the code that a
+ * terminal shows.
+ */
 const form = document.getElementById('form');
 const user = document.getElementById('user');
 const domain = document.getElementById('domain');
 const more = document.getElementById('more');
 const problem = document.getElementById('problem');
+const code = document.getElementById('code');
+const refuse = document.getElementById('refuse');
+const isDevice = location.pathname.endsWith('/device');
 const roles = [...form.querySelectorAll('input[type=checkbox]')];
 const membership = /^[A-Za-z0-9_-]{1,64}:[a-z_]+(:.+)?$/;
 const key = 'local.sign-in';
@@ -15,7 +21,14 @@ if (last) {
   more.value = last.more;
   for (const role of roles) role.checked = last.roles.includes(role.value);
 }
-user.select();
+if (isDevice) {
+  for (const part of document.querySelectorAll('.of-device')) part.hidden = false;
+  code.required = true;
+  code.value = new URLSearchParams(location.search).get('user_code') ?? '';
+  refuse.addEventListener('click', () => void decide({ refused: true }, 'The sign-in is refused.'));
+}
+if (isDevice && code.value === '') code.focus();
+else user.select();
 
 form.addEventListener('submit', (event) => {
   const checked = roles.filter(({ checked }) => checked).map(({ value }) => value);
@@ -27,14 +40,35 @@ form.addEventListener('submit', (event) => {
     more.focus();
     return;
   }
+  const memberships = [...checked.map((role) => `${domain.value}:${role}`), ...others];
   localStorage.setItem(key, JSON.stringify({ user: user.value, domain: domain.value, roles: checked, more: more.value }));
+  if (isDevice) {
+    event.preventDefault();
+    void decide({ sub: user.value, group: memberships }, `You are signed in as ${user.value}. Go back to the terminal.`);
+    return;
+  }
   for (const added of form.querySelectorAll('input[type=hidden]')) added.remove();
   for (const [name, value] of new URLSearchParams(location.search)) {
     if (name !== 'sub' && name !== 'group') addHidden(name, value);
   }
-  for (const role of checked) addHidden('group', `${domain.value}:${role}`);
-  for (const other of others) addHidden('group', other);
+  for (const membership of memberships) addHidden('group', membership);
 });
+
+/** Tells the issuer what the user decided about the code, and shows the outcome. */
+async function decide(decision, outcome) {
+  problem.textContent = '';
+  const headers = { 'content-type': 'application/json' };
+  const body = JSON.stringify({ user_code: code.value, ...decision });
+  const response = await fetch('/local/issuer/device', { method: 'POST', headers, body }).catch(() => undefined);
+  if (response?.ok) {
+    form.hidden = true;
+    document.getElementById('done').textContent = outcome;
+    return;
+  }
+  const answer = await response?.json().catch(() => undefined);
+  problem.textContent = answer?.message ?? 'The service does not answer.';
+  code.focus();
+}
 
 function addHidden(name, value) {
   const input = document.createElement('input');

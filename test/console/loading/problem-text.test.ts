@@ -46,7 +46,10 @@ describe('what a user reads about a problem', () => {
 
   it('says that the service does not answer', () => {
     const problem = new ServiceProblem({ status: 0, code: 'unreachable', detail: 'fetch failed', request: '' });
-    expect(problemText(problem).title).toBe('The service does not answer');
+    expect(problemText(problem)).toMatchObject({
+      title: 'The service does not answer',
+      advice: 'Check your connection, then try again.',
+    });
   });
 
   it.each([new TypeError('broken'), 'broken'])('is the message of any other error', (error) => {

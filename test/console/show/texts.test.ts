@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { durationText, offsetText } from '../../../console/show/moment.ts';
+import { agoText, durationText, offsetText } from '../../../console/show/moment.ts';
 import { sizeText } from '../../../console/show/size-text.ts';
 
 describe('a size', () => {
@@ -34,5 +34,21 @@ describe('a duration', () => {
     [200_000, '+3 min 20 s'],
   ])('%i ms after the start reads as %s', (milliseconds, text) => {
     expect(offsetText(milliseconds)).toBe(text);
+  });
+});
+
+describe('a point in time', () => {
+  const now = Date.parse('2026-11-22T12:00:00Z');
+  it.each([
+    ['2026-11-22T11:59:30Z', 'just now'],
+    ['2026-11-22T12:00:20Z', 'just now'],
+    ['2026-11-22T11:58:01Z', '1 minute ago'],
+    ['2026-11-22T09:10:00Z', '2 hours ago'],
+    ['2026-11-15T12:00:00Z', '7 days ago'],
+    ['2026-08-01T12:00:00Z', '3 months ago'],
+    ['2024-11-01T12:00:00Z', '2 years ago'],
+    ['2026-11-24T13:00:00Z', 'in 2 days'],
+  ])('of %s is %s', (timestamp, text) => {
+    expect(agoText(timestamp, now)).toBe(text);
   });
 });

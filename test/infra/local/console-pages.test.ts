@@ -134,13 +134,69 @@ describe('the issuer of this machine', () => {
     expect((await exchange({ grant_type: 'authorization_code', code: await codeFor() })).status).toBe(400);
   });
 
+  it('gives a code to the listener of a program on this machine', async () => {
+    const answer = await ask({ redirect_uri: 'http://127.0.0.1:4711/callback' });
+    expect(answer.headers.get('location')).toMatch(/^http:\/\/127\.0\.0\.1:4711\/callback\?code=/);
+    expect((await get('/local/issuer/sign-in')).headers.get('content-security-policy')).toContain(
+      "form-action 'self' http://127.0.0.1:*",
+    );
+  });
+
   it.each([
     ['another page to return to', { redirect_uri: 'https://evil.example.com/console/' }],
     ['another port to return to', { redirect_uri: 'http://localhost:1/console/' }],
     ['another client', { client_id: 'other' }],
     ['no proof key', { code_challenge_method: 'plain' }],
     ['a membership of no known role', { group: 'd1:king' }],
+    ['another path of this machine', { redirect_uri: 'http://127.0.0.1:4711/elsewhere' }],
   ])('gives no code for %s', async (_, changed) => {
     expect((await ask(changed)).status).toBe(400);
+  });
+
+  describe('for a device', () => {
+    const begin = (headers: Record<string, string> = {}, client_id = 'local') =>
+      get('/local/issuer/device_authorization', { method: 'POST', body: new URLSearchParams({ client_id }), headers });
+    const begun = async () =>
+      (await (await begin()).json()) as { device_code: string; user_code: string; verification_uri: string };
+    const decide = (body: object, headers: Record<string, string> = {}) =>
+      get('/local/issuer/device', { method: 'POST', body: JSON.stringify(body), headers });
+    const poll = (device_code: string) => exchange({ grant_type: 'urn:ietf:params:oauth:grant-type:device_code', device_code });
+
+    it('gives a token once its user has decided about the code, once, and renews it', async () => {
+      const { device_code, user_code, verification_uri } = await begun();
+      expect(verification_uri).toBe(`${origin}/local/issuer/device`);
+      expect(user_code).toMatch(/^[B-Z]{4}-[B-Z]{4}$/);
+      const waiting = await poll(device_code);
+      expect([waiting.status, await waiting.json()]).toEqual([400, expect.objectContaining({ error: 'authorization_pending' })]);
+      expect((await decide({ user_code, sub: 'bob', group: ['d1:runner'] })).status).toBe(200);
+      const { access_token, refresh_token } = (await (await poll(device_code)).json()) as Record<string, string>;
+      const claims = JSON.parse(Buffer.from(access_token?.split('.')[1] ?? '', 'base64url').toString()) as object;
+      expect(claims).toMatchObject({ sub: 'bob', iss: issuer.url, 'cognito:groups': ['d1:runner'] });
+      expect((await exchange({ grant_type: 'refresh_token', refresh_token: refresh_token ?? '' })).status).toBe(200);
+      expect(await (await poll(device_code)).json()).toMatchObject({ error: 'expired_token' });
+    });
+
+    it('says that the user refused', async () => {
+      const { device_code, user_code } = await begun();
+      expect((await decide({ user_code, refused: true })).status).toBe(200);
+      expect(await (await poll(device_code)).json()).toEqual({ error: 'access_denied', error_description: 'The user refused.' });
+    });
+
+    it('takes no decision about another code, a second one, or one with a role that there is not', async () => {
+      const { user_code } = await begun();
+      const me = { sub: 'bob', group: [] };
+      expect((await decide({ user_code: 'AAAA-AAAA', ...me })).status).toBe(404);
+      expect((await decide({ user_code, sub: 'bob', group: ['d1:king'] })).status).toBe(400);
+      expect((await decide({ user_code, ...me })).status).toBe(200);
+      expect((await decide({ user_code, ...me })).status).toBe(404);
+    });
+
+    it('answers neither other pages nor other clients', async () => {
+      const headers = { 'sec-fetch-site': 'cross-site' };
+      const { user_code } = await begun();
+      expect((await begin(headers)).status).toBe(403);
+      expect((await decide({ user_code, sub: 'bob' }, headers)).status).toBe(403);
+      expect((await begin({}, 'other')).status).toBe(401);
+    });
   });
 });

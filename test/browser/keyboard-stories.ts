@@ -1,0 +1,43 @@
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import type { ConsoleWorld } from './console-world.ts';
+import { enter } from './party.ts';
+
+export function tellOfTheKeyboard(world: () => ConsoleWorld): void {
+  it('is worked by the keyboard alone: a computation is created, a question asked and left', async () => {
+    const { page } = await enter(world(), { user: 'alice', roles: ['administrator'] });
+    await tabTo(page, 'Create computation');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Create computation' }).waitFor();
+    await tabTo(page, 'Name');
+    await page.keyboard.type('By keyboard');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'By keyboard', level: 1 }).waitFor();
+    await tabTo(page, 'Delete');
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog');
+    await dialog.waitFor();
+    for (let presses = 0; presses < 8; presses++) {
+      await page.keyboard.press('Tab');
+      expect(await page.evaluate(`document.activeElement?.closest('[role=dialog]') !== null`)).toBe(true);
+    }
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    expect(await nameOfFocus(page)).toBe('Delete');
+  });
+}
+
+/** Presses Tab until the element of this name has the focus. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  for (let presses = 0; presses < 60; presses++) {
+    await page.keyboard.press('Tab');
+    if ((await nameOfFocus(page)) === name) return;
+  }
+  throw new Error(`Tab does not reach ${name}.`);
+}
+
+async function nameOfFocus(page: Page): Promise<string> {
+  return await page.evaluate<string>(
+    '(document.activeElement?.labels?.[0] ?? document.activeElement)?.textContent?.trim() ?? ""',
+  );
+}

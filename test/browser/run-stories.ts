@@ -1,0 +1,89 @@
+import { expect, it } from 'vitest';
+import type { ConsoleWorld } from './console-world.ts';
+import { enter } from './party.ts';
+import { clientOf, readyComputation } from './seed.ts';
+
+export function tellRuns(world: () => ConsoleWorld): void {
+  it('takes two parties from nothing to a completed run', async () => {
+    const alice = await enter(world(), { user: 'alice', roles: ['creator', 'result_consumer'] });
+    const bob = await enter(world(), { user: 'bob', roles: ['dataset_provider'] });
+
+    const computation = await alice.createComputation('Body mass by species');
+    await alice.uploadInto(computation, { file: 'penguin-sizes.py', type: 'Algorithm' });
+    await alice.uploadKey('Body mass by species');
+
+    await bob.uploadInto(computation, { file: 'penguins.csv', type: 'Dataset', use: 'With my approval' });
+    await bob.uploadKey('Body mass by species');
+    await bob.open('todo');
+    await bob.page.getByRole('link', { name: 'Review and approve Body mass by species' }).click();
+    await bob.page.getByRole('button', { name: 'Approve', exact: true }).click();
+    const manifest = bob.page.getByRole('dialog', { name: 'Approve this manifest' });
+    await manifest.getByText('penguins.csv').first().waitFor();
+    await manifest.getByRole('button', { name: 'Approve', exact: true }).click();
+    await bob.page.getByText('Your approval is given.').waitFor();
+
+    await alice.open(`computations/${computation}`);
+    await alice.startRun('sim-1');
+    await alice.page.getByText('The run completed').waitFor();
+    await alice.page.getByRole('list', { name: 'Events of the run' }).getByText('Completed').first().waitFor();
+
+    await bob.open(`computations/${computation}?tab=runs`);
+    await bob.page.getByRole('grid', { name: 'Runs' }).getByText('Completed').waitFor();
+  });
+
+  it('shows the reason of a run that fails, and its events', async () => {
+    const { id } = await readyComputation(world(), 'Fails');
+    const alice = await enter(world(), { user: 'alice', roles: ['runner'] });
+    await alice.open(`computations/${id}`);
+    await alice.startRun('sim-fail-1');
+    await alice.page.getByText('The run failed').waitFor();
+    await alice.page.getByRole('list', { name: 'Events of the run' }).getByText('Algorithm run').waitFor();
+    await alice.page.getByRole('button', { name: 'Download evidence' }).waitFor();
+    await alice.open(`computations?status=failed`);
+    await alice.page.getByRole('grid', { name: 'Computations' }).getByRole('link', { name: 'Fails' }).waitFor();
+  });
+
+  it('stops a run that goes on', async () => {
+    const { id } = await readyComputation(world(), 'Takes long');
+    const alice = await enter(world(), { user: 'alice', roles: ['runner'] });
+    await alice.open(`computations/${id}`);
+    await alice.startRun('sim-slow-1');
+    await alice.page.getByRole('button', { name: 'Stop run' }).click();
+    await alice.page.getByRole('dialog').getByRole('button', { name: 'Stop run' }).click();
+    await alice.page.getByText('The run was cancelled').waitFor();
+  });
+
+  it('shows any page of a list with the exact total, and keeps filter and page in the address', async () => {
+    const client = await clientOf(world(), 'alice', ['d2:administrator']);
+    for (let number = 1; number <= 30; number++)
+      await client.createComputation({ domainID: 'd2', body: { name: `Number ${number}` } });
+    const { page } = await enter(world(), { user: 'alice', roles: ['viewer'], domain: 'd2' });
+    const list = page.getByRole('grid', { name: 'Computations' });
+    await page.getByRole('heading', { name: 'Computations (30)' }).waitFor();
+    await list.getByRole('link', { name: 'Number 30' }).waitFor();
+    await page.getByRole('button', { name: 'Next page' }).click();
+    await list.getByRole('link', { name: 'Number 1', exact: true }).waitFor();
+    const address = page.url();
+    expect(address).toContain('page=2');
+    await list.getByRole('link', { name: 'Number 1', exact: true }).click();
+    await page.getByRole('heading', { name: 'Number 1', level: 1 }).waitFor();
+    await page.goBack();
+    await list.getByRole('link', { name: 'Number 1', exact: true }).waitFor();
+    expect(page.url()).toBe(address);
+    await page.reload();
+    await list.getByRole('link', { name: 'Number 1', exact: true }).waitFor();
+  });
+
+  it('offers a viewer nothing that the API would refuse', async () => {
+    const { id } = await readyComputation(world(), 'Looked at');
+    const carol = await enter(world(), { user: 'carol', roles: ['viewer'] });
+    expect(await carol.page.getByRole('link', { name: 'Create computation' }).count()).toBe(0);
+    await carol.open(`computations/${id}`);
+    await carol.page.getByRole('heading', { name: 'Looked at', level: 1 }).waitFor();
+    for (const name of ['Start run', 'Delete', 'Link asset', 'Approve']) {
+      expect(await carol.page.getByRole('button', { name, exact: true }).count()).toBe(0);
+    }
+    await carol.page.goto('/console/domains/d9/computations');
+    await carol.page.getByText('You have no role in the domain d9').waitFor();
+  });
+}

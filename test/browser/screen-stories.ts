@@ -1,0 +1,66 @@
+import { expect, it } from 'vitest';
+import { type ConsoleWorld, type TabOptions, violationsOn } from './console-world.ts';
+import { goWithin } from './go-within.ts';
+import { enter } from './party.ts';
+import { clientOf, readyComputation } from './seed.ts';
+
+/** A screen, its address, and the heading that it shows. */
+type Screen = readonly [title: string, path: string, heading: string];
+
+export function tellEveryScreen(world: () => ConsoleWorld, options: Required<Pick<TabOptions, 'width' | 'colorScheme'>>): void {
+  const { width, colorScheme } = options;
+  it(`fits ${width} px on every screen and has no finding of axe, in ${colorScheme}`, async () => {
+    const screens = await seedScreens(world());
+    const notFound = /status of 404/; // the unknown computation
+    const { page } = await enter(world(), {
+      user: 'alice',
+      roles: ['administrator'],
+      more: 'd2:viewer',
+      provokes: notFound,
+      ...options,
+    });
+    const found: Record<string, string[]> = {};
+    for (const [title, path, heading] of screens) {
+      await goWithin(page, path.startsWith('/') ? path : `/console/domains/d1/${path}`);
+      await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+      await expect.poll(() => page.evaluate<boolean>(nothingLoads)).toBe(true);
+      const wide = await page.evaluate<number>('document.documentElement.scrollWidth');
+      const faults = await violationsOn(page);
+      if (wide > width) faults.push(`${wide} px wide`);
+      if (faults.length > 0) found[title] = faults;
+    }
+    expect(found).toEqual({});
+  });
+}
+
+async function seedScreens(world: ConsoleWorld): Promise<Screen[]> {
+  const { id, asset } = await readyComputation(world, 'Seen everywhere');
+  const client = await clientOf(world, 'alice', ['d1:administrator']);
+  await client.registerCvm({ cvmID: 'cvm.1', body: { description: 'Rack 1' } });
+  const run = await client.startRun({ id, cvm: `sim-${id.slice(-8)}` });
+  return [
+    ['home', '/console/', 'Domains'],
+    ['to do', 'todo', 'To do'],
+    ['computations', 'computations', 'Computations'],
+    ['a new computation', 'computations/new', 'Create computation'],
+    ['a computation', `computations/${id}`, 'Seen everywhere'],
+    ['its manifest', `computations/${id}?tab=manifest`, 'Seen everywhere'],
+    ['its runs', `computations/${id}?tab=runs`, 'Seen everywhere'],
+    ['its events', `computations/${id}?tab=events`, 'Seen everywhere'],
+    ['its configuration', `computations/${id}?tab=configuration`, 'Seen everywhere'],
+    ['a change of it', `computations/${id}/edit`, 'Edit'],
+    ['a run', `computations/${id}/runs/${run}`, 'Run of'],
+    ['runs', 'runs', 'Runs'],
+    ['assets', 'assets', 'Assets'],
+    ['a new asset', 'assets/new', 'Upload asset'],
+    ['an asset', `assets/${asset}`, 'penguin-sizes.py'],
+    ['CVMs', 'cvms', 'CVMs'],
+    ['a CVM', 'cvms/cvm.1', 'cvm.1'],
+    ['statistics', 'statistics', 'Statistics'],
+    ['no screen', 'nothing/here', 'No such page'],
+    ['an unknown computation', 'computations/00000000-0000-8000-8000-000000000000', 'Computation'],
+  ];
+}
+
+/** An expression that is true when the screen shows everything. */
+const nothingLoads = "!/\\bLoading\\b/.test(document.querySelector('main')?.innerText ?? 'Loading')";

@@ -1,0 +1,141 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { TokenSet } from '../../client/index.ts';
+import type { Terminal } from '../../client/cms/terminal.ts';
+import { cmsIn } from '../cms/fake-terminal.ts';
+import { type ConsoleWorld, signIn, violationsOn } from './console-world.ts';
+import { enter } from './party.ts';
+
+const unauthorized = /status of 401/;
+
+export function tellHowToSignIn(world: () => ConsoleWorld): void {
+  describe('signing in', () => {
+    it('asks who one is, returns to the address that was opened, and keeps it after a reload', async () => {
+      const page = await world().openTab();
+      await page.goto('/console/domains/d1/assets?type=dataset#top');
+      await page.getByRole('heading', { name: 'Sign in on this machine' }).waitFor();
+      expect(await violationsOn(page)).toEqual([]);
+      await signIn(page, { user: 'alice', roles: ['viewer'] });
+      await page.getByRole('heading', { name: /^Assets/ }).waitFor();
+      expect(page.url()).toBe(`${world().stack.baseUrl}/console/domains/d1/assets?type=dataset#top`);
+      await page.reload();
+      await page.getByRole('heading', { name: /^Assets/ }).waitFor();
+      await page.getByRole('button', { name: 'User: alice' }).waitFor();
+    });
+
+    it('renews an access token without asking, and asks again when the API refuses it', async () => {
+      const { page } = await enter(world(), { user: 'alice', roles: ['viewer'], provokes: unauthorized });
+      const first = await storedTokens(page);
+      await storeTokens(page, { ...first, expires_at: 0 });
+      await page.reload();
+      await page.getByRole('heading', { name: /^Computations/, level: 1 }).waitFor();
+      const renewed = await storedTokens(page);
+      expect(renewed.access_token).not.toBe(first.access_token);
+      expect(renewed.expires_at).toBeGreaterThan(Date.now() / 1_000);
+
+      await storeTokens(page, { ...renewed, access_token: `${renewed.access_token}x` });
+      await page.goto('/console/domains/d1/cvms');
+      await signIn(page, { user: 'alice', roles: ['viewer'] });
+      await page.getByRole('heading', { name: /^CVMs/ }).waitFor();
+    });
+
+    it('ends with signing out, which leaves no token in the tab', async () => {
+      const { page } = await enter(world(), { user: 'alice', roles: ['viewer'] });
+      await page.getByRole('button', { name: 'User: alice' }).click();
+      await page.getByRole('menuitem', { name: 'Sign out' }).click();
+      await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
+      expect(await page.evaluate(() => Object.keys(sessionStorage))).not.toContain('console.tokens');
+      expect(await violationsOn(page)).toEqual([]);
+      await page.getByRole('link', { name: 'Sign in' }).click();
+      await page.getByRole('heading', { name: 'Sign in on this machine' }).waitFor();
+    });
+
+    it('says why it failed', async () => {
+      const page = await world().openTab();
+      await page.goto('/console/');
+      await page.getByRole('heading', { name: 'Sign in on this machine' }).waitFor();
+      const answer = new URL('/console/', world().stack.baseUrl);
+      const state = new URL(page.url()).searchParams.get('state') ?? '';
+      answer.search = String(new URLSearchParams({ error: 'access_denied', error_description: 'Not you.', state }));
+      await page.goto(answer.href);
+      await page.getByRole('heading', { name: 'You are not signed in' }).waitFor();
+      expect(await page.textContent('main')).toContain('Not you.');
+    });
+  });
+
+  describe('cms login at the issuer of npm start', () => {
+    it('takes the user who signs in with the browser', async () => {
+      const page = await world().openTab();
+      const opened = Promise.withResolvers<string>();
+      const login = cmsOf({ openPage: opened.resolve })('login', ...issuerOptions(world()));
+      await page.goto(await opened.promise);
+      await signIn(page, { user: 'carol', roles: ['creator'] });
+      await page.getByText('You are signed in. You can close this page.').waitFor();
+      expect(await login).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('as carol, creator in the domain d1') });
+    });
+
+    it('takes the user who types the code of the terminal in a browser, and can then call the API', async () => {
+      const page = await world().openTab({ provokes: /status of 404/ }); // a wrong code
+      const { shown, cms } = deviceTerminal();
+      const login = cms('login', ...issuerOptions(world()), '--device');
+      const { address, code } = await shown;
+      await page.goto(address.split('?')[0] ?? '');
+      await page.getByLabel('Code, as the terminal shows it').fill('BCDF-BCDF');
+      await signIn(page, { user: 'dave', roles: ['viewer'] });
+      await page.getByText('No sign-in waits with this code').waitFor();
+      expect(await violationsOn(page)).toEqual([]);
+      await page.getByLabel('Code, as the terminal shows it').fill(code.toLowerCase());
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByText('You are signed in as dave. Go back to the terminal.').waitFor();
+      expect(await login).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('as dave, viewer in the domain d1') });
+      expect(await cms('todo')).toMatchObject({ exitCode: 0, stdout: 'Nothing waits for you.\n' });
+    }, 60_000);
+
+    it('ends when the user refuses the code', async () => {
+      const page = await world().openTab();
+      const { shown, cms } = deviceTerminal();
+      const login = cms('login', ...issuerOptions(world()), '--device');
+      await page.goto((await shown).address);
+      await page.getByRole('button', { name: 'Refuse' }).click();
+      await page.getByText('The sign-in is refused.').waitFor();
+      expect(await login).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('The user refused.') });
+    });
+  });
+}
+
+function issuerOptions({ stack: { baseUrl } }: ConsoleWorld): string[] {
+  return ['--server', baseUrl, '--domain', 'd1', '--issuer', `${baseUrl}/local/issuer`, '--client-id', 'local'];
+}
+
+/** A terminal with a home of its own. */
+function cmsOf(terminal: Partial<Terminal>): ReturnType<typeof cmsIn> {
+  const home = mkdtempSync(join(tmpdir(), 'cms-'));
+  onTestFinished(() => rmSync(home, { recursive: true }));
+  return cmsIn(home, terminal);
+}
+
+/** A terminal with the page and the code that it shows. */
+function deviceTerminal() {
+  const shown = Promise.withResolvers<{ address: string; code: string }>();
+  const err = (text: string) => {
+    const [, address, code] = /^Open (\S+) and type the code (\S+)$/m.exec(text) ?? [];
+    if (address !== undefined && code !== undefined) shown.resolve({ address, code });
+  };
+  const printed: string[] = [];
+  const cms = cmsOf({ err: (text) => (printed.push(text), err(text)) });
+  return {
+    shown: shown.promise,
+    cms: async (...args: string[]) => ({ ...(await cms(...args)), stderr: printed.join('') }),
+  };
+}
+
+async function storedTokens(page: Page): Promise<TokenSet> {
+  return JSON.parse(await page.evaluate(() => sessionStorage.getItem('console.tokens') ?? '{}')) as TokenSet;
+}
+
+async function storeTokens(page: Page, tokens: TokenSet): Promise<void> {
+  await page.evaluate((text) => sessionStorage.setItem('console.tokens', text), JSON.stringify(tokens));
+}
