@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { limitKeys } from '../table/keys.ts';
+import { limitKeys, type Key } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { deleteItems, getItem, putItem, type Table } from '../table/table.ts';
 
@@ -15,10 +15,11 @@ const longestInMilliseconds = 7 * 24 * 3_600_000;
  * Refuses the changes of a domain with 429 in a stage with a `domainLimit`: its bucket is emptied for the time of the removal. Has no
  * effect in a stage without. Requests that came before may change something for another 45 seconds.
  * @param now milliseconds since the Unix epoch
- * @returns when it was closed first
+ * @param anew whether the domain counts as closed from now on if it is closed already
+ * @returns since when it is closed
  */
-export async function closeDomain(table: Table, domain: string, now: number): Promise<number> {
-  const closed_at = (await closedAt(table, domain)) ?? now;
+export async function closeDomain(table: Table, domain: string, { now, anew }: { now: number; anew: boolean }): Promise<number> {
+  const closed_at = (anew ? undefined : await closedAt(table, domain)) ?? now;
   const full_at = now + longestInMilliseconds;
   await putItem(table, { ...limitKeys.changes(domain), full_at, closed_at, ttl: Math.ceil(full_at / 1_000) });
   return closed_at;
@@ -28,6 +29,12 @@ export async function closeDomain(table: Table, domain: string, now: number): Pr
 export async function closedAt(table: Table, domain: string): Promise<number | undefined> {
   const item = await getItem(table, limitKeys.changes(domain));
   return item && parseStored(closing, item, 'limit of a domain').closed_at;
+}
+
+/** Whether an item is what keeps a domain closed. */
+export function isClosingOf(domain: string, { pk, sk }: Key): boolean {
+  const closing = limitKeys.changes(domain);
+  return pk === closing.pk && sk === closing.sk;
 }
 
 /** Opens the domain again, as an empty one. */

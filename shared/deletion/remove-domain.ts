@@ -31,18 +31,17 @@ const itemsPerDeletion = 25;
 /** What a fold or a purge leaves that was at work in the first pass is found by the second. */
 const mostPasses = 5;
 
-/**
- * Counts what the table has of a domain. Reads the whole table: 1 read unit per 4 KB, about 262,000 per GB.
- * @returns also the identifiers of the domain's runs, for their logs
- */
-export async function countDomain(table: Table, removal: Removal): Promise<{ counts: DomainCounts; runIds: string[] }> {
+/** Counts what the table has of a domain. Reads the whole table: 1 read unit per 4 KB, about 262,000 per GB. */
+export async function countDomain(table: Table, removal: Removal): Promise<DomainCounts> {
   const found = await findResources(table, removal.domain);
   const counts = noCounts();
-  await onEachPage(table, removal, found, async (keys) => {
-    count(counts, keys);
-    removal.onProgress?.(counts);
-  });
-  return { counts, runIds: found.runIds };
+  await onEachPage(table, removal, found, async (keys) => count(counts, keys));
+  return counts;
+}
+
+/** Returns the identifiers of the runs of a domain. */
+export async function runIdsOf(table: Table, domain: string): Promise<string[]> {
+  return await idsIn(table, lists.runs(domain));
 }
 
 /**
@@ -74,23 +73,19 @@ export async function removeDomain(table: Table, removal: Removal): Promise<Doma
   throw new Error(`Items of the domain ${domain} are written again and again. Does somebody use it?`);
 }
 
-interface FoundResources extends DomainToFind {
-  runIds: string[];
+async function idsIn(table: Table, list: { pk: string }): Promise<string[]> {
+  const rows = await queryPrefix(table, list.pk, listKeys.prefixes.row, { attributes: ['id'] });
+  return rows.map(({ id }) => String(id));
 }
 
-async function findResources(table: Table, domain: string): Promise<FoundResources> {
-  const idsIn = async (list: { pk: string }) => {
-    const rows = await queryPrefix(table, list.pk, listKeys.prefixes.row, { attributes: ['id'] });
-    return rows.map(({ id }) => String(id));
-  };
-  const [computations, assets, runIds, purges] = await Promise.all([
-    idsIn(lists.computations(domain)),
-    idsIn(lists.assets(domain)),
-    idsIn(lists.runs(domain)),
+async function findResources(table: Table, domain: string): Promise<DomainToFind> {
+  const [computations, assets, purges] = await Promise.all([
+    idsIn(table, lists.computations(domain)),
+    idsIn(table, lists.assets(domain)),
     Promise.all(purgeKeys.shards.map((shard) => queryPartition(table, shard))),
   ]);
   const purged = purges.flat().filter((purge) => purge['domain'] === domain);
-  return { domain, ids: new Set([...computations, ...assets, ...purged.map((purge) => idOfPurge(keyOf(purge)))]), runIds };
+  return { domain, ids: new Set([...computations, ...assets, ...purged.map((purge) => idOfPurge(keyOf(purge)))]) };
 }
 
 function keyOf(item: Item): Key {
@@ -138,7 +133,7 @@ async function forgetPlaceOfSweep(table: Table, domain: string): Promise<void> {
   });
 }
 
-function noCounts(): DomainCounts {
+export function noCounts(): DomainCounts {
   return Object.fromEntries(countedKinds.map((kind) => [kind, 0])) as DomainCounts;
 }
 
