@@ -139,7 +139,8 @@ async function withinLimits(work: () => Promise<void>): Promise<void> {
     await work();
   } catch (error) {
     if (!(error instanceof LimitExceededException)) throw error;
-    const advice = 'A user is in at most 100 groups, and a pool has at most 10,000: docs/domains.md#limits-of-cognito says what to do.';
+    const advice =
+      'A user is in at most 100 groups, and a pool has at most 10,000: docs/domains.md#limits-of-cognito says what to do.';
     throw new Error(`Cognito refuses another group (${error.message}). ${advice}`, { cause: error });
   }
 }

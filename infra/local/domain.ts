@@ -124,7 +124,9 @@ async function remove(place: DomainPlace, domain: string, options: { stop: boole
     print('\nThe removal is complete.');
     return;
   }
-  print(`\nTokens and uploads of the domain may be valid until ${repeatAfter}. Repeat the command after that to complete the removal.`);
+  print(
+    `\nTokens and uploads of the domain may be valid until ${repeatAfter}. Repeat the command after that to complete the removal.`,
+  );
   process.exitCode = 3;
 }
 

@@ -156,11 +156,7 @@ async function sendDomain(
   }
 }
 
-async function sendCertificate(
-  request: IncomingMessage,
-  response: ServerResponse,
-  enrol: CvmGateway['enrol'],
-): Promise<void> {
+async function sendCertificate(request: IncomingMessage, response: ServerResponse, enrol: CvmGateway['enrol']): Promise<void> {
   const asked = await readOwn(request, response, { schema: enrolment, what: 'Certificates' });
   if (!asked) return;
   const { domain, cvm_id, public_key } = asked;

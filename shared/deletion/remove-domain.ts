@@ -61,7 +61,10 @@ export async function removeDomain(table: Table, removal: Removal): Promise<Doma
     await onEachPage(table, removal, found, async (keys) => {
       deleted += keys.length;
       last.push(...keys.filter(leadsToOthers));
-      await deleteAll(table, keys.filter((key) => !leadsToOthers(key)));
+      await deleteAll(
+        table,
+        keys.filter((key) => !leadsToOthers(key)),
+      );
       count(counts, keys);
       onProgress?.(counts);
     });
