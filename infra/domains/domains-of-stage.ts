@@ -1,3 +1,4 @@
+import { systemClock, type Clock } from '../../shared/clock.ts';
 import { closedAt } from '../../shared/deletion/closed-domain.ts';
 import { UsageError } from '../local/arguments.ts';
 import { stages, type Stage } from '../stages.ts';
@@ -15,15 +16,23 @@ export interface StagePlaceOptions {
   /** Default for the stage's own user pool: an hour. */
   tokensLiveInSeconds?: number | undefined;
   say: (line: string) => void;
+  /** Default: the system clock. */
+  clock?: Clock;
 }
 
 /**
  * The domains of a stage on AWS, with the credentials of the environment.
  * @throws UsageError if there is no such stage, or if nobody knows how long its tokens live
  */
-export async function domainsOfStage(name: string, { tokensLiveInSeconds, say }: StagePlaceOptions): Promise<DomainPlace> {
+export async function domainsOfStage(
+  name: string,
+  { tokensLiveInSeconds, say, clock = systemClock }: StagePlaceOptions,
+): Promise<DomainPlace> {
   const stage = stageNamed(name);
-  const data = openStageData(stage, await resourcesOf(stage), tokensLiveInSeconds ?? tokensOfOwnPoolLiveInSeconds);
+  const data = openStageData(stage, await resourcesOf(stage), {
+    tokensLiveInSeconds: tokensLiveInSeconds ?? tokensOfOwnPoolLiveInSeconds,
+    clock,
+  });
   const users = (): UserDirectory => {
     if (data.users) return data.users;
     throw new UsageError(`The stage ${name} has an issuer of its own. Make users there, with memberships <domain>:<role>.`);

@@ -53,7 +53,7 @@ export class PoolUsers implements UserDirectory {
 
   async membershipsIn(domain: string): Promise<string[]> {
     const names: string[] = [];
-    for await (const { Groups = [] } of paginateListGroups(this.config, this.pool)) names.push(...namesOf(Groups));
+    for await (const { Groups = [] } of paginateListGroups(this.config, { ...this.pool })) names.push(...namesOf(Groups));
     return names.filter((name) => name.startsWith(`${domain}:`));
   }
 

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { permit } from '../../shared/access/caller.ts';
+import type { Clock } from '../../shared/clock.ts';
 import { countDomain, noCounts, removeDomain, runIdsOf, type DomainCounts } from '../../shared/deletion/remove-domain.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { readClaimsOfDomain } from '../../shared/runs/claim.ts';
@@ -21,6 +21,7 @@ export interface Closing {
 
 /** Where the data of a domain is. */
 export interface DataPlace {
+  clock: Clock;
   table: Table;
   s3: S3Client;
   bucket: string;
@@ -84,26 +85,27 @@ export async function contentsOf(place: DataPlace, domain: string): Promise<Doma
  */
 export async function removeFromPlace(place: DataPlace, options: RemovalOptions): Promise<Removed> {
   const { domain, stop, wait, say } = options;
+  const { clock } = place;
   if (!stop) await refuseWhileActive(place.table, domain);
   const users = await place.users?.removeDomain(domain);
   if (users) say(`Removed ${users.users} users and ${users.roles} roles.`);
   const closing = await place.close(domain, (users?.roles ?? 0) > 0);
   const none = { items: noCounts(), content: { objects: 0, bytes: 0 }, ...(users ? { users } : {}) };
-  const pause = closing.changesEndAt - Date.now();
+  const pause = closing.changesEndAt - clock.now();
   if (pause > longestPauseInMilliseconds && !wait) return { ...none, repeatAfter: textOf(closing.changesEndAt) };
   if (pause > 0) {
     say(`Waiting until ${textOf(closing.changesEndAt)}: requests that came before may still change something.`);
-    await delay(pause);
+    await clock.wait(pause);
   }
   if (stop) await stopRuns(place, domain, say);
   else await refuseWhileActive(place.table, domain);
 
   const removed = await removeData(place, domain, say);
-  if (Date.now() < closing.isOverAt) {
+  if (clock.now() < closing.isOverAt) {
     const repeatAfter = textOf(closing.isOverAt);
     if (!wait) return { ...removed, ...(users ? { users } : {}), repeatAfter };
     say(`Waiting until ${repeatAfter}, when the last tokens and uploads expire.`);
-    await delay(closing.isOverAt - Date.now());
+    await clock.wait(closing.isOverAt - clock.now());
     const late = await removeData(place, domain, say);
     for (const kind of Object.keys(late.items) as (keyof DomainCounts)[]) removed.items[kind] += late.items[kind];
     removed.content.objects += late.content.objects;
@@ -130,10 +132,11 @@ async function removeData(
   if (place.removeRunLogs) {
     runLogs = await place.removeRunLogs(await runIdsOf(place.table, domain));
   }
-  let said = Date.now();
+  const { clock } = place;
+  let said = clock.now();
   const onProgress = (found: DomainCounts) => {
-    if (Date.now() - said < 5_000) return;
-    said = Date.now();
+    if (clock.now() - said < 5_000) return;
+    said = clock.now();
     say(`Removed ${Object.values(found).reduce((sum, count) => sum + count, 0)} items.`);
   };
   const items = await removeDomain(place.table, { domain, stays, onProgress });
@@ -151,21 +154,21 @@ async function refuseWhileActive(table: Table, domain: string): Promise<void> {
 /** Longer than a stop may take: `stopInSeconds` of the stage, until a CVM that does not answer is given up. */
 const longestStopInMilliseconds = 15 * 60_000;
 
-async function stopRuns({ table, executions }: DataPlace, domain: string, say: RemovalOptions['say']): Promise<void> {
-  const givesUpAt = Date.now() + longestStopInMilliseconds;
+async function stopRuns({ table, executions, clock }: DataPlace, domain: string, say: RemovalOptions['say']): Promise<void> {
+  const givesUpAt = clock.now() + longestStopInMilliseconds;
   const stopped = new Set<string>();
   for (;;) {
     const claims = await readClaimsOfDomain(table, domain);
     if (claims.length === 0) return;
-    if (Date.now() > givesUpAt) throw new Error(`${claims.length} runs are still active. Repeat the command.`);
+    if (clock.now() > givesUpAt) throw new Error(`${claims.length} runs are still active. Repeat the command.`);
     for (const { computation_id: computationId, run_id } of claims.filter((claim) => !stopped.has(claim.run_id))) {
-      const now = textOf(Date.now());
+      const now = textOf(clock.now());
       const allowed = () => permit({ id: operator, roles: new Set(), actions: new Set(['run']) }, { anyOf: ['run'] });
       await stopRun(table, executions, { domain, computationId, by: operator, now, permit: allowed }).catch(unlessOver);
       stopped.add(run_id);
       say(`Stopping the run ${run_id}.`);
     }
-    await delay(1_000);
+    await clock.wait(1_000);
   }
 }
 

@@ -3,6 +3,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { Clock } from '../../shared/clock.ts';
 import { linkLifetimeInSeconds } from '../../shared/assets/content-store.ts';
 import { Deadline } from '../../shared/deadline.ts';
 import { changesEndInMilliseconds, closeDomain, isClosingOf, openDomain } from '../../shared/deletion/closed-domain.ts';
@@ -25,19 +26,24 @@ export interface StageData extends DataPlace {
  * The data of a deployed stage, with the credentials of the environment.
  * @param tokensLiveInSeconds how long a token is valid that was issued to a user of the domain
  */
-export function openStageData(stage: Stage, resources: StageResources, tokensLiveInSeconds: number): StageData {
+export function openStageData(
+  stage: Stage,
+  resources: StageResources,
+  { tokensLiveInSeconds, clock }: { tokensLiveInSeconds: number; clock: Clock },
+): StageData {
   const at = { region: stage.region, maxAttempts };
   const document = DynamoDBDocumentClient.from(new DynamoDBClient(at), { marshallOptions: { removeUndefinedValues: true } });
   const table = { name: resources.tableName, document, deadline: () => new Deadline(longestOperationInMilliseconds) };
-  const [s3, sfn, cognito] = [pathStyle(at), new SFNClient(at), new CognitoIdentityProviderClient(at)];
+  const [s3, sfn, cognito] = [pathStyle(at), new SFNClient(at), new CognitoIdentityProviderClient({ region: stage.region })];
   return {
+    clock,
     table,
     s3,
     bucket: resources.bucketName,
     executions: { client: sfn, stateMachineArn: resources.stateMachineArn },
     users: resources.userPool && new PoolUsers(cognito, resources.userPool.id),
     close: async (domain, anew) => {
-      const closedAt = await closeDomain(table, domain, { now: Date.now(), anew });
+      const closedAt = await closeDomain(table, domain, { now: clock.now(), anew });
       return closingOf(closedAt, { hasLimit: stage.domainLimit !== undefined, tokensLiveInSeconds });
     },
     open: async (domain) => await openDomain(table, domain),

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { S3Client } from '@aws-sdk/client-s3';
+import { systemClock } from '../../shared/clock.ts';
 import { Deadline } from '../../shared/deadline.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
 import { openTable } from '../../shared/table/open-table.ts';
@@ -56,6 +57,7 @@ export function localDomains({ users, gate, s3: endpoint, runLogs }: LocalDomain
     const deadline = () => new Deadline(longestOperationInMilliseconds);
     try {
       return await use({
+        clock: systemClock,
         table: openTable(deadline),
         s3,
         bucket: local.bucketName,

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contentsOf, removeFromPlace, type DataPlace } from '../../../infra/domains/remove-from-place.ts';
 import { LocalUsers } from '../../../infra/local/local-users.ts';
 import { localCredentials } from '../../../infra/local/local-credentials.ts';
+import { systemClock } from '../../../shared/clock.ts';
 import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
 import { readClaimsOfDomain } from '../../../shared/runs/claim.ts';
 import { endRun } from '../../../shared/runs/end-run.ts';
@@ -30,6 +31,7 @@ beforeAll(async () => {
   s3 = new S3Client({ endpoint: stores.endpoints.s3, region: 'local', credentials: localCredentials, forcePathStyle: true });
   users = new LocalUsers(undefined);
   place = {
+    clock: systemClock,
     table: stores.table,
     s3,
     bucket: 'content',
