@@ -20,7 +20,7 @@ export class DomainGate {
   /** Lets no further change in, and waits for those in progress. */
   async close(domain: string): Promise<void> {
     this.closed.add(domain);
-    await Promise.all(this.inProgress.get(domain) ?? []);
+    await Promise.all(this.inProgress.get(domain) ?? new Set<Promise<void>>());
   }
 
   open(domain: string): void {

@@ -55,7 +55,7 @@ export async function fillDomain(stores: Stores): Promise<BenchWorld> {
   await closeAsset(stores.table, { domain: world.domain, id: used.algorithm }, byAlice.now);
   const { index } = indexedLists.assets(world.domain);
   await foldChanges(stores.table, index, 1);
-  await putItem(stores.table, indexKeys.node(index, 'node')); // only trees with hundreds of members have one
+  await putItem(stores.table, { ...indexKeys.node(index, 'node') }); // only trees with hundreds of members have one
   await writeWhatEarlierVersionsWrote(stores.table, world.domain);
   await takeTokens(stores.table, { perSecond: 1, burst: 10 }, { domain: world.domain, tokens: 1, now: Date.now() });
   const place = { domain: world.domain, cvm_id: 'cvm-1' };

@@ -58,9 +58,10 @@ function mortal(table: Table, lastCall: number): Table {
   const document = new Proxy(table.document, {
     get: (target, property) => {
       if (property !== 'send') return Reflect.get(target, property) as unknown;
-      return async (...sent: Parameters<typeof target.send>) => {
+      const send = target.send.bind(target) as (...sent: unknown[]) => Promise<unknown>;
+      return async (...sent: unknown[]) => {
         if (++calls > lastCall) throw new Error('killed');
-        return await target.send(...sent);
+        return await send(...sent);
       };
     },
   });

@@ -49,6 +49,8 @@ describe('npm run domain on one machine', () => {
     const bob = callAs(service.baseUrl, (await run('token.ts', service, '--sub', 'bob')).stdout.trim());
     expect((await bob('GET', '/lab/computations')).status).toBe(200);
     expect((await bob('POST', '/lab/computations', { name: 'Iris' })).status).toBe(403);
+    const unknown = await run('token.ts', service, '--sub', 'eve');
+    expect(unknown).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('--groups is required') });
     const last = await domain(service, 'role', '--user', 'ada', '--role', 'none');
     expect(last).toMatchObject({ status: 2, stderr: expect.stringContaining('ada is the last administrator of lab') });
 
