@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   AdminInitiateAuthCommand,
   AdminSetUserPasswordCommand,
@@ -10,12 +11,22 @@ import { domainsOfStage, stageNamed } from '../domains/domains-of-stage.ts';
 import { resourcesOf } from '../domains/stage-resources.ts';
 import { UsageError } from '../local/arguments.ts';
 import type { AcceptPlace } from './accept-place.ts';
+import { checkAlarm } from './check-alarm.ts';
+import { checkLogs } from './check-logs.ts';
+import { checkTaskToken } from './check-task-token.ts';
+import { facts } from './facts.ts';
+import { notHere, type Finding } from './finding.ts';
 
 export interface AcceptStageOptions {
   /** Default: the stage's own. For an emulator. */
   url: string | undefined;
   say: (line: string) => void;
 }
+
+/** Until the limit of the domain, which the ceiling used up, has some changes again, and logs have arrived. */
+const pauseInMilliseconds = 10_000;
+
+type Fact = Pick<Finding, 'what' | 'documented'>;
 
 /**
  * A stage on AWS with a user pool, with the credentials of the environment.
@@ -27,6 +38,7 @@ export async function acceptStage(name: string, { url, say }: AcceptStageOptions
   const { apiUrl, tableName, userPool } = await resourcesOf(stage);
   if (!userPool) throw new UsageError(`The stage ${name} has no user pool.`);
   const domains = await domainsOfStage(name, { tokensLiveInSeconds: 3_600, say });
+  const table = { name: tableName, document: DynamoDBDocumentClient.from(new DynamoDBClient({ region: stage.region })) };
   const cognito = new CognitoIdentityProviderClient({ region: stage.region });
   return {
     url: url ?? apiUrl,
@@ -48,9 +60,16 @@ export async function acceptStage(name: string, { url, say }: AcceptStageOptions
       if (token === undefined) throw new Error('The user pool gave no token to the user of the acceptance.');
       return token;
     },
-    aws: {
-      stage,
-      table: { name: tableName, document: DynamoDBDocumentClient.from(new DynamoDBClient({ region: stage.region })) },
+    limit: stage.domainLimit,
+    checkAws: async (domain, { client, since, onFinding }) => {
+      const orNotHere = async ({ what, documented }: Fact, check: () => Promise<Finding[]>) => {
+        const findings = await check().catch((error: unknown) => [notHere(what, documented, String(error))]);
+        for (const finding of findings) onFinding(finding);
+      };
+      await orNotHere(facts.alarm, async () => [await checkAlarm(stage)]);
+      await delay(pauseInMilliseconds);
+      await orNotHere(facts.tokens, async () => [await checkTaskToken(client, table, domain)]);
+      await orNotHere(facts.coldStarts, () => checkLogs(stage, since));
     },
   };
 }

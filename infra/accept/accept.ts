@@ -1,14 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { AcceptPlace } from './accept-place.ts';
 import { acceptClient } from './accept-client.ts';
-import { checkAlarm } from './check-alarm.ts';
 import { checkCeiling, ratesUpTo } from './check-ceiling.ts';
 import { checkConflicts } from './check-conflicts.ts';
 import { checkExactness } from './check-exactness.ts';
-import { checkLogs } from './check-logs.ts';
-import { checkTaskToken } from './check-task-token.ts';
-import { facts } from './facts.ts';
-import { notHere, type Finding } from './finding.ts';
+import type { Finding } from './finding.ts';
 
 export interface AcceptOptions {
   /** The computations that are created while their list is read. */
@@ -36,33 +31,19 @@ export function costOf({ changes, writesPerSecond, seconds }: AcceptOptions): { 
 
 /** Measures in a domain that is new. Reports each finding as soon as it is known. */
 export async function accept(
-  { url, aws }: AcceptPlace,
-  {
-    domain,
-    token,
-    onFinding,
-    ...options
-  }: AcceptOptions & { domain: string; token: string; onFinding: (finding: Finding) => void },
+  { url, limit, checkAws }: AcceptPlace,
+  { domain, token, onFinding, ...options }: AcceptOptions & Reporting,
 ): Promise<void> {
   const since = Date.now();
   const client = acceptClient({ url, domain, token });
   onFinding(await checkExactness(client, options.changes));
   onFinding(await checkConflicts(client, changesOfEachClient));
-  onFinding(await checkCeiling(client, { ...options, limit: aws?.stage.domainLimit }));
-  if (!aws) {
-    const why = 'one machine has none of AWS';
-    for (const { what, documented } of Object.values(facts)) onFinding(notHere(what, documented, why));
-    return;
-  }
-  const { stage, table } = aws;
-  const orNotHere = async (fact: { what: string; documented: string }, check: () => Promise<Finding[]>) => {
-    const findings = await check().catch((error: unknown) => [notHere(fact.what, fact.documented, String(error))]);
-    for (const finding of findings) onFinding(finding);
-  };
-  await orNotHere(facts.alarm, async () => [await checkAlarm(stage)]);
-  await delay(pauseInMilliseconds); // the ceiling used up the limit of the domain
-  await orNotHere(facts.tokens, async () => [await checkTaskToken(client, table, domain)]);
-  await orNotHere(facts.coldStarts, () => checkLogs(stage, since));
+  onFinding(await checkCeiling(client, { ...options, limit }));
+  await checkAws(domain, { client, since, onFinding });
 }
 
-const pauseInMilliseconds = 10_000;
+interface Reporting {
+  domain: string;
+  token: string;
+  onFinding: (finding: Finding) => void;
+}

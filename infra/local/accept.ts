@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { accept, costOf } from '../accept/accept.ts';
 import type { AcceptPlace } from '../accept/accept-place.ts';
-import type { Finding } from '../accept/finding.ts';
+import { facts } from '../accept/facts.ts';
+import { notHere, type Finding } from '../accept/finding.ts';
 import { parseOptions, portFromEnvironment, runCommand, UsageError } from './arguments.ts';
 import { domainsHere } from './domains-here.ts';
 
@@ -83,6 +84,11 @@ function here(port: number): AcceptPlace {
     url: `http://127.0.0.1:${port}`,
     domains,
     administrator: async (domain) => (await domains.create({ domain, user: domain })).token ?? '',
+    limit: undefined,
+    checkAws: async (_, { onFinding }) => {
+      for (const { what, documented } of Object.values(facts))
+        onFinding(notHere(what, documented, 'one machine has none of AWS'));
+    },
   };
 }
 
