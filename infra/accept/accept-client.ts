@@ -1,6 +1,8 @@
 export interface Answer {
   status: number;
+  /** Empty if the answer is no JSON. */
   body: Record<string, unknown>;
+  text: string;
   milliseconds: number;
 }
 
@@ -30,7 +32,7 @@ export function acceptClient({ url, domain, token }: { url: string; domain: stri
         async (response) => ({ status: response.status, text: await response.text() }),
         () => ({ status: 0, text: '' }),
       );
-      return { status, body: parsed(text), milliseconds: performance.now() - start };
+      return { status, body: parsed(text), text, milliseconds: performance.now() - start };
     },
   };
 }

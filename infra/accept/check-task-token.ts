@@ -14,7 +14,7 @@ export async function checkTaskToken(client: AcceptClient, table: Table, domain:
   const cvm = `accept-${randomUUID()}`;
   const started = await client.call('POST', `/computations/${computation}/run?cvm=${cvm}`);
   if (started.status !== 200) return { ...facts.tokens, measured: `the run did not start: ${started.status}`, holds: false };
-  const run = { domain, computation_id: computation, run_id: String(started.body), cvm_id: cvm };
+  const run = { domain, computation_id: computation, run_id: JSON.parse(started.text) as string, cvm_id: cvm };
   const givesUpAt = performance.now() + longestInMilliseconds;
   while (performance.now() < givesUpAt) {
     const token = (await readClaim(table, run))?.offer_token;
