@@ -34,6 +34,8 @@ export interface DataPlace {
   open: (domain: string) => Promise<void>;
   /** Whether an item is what keeps the domain closed. */
   closesDomain: (key: Key, domain: string) => boolean;
+  /** How long a request may take that only reads, and records that it did. */
+  readsEndInMilliseconds: number;
   /** Deletes the logs of runs. Returns how many there were. Undefined if they cannot be deleted. */
   removeRunLogs?: (runIds: string[]) => Promise<number>;
 }
@@ -139,7 +141,12 @@ async function removeData(
     said = clock.now();
     say(`Removed ${Object.values(found).reduce((sum, count) => sum + count, 0)} items.`);
   };
-  const items = await removeDomain(place.table, { domain, stays, onProgress });
+  const items = await removeDomain(place.table, {
+    domain,
+    stays,
+    settle: async () => await clock.wait(place.readsEndInMilliseconds),
+    onProgress,
+  });
   const content = await removeContent(place.s3, place.bucket, domain);
   return { items, content, ...(runLogs === undefined ? {} : { runLogs }) };
 }

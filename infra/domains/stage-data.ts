@@ -18,6 +18,9 @@ const longestOperationInMilliseconds = 15 * 60_000;
 /** Throttling is waited for: a removal competes with the service for the capacity of the table. */
 const maxAttempts = 12;
 
+/** A request has 5 seconds. A fold of a list takes about as long. */
+const readsEndInMilliseconds = 10_000;
+
 export interface StageData extends DataPlace {
   destroy: () => void;
 }
@@ -48,6 +51,7 @@ export function openStageData(
     },
     open: async (domain) => await openDomain(table, domain),
     closesDomain: (key, domain) => isClosingOf(domain, key),
+    readsEndInMilliseconds,
     destroy: () => {
       for (const client of [document, s3, sfn, cognito]) client.destroy();
     },

@@ -69,6 +69,7 @@ export function localDomains({ users, gate, s3: endpoint, runLogs }: LocalDomain
         },
         open: async (domain) => gate.open(domain),
         closesDomain: () => false,
+        readsEndInMilliseconds: 100,
         ...(runLogs === undefined ? {} : { removeRunLogs: (runIds) => removeFiles(runLogs, runIds) }),
       });
     } finally {

@@ -82,7 +82,7 @@ export function localPages({ mintToken, enrol, manageDomain }: LocalPagesOptions
       await sendCertificate(request, response, enrol);
       return true;
     }
-    if (request.method === 'POST' && path === '/local/domain') {
+    if (path === '/local/domain') {
       await sendDomain(request, response, manageDomain);
       return true;
     }

@@ -19,6 +19,8 @@ interface Removal {
   domain: string;
   /** Returns whether an item stays although it belongs to the domain. Default: none. */
   stays?: (key: Key) => boolean;
+  /** Called once, after the first deletions: waits until requests that began before have ended. Default: does not wait. */
+  settle?: () => Promise<void>;
   /** Called after each page of the table, with what was found so far. */
   onProgress?: (found: DomainCounts) => void;
 }
@@ -69,6 +71,7 @@ export async function removeDomain(table: Table, removal: Removal): Promise<Doma
       onProgress?.(counts);
     });
     await deleteAll(table, last);
+    if (pass === 1 && deleted > 0) await removal.settle?.();
     if (deleted > 0) continue;
     await forgetPlaceOfSweep(table, domain);
     return counts;

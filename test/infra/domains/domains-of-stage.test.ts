@@ -11,7 +11,7 @@ import { startAnsweringPool, type AnsweringPool } from '../../support/answering-
 import { aReadyComputation, startStores, type Stores } from '../../support/builders-store.ts';
 import { itemsOf } from '../../support/filled-domain.ts';
 import { startAnswering } from '../../support/local-requests.ts';
-import { movableClock } from '../../support/movable-clock.ts';
+import { skippingClock } from '../../support/skipping-clock.ts';
 
 let stores: Stores;
 let pool: AnsweringPool;
@@ -61,16 +61,9 @@ beforeEach(async () => {
 });
 afterEach(() => pool.stop());
 
-const clock = movableClock();
+const clock = skippingClock();
 const place = (tokensLiveInSeconds?: number) =>
   domainsOfStage('dev', { say: (line) => said.push(line), clock, tokensLiveInSeconds });
-
-/** Waits on the clock, and moves it by what the removal waits for. */
-async function moving<T>(work: Promise<T>, milliseconds: number): Promise<T> {
-  await expect.poll(() => said.some((line) => line.startsWith('Waiting until'))).toBe(true);
-  clock.move(milliseconds);
-  return await work;
-}
 
 describe('the domains of a stage', () => {
   it('are groups of its user pool: a domain is made, users are invited and change their roles', async () => {
@@ -110,7 +103,7 @@ describe('the domains of a stage', () => {
     const untouched = await itemsOf(stores.table);
     await aReadyComputation(stores, 'd1');
 
-    const first = await moving(remove('d1', { stop: false, wait: false }), 45_000);
+    const first = await remove('d1', { stop: false, wait: false });
     expect(first).toMatchObject({
       items: { computations: 1, assets: 1 },
       content: { objects: 1 },
@@ -118,6 +111,9 @@ describe('the domains of a stage', () => {
     });
     const closed = (await closedAt(stores.table, 'd1')) ?? 0;
     expect(first.repeatAfter).toBe(new Date(closed + 45_000 + 3_600_000).toISOString());
+    expect(said).toContainEqual(
+      expect.stringMatching(/^Waiting until .*: requests that came before may still change something\.$/),
+    );
     expect(pool.users).toEqual(new Map([['bob', new Set(['d1-x:administrator'])]]));
     expect(pool.groups).toEqual(new Set(['d1-x:administrator']));
     expect(pool.signedOut).toEqual(['bob', 'bob']);
@@ -128,7 +124,7 @@ describe('the domains of a stage', () => {
     await expect(create({ domain: 'd1', user: 'eve' })).rejects.toThrow('is being removed');
 
     await aReadyComputation(stores, 'd1'); // a change that the limit did not catch
-    clock.move(3_700_000);
+    await clock.wait(3_700_000);
     const second = await remove('d1', { stop: false, wait: false });
     expect(second).toMatchObject({ items: { computations: 1 }, users: { users: 0, roles: 0 } });
     expect(second.repeatAfter).toBeUndefined();
@@ -136,6 +132,11 @@ describe('the domains of a stage', () => {
     expect(Object.values((await look('d1')).items).every((count) => count === 0)).toBe(true);
     const { ['limit#d1-y changes']: _, ...left } = await itemsOf(stores.table);
     expect(left).toEqual(untouched);
+
+    await create({ domain: 'd1', user: 'eve' });
+    const awaited = await remove('d1', { stop: false, wait: true });
+    expect([awaited.users, awaited.repeatAfter]).toEqual([{ users: 1, roles: 1 }, undefined]);
+    expect(await closedAt(stores.table, 'd1')).toBeUndefined();
   });
 
   it('wait as long as tokens live before the data goes, in a stage without a limit of changes', () => {

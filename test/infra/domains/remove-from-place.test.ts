@@ -40,6 +40,7 @@ beforeAll(async () => {
     close: () => Promise.resolve({ changesEndAt: 0, isOverAt: 0 }),
     open: () => Promise.resolve(),
     closesDomain: () => false,
+    readsEndInMilliseconds: 0,
   };
 });
 afterAll(async () => {
