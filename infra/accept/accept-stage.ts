@@ -62,8 +62,8 @@ export async function acceptStage(name: string, { url, say }: AcceptStageOptions
     },
     limit: stage.domainLimit,
     checkAws: async (domain, { client, since, onFinding }) => {
-      const orNotHere = async ({ what, documented }: Fact, check: () => Promise<Finding[]>) => {
-        const findings = await check().catch((error: unknown) => [notHere(what, documented, String(error))]);
+      const orNotHere = async (fact: Fact, check: () => Promise<Finding[]>) => {
+        const findings = await check().catch((error: unknown) => [notHere(fact, String(error))]);
         for (const finding of findings) onFinding(finding);
       };
       await orNotHere(facts.alarm, async () => [await checkAlarm(stage)]);

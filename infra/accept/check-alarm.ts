@@ -22,7 +22,7 @@ export async function checkAlarm(stage: Stage): Promise<Finding> {
   const topicName = nameIn(stage, 'alarms');
   const { MetricAlarms = [] } = await cloudWatch.send(new DescribeAlarmsCommand({ AlarmNames: [AlarmName] }));
   const TopicArn = MetricAlarms[0]?.AlarmActions?.find((action) => action.endsWith(`:${topicName}`));
-  if (TopicArn === undefined) return notHere(what, documented, `the alarm ${AlarmName} does not exist or tells nobody`);
+  if (TopicArn === undefined) return notHere(facts.alarm, `the alarm ${AlarmName} does not exist or tells nobody`);
 
   const QueueName = `${nameIn(stage, 'accept')}-${randomUUID().slice(0, 8)}`;
   const queueArn = TopicArn.replace(':sns:', ':sqs:').replace(topicName, QueueName);

@@ -8,8 +8,8 @@ export interface Finding {
 }
 
 /** The finding of a place that cannot show a fact. */
-export function notHere(what: string, documented: string, why: string): Finding {
-  return { what, documented, measured: `not here: ${why}` };
+export function notHere(fact: Pick<Finding, 'what' | 'documented'>, why: string): Finding {
+  return { ...fact, measured: `not here: ${why}` };
 }
 
 /** Returns the value below which this share of the values is. */
