@@ -5,10 +5,12 @@ import { dirname, extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import * as v from 'valibot';
 import { cvmId, domainId } from '../../shared/identifier-schemas.ts';
+import { UsageError } from './arguments.ts';
 import { gatewayMessage, send } from './gateway/http-response.ts';
 import { readBody } from './gateway/read-body.ts';
 import type { CvmGateway } from './cvm-gateway.ts';
 import type { LocalIssuer } from './issuer.ts';
+import type { DomainAnswer, DomainRequest } from './local-domains.ts';
 import { ownOrigin } from './own-host.ts';
 import { membership } from './sign-in/membership.ts';
 
@@ -47,13 +49,28 @@ const tokenRequest = v.strictObject({
 
 const enrolment = v.strictObject({ domain: domainId, cvm_id: cvmId, public_key: v.pipe(v.string(), v.maxLength(10_000)) });
 
-type Enrol = CvmGateway['enrol'];
+const user = v.pipe(v.string(), v.nonEmpty('Expected a user identifier.'));
+const roles = v.array(v.pipe(v.string(), v.nonEmpty('Expected a role.')));
+const domainRequest = v.variant('action', [
+  v.strictObject({ action: v.literal('create'), domain: domainId, user }),
+  v.strictObject({ action: v.picklist(['invite', 'role']), domain: domainId, user, roles }),
+  v.strictObject({ action: v.literal('memberships'), user }),
+  v.strictObject({ action: v.literal('look'), domain: domainId }),
+  v.strictObject({ action: v.literal('remove'), domain: domainId, stop: v.boolean() }),
+]);
+
+export interface LocalPagesOptions {
+  mintToken: LocalIssuer['mintToken'];
+  /** Undefined without a gateway for real CVMs. */
+  enrol: CvmGateway['enrol'] | undefined;
+  manageDomain: (request: DomainRequest) => Promise<DomainAnswer>;
+}
 
 /**
- * Serves what exists on one machine only: the API reference at /docs, and tokens and certificates of CVMs for requests from this
- * machine.
+ * Serves what exists on one machine only: the API reference at /docs, and tokens, certificates of CVMs and domains for requests from
+ * this machine.
  */
-export function localPages(mintToken: LocalIssuer['mintToken'], enrol?: Enrol) {
+export function localPages({ mintToken, enrol, manageDomain }: LocalPagesOptions) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
     const [path = ''] = (request.url ?? '').split('?');
     if (path === '/local/token') {
@@ -63,6 +80,10 @@ export function localPages(mintToken: LocalIssuer['mintToken'], enrol?: Enrol) {
     }
     if (request.method === 'POST' && path === '/local/cvm' && enrol) {
       await sendCertificate(request, response, enrol);
+      return true;
+    }
+    if (path === '/local/domain') {
+      await sendDomain(request, response, manageDomain);
       return true;
     }
     const file = request.method === 'GET' ? files[path] : undefined;
@@ -120,7 +141,22 @@ async function sendToken(request: IncomingMessage, response: ServerResponse, min
   sendJson(response, { access_token, token_type: 'Bearer', expires_in });
 }
 
-async function sendCertificate(request: IncomingMessage, response: ServerResponse, enrol: Enrol): Promise<void> {
+async function sendDomain(
+  request: IncomingMessage,
+  response: ServerResponse,
+  manageDomain: LocalPagesOptions['manageDomain'],
+): Promise<void> {
+  const asked = await readOwn(request, response, { schema: domainRequest, what: 'Domains' });
+  if (!asked) return;
+  try {
+    sendJson(response, await manageDomain(asked));
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    send(response, gatewayMessage(error instanceof UsageError ? 400 : 409, message));
+  }
+}
+
+async function sendCertificate(request: IncomingMessage, response: ServerResponse, enrol: CvmGateway['enrol']): Promise<void> {
   const asked = await readOwn(request, response, { schema: enrolment, what: 'Certificates' });
   if (!asked) return;
   const { domain, cvm_id, public_key } = asked;

@@ -18,6 +18,9 @@ import { startIssuer } from './issuer.ts';
 import { type Endpoints, local, setEnvironment } from './local-environment.ts';
 import { type InvokeFunction, type LoadHandler, localFunctions } from './local-functions.ts';
 import { withHealthOfEngine } from './local-health.ts';
+import { DomainGate } from './domain-gate.ts';
+import { localDomains } from './local-domains.ts';
+import { LocalUsers } from './local-users.ts';
 import { localPages } from './local-pages.ts';
 import { startKms } from './kms/kms.ts';
 import { startS3 } from './s3/s3.ts';
@@ -96,6 +99,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 async function startParts(options: StackOptions, onStop: (stop: () => Promise<void>) => void): Promise<Omit<Stack, 'stop'>> {
   if (options.dataDirectory !== undefined) onStop(lockDirectory(options.dataDirectory));
   const kept = options.dataDirectory === undefined ? {} : { dataDirectory: options.dataDirectory };
+  const users = new LocalUsers(options.dataDirectory);
   const times = { ...localTimes, ...options.times };
   const clock = options.clock ?? systemTimerClock;
   const allowsOrigin = allowedOrigins(options.corsOrigins);
@@ -161,6 +165,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
     storage: s3.endpoint,
   });
   const cvmGateway = options.cvmGateway && (await started(startCvmGateway(options.cvmGateway, { ...kept, clock })));
+  const gate = new DomainGate();
   const gateway = await started(
     startGateway({
       routes,
@@ -168,11 +173,16 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
       invoke: withHealthOfEngine(invoke, endpoints.dynamoDb),
       clock,
       port: options.port,
+      gate,
       allowsOrigin,
       localPages: firstOf([
         ...(options.consoleFiles ? [consolePages(consoleOptions(options.consoleFiles))] : []),
         signInPages(issuer.signIn),
-        localPages(issuer.mintToken, cvmGateway?.enrol),
+        localPages({
+          mintToken: issuer.mintToken,
+          enrol: cvmGateway?.enrol,
+          manageDomain: localDomains({ users, gate, s3: s3.endpoint, runLogs: cvmGateway?.logs }),
+        }),
       ]),
       ...(options.onResponse ? { onResponse: options.onResponse } : {}),
     }),

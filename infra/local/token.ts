@@ -1,19 +1,20 @@
 import { ServiceProblem } from '../../client/service-problem.ts';
 import { issueLocalToken, type LocalTokenOptions } from '../../client/tokens/local-token.ts';
 import { parseOptions, portFromEnvironment, runCommand, UsageError } from './arguments.ts';
+import { membershipsHere } from './domains-here.ts';
+import { parseDuration } from './parse-duration.ts';
 
-const usage = `Usage: npm run --silent token -- --sub USER --groups DOMAIN:ROLE[,DOMAIN:ROLE...] [--expires-in 1h]
+const usage = `Usage: npm run --silent token -- --sub USER [--groups DOMAIN:ROLE[,DOMAIN:ROLE...]] [--expires-in 1h]
 
 Prints a bearer token for the service that runs on this machine. Set PORT to its port (default 3000).
 
   --sub         the identifier of the user, such as alice
   --groups      the user's memberships, such as d1:viewer,d2:administrator;
-                d1:cvm is for every CVM of the domain d1, d1:cvm:cvm-1 for the CVM cvm-1 alone
+                d1:cvm is for every CVM of the domain d1, d1:cvm:cvm-1 for the CVM cvm-1 alone.
+                Default: those that \`npm run domain\` gave the user
   --expires-in  the lifetime of the token: 90s, 30m, 12h (default) or 7d
 
 Roles: administrator creator editor runner viewer algo_provider dataset_provider result_consumer cvm`;
-
-const secondsPer: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 
 await runCommand(usage, async () => {
   const options = parseOptions({
@@ -26,17 +27,18 @@ await runCommand(usage, async () => {
     process.stdout.write(`${usage}\n`);
     return;
   }
-  if (!options.sub || options.groups === undefined) throw new UsageError('--sub and --groups are required.');
-  const groups = options.groups.split(',').filter((group) => group !== '');
-  const expiresInSeconds = seconds(options['expires-in']);
-  process.stdout.write(`${await askForToken(portFromEnvironment(), { sub: options.sub, groups, expiresInSeconds })}\n`);
+  const { sub } = options;
+  if (!sub) throw new UsageError('--sub is required.');
+  const expiresInSeconds = parseDuration('--expires-in', options['expires-in']);
+  const port = portFromEnvironment();
+  const groups = options.groups?.split(',').filter((group) => group !== '') ?? (await groupsOf(port, sub));
+  process.stdout.write(`${await askForToken(port, { sub, groups, expiresInSeconds })}\n`);
 });
 
-function seconds(text: string): number {
-  const [, amount, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  const factor = secondsPer[unit ?? ''];
-  if (factor === undefined) throw new UsageError(`--expires-in is ${JSON.stringify(text)}; expected 90s, 30m, 12h or 7d.`);
-  return Number(amount) * factor;
+async function groupsOf(port: number, user: string): Promise<string[]> {
+  const memberships = await membershipsHere(port, user);
+  if (memberships.length > 0) return memberships;
+  throw new UsageError(`--groups is required: \`npm run domain\` has given ${user} no role.`);
 }
 
 async function askForToken(port: number, request: Omit<LocalTokenOptions, 'baseUrl'>): Promise<string> {

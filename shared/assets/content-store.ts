@@ -46,6 +46,11 @@ export function uploadKey(domain: string, assetId: string): string {
   return `${uploadPrefix}${domain}/${assetId}/${randomUUID()}`;
 }
 
+/** Returns the prefixes of the keys of a domain's content. */
+export function contentPrefixesOf(domain: string): string[] {
+  return [inlinePrefix, uploadPrefix].map((prefix) => `${prefix}${domain}/`);
+}
+
 /** Returns the asset that a content key belongs to, or undefined if the key has another form. */
 export function ownerOfContent(key: string): { domain: string; assetId: string } | undefined {
   const [root, way, domain, assetId, name, ...more] = key.split('/');

@@ -119,6 +119,7 @@ function keyedRequest<R extends Route, C extends Contract>(
   const { domainID = '' }: Record<string, string> = path;
   return {
     key: answerKeys.answer([caller.id, domainID, route.method, route.path, key]),
+    domain: domainID,
     digest: digestOf(received),
     body: bytesOf(received),
     now,

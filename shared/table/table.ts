@@ -226,6 +226,35 @@ export async function scanPage(table: Table, options: ScanOptions): Promise<{ it
   return { items, next: next as Key | undefined };
 }
 
+/** A part of the table that a scan reads by itself. */
+export interface Segment {
+  /** From 0. */
+  number: number;
+  of: number;
+}
+
+/**
+ * Reads a page of the names of items in one segment of the table: their keys, and the domain that some have as an
+ * attribute. Otherwise as scanPage. Only the removal of a domain may use it.
+ */
+export async function scanNames(
+  table: Table,
+  { number, of }: Segment,
+  after?: Key,
+): Promise<{ items: Item[]; next: Key | undefined }> {
+  const command = new ScanCommand({
+    TableName: table.name,
+    ConsistentRead: true,
+    Segment: number,
+    TotalSegments: of,
+    ExclusiveStartKey: after,
+    ProjectionExpression: '#pk, #sk, #domain',
+    ExpressionAttributeNames: { '#pk': 'pk', '#sk': 'sk', '#domain': 'domain' },
+  });
+  const { Items: items = [], LastEvaluatedKey: next } = await table.document.send(command, until(deadlineOf(table)));
+  return { items, next: next as Key | undefined };
+}
+
 const writesPerBatch = 25;
 
 /** Deletes items, 25 per round trip. Retries unprocessed keys until the deadline of their batch. */

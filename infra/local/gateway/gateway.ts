@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Clock } from '../../../shared/clock.ts';
 import { FunctionTimeoutError, RequestTooLargeError, type InvokeFunction } from '../local-functions.ts';
 import { listen, type Listening } from '../listen.ts';
+import type { DomainGate } from '../domain-gate.ts';
 import { apiCors } from '../../cors.ts';
 import { authorize, type AuthorizerOptions } from './authorize.ts';
 import { type AllowsOrigin, corsHeaders, preflightAnswer, withoutCorsHeaders } from './cors.ts';
@@ -18,6 +19,8 @@ export interface GatewayOptions {
   /** The time of the events. Tokens are checked in real time. */
   clock: Clock;
   port: number;
+  /** Refuses the changes of domains that are being removed. Default: none is. */
+  gate?: DomainGate;
   /** The origins of web pages that may call the API. Without it, the API has no CORS. */
   allowsOrigin?: AllowsOrigin;
   /** Serves pages that only this machine has. Returns true if it handled the request. */
@@ -100,7 +103,22 @@ async function answerTo(message: IncomingMessage, requestId: string, options: Ga
     body,
     ...authorization,
   });
-  return { route, answer: await integrate(options.invoke, route, event) };
+  const { domainID } = match.pathParameters;
+  if (domainID === undefined || !options.gate || !isLimited(match.route)) {
+    return { route, answer: await integrate(options.invoke, route, event) };
+  }
+  const leave = options.gate.enter(domainID);
+  if (!leave) return { route, answer: gatewayMessage(429, 'Too Many Requests') };
+  try {
+    return { route, answer: await integrate(options.invoke, route, event) };
+  } finally {
+    leave();
+  }
+}
+
+/** The requests that the limit of a domain applies to on AWS: changes, but not what CVMs report. */
+function isLimited({ method, name }: GatewayRoute): boolean {
+  return method !== 'GET' && name !== 'cvms/report';
 }
 
 function matchOrMalformed(routes: readonly GatewayRoute[], method: string, rawPath: string) {

@@ -25,14 +25,14 @@ export function callAs(baseUrl: string, token: string): Call {
   };
 }
 
-/** Creates a computation in the domain d1 that is ready to run. */
-export async function readyComputation(call: Call): Promise<string> {
-  const { body: computation } = await call('POST', '/d1/computations', { name: 'Iris' });
+/** Creates a computation that is ready to run. */
+export async function readyComputation(call: Call, domain = 'd1'): Promise<string> {
+  const { body: computation } = await call('POST', `/${domain}/computations`, { name: 'Iris' });
   const asset = { file_name: 'algorithm.py', asset_type: 'algorithm', asset: btoa('print(1)') };
-  const { body: algorithm } = await call('POST', '/d1/assets', { asset });
+  const { body: algorithm } = await call('POST', `/${domain}/assets`, { asset });
   const id = String(computation['id']);
-  await call('POST', `/d1/assets/${String(algorithm['id'])}/${id}`);
+  await call('POST', `/${domain}/assets/${String(algorithm['id'])}/${id}`);
   const key = generateKeyPairSync('ed25519').publicKey.export({ format: 'pem', type: 'spki' });
-  await call('POST', `/d1/computations/${id}/key`, { key: Buffer.from(key).toString('base64') });
+  await call('POST', `/${domain}/computations/${id}/key`, { key: Buffer.from(key).toString('base64') });
   return id;
 }

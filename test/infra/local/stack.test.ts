@@ -160,8 +160,10 @@ describe('POST /local/token', () => {
 
   it('refuses the preflight of every page, even of one that may call the API', async () => {
     const headers = { origin: 'http://localhost:5173', 'access-control-request-method': 'POST' };
-    const response = await fetch(`${stack.baseUrl}/local/token`, { method: 'OPTIONS', headers });
-    expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([404, null]);
+    for (const path of ['/local/token', '/local/domain']) {
+      const response = await fetch(stack.baseUrl + path, { method: 'OPTIONS', headers });
+      expect([path, response.status, response.headers.get('access-control-allow-origin')]).toEqual([path, 404, null]);
+    }
     const ofApi = await fetch(`${stack.baseUrl}/d1/computations`, { method: 'OPTIONS', headers });
     expect([ofApi.status, ofApi.headers.get('access-control-allow-origin')]).toEqual([204, headers.origin]);
   });

@@ -183,7 +183,7 @@ describe('npm run token', () => {
     expect(stderr).toContain('Start the service with `npm start`');
   });
 
-  it.each([[['--sub', 'bob']], [['--sub', 'bob', '--groups', 'd1:viewer', '--expires-in', 'soon']]])(
+  it.each([[['--groups', 'd1:viewer']], [['--sub', 'bob', '--groups', 'd1:viewer', '--expires-in', 'soon']]])(
     'refuses the arguments %j',
     (args) => {
       expect(run('token.ts', 3000, ...args)).toMatchObject({ status: 2, stderr: expect.stringContaining('Usage: npm run') });

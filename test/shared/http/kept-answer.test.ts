@@ -19,7 +19,7 @@ const aDay = 24 * 3600;
 
 function aRequest(fields: Partial<KeyedRequest> = {}): KeyedRequest {
   const key = answerKeys.answer(['alice', 'd1', 'POST', '/{domainID}/things', randomUUID()]);
-  return { key, digest: 'digest', body: Buffer.from('{"name":"N"}'), now, ...fields };
+  return { key, domain: 'd1', digest: 'digest', body: Buffer.from('{"name":"N"}'), now, ...fields };
 }
 
 const answer: KeptAnswer = {

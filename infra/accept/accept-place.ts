@@ -1,0 +1,23 @@
+import type { DomainPlace } from '../domains/domain-place.ts';
+import type { AcceptClient } from './accept-client.ts';
+import type { Finding } from './finding.ts';
+
+/** Where an acceptance runs. */
+export interface AcceptPlace {
+  /** The address of the API. */
+  url: string;
+  /** Makes the domain. Returns a token of its administrator. */
+  administrator: (domain: string) => Promise<string>;
+  domains: DomainPlace;
+  /** The limit of changes of a domain. Undefined: the place has none. */
+  limit: { changesPerSecond: number; burst: number } | undefined;
+  /** Measures what only AWS has, after the other checks. */
+  checkAws: (domain: string, measured: Measured) => Promise<void>;
+}
+
+export interface Measured {
+  client: AcceptClient;
+  /** When the first check began, in milliseconds since the Unix epoch. */
+  since: number;
+  onFinding: (finding: Finding) => void;
+}

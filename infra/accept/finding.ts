@@ -1,0 +1,19 @@
+/** A fact that was measured, beside what the documents say of it. */
+export interface Finding {
+  what: string;
+  documented: string;
+  measured: string;
+  /** Whether both agree. Undefined: the place cannot show it. */
+  holds?: boolean;
+}
+
+/** The finding of a place that cannot show a fact. */
+export function notHere(fact: Pick<Finding, 'what' | 'documented'>, why: string): Finding {
+  return { ...fact, measured: `not here: ${why}` };
+}
+
+/** Returns the value below which this share of the values is. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+}

@@ -1,0 +1,76 @@
+import { systemClock, type Clock } from '../../shared/clock.ts';
+import { closedAt } from '../../shared/deletion/closed-domain.ts';
+import { UsageError } from '../local/arguments.ts';
+import { stages, type Stage } from '../stages.ts';
+import type { DomainPlace } from './domain-place.ts';
+import { changeRoles, createDomain, inviteUser } from './manage-users.ts';
+import { contentsOf, removeFromPlace } from './remove-from-place.ts';
+import { openStageData } from './stage-data.ts';
+import { resourcesOf } from './stage-resources.ts';
+import type { UserDirectory } from './user-directory.ts';
+
+/** The lifetime of access tokens of the stage's own pool: infra/state/users.ts. */
+const tokensOfOwnPoolLiveInSeconds = 3_600;
+
+export interface StagePlaceOptions {
+  /** Default for the stage's own user pool: an hour. */
+  tokensLiveInSeconds?: number | undefined;
+  say: (line: string) => void;
+  /** Default: the system clock. */
+  clock?: Clock;
+}
+
+/**
+ * The domains of a stage on AWS, with the credentials of the environment.
+ * @throws UsageError if there is no such stage, or if nobody knows how long its tokens live
+ */
+export async function domainsOfStage(
+  name: string,
+  { tokensLiveInSeconds, say, clock = systemClock }: StagePlaceOptions,
+): Promise<DomainPlace> {
+  const stage = stageNamed(name);
+  const data = openStageData(stage, await resourcesOf(stage), {
+    tokensLiveInSeconds: tokensLiveInSeconds ?? tokensOfOwnPoolLiveInSeconds,
+    clock,
+  });
+  const users = (): UserDirectory => {
+    if (data.users) return data.users;
+    throw new UsageError(`The stage ${name} has an issuer of its own. Make users there, with memberships <domain>:<role>.`);
+  };
+  return {
+    create: async (given) => {
+      const closed = await closedAt(data.table, given.domain);
+      if (closed !== undefined) throw new Error(`The domain ${given.domain} is being removed. Complete that first.`);
+      return await createDomain(users(), given);
+    },
+    invite: (given) => inviteUser(users(), given),
+    changeRoles: (given) => changeRoles(users(), given),
+    look: (domain) => contentsOf(data, domain),
+    remove: async (domain, options) => {
+      if ((stage.issuer ?? stage.existing?.userPool) && tokensLiveInSeconds === undefined) {
+        const advice = data.users ? '' : ' Take the memberships of the domain from all users there first.';
+        throw new UsageError(`Say how long the tokens of the stage's issuer live, with --tokens-live.${advice}`);
+      }
+      return await removeFromPlace(data, { domain, ...options, say });
+    },
+    leaves: leftIn(stage),
+  };
+}
+
+export function stageNamed(name: string): Stage {
+  const stage = stages.find((row) => row.name === name);
+  if (stage) return stage;
+  throw new UsageError(`--stage is ${JSON.stringify(name)}; expected one of ${stages.map((row) => row.name).join(' ')}.`);
+}
+
+/** What cannot be removed for one domain alone. docs/domains.md has the same. */
+function leftIn({ logRetention, pointInTimeRecovery, issuer }: Stage): string[] {
+  return [
+    `Logs in CloudWatch and the bucket's access logs, which all domains share, for ${logRetention} days.`,
+    'Deleted content as noncurrent versions, for 35 days.',
+    ...(pointInTimeRecovery ? ["The table's point-in-time recovery, for 35 days: a restored table has the domain again."] : []),
+    'The history of ended executions in Step Functions, for 90 days: identifiers of runs, and no content.',
+    'Messages in the queue of undelivered events, for up to 14 days.',
+    ...(issuer ? ["The users and their memberships at the stage's issuer."] : []),
+  ];
+}

@@ -1,0 +1,139 @@
+import * as v from 'valibot';
+import { domainId } from '../../shared/identifier-schemas.ts';
+import type { DomainPlace, UserOfPlace } from '../domains/domain-place.ts';
+import type { DomainContents, Removed } from '../domains/remove-from-place.ts';
+import { parseOptions, portFromEnvironment, runCommand, UsageError } from './arguments.ts';
+import { domainsHere } from './domains-here.ts';
+import { parseDuration } from './parse-duration.ts';
+
+const usage = `Usage: npm run domain -- create --domain DOMAIN --user USER [--email ADDRESS] [--stage STAGE]
+       npm run domain -- invite --domain DOMAIN --user USER --role ROLE[,ROLE...] [--email ADDRESS] [--stage STAGE]
+       npm run domain -- role --domain DOMAIN --user USER --role ROLE[,ROLE...]|none [--stage STAGE]
+       npm run domain -- remove --domain DOMAIN [--yes] [--stop] [--wait] [--tokens-live 1h] [--stage STAGE]
+
+Manages the domains of the service that runs on this machine. Set PORT to its port (default 3000). With --stage, those of a stage
+on AWS, with the credentials of the stage's account.
+
+  create    makes a domain with its first administrator
+  invite    gives a user roles in a domain, beside those that the user has
+  role      gives a user these roles in place of those in this domain; none removes the user from the domain
+  remove    removes everything of a domain: users, computations, runs, events, assets with their content, keys, CVMs.
+            Repeat it if it was interrupted.
+
+  --user         the name of the user. A user who does not exist is created
+  --email        with --stage: where Cognito sends a new user a temporary password. Without it, the command prints one
+  --role         administrator creator editor runner viewer algo_provider dataset_provider result_consumer cvm cvm:CVM
+  --yes          removes. Without it, the command only counts what there is
+  --stop         stops active runs first. Without it, a domain with an active run is not removed
+  --wait         with --stage: waits until the last tokens have expired, about two hours. Without it, repeat the command then
+  --tokens-live  with --stage: how long a token of its issuer is valid (default 1h, the stage's own user pool)
+  --stage        a stage of infra/stages.ts
+
+The exit code is 0 if it is done, 1 if it failed, 2 for a mistake on the command line, 3 if a removal must be repeated later.`;
+
+const commands = ['create', 'invite', 'role', 'remove'] as const;
+type Command = (typeof commands)[number];
+
+await runCommand(usage, async () => {
+  const [command = '', ...args] = process.argv.slice(2);
+  const options = parseOptions(
+    {
+      domain: { type: 'string' },
+      user: { type: 'string' },
+      email: { type: 'string' },
+      role: { type: 'string' },
+      yes: { type: 'boolean', default: false },
+      stop: { type: 'boolean', default: false },
+      wait: { type: 'boolean', default: false },
+      'tokens-live': { type: 'string' },
+      stage: { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
+    },
+    command.startsWith('-') ? process.argv.slice(2) : args,
+  );
+  if (options.help) {
+    print(usage);
+    return;
+  }
+  if (!isCommand(command)) throw new UsageError(`Expected one of ${commands.join(' ')}.`);
+  const { domain, user = '', email, stage } = options;
+  if (!v.is(domainId, domain)) throw new UsageError('--domain is required: 1 to 64 characters of A-Z a-z 0-9 _ -');
+  const roles = rolesIn(options.role ?? '');
+  if (command !== 'remove' && user === '') throw new UsageError('--user is required.');
+  if ((command === 'invite' || command === 'role') && !options.role) throw new UsageError('--role is required.');
+  if (command === 'invite' && roles.length === 0) throw new UsageError('Only `role` takes the role none.');
+  const tokensLive = options['tokens-live'];
+  const tokensLiveInSeconds = tokensLive === undefined ? undefined : parseDuration('--tokens-live', tokensLive);
+
+  const place = stage === undefined ? domainsHere(portFromEnvironment()) : await stagePlace(stage, tokensLiveInSeconds);
+  switch (command) {
+    case 'create':
+      return printUser(user, await place.create({ domain, user, email }));
+    case 'invite':
+      return printUser(user, await place.invite({ domain, user, email, roles }));
+    case 'role':
+      return printUser(user, await place.changeRoles({ domain, user, roles }));
+    case 'remove':
+      return await (options.yes ? remove(place, domain, options) : look(place, domain));
+  }
+});
+
+/** Loaded only when it is needed, because it contains the CDK. */
+async function stagePlace(name: string, tokensLiveInSeconds: number | undefined): Promise<DomainPlace> {
+  const { domainsOfStage } = await import('../domains/domains-of-stage.ts');
+  return await domainsOfStage(name, { tokensLiveInSeconds, say: print });
+}
+
+function isCommand(text: string): text is Command {
+  return (commands as readonly string[]).includes(text);
+}
+
+function rolesIn(text: string): string[] {
+  return text === 'none' ? [] : text.split(',').filter((role) => role !== '');
+}
+
+function printUser(user: string, { created, memberships, token }: UserOfPlace): void {
+  print(memberships.length === 0 ? `${user} has no role any more.` : `${user} is ${memberships.join(', ')}.`);
+  if (created && created.id !== user) print(`The service knows ${user} as ${created.id}.`);
+  if (created?.password !== undefined) print(`Temporary password, shown only now: ${created.password}`);
+  if (token !== undefined && memberships.length > 0) print(`TOKEN=${token}`);
+}
+
+async function look(place: DomainPlace, domain: string): Promise<void> {
+  const { items, content, roles, activeRuns }: DomainContents = await place.look(domain);
+  print(`The domain ${domain} has:`);
+  printCounts({ ...items, 'objects of content': content.objects, bytes: content.bytes });
+  if (roles) print(`Roles that somebody has: ${roles.join(' ') || 'none'}.`);
+  print(`Active runs: ${activeRuns}.`);
+  print('\nNothing was removed. To remove all of this for good, repeat the command with --yes.');
+}
+
+async function remove(place: DomainPlace, domain: string, options: { stop: boolean; wait: boolean }): Promise<void> {
+  const { items, content, users, runLogs, repeatAfter }: Removed = await place.remove(domain, options);
+  print(`Removed from the domain ${domain}:`);
+  printCounts({
+    ...items,
+    'objects of content': content.objects,
+    bytes: content.bytes,
+    ...(users ? { users: users.users, roles: users.roles } : {}),
+    ...(runLogs === undefined ? {} : { 'logs of runs': runLogs }),
+  });
+  print('\nWhat stays:');
+  for (const sentence of place.leaves) print(`  ${sentence}`);
+  if (repeatAfter === undefined) {
+    print('\nThe removal is complete.');
+    return;
+  }
+  print(
+    `\nTokens and uploads of the domain may be valid until ${repeatAfter}. Repeat the command after that to complete the removal.`,
+  );
+  process.exitCode = 3;
+}
+
+function printCounts(counts: Record<string, number>): void {
+  for (const [what, count] of Object.entries(counts)) print(`${String(count).padStart(9)}  ${what}`);
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

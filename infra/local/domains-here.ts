@@ -1,0 +1,48 @@
+import { issueLocalToken } from '../../client/tokens/local-token.ts';
+import type { DomainPlace, UserOfPlace } from '../domains/domain-place.ts';
+import type { ManagedUser } from '../domains/manage-users.ts';
+import type { DomainContents, Removed } from '../domains/remove-from-place.ts';
+import { UsageError } from './arguments.ts';
+import { noService } from './cvm-place.ts';
+import type { DomainRequest } from './local-domains.ts';
+
+/** The domains of the service that runs on this machine. */
+export function domainsHere(port: number): DomainPlace {
+  const service = `http://127.0.0.1:${port}`;
+  const manage = async (request: DomainRequest & { user: string }): Promise<UserOfPlace> => {
+    const managed = await ask<ManagedUser>(service, request);
+    const token = await issueLocalToken({ baseUrl: service, sub: request.user, groups: managed.memberships });
+    return { ...managed, token };
+  };
+  return {
+    create: ({ domain, user }) => manage({ action: 'create', domain, user }),
+    invite: ({ domain, user, roles }) => manage({ action: 'invite', domain, user, roles: [...roles] }),
+    changeRoles: ({ domain, user, roles }) => manage({ action: 'role', domain, user, roles: [...roles] }),
+    look: (domain) => ask<DomainContents>(service, { action: 'look', domain }),
+    remove: (domain, { stop }) => ask<Removed>(service, { action: 'remove', domain, stop }),
+    leaves: [
+      'Tokens stay valid until they expire, and whoever uses this machine can print others. They find an empty domain.',
+      'What `npm start` printed names the paths of requests.',
+    ],
+  };
+}
+
+/** Returns the memberships that `npm run domain` gave a user of this machine. */
+export async function membershipsHere(port: number, user: string): Promise<string[]> {
+  const { memberships } = await ask<ManagedUser>(`http://127.0.0.1:${port}`, { action: 'memberships', user });
+  return memberships;
+}
+
+async function ask<Answer>(service: string, request: DomainRequest): Promise<Answer> {
+  const response = await fetch(`${service}/local/domain`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(request),
+  }).catch(() => {
+    throw noService(service);
+  });
+  const text = await response.text();
+  if (response.ok) return JSON.parse(text) as Answer;
+  const { message = `The service answered ${response.status}.` } = JSON.parse(text || '{}') as { message?: string };
+  throw response.status === 400 ? new UsageError(message) : new Error(message);
+}

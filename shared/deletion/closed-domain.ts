@@ -1,0 +1,43 @@
+import * as v from 'valibot';
+import { limitKeys, type Key } from '../table/keys.ts';
+import { parseStored } from '../table/parse-stored.ts';
+import { deleteItems, getItem, putItem, type Table } from '../table/table.ts';
+
+const closing = v.object({ closed_at: v.optional(v.number()) });
+
+/** Functions may use tokens of the domain's limit for ten seconds after they took them, and a request takes up to 30. */
+export const changesEndInMilliseconds = 45_000;
+
+/** Far longer than a removal takes. DynamoDB deletes the item then, so that a removal that nobody completes locks nobody out. */
+const longestInMilliseconds = 7 * 24 * 3_600_000;
+
+/**
+ * Refuses the changes of a domain with 429 in a stage with a `domainLimit`: its bucket is emptied for the time of the removal. Has no
+ * effect in a stage without. Requests that came before may change something for another 45 seconds.
+ * @param now milliseconds since the Unix epoch
+ * @param anew whether the domain counts as closed from now on if it is closed already
+ * @returns since when it is closed
+ */
+export async function closeDomain(table: Table, domain: string, { now, anew }: { now: number; anew: boolean }): Promise<number> {
+  const closed_at = (anew ? undefined : await closedAt(table, domain)) ?? now;
+  const full_at = now + longestInMilliseconds;
+  await putItem(table, { ...limitKeys.changes(domain), full_at, closed_at, ttl: Math.ceil(full_at / 1_000) });
+  return closed_at;
+}
+
+/** Returns when the domain was closed, in milliseconds since the Unix epoch. Undefined if it is open. */
+export async function closedAt(table: Table, domain: string): Promise<number | undefined> {
+  const item = await getItem(table, limitKeys.changes(domain));
+  return item && parseStored(closing, item, 'limit of a domain').closed_at;
+}
+
+/** Whether an item is what keeps a domain closed. */
+export function isClosingOf(domain: string, { pk, sk }: Key): boolean {
+  const closing = limitKeys.changes(domain);
+  return pk === closing.pk && sk === closing.sk;
+}
+
+/** Opens the domain again, as an empty one. */
+export async function openDomain(table: Table, domain: string): Promise<void> {
+  await deleteItems(table, [limitKeys.changes(domain)]);
+}

@@ -1,0 +1,91 @@
+import { journalKeys, listKeys, purgeKeys, type Key } from './keys.ts';
+
+/** What is read of an item to find out whose it is. */
+export interface ItemOfSomeDomain extends Key {
+  /** The domain that the item names beside its key, if it does. */
+  domain?: string;
+}
+
+/** A domain, and the identifiers of its computations and assets: many items name only these. */
+export interface DomainToFind {
+  domain: string;
+  ids: ReadonlySet<string>;
+}
+
+/** The first part of a partition's name, where the second is the domain. */
+const namedByDomain = new Set([
+  'computations',
+  'runs',
+  'assets',
+  'cvms',
+  'statistics',
+  'user',
+  'cvm',
+  'commands',
+  'agent',
+  'closing',
+  'limit',
+]);
+
+/** Where the second part is the identifier of a computation or an asset. */
+const namedByResource = new Set(['computation', 'journal', 'runs-of', 'linked', 'uses', 'content-reads']);
+
+/** Where the other parts are those of a list's partition. */
+const namedByList = new Set(['counter', 'log', 'index', 'nodes']);
+
+const separator = '#';
+
+/** Returns whether an item belongs to a domain. A domain whose name begins like that of another is not confused with it. */
+export function belongsTo({ domain, ids }: DomainToFind, item: ItemOfSomeDomain): boolean {
+  const isOwn = ([first = '', second = '', ...rest]: string[]): boolean => {
+    if (namedByDomain.has(first)) return second === domain;
+    if (namedByResource.has(first)) return ids.has(second);
+    return namedByList.has(first) && isOwn([second, ...rest]);
+  };
+  const parts = item.pk.split(separator);
+  const inKey = item.sk.split(separator);
+  switch (parts[0]) {
+    case 'claims':
+    case 'pending-commands':
+      return inKey[0] === domain;
+    case 'due-folds':
+      return isOwn(inKey);
+    case 'content-checks':
+      return inKey[1]?.split('/')[2] === domain; // the key of the content: see shared/assets/content-store.ts
+    case 'purges':
+    case 'answer':
+      return item.domain === domain;
+    default:
+      return isOwn(parts);
+  }
+}
+
+/**
+ * Returns whether other items of the domain are found by this one only: the rows of computations, assets and runs, and the purges of
+ * deleted ones. A removal deletes them last.
+ */
+export function leadsToOthers({ pk, sk }: Key): boolean {
+  const [first = ''] = pk.split(separator);
+  if (first === 'purges') return true;
+  return ['computations', 'assets', 'runs'].includes(first) && sk.startsWith(listKeys.prefixes.row);
+}
+
+/** What a removal counts. */
+export const countedKinds = ['computations', 'runs', 'assets', 'CVMs', 'events', 'kept answers', 'other items'] as const;
+export type CountedKind = (typeof countedKinds)[number];
+
+/** Returns what an item counts as. */
+export function kindOf({ pk, sk }: Key): CountedKind {
+  const [first = ''] = pk.split(separator);
+  if (first === 'journal' && sk.startsWith(journalKeys.prefixes.event)) return 'events';
+  if (first === 'cvm') return 'CVMs';
+  if (first === 'answer') return 'kept answers';
+  const isRow = sk.startsWith(listKeys.prefixes.row);
+  return isRow && (first === 'computations' || first === 'runs' || first === 'assets') ? first : 'other items';
+}
+
+/** Returns the identifier in the key of a purge. */
+export function idOfPurge({ sk }: Key): string {
+  const { asset, computation } = purgeKeys.prefixes;
+  return sk.slice(sk.startsWith(asset) ? asset.length : computation.length);
+}

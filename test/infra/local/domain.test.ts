@@ -1,0 +1,99 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { callAs, readyComputation } from './ready-computation.ts';
+import { killServices, startService, type ServiceProcess } from './service-process.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'domain-'));
+afterEach(() => killServices());
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+async function run(command: string, service: Pick<ServiceProcess, 'baseUrl'>, ...args: string[]) {
+  const child = spawn(process.execPath, [join(import.meta.dirname, '../../../infra/local', command), ...args], {
+    env: { ...process.env, PORT: new URL(service.baseUrl).port },
+  });
+  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const [stdout, stderr, status] = await Promise.all([text(child.stdout), text(child.stderr), exited]);
+  return { status, stdout, stderr };
+}
+
+const domain = (service: Pick<ServiceProcess, 'baseUrl'>, action: string, ...args: string[]) =>
+  run('domain.ts', service, action, '--domain', 'lab', ...args);
+
+const tokenIn = (output: string) => /^TOKEN=(\S+)$/m.exec(output)?.[1] ?? '';
+
+function filesUnder(path: string): string[] {
+  return readdirSync(path, { recursive: true }).map(String);
+}
+
+describe('npm run domain on one machine', () => {
+  it('makes a domain, invites a user, changes a role, and removes all of it while other domains go on', async () => {
+    const service = await startService(['--data', directory], ':', { simulator: true });
+    const created = await domain(service, 'create', '--user', 'ada');
+    expect(created).toMatchObject({
+      status: 0,
+      stderr: '',
+      stdout: expect.stringMatching(/^ada is lab:administrator\.\nTOKEN=/),
+    });
+    const ada = callAs(service.baseUrl, tokenIn(created.stdout));
+    const again = await domain(service, 'create', '--user', 'bob');
+    expect(again).toMatchObject({ status: 2, stderr: expect.stringContaining('exists: ada is its administrator') });
+
+    const invited = await domain(service, 'invite', '--user', 'bob', '--role', 'creator,runner');
+    expect(invited.stdout).toMatch(/^bob is lab:creator, lab:runner\.\n/);
+    const changed = await domain(service, 'role', '--user', 'bob', '--role', 'viewer');
+    expect(changed.stdout).toMatch(/^bob is lab:viewer\.\n/);
+    const bob = callAs(service.baseUrl, (await run('token.ts', service, '--sub', 'bob')).stdout.trim());
+    expect((await bob('GET', '/lab/computations')).status).toBe(200);
+    expect((await bob('POST', '/lab/computations', { name: 'Iris' })).status).toBe(403);
+    const unknown = await run('token.ts', service, '--sub', 'eve');
+    expect(unknown).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('--groups is required') });
+    const last = await domain(service, 'role', '--user', 'ada', '--role', 'none');
+    expect(last).toMatchObject({ status: 2, stderr: expect.stringContaining('ada is the last administrator of lab') });
+
+    const kept = await readyComputation(service.call);
+    const id = await readyComputation(ada, 'lab');
+    expect((await ada('POST', `/lab/computations/${id}/run?cvm=sim-slow-1`)).status).toBe(200);
+    const active = await domain(service, 'remove', '--yes');
+    expect(active).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/active\. Wait for the end, or stop active runs with --stop\./),
+    });
+
+    const counted = await domain(service, 'remove');
+    expect(counted.stdout).toMatch(/^ +1 {2}computations\n +1 {2}runs\n +1 {2}assets$/m);
+    expect(counted.stdout).toContain('Nothing was removed.');
+    const removed = await domain(service, 'remove', '--yes', '--stop');
+    expect(removed).toMatchObject({ status: 0, stderr: '' });
+    expect(removed.stdout).toMatch(/^ +1 {2}computations\n +1 {2}runs\n +1 {2}assets$/m);
+    expect(removed.stdout).toMatch(/^ +2 {2}users\n +2 {2}roles$/m);
+    expect(removed.stdout).toContain('The removal is complete.');
+
+    const empty = await domain(service, 'remove');
+    expect(empty.stdout.match(/^ +\d+ {2}/gm)?.every((count) => Number(count) === 0)).toBe(true);
+    expect((await ada('GET', '/lab/computations')).body).toMatchObject({ total: 0 });
+    expect((await service.call('GET', `/d1/computations/${kept}`)).status).toBe(200);
+    await service.end('SIGTERM');
+    expect(filesUnder(directory).filter((file) => file.includes('lab'))).toEqual([]);
+    expect(readFileSync(join(directory, 'users.json'), 'utf8')).toBe('{}');
+  });
+
+  it.each([
+    [['create', '--user', 'ada']],
+    [['dismiss', '--domain', 'lab']],
+    [['invite', '--domain', 'lab', '--user', 'ada']],
+    [['remove', '--domain', 'a domain']],
+    [['remove', '--domain', 'lab', '--tokens-live', 'long']],
+  ])('refuses the arguments %j', async (args) => {
+    const refused = await run('domain.ts', { baseUrl: 'http://localhost:3000' }, ...args);
+    expect(refused).toMatchObject({ status: 2, stderr: expect.stringContaining('Usage: npm run domain') });
+  });
+
+  it('exits with 1 and tells how to start the service when it is not running', async () => {
+    const refused = await domain({ baseUrl: 'http://localhost:9' }, 'remove');
+    expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining('Start it with `npm start`') });
+  });
+});

@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { listen } from '../../infra/local/listen.ts';
+
+/** The operations of Cognito that `npm run domain` calls. */
+type Input = { Username?: string; GroupName?: string } & Record<string, unknown>;
+
+/** A failure as Cognito answers it. */
+class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly code: string;
+
+  constructor(code: string) {
+    super(`The test answers ${code}.`);
+    this.code = code;
+  }
+}
+
+export interface AnsweringPool {
+  endpoint: string;
+  /** The groups of each user. */
+  users: Map<string, Set<string>>;
+  groups: Set<string>;
+  signedOut: string[];
+  /** Refuses to create another group beyond so many. */
+  mostGroups: number;
+  stop: () => Promise<void>;
+}
+
+/** Answers as a user pool of Cognito does, by its JSON protocol, with two entries a page. */
+export async function startAnsweringPool(): Promise<AnsweringPool> {
+  const users = new Map<string, Set<string>>();
+  const groups = new Set<string>();
+  const state = { users, groups, signedOut: [] as string[], mostGroups: 10_000 };
+  const groupsOf = ({ Username = '' }: Input): Set<string> => {
+    const found = users.get(Username);
+    if (!found) throw new Refusal('UserNotFoundException');
+    return found;
+  };
+  const existing = ({ GroupName = '' }: Input): string => {
+    if (!groups.has(GroupName)) throw new Refusal('ResourceNotFoundException');
+    return GroupName;
+  };
+  const operations: Record<string, (input: Input) => object> = {
+    AdminListGroupsForUser: (input) => paged(input, 'Groups', [...groupsOf(input)].map(toGroup)),
+    ListGroups: (input) => paged(input, 'Groups', [...groups].map(toGroup)),
+    ListUsersInGroup: (input) => {
+      const group = existing(input);
+      const members = [...users].filter(([, held]) => held.has(group)).map(([Username]) => ({ Username }));
+      return paged(input, 'Users', members);
+    },
+    AdminCreateUser: ({ Username = '' }) => {
+      users.set(Username, new Set());
+      return { User: { Username, Attributes: [{ Name: 'sub', Value: randomUUID() }] } };
+    },
+    AdminDeleteUser: (input) => {
+      groupsOf(input);
+      users.delete(input.Username ?? '');
+      return {};
+    },
+    AdminUserGlobalSignOut: ({ Username = '' }) => {
+      state.signedOut.push(Username);
+      return {};
+    },
+    CreateGroup: ({ GroupName = '' }) => {
+      if (groups.has(GroupName)) throw new Refusal('GroupExistsException');
+      if (groups.size >= state.mostGroups) throw new Refusal('LimitExceededException');
+      groups.add(GroupName);
+      return {};
+    },
+    DeleteGroup: (input) => {
+      const group = existing(input);
+      groups.delete(group);
+      for (const held of users.values()) held.delete(group);
+      return {};
+    },
+    AdminAddUserToGroup: (input) => {
+      groupsOf(input).add(existing(input));
+      return {};
+    },
+    AdminRemoveUserFromGroup: (input) => {
+      groupsOf(input).delete(existing(input));
+      return {};
+    },
+  };
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      const operation = String(request.headers['x-amz-target']).split('.')[1] ?? '';
+      response.setHeader('content-type', 'application/x-amz-json-1.1');
+      try {
+        response.end(JSON.stringify(operations[operation]?.(JSON.parse(body) as Input)));
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        response.writeHead(400).end(JSON.stringify({ __type: error.code, message: error.message }));
+      }
+    });
+  });
+  return Object.assign(state, await listen(server, 0));
+}
+
+const toGroup = (GroupName: string) => ({ GroupName });
+
+function paged(input: Input, name: string, entries: object[]): object {
+  const start = Number(input['NextToken'] ?? 0);
+  const end = start + 2;
+  return { [name]: entries.slice(start, end), ...(end < entries.length ? { NextToken: String(end) } : {}) };
+}

@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import { ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { fillWorld, aStartedRun, type BenchWorld } from '../../bench/bench-world.ts';
+import { endpointCases } from '../../bench/endpoint-cases.ts';
+import { httpEvent } from '../../bench/measure-endpoints.ts';
+import { taskCases } from '../../bench/task-cases.ts';
+import { localFunctions } from '../../infra/local/local-functions.ts';
+import { setEnvironment } from '../../infra/local/local-environment.ts';
+import { routes, type RouteName } from '../../shared/endpoints/endpoints.ts';
+import { closeAsset } from '../../shared/assets/closing-assets.ts';
+import { unlinkAsset } from '../../shared/links/unlink-asset.ts';
+import { foldChanges } from '../../shared/lists/fold.ts';
+import { indexedLists } from '../../shared/lists/indexed-list.ts';
+import { takeTokens } from '../../shared/http/token-bucket.ts';
+import { takesKey, type Route } from '../../shared/http/route.ts';
+import { bindAgent, keepAttestationOfRun, readAgentRecord, recordAgentProcess } from '../../shared/runs/agent-record.ts';
+import { writeSweepState } from '../../shared/runs/sweep-state.ts';
+import { indexKeys, listKeys, lists } from '../../shared/table/keys.ts';
+import { putItem, type Table } from '../../shared/table/table.ts';
+import { transact } from '../../shared/table/transaction.ts';
+import { addToList, countTransition } from './earlier-lists.ts';
+import { byAlice, type Stores } from './builders-store.ts';
+import { skippingClock } from './skipping-clock.ts';
+
+/** Steps of the lifecycle. Tasks of maintenance would work for other domains too. */
+const stepsOfRuns = Object.entries(taskCases).filter(
+  ([name]) => name.startsWith('lifecycle/') && name !== 'lifecycle/sweep-runs',
+);
+
+/**
+ * Fills the domain d1 with everything that the service writes: every endpoint in every case, with and without Idempotency-Key, every
+ * step of runs in every state, what the gateway records of agents, and what earlier versions wrote. Nothing is purged or folded.
+ */
+export async function fillDomain(stores: Stores): Promise<BenchWorld> {
+  const times = { acceptInSeconds: 300, silenceInSeconds: 120, runInSeconds: 86_400, stopInSeconds: 120 };
+  setEnvironment(stores.endpoints, times, 'SILENT');
+  const invoke = localFunctions({ clock: skippingClock() });
+  const world = await fillWorld(stores, 3);
+  const call = async (name: string, event: unknown) => {
+    const answer = (await invoke(name, event)) as { statusCode?: number; body?: string } | null;
+    if ((answer?.statusCode ?? 200) >= 300) throw new Error(`${name}: ${answer?.body ?? ''}`);
+  };
+  for (const route of routes as readonly Route[]) {
+    for (const prepare of Object.values(endpointCases[route.name as RouteName])) {
+      const headers = takesKey(route) ? [{}, { 'idempotency-key': randomUUID() }] : [{}];
+      for (const header of headers) await call(route.name, httpEvent(route.method, world.domain, await prepare(world), header));
+    }
+  }
+  for (const [name, cases] of stepsOfRuns) for (const prepare of Object.values(cases)) await call(name, await prepare(world));
+  await taskCases['maintenance/purge']['a computation with a run']?.(world);
+  await taskCases['maintenance/receive-upload']['an awaited upload']?.(world);
+  await recordAgent(world);
+  const used = await aStartedRun(world);
+  await unlinkAsset(stores.table, { domain: world.domain, assetId: used.algorithm, computationId: used.id, ...byAlice });
+  await closeAsset(stores.table, { domain: world.domain, id: used.algorithm }, byAlice.now);
+  const { index } = indexedLists.assets(world.domain);
+  await foldChanges(stores.table, index, 1);
+  await putItem(stores.table, { ...indexKeys.node(index, 'node') }); // only trees with hundreds of members have one
+  await writeWhatEarlierVersionsWrote(stores.table, world.domain);
+  await takeTokens(stores.table, { perSecond: 1, burst: 10 }, { domain: world.domain, tokens: 1, now: Date.now() });
+  const place = { domain: world.domain, cvm_id: 'cvm-1' };
+  await writeSweepState(stores.table, { suspect: place, other: { domain: 'd10', cvm_id: 'cvm-1' } });
+  return world;
+}
+
+async function recordAgent(world: BenchWorld): Promise<void> {
+  const { table } = world.stores;
+  const { cvmID: cvmId, run_id, id: computation_id } = await aStartedRun(world);
+  const cvm = { domain: world.domain, cvmId };
+  const kept = await readAgentRecord(table, cvm);
+  const attestation = Buffer.from('token');
+  await recordAgentProcess(table, cvm, { kept, attestation, attestation_hash: '00', now: byAlice.now });
+  await bindAgent(table, cvm, { run_id, computation_id });
+  await keepAttestationOfRun(table, cvm, { run_id, computation_id });
+}
+
+async function writeWhatEarlierVersionsWrote(table: Table, domain: string): Promise<void> {
+  await putItem(table, { ...listKeys.oldCounter(lists.computations(domain)), last_number: 1 });
+  await transact(table, addToList(lists.computations(domain), 1, 'created'));
+  await transact(table, [countTransition(domain, 'created', byAlice.now)]);
+}
+
+/** Returns all items of the table, by their keys. */
+export async function itemsOf({ name, document }: Table): Promise<Record<string, unknown>> {
+  const items: Record<string, unknown> = {};
+  let start: Record<string, unknown> | undefined;
+  do {
+    const page = await document.send(new ScanCommand({ TableName: name, ExclusiveStartKey: start, ConsistentRead: true }));
+    for (const item of page.Items ?? []) items[`${item['pk']} ${item['sk']}`] = item;
+    start = page.LastEvaluatedKey;
+  } while (start);
+  return items;
+}
