@@ -56,6 +56,8 @@ export interface Stage {
   waits: Waits;
   /** The gateway for the agents of real CVMs (docs/deploy.md#cvms). Default: none. */
   gateway?: GatewayRow;
+  /** Whether the events of computations go onto an event bus of the stage (docs/events.md). Default: false. */
+  eventBus?: boolean;
 }
 
 export interface GatewayRow {
@@ -101,6 +103,8 @@ export interface Waits {
 /** State that was made outside of the stage, in its account and region. docs/restore.md says how each must be set up. */
 export interface ExistingState {
   tableName?: string;
+  /** The ARN of the stream of `tableName`. Required for an event bus. */
+  tableStreamArn?: string;
   contentBucketName?: string;
   /** The stage must not name an issuer as well. */
   userPool?: { id: string; clientId: string };

@@ -3,6 +3,7 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { tasks, type Task } from '../../shared/tasks/tasks.ts';
+import { busAlarms } from './bus-alarms.ts';
 import { gatewayAlarms } from './gateway-alarms.ts';
 import {
   apiFailureRate,
@@ -165,8 +166,9 @@ export class Alarms extends Construct {
       loses: 'Requests are slow, and some are answered 503.',
       runbook: 'the-table-throttles',
     });
-    const { gateway } = watched.stage;
-    for (const [name, props] of Object.entries(gateway ? gatewayAlarms(watched, gateway) : {})) alarm(name, props);
+    const { gateway, eventBus } = watched.stage;
+    const ofParts = { ...(gateway && gatewayAlarms(watched, gateway)), ...(eventBus && busAlarms(watched)) };
+    for (const [name, props] of Object.entries(ofParts)) alarm(name, props);
   }
 }
 
