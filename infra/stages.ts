@@ -58,6 +58,25 @@ export interface Stage {
   gateway?: GatewayRow;
   /** Whether the events of computations go onto an event bus of the stage (docs/events.md). Default: false. */
   eventBus?: boolean;
+  /** The canary, which runs a computation on a simulated CVM again and again (docs/deploy.md#the-canary). Default: none. */
+  canary?: CanaryRow;
+}
+
+export interface CanaryRow {
+  /** How often it runs: 5 to 60. */
+  everyMinutes: number;
+  /** Required if the stage names an issuer. Default: the password of the user `canary` in the stage's user pool. */
+  credentials?: CanaryCredentials;
+}
+
+/** An application that gets tokens from the stage's issuer by client credentials. They name the memberships of the canary. */
+export interface CanaryCredentials {
+  clientId: string;
+  /** The name of the secret in Secrets Manager whose text is the secret of the client. */
+  secretName: string;
+  scope?: string;
+  /** More parameters for the issuer, such as `audience`. */
+  parameters?: Record<string, string>;
 }
 
 export interface GatewayRow {

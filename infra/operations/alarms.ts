@@ -4,6 +4,7 @@ import { Construct } from 'constructs';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { tasks, type Task } from '../../shared/tasks/tasks.ts';
 import { busAlarms } from './bus-alarms.ts';
+import { canaryAlarms } from './canary-alarms.ts';
 import { gatewayAlarms } from './gateway-alarms.ts';
 import {
   apiFailureRate,
@@ -166,8 +167,12 @@ export class Alarms extends Construct {
       loses: 'Requests are slow, and some are answered 503.',
       runbook: 'the-table-throttles',
     });
-    const { gateway, eventBus } = watched.stage;
-    const ofParts = { ...(gateway && gatewayAlarms(watched, gateway)), ...(eventBus && busAlarms(watched)) };
+    const { gateway, eventBus, canary } = watched.stage;
+    const ofParts = {
+      ...(gateway && gatewayAlarms(watched, gateway)),
+      ...(eventBus && busAlarms(watched)),
+      ...(canary && canaryAlarms(watched, canary)),
+    };
     for (const [name, props] of Object.entries(ofParts)) alarm(name, props);
   }
 }

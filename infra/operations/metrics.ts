@@ -19,7 +19,7 @@ export interface Watched {
 
 export function functionMetric(
   { stage }: Watched,
-  name: FunctionName,
+  name: FunctionName | 'canary',
   metricName: 'Errors' | 'Invocations' | 'Duration' | 'Throttles',
   statistic: string = metricName === 'Duration' ? Stats.percentile(99) : Stats.SUM,
 ): Metric {

@@ -21,6 +21,7 @@ export type RunbookHeading =
   | 'the-run-lifecycle-fails'
   | 'events-are-undelivered'
   | 'events-do-not-reach-the-bus'
+  | 'the-canary-fails'
   | 'the-table-throttles'
   | 'gateways-are-missing'
   | 'cvms-are-refused'
