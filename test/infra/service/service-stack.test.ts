@@ -344,7 +344,7 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
       ...['GATEWAY_PORT', 'GATEWAY_TLS', 'GATEWAY_HEALTH_PORT', 'GATEWAY_HOSTS'],
       ...['AUTHORITY_KEY_ARN', 'TLS_SECRET_ARN'],
     ];
-    expect([...given, ...setByLambda, ...ofTheGateway].sort()).toEqual(Object.keys(environment()).sort());
+    expect([...given, ...setByLambda, ...ofTheGateway, 'CANARY'].sort()).toEqual(Object.keys(environment()).sort());
   });
 
   describe('the run lifecycle', () => {
