@@ -15,7 +15,7 @@ const reference = window.SwaggerUIBundle({
   docExpansion: 'list',
   filter: true,
   tryItOutEnabled: true,
-  onComplete: identity ? useToken : undefined,
+  onComplete: () => identity && useToken(),
 });
 
 identity?.addEventListener('submit', (event) => {
