@@ -1,5 +1,5 @@
 /** Thrown if a step of the canary failed. Its message names the step and the reason. */
-export class CanaryError extends Error {
+class CanaryError extends Error {
   override readonly name = 'CanaryError';
 }
 
