@@ -9,7 +9,7 @@ import { connectCvm } from '../local/simulated-connection.ts';
 import { simulateCvm } from '../local/simulated-cvm.ts';
 import { systemTimerClock } from '../local/timer-clock.ts';
 import { clearDomain, deleteAsset, deleteComputation } from './clear-domain.ts';
-import { expect, Steps } from './steps.ts';
+import { ensure, Steps } from './steps.ts';
 
 export interface CanaryOptions {
   baseUrl: string;
@@ -89,7 +89,7 @@ async function prepare(client: Client, steps: Steps, made: Made, signal: AbortSi
   });
   await steps.take('see that nothing is missing', async () => {
     const { missing_items: missing } = await client.dryRun({ id, signal });
-    expect(Object.values(missing).flat().length === 0, `the service misses ${JSON.stringify(missing)}`);
+    ensure(Object.values(missing).flat().length === 0, `the service misses ${JSON.stringify(missing)}`);
   });
   return id;
 }
@@ -101,14 +101,14 @@ function newPublicKey(): string {
 
 /** Uploads by the presigned link, and waits until the service has noticed. */
 async function upload(client: Client, { id, upload: link }: Schemas['Asset'], signal: AbortSignal): Promise<void> {
-  expect(link !== undefined, 'the service offered no upload');
+  ensure(link !== undefined, 'the service offered no upload');
   const body = randomBytes(1_024);
   const { ok, status } = await fetch(link.url, { method: link.method, headers: link.headers, body, signal });
-  expect(ok, `storage answered ${status}`);
+  ensure(ok, `storage answered ${status}`);
   for (;;) {
     const { state, checksum } = await client.getAsset({ id, signal });
     if (state === 'ready') {
-      expect(checksum === createHash('sha3-256').update(body).digest('hex'), 'the service has another checksum');
+      ensure(checksum === createHash('sha3-256').update(body).digest('hex'), 'the service has another checksum');
       return;
     }
     await pause(pollInMilliseconds, signal);
@@ -139,14 +139,14 @@ async function playCvm({ baseUrl, domain, token, signal, client, cvmId, id, runI
 }
 
 async function checkOutcome(client: Client, id: string, run: Schemas['Run'], signal: AbortSignal): Promise<void> {
-  expect(run.status === 'completed', `the run is ${run.status}: ${run.reason ?? 'no reason'}`);
+  ensure(run.status === 'completed', `the run is ${run.status}: ${run.reason ?? 'no reason'}`);
   const { events } = await client.listEvents({ id, limit: 100, signal });
   const types = new Set(events.map(({ event_type }) => event_type));
   for (const type of ['created', 'asset_linked', 'key_uploaded', 'started', 'Running', 'completed']) {
-    expect(types.has(type), `the journal has no event ${type}`);
+    ensure(types.has(type), `the journal has no event ${type}`);
   }
   const { statement } = await client.getEvidence({ id, run: run.id, signal });
-  expect(statement.run.id === run.id, 'the evidence is of another run');
+  ensure(statement.run.id === run.id, 'the evidence is of another run');
 }
 
 /** @throws Error if something is left */
@@ -158,7 +158,7 @@ async function deleteAll(client: Client, { computations, assets }: Made): Promis
     ...computations.map((id) => () => client.getComputation({ id, peek: 'true', signal })),
     ...assets.map((id) => () => client.getAsset({ id, signal })),
   ];
-  for (const read of reads) expect(await isGone(read), 'something that was deleted is still there');
+  for (const read of reads) ensure(await isGone(read), 'something that was deleted is still there');
 }
 
 async function isGone(read: () => Promise<unknown>): Promise<boolean> {

@@ -21,6 +21,6 @@ export class Steps {
 }
 
 /** @throws Error with the message if the condition is false */
-export function expect(condition: boolean, message: string): asserts condition {
+export function ensure(condition: boolean, message: string): asserts condition {
   if (!condition) throw new Error(message);
 }
