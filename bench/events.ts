@@ -11,6 +11,7 @@ import { journalKeys } from '../shared/table/keys.ts';
 import { queryPrefix, type Item, type Table } from '../shared/table/table.ts';
 import { transact } from '../shared/table/transaction.ts';
 import { printTable } from './print-table.ts';
+import { ownerOf } from '../test/support/append-to-journal.ts';
 import { startProxiedTable, type ProxiedTable } from '../test/support/proxied-table.ts';
 
 const limit = 10;
@@ -167,7 +168,7 @@ async function fill(table: Table, computation: string, journal: Journal): Promis
     const length = Math.min(journal.eventsPerAppend, journal.size - number);
     const events = Array.from({ length }, (_, index) => journal.event(number + index));
     clock += 37 + ((number * 7_919) % 1_700);
-    const append = await appendEvents(table, computation, head, events, new Date(clock).toISOString());
+    const append = await appendEvents(table, ownerOf(computation), head, events, new Date(clock).toISOString());
     for (const { put } of append.actions) if (put?.Item) open.set(put.Item.sk, put.Item);
     times.push(...append.events.map((event) => event.timestamp));
     head = append.head;
@@ -212,7 +213,7 @@ async function measureAppends(
     const events = Array.from({ length: count }, (_, index) => journal.event(before + index));
     const { actions } = await appendEvents(
       table,
-      computation,
+      ownerOf(computation),
       await readHead(table, computation),
       events,
       new Date().toISOString(),

@@ -56,6 +56,27 @@ export interface Stage {
   waits: Waits;
   /** The gateway for the agents of real CVMs (docs/deploy.md#cvms). Default: none. */
   gateway?: GatewayRow;
+  /** Whether the events of computations go onto an event bus of the stage (docs/events.md). Default: false. */
+  eventBus?: boolean;
+  /** The canary, which runs a computation on a simulated CVM again and again (docs/deploy.md#the-canary). Default: none. */
+  canary?: CanaryRow;
+}
+
+export interface CanaryRow {
+  /** How often it runs: 5 to 60. */
+  everyMinutes: number;
+  /** Required if the stage names an issuer. Default: the password of the user `canary` in the stage's user pool. */
+  credentials?: CanaryCredentials;
+}
+
+/** An application that gets tokens from the stage's issuer by client credentials. They name the memberships of the canary. */
+export interface CanaryCredentials {
+  clientId: string;
+  /** The name of the secret in Secrets Manager whose text is the secret of the client. */
+  secretName: string;
+  scope?: string;
+  /** More parameters for the issuer, such as `audience`. */
+  parameters?: Record<string, string>;
 }
 
 export interface GatewayRow {
@@ -101,6 +122,8 @@ export interface Waits {
 /** State that was made outside of the stage, in its account and region. docs/restore.md says how each must be set up. */
 export interface ExistingState {
   tableName?: string;
+  /** The ARN of the stream of `tableName`. Required for an event bus. */
+  tableStreamArn?: string;
   contentBucketName?: string;
   /** The stage must not name an issuer as well. */
   userPool?: { id: string; clientId: string };

@@ -84,6 +84,10 @@ const variables = {
   get TLS_SECRET_ARN() {
     return text('TLS_SECRET_ARN');
   },
+  /** What the canary is told: JSON (infra/canary/canary-settings.ts). */
+  get CANARY() {
+    return text('CANARY');
+  },
   get WAITS_PER_STAGE() {
     return count('WAITS_PER_STAGE');
   },

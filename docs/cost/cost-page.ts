@@ -8,11 +8,16 @@ import { tenants } from './tenants.ts';
 import { transitionsOf } from './transitions.ts';
 import {
   behaviour,
+  busBills,
+  busEventBill,
+  canaryBills,
+  canaryMinutes,
   connectedCvmBill,
   gatewayBills,
   gatewayTasks,
   metricsOfFailures,
   monthBills,
+  partsOfStream,
   runBills,
   stageBills,
   statusPollingBill,
@@ -133,6 +138,24 @@ functions itself. Logs of runs cost $${prices['CloudWatch GB logged']} per GB, a
 
 With private subnets instead, two NAT gateways would cost $65 more, or one endpoint in each of two zones for each of four services
 $58, and the image would have to be copied into a registry of the account.
+
+## A month of a canary
+
+A stage whose row has a \`canary\` pays this as well, here for a call every ${canaryMinutes} minutes. Every 5 minutes, all but the first line is three times as much:
+
+${billTable(canaryBills(measured))}
+
+## A month of an event bus
+
+A stage whose row has \`eventBus\` pays this as well:
+
+${billTable(busBills())}
+
+The stream is read four times a second in each of its parts, of which a new table has ${partsOfStream}, and a table has more as it grows. The prices of
+DynamoDB name only Lambda as a reader that costs nothing, so the reads of the pipe are counted in full here.
+
+A million events cost up to $${(dollars(busEventBill()) * 1e6).toFixed(2)}: the bus charges each event, and the pipe each batch of up to ten that it reads together. A run has some
+${behaviour.eventsPerRun + 3} events. Targets cost extra: $0.40 for a million messages of a queue, $0.20 for a million requests of an API destination.
 
 ## Prices
 

@@ -28,6 +28,9 @@ export const prices = {
   'Network Load Balancer capacity unit, hour': 0.006,
   'public IPv4 address, hour': 0.005,
   'Secrets Manager secret, month': 0.4,
+  'EventBridge event put on a bus': 1 / 1e6,
+  'EventBridge Pipes request': 0.4 / 1e6,
+  'DynamoDB stream read': 0.2 / 1e6,
 } as const;
 
 export type Price = keyof typeof prices;

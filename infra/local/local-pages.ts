@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createRequire } from 'node:module';
-import { dirname, extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import * as v from 'valibot';
 import { cvmId, domainId } from '../../shared/identifier-schemas.ts';
 import { UsageError } from './arguments.ts';
+import { contentTypeOf, referenceFiles } from '../reference/reference-files.ts';
+import { referenceHeaders } from '../reference/reference-headers.ts';
 import { gatewayMessage, send } from './gateway/http-response.ts';
 import { readBody } from './gateway/read-body.ts';
 import type { CvmGateway } from './cvm-gateway.ts';
@@ -14,32 +14,8 @@ import type { DomainAnswer, DomainRequest } from './local-domains.ts';
 import { ownOrigin } from './own-host.ts';
 import { membership } from './sign-in/membership.ts';
 
-const contentTypes: Record<string, string> = {
-  '.html': 'text/html; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.png': 'image/png',
-};
-
-/** The file for each path, from Swagger UI or from this folder. */
-const swaggerUi = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-const files: Record<string, string> = {
-  '/docs': join(import.meta.dirname, 'docs', 'docs.html'),
-  '/docs/docs.js': join(import.meta.dirname, 'docs', 'docs.js'),
-  '/docs/docs.css': join(import.meta.dirname, 'docs', 'docs.css'),
-  '/docs/swagger-ui.css': join(swaggerUi, 'swagger-ui.css'),
-  '/docs/swagger-ui-bundle.js': join(swaggerUi, 'swagger-ui-bundle.js'),
-  '/favicon.ico': join(swaggerUi, 'favicon-32x32.png'),
-};
-
-/** Swagger UI uses `data:` images. It needs neither inline scripts nor inline styles. */
-const securityHeaders = {
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-};
+/** The file for each path. */
+const files = referenceFiles('local.html');
 
 const tokenRequest = v.strictObject({
   sub: v.pipe(v.string(), v.nonEmpty('Expected a user identifier.')),
@@ -74,7 +50,7 @@ export function localPages({ mintToken, enrol, manageDomain }: LocalPagesOptions
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
     const [path = ''] = (request.url ?? '').split('?');
     if (path === '/local/token') {
-      response.setHeaders(new Map(Object.entries(securityHeaders)));
+      response.setHeaders(new Map(Object.entries(referenceHeaders)));
       await sendToken(request, response, mintToken);
       return true;
     }
@@ -89,8 +65,8 @@ export function localPages({ mintToken, enrol, manageDomain }: LocalPagesOptions
     const file = request.method === 'GET' ? files[path] : undefined;
     if (file === undefined) return false;
     response.writeHead(200, {
-      ...securityHeaders,
-      'content-type': contentTypes[extname(file)] ?? 'application/octet-stream',
+      ...referenceHeaders,
+      'content-type': contentTypeOf(file),
       'cache-control': 'no-cache',
     });
     await pipeline(createReadStream(file), response);

@@ -3,6 +3,8 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { tasks, type Task } from '../../shared/tasks/tasks.ts';
+import { busAlarms } from './bus-alarms.ts';
+import { canaryAlarms } from './canary-alarms.ts';
 import { gatewayAlarms } from './gateway-alarms.ts';
 import {
   apiFailureRate,
@@ -165,8 +167,13 @@ export class Alarms extends Construct {
       loses: 'Requests are slow, and some are answered 503.',
       runbook: 'the-table-throttles',
     });
-    const { gateway } = watched.stage;
-    for (const [name, props] of Object.entries(gateway ? gatewayAlarms(watched, gateway) : {})) alarm(name, props);
+    const { gateway, eventBus, canary } = watched.stage;
+    const ofParts = {
+      ...(gateway && gatewayAlarms(watched, gateway)),
+      ...(eventBus && busAlarms(watched)),
+      ...(canary && canaryAlarms(watched, canary)),
+    };
+    for (const [name, props] of Object.entries(ofParts)) alarm(name, props);
   }
 }
 

@@ -4,6 +4,7 @@ import { routes, type RouteName } from '../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../shared/http/route.ts';
 import type { FunctionName } from '../bundles/function-names.ts';
 import { metricsNamespace } from '../metrics-namespace.ts';
+import { pipeName } from '../bus/stage-bus.ts';
 import { schedules } from '../schedules.ts';
 import { nameIn, type Stage } from '../stages.ts';
 import { period } from './service-alarm.ts';
@@ -18,7 +19,7 @@ export interface Watched {
 
 export function functionMetric(
   { stage }: Watched,
-  name: FunctionName,
+  name: FunctionName | 'canary',
   metricName: 'Errors' | 'Invocations' | 'Duration' | 'Throttles',
   statistic: string = metricName === 'Duration' ? Stats.percentile(99) : Stats.SUM,
 ): Metric {
@@ -123,11 +124,29 @@ export function executionMetric({ stateMachineArn }: Watched, metricName: Execut
 }
 
 export function undeliveredEvents({ stage }: Watched): Metric {
+  return messagesIn(nameIn(stage, 'undelivered'));
+}
+
+export function messagesIn(queueName: string): Metric {
   return new Metric({
     namespace: 'AWS/SQS',
     metricName: 'ApproximateNumberOfMessagesVisible',
-    dimensionsMap: { QueueName: nameIn(stage, 'undelivered') },
+    dimensionsMap: { QueueName: queueName },
     statistic: Stats.MAXIMUM,
+    period,
+  });
+}
+
+/** How often the pipe to the event bus could not deliver what it had read. */
+export function pipeMetric(
+  { stage }: Watched,
+  metricName: 'ExecutionFailed' | 'ExecutionTimeout' | 'ExecutionThrottled',
+): Metric {
+  return new Metric({
+    namespace: 'AWS/EventBridge/Pipes',
+    metricName,
+    dimensionsMap: { PipeName: pipeName(stage) },
+    statistic: Stats.SUM,
     period,
   });
 }

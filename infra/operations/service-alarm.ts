@@ -20,6 +20,8 @@ export type RunbookHeading =
   | 'the-api-is-slow'
   | 'the-run-lifecycle-fails'
   | 'events-are-undelivered'
+  | 'events-do-not-reach-the-bus'
+  | 'the-canary-fails'
   | 'the-table-throttles'
   | 'gateways-are-missing'
   | 'cvms-are-refused'

@@ -4,10 +4,17 @@ import { takesKey, type Route } from '../../shared/http/route.ts';
 import { tasks, type Task } from '../../shared/tasks/tasks.ts';
 import type { FunctionName } from '../bundles/function-names.ts';
 
-/** The variables that a deployment sets for functions. Lambda sets the region itself, and the gateway has others (infra/gateway/). */
+/** The variables that a deployment sets for functions. Lambda sets the region itself, and the gateway and the canary have others. */
 export type DeployedVariable = Exclude<
   VariableName,
-  'AWS_REGION' | 'GATEWAY_PORT' | 'GATEWAY_TLS' | 'GATEWAY_HEALTH_PORT' | 'GATEWAY_HOSTS' | 'AUTHORITY_KEY_ARN' | 'TLS_SECRET_ARN'
+  | 'AWS_REGION'
+  | 'CANARY'
+  | 'GATEWAY_PORT'
+  | 'GATEWAY_TLS'
+  | 'GATEWAY_HEALTH_PORT'
+  | 'GATEWAY_HOSTS'
+  | 'AUTHORITY_KEY_ARN'
+  | 'TLS_SECRET_ARN'
 >;
 
 /** Returns the variables of a function: those of all functions, and those that its row in the route or task table implies. */

@@ -17,7 +17,7 @@ import { Construct } from 'constructs';
 import { apiCors } from '../cors.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../shared/http/route.ts';
-import { nameIn, type Issuer, type Stage } from '../stages.ts';
+import { nameIn, type Issuer, type Stage, type Throttling } from '../stages.ts';
 
 /** One entry per request, including requests that reach no function. */
 const accessLogFormat = {
@@ -51,6 +51,7 @@ export class ServiceApi extends Construct {
   readonly authorizer: HttpJwtAuthorizer;
   readonly url: string;
   private readonly deployed: CfnStage;
+  private readonly settings: Record<string, { ThrottlingRateLimit: number; ThrottlingBurstLimit: number }> = {};
 
   constructor(scope: Construct, id: string, { stage, issuer, origins }: ServiceApiProps) {
     super(scope, id);
@@ -84,15 +85,20 @@ export class ServiceApi extends Construct {
     new CfnOutput(this, 'Url', { value: this.url });
   }
 
-  /** CloudFormation must create the routes before the stage that throttles them. */
   throttleDearRoutes({ dearThrottling }: Stage, created: readonly HttpRoute[]): void {
     const dear = (routes as readonly Route[]).filter(({ isDear }) => isDear);
-    this.deployed.routeSettings = Object.fromEntries(
-      dear.map(({ method, path }) => [
-        `${method} ${path}`,
-        { ThrottlingRateLimit: dearThrottling.requestsPerSecond, ThrottlingBurstLimit: dearThrottling.burst },
-      ]),
-    );
+    this.throttle(Object.fromEntries(dear.map(({ method, path }) => [`${method} ${path}`, dearThrottling])), created);
+  }
+
+  /**
+   * Limits some routes more than the stage does. CloudFormation must create the routes before the stage that throttles them.
+   * @param limits by route, such as `GET /docs`
+   */
+  throttle(limits: Record<string, Throttling>, created: readonly HttpRoute[]): void {
+    for (const [route, { requestsPerSecond, burst }] of Object.entries(limits)) {
+      this.settings[route] = { ThrottlingRateLimit: requestsPerSecond, ThrottlingBurstLimit: burst };
+    }
+    this.deployed.routeSettings = this.settings;
     this.deployed.node.addDependency(...created);
   }
 

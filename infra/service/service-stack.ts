@@ -5,6 +5,7 @@ import type { Stage } from '../stages.ts';
 import type { StateStack } from '../state/state-stack.ts';
 import { Endpoints } from './endpoints.ts';
 import { faultsOfReservations } from './reserved-concurrency.ts';
+import { Reference } from './reference.ts';
 import { RunLifecycle, stateMachineName } from './run-lifecycle.ts';
 import { ServiceApi } from './service-api.ts';
 import type { CodeOf } from './service-function.ts';
@@ -18,6 +19,8 @@ export interface ServiceStackProps {
   codeOf: CodeOf;
   /** The origins whose pages may call the API. */
   origins: readonly string[];
+  /** The function of the API reference with its files. Built by `npm run build`. */
+  referenceFolder: string;
 }
 
 /** The stateless part, which can be replaced at any time: the API, the functions, the state machine and the triggers. */
@@ -26,7 +29,7 @@ export class ServiceStack extends StageStack {
   readonly apiUrl: string;
   readonly stateMachineArn: string;
 
-  constructor(scope: Construct, id: string, { stage, state, codeOf, origins }: ServiceStackProps) {
+  constructor(scope: Construct, id: string, { stage, state, codeOf, origins, referenceFolder }: ServiceStackProps) {
     super(scope, id, stage, 'Computation management: API, functions, run lifecycle');
     this.checkReservations(stage);
     const { issuer, contentBucketName } = state;
@@ -43,6 +46,7 @@ export class ServiceStack extends StageStack {
     this.apiId = api.http.apiId;
     this.apiUrl = api.url;
     new Endpoints(this, 'Endpoints', { stage, api, issuer, resources, codeOf });
+    new Reference(this, 'Reference', { stage, api, folder: referenceFolder });
 
     const undelivered = new Undelivered(this, 'Undelivered', stage);
     const tasks = new Tasks(this, 'Tasks', { stage, issuer, resources, codeOf, undelivered });

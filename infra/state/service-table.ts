@@ -1,9 +1,12 @@
-import { AttributeType, Billing, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { AttributeType, Billing, StreamViewType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
 import type { Stage } from '../stages.ts';
 import { tableDefinition } from '../table-definition.ts';
 
-/** The service's table. On demand, encrypted with the account's DynamoDB key, whose use CloudTrail records. */
+/**
+ * The service's table. On demand, encrypted with the account's DynamoDB key, whose use CloudTrail records. Its stream is switched on
+ * and off without replacing it.
+ */
 export class ServiceTable extends TableV2 {
   constructor(scope: Construct, id: string, stage: Stage) {
     super(scope, id, {
@@ -15,6 +18,7 @@ export class ServiceTable extends TableV2 {
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: stage.pointInTimeRecovery },
       deletionProtection: stage.deletionProtection,
       removalPolicy: stage.removalPolicy,
+      ...(stage.eventBus ? { dynamoStream: StreamViewType.NEW_IMAGE } : {}),
     });
   }
 }

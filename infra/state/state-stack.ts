@@ -1,5 +1,6 @@
-import { CfnOutput, CfnResource, CfnWaitConditionHandle, Stack } from 'aws-cdk-lib';
+import { Annotations, CfnOutput, CfnResource, CfnWaitConditionHandle, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
+import { StageBus } from '../bus/stage-bus.ts';
 import { StageStack } from '../stage-stack.ts';
 import type { Resources } from '../service/permissions.ts';
 import { nameIn, originsOf, type ConsoleClient, type Issuer, type Stage } from '../stages.ts';
@@ -10,7 +11,7 @@ import { SealingKey } from './sealing-key.ts';
 import { ServiceTable } from './service-table.ts';
 import { issuerOfPool, Users } from './users.ts';
 
-type TableResources = Pick<Resources, 'tableName' | 'tableArn'>;
+type TableResources = Pick<Resources, 'tableName' | 'tableArn'> & { streamArn: string | undefined };
 type ContentResources = Pick<Resources, 'contentUrl' | 'contentArn'> & { bucketName: string };
 
 export interface StateStackProps {
@@ -22,7 +23,7 @@ export interface StateStackProps {
 /**
  * The state that must survive deployments: the table, the content of the assets, the keys that sign evidence and seal private
  * keys, and the users if the stage has its own. What exists already is referred to by name, so that the other stacks need nothing
- * of this one for it.
+ * of this one for it. The event bus is here too, so that one deployment switches it and the table's stream.
  */
 export class StateStack extends StageStack {
   readonly resources: Omit<Resources, 'stateMachineArn'>;
@@ -35,7 +36,8 @@ export class StateStack extends StageStack {
 
   constructor(scope: Construct, id: string, { stage, consoleUrl }: StateStackProps) {
     super(scope, id, stage, 'Computation management: table, content, keys, users');
-    const table = this.tableOf(stage);
+    const { streamArn, ...table } = this.tableOf(stage);
+    if (stage.eventBus && streamArn !== undefined) new StageBus(this, 'EventBus', { stage, streamArn });
     const { bucketName, ...content } = this.contentOf(stage, originsOf(stage, consoleUrl));
     const { signingKeyArn, publishedKeyArns } = new EvidenceKeys(this, 'EvidenceKeys', stage);
     this.cvmAuthorityKeyArn = stage.gateway && new CvmAuthorityKey(this, 'CvmAuthorityKey', stage).keyArn;
@@ -54,10 +56,25 @@ export class StateStack extends StageStack {
   private tableOf(stage: Stage): TableResources {
     const name = stage.existing?.tableName;
     if (name === undefined) {
-      const { tableName, tableArn } = new ServiceTable(this, 'Table', stage);
-      return { tableName, tableArn };
+      const { tableName, tableArn, tableStreamArn: streamArn } = new ServiceTable(this, 'Table', stage);
+      return { tableName, tableArn, streamArn };
     }
-    return { tableName: name, tableArn: this.formatArn({ service: 'dynamodb', resource: 'table', resourceName: name }) };
+    const tableArn = this.formatArn({ service: 'dynamodb', resource: 'table', resourceName: name });
+    return { tableName: name, tableArn, streamArn: stage.eventBus ? this.existingStreamOf(stage, name) : undefined };
+  }
+
+  private existingStreamOf({ name, existing }: Stage, tableName: string): string | undefined {
+    const streamArn = existing?.tableStreamArn;
+    if (streamArn?.includes(`:table/${tableName}/stream/`)) return streamArn;
+    const problem =
+      streamArn === undefined
+        ? 'names no stream of it'
+        : `names ${streamArn}, which is no stream of it (existing.tableStreamArn)`;
+    Annotations.of(this).addError(
+      `The stage ${name} has an event bus and the existing table ${tableName}, but ${problem}. Switch its stream on with new images, ` +
+        'and write its ARN into existing.tableStreamArn of the stage in infra/stages.ts (docs/events.md#an-existing-table).',
+    );
+    return undefined;
   }
 
   private contentOf(stage: Stage, origins: readonly string[]): ContentResources {

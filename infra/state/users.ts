@@ -4,6 +4,9 @@ import {
   CfnManagedLoginBranding,
   FeaturePlan,
   ManagedLoginVersion,
+  CfnUserPoolGroup,
+  CfnUserPoolUser,
+  CfnUserPoolUserToGroupAttachment,
   Mfa,
   OAuthScope,
   UserPool,
@@ -12,6 +15,8 @@ import {
 } from 'aws-cdk-lib/aws-cognito';
 import { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
+import { canaryDomain, canaryUser } from '../canary/canary-settings.ts';
+import type { Role } from '../../shared/access/roles.ts';
 import type { ConsoleClient, Issuer, Stage } from '../stages.ts';
 
 const membershipClaim = 'cognito:groups';
@@ -56,7 +61,8 @@ export class Users extends Construct {
       'AwsSolutions-COG8',
       'Threat protection costs more per user. Stages that need it use an external issuer that has it.',
     );
-    const client = addClient(pool);
+    const client = addClient(pool, stage);
+    if (stage.canary) this.addCanary(pool);
     this.consoleClient = consoleUrl === undefined ? undefined : this.signInTo(consoleUrl, pool, stage);
 
     this.issuer = {
@@ -66,6 +72,21 @@ export class Users extends Construct {
     };
     new CfnOutput(this, 'PoolId', { value: pool.userPoolId });
     new CfnOutput(this, 'ClientId', { value: client.userPoolClientId });
+  }
+
+  /** Adds the user of the canary. An administrator sets its password once (docs/deploy.md#the-canary). */
+  private addCanary({ userPoolId }: UserPool): void {
+    const user = new CfnUserPoolUser(this, 'Canary', { userPoolId, username: canaryUser, messageAction: 'SUPPRESS' });
+    for (const role of ['administrator', 'cvm'] satisfies Role[]) {
+      const groupName = `${canaryDomain}:${role}`;
+      const group = new CfnUserPoolGroup(this, `CanaryGroup-${role}`, { userPoolId, groupName });
+      const member = new CfnUserPoolUserToGroupAttachment(this, `CanaryMember-${role}`, {
+        userPoolId,
+        groupName,
+        username: canaryUser,
+      });
+      member.node.addDependency(user, group);
+    }
   }
 
   /** Adds the pool's sign-in pages, and a client that leads from the console to them and back. */
@@ -113,10 +134,13 @@ export function issuerOfPool(
   };
 }
 
-/** Clients exchange a password for a token by SRP, or with the account's credentials (`admin-initiate-auth`). */
-function addClient(pool: UserPool): UserPoolClient {
+/**
+ * Clients exchange a password for a token by SRP, or with the account's credentials (`admin-initiate-auth`). The canary sends its
+ * password as it is.
+ */
+function addClient(pool: UserPool, { canary }: Stage): UserPoolClient {
   return pool.addClient('Client', {
-    authFlows: { userSrp: true, adminUserPassword: true },
+    authFlows: { userSrp: true, adminUserPassword: true, ...(canary ? { userPassword: true } : {}) },
     disableOAuth: true,
     preventUserExistenceErrors: true,
     accessTokenValidity: Duration.hours(1),

@@ -116,7 +116,7 @@ async function recordEntry(
   recordChange(transaction, list.index, { resource: computationNumber(row.id), version: row.version, changes, entered });
   const ofRun = row.run ? { run_id: row.run.id, cvm_id: row.run.cvm_id } : {};
   const event = { ...entryEvents[row.status], ...ofRun, originator, details, lifecycle: true } as const;
-  const { actions } = await appendEvents(table, row.id, head, [event], now);
+  const { actions } = await appendEvents(table, { domain, computationId: row.id }, head, [event], now);
   transaction.add(...actions);
 }
 
@@ -135,7 +135,8 @@ export async function replaceFields(
     const change = memberOf({ ...computation, row: next }, { before: next.status, now: next.status, groupBefore });
     recordMembers(transaction, computation.domain, next, [change]);
   }
-  const { actions } = await appendEvents(table, next.id, computation.head, events, now);
+  const journal = { domain: computation.domain, computationId: next.id };
+  const { actions } = await appendEvents(table, journal, computation.head, events, now);
   transaction.add(...actions);
   return next;
 }
@@ -173,7 +174,8 @@ export async function changeInputsWithEvent(
   change: { addedDatasets: number; event: NewEvent; now: string },
 ): Promise<number> {
   changeInputs(transaction, computation, change);
-  const { actions, head } = await appendEvents(table, computation.row.id, computation.head, [change.event], change.now);
+  const journal = { domain: computation.domain, computationId: computation.row.id };
+  const { actions, head } = await appendEvents(table, journal, computation.head, [change.event], change.now);
   transaction.add(...actions);
   return head.count;
 }
@@ -188,7 +190,7 @@ export async function recordEvents(
 ): Promise<void> {
   const { domain, row, head } = computation;
   assertExists(transaction, domain, row.id);
-  const { actions } = await appendEvents(table, row.id, head, events, now);
+  const { actions } = await appendEvents(table, { domain, computationId: row.id }, head, events, now);
   transaction.add(...actions);
 }
 

@@ -13,6 +13,12 @@ export const eventsPerAppend = 50;
 const eventsPerSegment = 256;
 const bytesPerSegment = 128 * 1024;
 
+/** Whose journal it is. Stored with each event for readers of the table's stream, which get one item at a time (docs/events.md). */
+export interface JournalOwner {
+  domain: string;
+  computationId: string;
+}
+
 export interface Append {
   actions: Action[];
   events: Event[];
@@ -29,7 +35,7 @@ export interface Append {
  */
 export async function appendEvents(
   table: Table,
-  computationId: string,
+  owner: JournalOwner,
   head: JournalHead,
   events: NewEvent[],
   now: string,
@@ -37,6 +43,7 @@ export async function appendEvents(
   if (events.length < 1 || events.length > eventsPerAppend) {
     throw new TypeError(`An append takes 1 to ${eventsPerAppend} events, not ${events.length}.`);
   }
+  const { computationId } = owner;
   const timestamp = now > head.last_at ? now : head.last_at;
   const stored = chain(
     events.map((event, index) => storedEvent(event, head.count + index + 1, timestamp)),
@@ -53,7 +60,7 @@ export async function appendEvents(
   };
   return {
     actions: [
-      ...stored.map((event) => putEvent(computationId, event)),
+      ...stored.map((event) => putEvent(owner, event)),
       replaceHead(computationId, head, next),
       ...(latest ? [{ put: { Item: { ...journalKeys.latest(computationId), ...latest } } }] : []),
       ...seal.actions,
@@ -78,10 +85,10 @@ export function isSealDue(head: JournalHead): boolean {
   return head.count - head.sealed >= eventsPerSegment || head.unsealed_bytes >= bytesPerSegment;
 }
 
-function putEvent(computationId: string, event: StoredEvent): Action {
+function putEvent({ domain, computationId }: JournalOwner, event: StoredEvent): Action {
   return {
     put: {
-      Item: { ...journalKeys.event(computationId, event.number), ...event },
+      Item: { ...journalKeys.event(computationId, event.number), ...event, domain, computation_id: computationId },
       ConditionExpression: 'attribute_not_exists(pk)',
     },
     otherwise: new StaleReadError(),

@@ -67,8 +67,8 @@ function hexOf(bytes: Uint8Array | undefined): string {
   return bytes ? Buffer.from(bytes).toString('hex') : '';
 }
 
-/** The names of the attributes, and those of a fixed size. */
-const overheadInBytes = 280;
+/** The names of the attributes, and those of a fixed size. The domain counts as 16 bytes. */
+const overheadInBytes = 360;
 
 /** Returns the approximate size of the event's item, in bytes. */
 export function storedSizeInBytes(event: StoredEvent): number {

@@ -22,7 +22,7 @@ import { startRun } from '../../shared/runs/start-run.ts';
 import { computationKeys, journalKeys, lists, purgeKeys } from '../../shared/table/keys.ts';
 import { type Item, type Table } from '../../shared/table/table.ts';
 import { transact } from '../../shared/table/transaction.ts';
-import { clockOfTests } from '../support/append-to-journal.ts';
+import { clockOfTests, ownerOf } from '../support/append-to-journal.ts';
 import { startAwsDynamoDb, type AwsDynamoDb } from '../support/aws-dynamodb/aws-dynamodb.ts';
 import { commandsOn } from '../support/aws-dynamodb/table-commands.ts';
 import { virtualClock } from '../support/aws-dynamodb/virtual-clock.ts';
@@ -121,7 +121,8 @@ describe('while a transaction is partly visible', () => {
   it('events are listed while others are appended', async () => {
     const id = await aComputation(stores.table, domain);
     const event = { event_type: 'Progress', status: 'Running', originator: 'agent' as const, details: {}, lifecycle: false };
-    const journal = await appendEvents(table, id, await readHead(table, id), [event, event, event], clockOfTests);
+    const head = await readHead(table, id);
+    const journal = await appendEvents(table, ownerOf(id), head, [event, event, event], clockOfTests);
     const appending = transact(table, journal.actions);
     const answers: Promise<unknown>[] = [];
     await lookBetweenReveals(async () => {

@@ -4,7 +4,7 @@ import { costPage } from '../../docs/cost/cost-page.ts';
 import { readMeasured } from '../../docs/cost/measured.ts';
 import { addUp, dollars } from '../../docs/cost/prices.ts';
 import { transitionsOf } from '../../docs/cost/transitions.ts';
-import { connectedCvmBill, stageBills } from '../../docs/cost/usage-bill.ts';
+import { busBills, canaryBills, connectedCvmBill, stageBills } from '../../docs/cost/usage-bill.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { tasks } from '../../shared/tasks/tasks.ts';
 
@@ -24,6 +24,18 @@ describe('docs/cost.md', () => {
 describe('stageBills', () => {
   it('add up to less than $17 a month for a stage that nobody uses', () => {
     expect(dollars(addUp(Object.values(stageBills(measured)).map((bill) => [1, bill])))).toBeLessThan(17);
+  });
+});
+
+describe('canaryBills', () => {
+  it('add up to less than $4 a month for a call every 15 minutes', () => {
+    expect(dollars(addUp(Object.values(canaryBills(measured)).map((bill) => [1, bill])))).toBeLessThan(4);
+  });
+});
+
+describe('busBills', () => {
+  it('add up to less than $9 a month for an event bus without events', () => {
+    expect(dollars(addUp(Object.values(busBills()).map((bill) => [1, bill])))).toBeLessThan(9);
   });
 });
 

@@ -1,5 +1,5 @@
 import type { Event, NewEvent } from '../../shared/events/event.ts';
-import { appendEvents } from '../../shared/events/journal.ts';
+import { appendEvents, type JournalOwner } from '../../shared/events/journal.ts';
 import { readHead } from '../../shared/events/journal-head.ts';
 import { type Table } from '../../shared/table/table.ts';
 import { transact, withFreshReads } from '../../shared/table/transaction.ts';
@@ -7,6 +7,10 @@ import { transact, withFreshReads } from '../../shared/table/transaction.ts';
 export const clockOfTests = '2025-07-17T08:00:00.000Z';
 
 type Fields = { [field in keyof NewEvent]?: string | boolean | NewEvent['details'] };
+
+export function ownerOf(computationId: string): JournalOwner {
+  return { domain: 'd1', computationId };
+}
 
 /** Builds an event of the agent, with `fields` replaced. */
 export function anEvent(fields: Fields = {}): NewEvent {
@@ -25,7 +29,7 @@ export async function appendToJournal(
   for (let start = 0; start < events.length; start += 50) {
     const batch = events.slice(start, start + 50);
     const written = await withFreshReads(table, async (table) => {
-      const append = await appendEvents(table, computationId, await readHead(table, computationId), batch, now);
+      const append = await appendEvents(table, ownerOf(computationId), await readHead(table, computationId), batch, now);
       await transact(table, append.actions);
       return append.events;
     });

@@ -20,7 +20,10 @@ export interface Resource {
 
 export interface SynthesizedStage {
   stage: Stage;
-  stacks: Record<'state' | 'service' | 'operations', SynthesizedStack> & { gateway?: SynthesizedStack };
+  stacks: Record<'state' | 'service' | 'operations', SynthesizedStack> & {
+    gateway?: SynthesizedStack;
+    canary?: SynthesizedStack;
+  };
   /** Undefined if the stage has no console. */
   console?: Record<'site' | 'files', SynthesizedStack>;
 }
@@ -53,6 +56,8 @@ export const fullStage: Stage = {
   ],
   evidenceKeys: ['key-1', 'key-2'],
   gateway: { port: 7001, tasks: 2, networks: ['203.0.113.0/24'], hostName: 'cvms.example.com' },
+  eventBus: true,
+  canary: { everyMinutes: 15, credentials: { clientId: 'canary', secretName: 'canary-client', scope: 'computations' } },
 };
 
 /** The stages of the table, and one that uses every option of a stage. */
@@ -103,6 +108,7 @@ export function synthesize(wanted: readonly Stage[] = everyStage, code = standIn
         service: synthesizedStack(stacks.service),
         operations: synthesizedStack(stacks.operations),
         ...(stacks.gateway ? { gateway: synthesizedStack(stacks.gateway) } : {}),
+        ...(stacks.canary ? { canary: synthesizedStack(stacks.canary) } : {}),
       },
     }));
 }
@@ -118,7 +124,15 @@ export function standIns(): BuiltFiles {
     codeOf: () => Code.fromInline('exports.handler = () => {};'),
     gatewayFolder,
     consoleFolder: fileURLToPath(new URL('console-files', import.meta.url)),
+    canaryFolder: folderWith('index.mjs'),
+    referenceFolder: folderWith('index.mjs'),
   };
+}
+
+function folderWith(name: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'stand-in-'));
+  writeFileSync(join(folder, name), `// ${name}`);
+  return folder;
 }
 
 function openApp(): App {

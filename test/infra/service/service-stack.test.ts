@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { functionNames, type FunctionName } from '../../../infra/bundles/function-names.ts';
 import { variablesOf } from '../../../infra/service/function-variables.ts';
+import { referenceFiles } from '../../../infra/reference/reference-files.ts';
 import { schedules } from '../../../infra/schedules.ts';
 import { nameIn } from '../../../infra/stages.ts';
 import { environment } from '../../../shared/environment.ts';
@@ -76,6 +77,8 @@ function referenced(reference: unknown): string {
   return Ref ?? attribute?.[0] ?? '';
 }
 
+const ofReference = Object.keys(referenceFiles('stage.html')).map((path) => `GET ${path}`);
+
 const maxWaitInSeconds = 20;
 const waits = (name: FunctionName) => routes.some((route: Route) => route.name === name && route.waits);
 
@@ -93,11 +96,11 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
     expect(service.terminationProtection).toBe(stage.terminationProtection);
   });
 
-  it('has the functions of the route table and the task table, and no other', () => {
+  it('has the functions of the route table and the task table, the one of the API reference, and no other', () => {
     const names = Object.values(service.ofType<FunctionProperties>('AWS::Lambda::Function')).map(
       (properties) => properties.FunctionName,
     );
-    expect(names.sort()).toEqual(functionNames.map((name) => nameIn(stage, name)).sort());
+    expect(names.sort()).toEqual([...functionNames, 'reference'].map((name) => nameIn(stage, name)).sort());
   });
 
   it('gives every function its own role and its own log group', () => {
@@ -112,9 +115,9 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
     expect(new Set(logs.map((log) => log.RetentionInDays))).toEqual(new Set([stage.logRetention]));
   });
 
-  it('has the routes of the route table, and no other', () => {
+  it('has the routes of the route table, those of the API reference, and no other', () => {
     const keys = Object.values(service.ofType<{ RouteKey: string }>('AWS::ApiGatewayV2::Route')).map(({ RouteKey }) => RouteKey);
-    expect(keys.sort()).toEqual(routes.map(({ method, path }) => `${method} ${path}`).sort());
+    expect(keys.sort()).toEqual([...routes.map(({ method, path }) => `${method} ${path}`), ...ofReference].sort());
   });
 
   it.each(routes)('routes $method $path to its function, with a token unless it is public', (route) => {
@@ -180,14 +183,28 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
     const [deployed] = Object.values(service.resources).filter(({ Type }) => Type === 'AWS::ApiGatewayV2::Stage');
     const dear = (routes as readonly Route[]).filter(({ isDear }) => isDear).map(({ method, path }) => `${method} ${path}`);
     const settings = deployed?.Properties['RouteSettings'] as Record<string, object>;
-    expect(Object.keys(settings).sort()).toEqual(dear.sort());
-    for (const setting of Object.values(settings)) {
-      expect(setting).toEqual({
+    expect(Object.keys(settings).sort()).toEqual([...dear, ...ofReference].sort());
+    for (const route of dear) {
+      expect(settings[route]).toEqual({
         ThrottlingRateLimit: stage.dearThrottling.requestsPerSecond,
         ThrottlingBurstLimit: stage.dearThrottling.burst,
       });
     }
     expect(deployed?.DependsOn).toEqual(expect.arrayContaining(Object.keys(service.ofType('AWS::ApiGatewayV2::Route'))));
+  });
+
+  it('serves the API reference without a token, to few at once, by a function that may do nothing but write its log', () => {
+    const [deployed] = Object.values(service.ofType<{ RouteSettings: Record<string, object> }>('AWS::ApiGatewayV2::Stage'));
+    const found = Object.values(service.ofType<{ RouteKey: string; AuthorizationType: string }>('AWS::ApiGatewayV2::Route'));
+    for (const route of ofReference) {
+      expect(deployed?.RouteSettings[route]).toEqual({ ThrottlingRateLimit: 10, ThrottlingBurstLimit: 50 });
+      expect(found.find(({ RouteKey }) => RouteKey === route)?.AuthorizationType).toBe('NONE');
+    }
+    const roles = Object.entries(service.ofType<RoleProperties>('AWS::IAM::Role')).filter(([id]) => id.startsWith('Reference'));
+    const actions = roles.flatMap(([, { Policies = [] }]) =>
+      Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement.flatMap(({ Action }) => listed(Action))),
+    );
+    expect(actions).toEqual(['logs:CreateLogStream', 'logs:PutLogEvents']);
   });
 
   it('gives reports, functions that wait, lifecycle steps and scheduled tasks executions of their own', () => {
@@ -327,7 +344,7 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
       ...['GATEWAY_PORT', 'GATEWAY_TLS', 'GATEWAY_HEALTH_PORT', 'GATEWAY_HOSTS'],
       ...['AUTHORITY_KEY_ARN', 'TLS_SECRET_ARN'],
     ];
-    expect([...given, ...setByLambda, ...ofTheGateway].sort()).toEqual(Object.keys(environment()).sort());
+    expect([...given, ...setByLambda, ...ofTheGateway, 'CANARY'].sort()).toEqual(Object.keys(environment()).sort());
   });
 
   describe('the run lifecycle', () => {

@@ -43,9 +43,9 @@ describe('a stage that adopts existing state', () => {
 
   it('uses the existing ones', () => {
     const functions = Object.values(
-      service.ofType<{ Environment: { Variables: Record<string, unknown> } }>('AWS::Lambda::Function'),
+      service.ofType<{ Environment?: { Variables: Record<string, unknown> } }>('AWS::Lambda::Function'),
     );
-    const variables = functions.map(({ Environment }) => Environment.Variables);
+    const variables = functions.map(({ Environment }) => Environment?.Variables ?? {});
     const tables = new Set(variables.flatMap((each) => each['TABLE_NAME'] ?? []));
     const buckets = new Set(variables.flatMap((each) => (each['BUCKET_URL'] ? [JSON.stringify(each['BUCKET_URL'])] : [])));
     expect(tables).toEqual(new Set(['computations-restored']));

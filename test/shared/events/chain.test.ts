@@ -9,7 +9,7 @@ import { parseEvent } from '../../../shared/events/stored-event.ts';
 import { journalKeys } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
-import { anEvent, appendToJournal, clockOfTests } from '../../support/append-to-journal.ts';
+import { anEvent, appendToJournal, clockOfTests, ownerOf } from '../../support/append-to-journal.ts';
 import { itemSize } from '../../support/aws-dynamodb/item-size.ts';
 import type { WireItem, WireValue } from '../../support/aws-dynamodb/wire.ts';
 import { startProxiedTable } from '../../support/proxied-table.ts';
@@ -37,7 +37,7 @@ async function journalOf(computation: string, filter = {}): Promise<Event[]> {
 /** Appends as the version before did: it neither writes hashes nor keeps the head's. */
 async function appendWithoutHashes(computation: string, events: NewEvent[]): Promise<void> {
   const head = await readHead(embedded.table, computation);
-  const { actions } = await appendEvents(embedded.table, computation, head, events, clockOfTests);
+  const { actions } = await appendEvents(embedded.table, ownerOf(computation), head, events, clockOfTests);
   for (const { put } of actions) {
     const { hash: _hash, previous_hash: _previous, last_hash: _last, ...item } = { ...put?.Item };
     await embedded.table.document.send(new PutCommand({ TableName: embedded.table.name, Item: item }));
@@ -115,7 +115,7 @@ describe('the chain of a journal', () => {
         const events = Array.from({ length: count }, () =>
           anEvent({ run_id: randomUUID(), cvm_id: 'cvm-1', details: { occurred_at: clockOfTests } }),
         );
-        const { actions } = await appendEvents(proxied.direct, randomUUID(), head, events, clockOfTests);
+        const { actions } = await appendEvents(proxied.direct, ownerOf(randomUUID()), head, events, clockOfTests);
         proxied.proxy.reset();
         await transact(proxied.table, actions);
         expect([proxied.proxy.calls.length, proxied.proxy.writeUnits()]).toEqual([1, units]);
@@ -141,7 +141,7 @@ describe('the chain of a journal', () => {
       unsealed_bytes: 131_071,
       marks,
     };
-    const { actions } = await appendEvents(embedded.table, randomUUID(), full, [anEvent()], clockOfTests);
+    const { actions } = await appendEvents(embedded.table, ownerOf(randomUUID()), full, [anEvent()], clockOfTests);
     const [event = {}, next = {}] = actions.map(({ put }) => put?.Item ?? {});
     expect(sizeOf(next)).toBeLessThan(1024);
     const { hash: _, previous_hash: __, ...without } = event as Record<string, unknown>;

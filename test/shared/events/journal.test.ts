@@ -11,7 +11,7 @@ import { journalKeys } from '../../../shared/table/keys.ts';
 import { getItem, queryPrefix } from '../../../shared/table/table.ts';
 import { StaleReadError, transact } from '../../../shared/table/transaction.ts';
 import { readEvents } from '../../../shared/events/read-events.ts';
-import { anEvent, appendToJournal, clockOfTests } from '../../support/append-to-journal.ts';
+import { anEvent, appendToJournal, clockOfTests, ownerOf } from '../../support/append-to-journal.ts';
 import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
 
 let embedded: EmbeddedTable;
@@ -60,15 +60,15 @@ describe('appendEvents', () => {
     const computation = randomUUID();
     const head = await readHead(embedded.table, computation);
     await appendToJournal(embedded.table, computation, many(2));
-    const stale = await appendEvents(embedded.table, computation, head, many(1), clockOfTests);
+    const stale = await appendEvents(embedded.table, ownerOf(computation), head, many(1), clockOfTests);
     await expect(transact(embedded.table, stale.actions)).rejects.toBeInstanceOf(StaleReadError);
   });
 
   it('takes 50 events, and throws a TypeError for no events and for more than 50', async () => {
     const head = parseHead(undefined);
-    expect((await appendEvents(embedded.table, 'c', head, many(50), clockOfTests)).events).toHaveLength(50);
-    await expect(appendEvents(embedded.table, 'c', head, [], clockOfTests)).rejects.toBeInstanceOf(TypeError);
-    await expect(appendEvents(embedded.table, 'c', head, many(51), clockOfTests)).rejects.toBeInstanceOf(TypeError);
+    expect((await appendEvents(embedded.table, ownerOf('c'), head, many(50), clockOfTests)).events).toHaveLength(50);
+    await expect(appendEvents(embedded.table, ownerOf('c'), head, [], clockOfTests)).rejects.toBeInstanceOf(TypeError);
+    await expect(appendEvents(embedded.table, ownerOf('c'), head, many(51), clockOfTests)).rejects.toBeInstanceOf(TypeError);
   });
 
   it('ignores administrative events for the latest lifecycle event', async () => {

@@ -1,3 +1,4 @@
+// The form that issues tokens exists on one machine only. Elsewhere, users enter an access token at "Authorize".
 const identity = document.getElementById('identity');
 const outcome = document.getElementById('outcome');
 const specification = await (await fetch('/openapi.json')).json();
@@ -14,10 +15,10 @@ const reference = window.SwaggerUIBundle({
   docExpansion: 'list',
   filter: true,
   tryItOutEnabled: true,
-  onComplete: useToken,
+  onComplete: () => identity && useToken(),
 });
 
-identity.addEventListener('submit', (event) => {
+identity?.addEventListener('submit', (event) => {
   event.preventDefault();
   void useToken();
 });

@@ -1,0 +1,32 @@
+import * as v from 'valibot';
+import type { AdministrativeEvent, LifecycleEvent } from '../../shared/events/event.ts';
+
+const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/), v.metadata({ maxLength: 64 }));
+const assetDetails = v.object({
+  asset_id: v.pipe(v.string(), v.metadata({ format: 'uuid' })),
+  file_name: v.string(),
+  asset_type: v.picklist(['algorithm', 'dataset']),
+});
+const reason = v.pipe(v.string(), v.description('A sentence that may change.'));
+
+/** The details of the events that the service itself records, decoded. Those of agents are their own. Fields may be added. */
+export const eventDetails = {
+  created: v.object({ name: v.string(), owner: v.string() }),
+  started: v.object({}),
+  stop_requested: v.object({}),
+  completed: v.object({ reason }),
+  failed: v.object({ reason }),
+  cancelled: v.object({ reason, confirmed: v.pipe(v.boolean(), v.description('Whether the CVM confirmed the stop.')) }),
+  updated: v.object({ fields: v.pipe(v.array(v.string()), v.description('The names of the changed fields.')) }),
+  owner_changed: v.object({ from: v.string(), to: v.string() }),
+  asset_linked: assetDetails,
+  asset_unlinked: assetDetails,
+  key_uploaded: v.object({ fingerprint: v.string() }),
+  approved: v.object({
+    digest: sha256,
+    signed: v.boolean(),
+    cvm_ids: v.optional(v.array(v.string())),
+    expires_at: v.optional(v.string()),
+  }),
+  approval_withdrawn: v.object({ digest: sha256 }),
+} satisfies Record<LifecycleEvent | AdministrativeEvent, v.GenericSchema>;

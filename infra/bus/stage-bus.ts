@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto';
+import { Aws, CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { EventBus } from 'aws-cdk-lib/aws-events';
+import { Effect, PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { CfnPipe } from 'aws-cdk-lib/aws-pipes';
+import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import { acknowledge } from '../acknowledge.ts';
+import { nameIn, type Stage } from '../stages.ts';
+import { busEventTemplate } from './bus-event.ts';
+import { journalFilter } from './journal-filter.ts';
+
+/** What rules of the bus match. */
+export const eventSource = 'computation-management';
+export const eventDetailType = 'Computation event';
+
+/** EventBridge takes at most 10 events at once. */
+const eventsPerDelivery = 10;
+
+/** Half of the day for which a stream keeps its records. The other half is for people who read what was not delivered. */
+const longestRetry = Duration.hours(12);
+
+export interface StageBusProps {
+  stage: Stage;
+  /** The stream of the table, with new images. */
+  streamArn: string;
+}
+
+/**
+ * The event bus of a stage, and the pipe from the table's stream to it. The pipe passes journal events on as they are recorded, at
+ * least once. What it cannot deliver for 12 hours goes to a queue, as a reference to the stream.
+ */
+export class StageBus extends Construct {
+  constructor(scope: Construct, id: string, { stage, streamArn }: StageBusProps) {
+    super(scope, id);
+    const bus = new EventBus(this, 'Bus', {
+      eventBusName: busName(stage),
+      description: `The events of the computations of ${stage.name}`,
+    });
+    const undelivered = this.queueOf(stage);
+    const name = pipeName(stage);
+    const log = new LogGroup(this, 'Log', {
+      logGroupName: `/aws/vendedlogs/pipes/${name}`,
+      retention: stage.logRetention,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    const role = new Role(this, 'Role', {
+      description: 'Reads the stream of the table and puts events on the bus',
+      assumedBy: new ServicePrincipal('pipes.amazonaws.com', {
+        conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
+      }),
+      inlinePolicies: {
+        delivers: new PolicyDocument({
+          statements: [
+            allow(
+              ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator', 'dynamodb:ListStreams'],
+              streamArn,
+            ),
+            allow(['events:PutEvents'], bus.eventBusArn),
+            allow(['sqs:SendMessage'], undelivered.queueArn),
+          ],
+        }),
+      },
+    });
+    new CfnPipe(this, 'Pipe', {
+      name,
+      description: `Puts the journal events of ${stage.name} on its bus`,
+      roleArn: role.roleArn,
+      source: streamArn,
+      sourceParameters: {
+        filterCriteria: { filters: [{ pattern: JSON.stringify(journalFilter) }] },
+        dynamoDbStreamParameters: {
+          startingPosition: 'TRIM_HORIZON', // so that no event is lost while the pipe is created or replaced
+          batchSize: eventsPerDelivery,
+          maximumRecordAgeInSeconds: longestRetry.toSeconds(),
+          maximumRetryAttempts: -1,
+          onPartialBatchItemFailure: 'AUTOMATIC_BISECT',
+          deadLetterConfig: { arn: undelivered.queueArn },
+        },
+      },
+      target: bus.eventBusArn,
+      targetParameters: {
+        inputTemplate: busEventTemplate,
+        eventBridgeEventBusParameters: { source: eventSource, detailType: eventDetailType },
+      },
+      logConfiguration: { level: 'ERROR', cloudwatchLogsLogDestination: { logGroupArn: log.logGroupArn } },
+    });
+    this.output('EventBusName', bus.eventBusName);
+    this.output('EventBusArn', bus.eventBusArn);
+    this.output('TableStreamArn', streamArn);
+    this.output('UndeliveredEventsUrl', undelivered.queueUrl);
+  }
+
+  private queueOf(stage: Stage): Queue {
+    const queue = new Queue(this, 'Undelivered', {
+      queueName: undeliveredEventsName(stage),
+      retentionPeriod: Duration.days(14),
+      encryption: QueueEncryption.SQS_MANAGED,
+      enforceSSL: true,
+    });
+    const reason = 'It is a dead-letter queue itself. An alarm reports every message.';
+    acknowledge(queue, 'AwsSolutions-SQS3', reason);
+    acknowledge(queue, 'Serverless-SQSRedrivePolicy', reason);
+    return queue;
+  }
+
+  private output(name: string, value: string): void {
+    new CfnOutput(Stack.of(this), name, { value });
+  }
+}
+
+function busName(stage: Stage): string {
+  return nameIn(stage, 'events');
+}
+
+/** The name of the queue of events that the bus could not be given. */
+export function undeliveredEventsName(stage: Stage): string {
+  return nameIn(stage, 'undelivered-events');
+}
+
+/** The name of the pipe. It depends on the table, because another stream replaces the pipe, which needs another name then. */
+export function pipeName(stage: Stage): string {
+  const adopted = stage.existing?.tableStreamArn;
+  if (adopted === undefined) return nameIn(stage, 'events');
+  return nameIn(stage, `events-${createHash('sha256').update(adopted).digest('hex').slice(0, 8)}`);
+}
+
+function allow(actions: string[], resource: string): PolicyStatement {
+  return new PolicyStatement({ effect: Effect.ALLOW, actions, resources: [resource] });
+}

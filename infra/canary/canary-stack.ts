@@ -1,0 +1,146 @@
+import { Annotations, ArnFormat, Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction as FunctionTarget } from 'aws-cdk-lib/aws-events-targets';
+import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Architecture, Code, Function as LambdaFunction, LoggingFormat, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import type { Construct } from 'constructs';
+import { acknowledge } from '../acknowledge.ts';
+import type { ServiceStack } from '../service/service-stack.ts';
+import { StageStack } from '../stage-stack.ts';
+import { nameIn, type CanaryCredentials, type CanaryRow, type Stage } from '../stages.ts';
+import type { StateStack } from '../state/state-stack.ts';
+import { canaryUser, type CanarySettings } from './canary-settings.ts';
+
+export interface CanaryStackProps {
+  stage: Stage;
+  row: CanaryRow;
+  state: StateStack;
+  service: ServiceStack;
+  /** Built by `npm run build`. */
+  folder: string;
+}
+
+/** More than the 150 seconds of its steps and the minute in which it deletes what it made. */
+const timeout = Duration.seconds(240);
+const leastMinutes = 5;
+const mostMinutes = 60;
+
+/**
+ * The canary: a function that a schedule calls, which does what users and a CVM do, through the API and with a token like theirs. Its role
+ * may read one secret and write its log, so it reaches nothing of the service but the API.
+ */
+export class CanaryStack extends StageStack {
+  constructor(scope: Construct, id: string, { stage, row, state, service, folder }: CanaryStackProps) {
+    super(scope, id, stage, 'Computation management: canary');
+    for (const fault of faultsOf(stage, row)) Annotations.of(this).addError(fault);
+    const { credentials } = row;
+    const secretArn = credentials ? this.arnOf(credentials) : this.newPassword(stage);
+    const settings = settingsOf(row, { state, service, secretArn });
+    const functionName = nameIn(stage, 'canary');
+    const log = new LogGroup(this, 'Log', {
+      logGroupName: `/aws/lambda/${functionName}`,
+      retention: stage.logRetention,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    const canary = new LambdaFunction(this, 'Function', {
+      functionName,
+      description: 'Runs a computation on a simulated CVM, as users do',
+      code: Code.fromAsset(folder),
+      handler: 'index.handler',
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      memorySize: 256, // it mostly waits
+      timeout,
+      role: this.roleOf(secretArn, log).withoutPolicyUpdates(),
+      logGroup: log,
+      loggingFormat: LoggingFormat.JSON,
+      environment: { STAGE: stage.name, LOG_LEVEL: stage.logLevel, CANARY: this.toJsonString(settings) },
+      retryAttempts: 0,
+      maxEventAge: Duration.seconds(60),
+    });
+    this.acknowledgeFindings(canary);
+    const rule = new Rule(this, 'Schedule', {
+      description: 'Calls the canary',
+      schedule: Schedule.rate(Duration.minutes(row.everyMinutes)),
+      targets: [new FunctionTarget(canary, { maxEventAge: Duration.seconds(60), retryAttempts: 0 })],
+    });
+    acknowledge(rule, 'Serverless-EventBusDLQ', 'An alarm tells of a canary that does not run.');
+  }
+
+  /** The password that an administrator gives to the user of the canary after the first deployment. */
+  private newPassword(stage: Stage): string {
+    const secret = new Secret(this, 'Password', {
+      secretName: nameIn(stage, 'canary'),
+      description: `The password of the user ${canaryUser}`,
+      generateSecretString: { passwordLength: 32, requireEachIncludedType: true, excludeCharacters: `"'\`\\$!&<>|;()*?[]{}~# ` },
+      removalPolicy: RemovalPolicy.DESTROY, // the next deployment makes another
+    });
+    acknowledge(secret, 'AwsSolutions-SMG4', 'It opens one domain without data. The document says how to replace it.');
+    return secret.secretArn;
+  }
+
+  /** Secrets Manager adds six characters to the name of a secret. */
+  private arnOf({ secretName }: CanaryCredentials): string {
+    const resourceName = `${secretName}-??????`;
+    return this.formatArn({
+      service: 'secretsmanager',
+      resource: 'secret',
+      resourceName,
+      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+    });
+  }
+
+  private roleOf(secretArn: string, log: LogGroup): Role {
+    const allow = (actions: string[], resource: string) => new PolicyStatement({ actions, resources: [resource] });
+    return new Role(this, 'Role', {
+      assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
+      inlinePolicies: {
+        uses: new PolicyDocument({
+          statements: [
+            allow(['secretsmanager:GetSecretValue'], secretArn),
+            allow(['logs:CreateLogStream', 'logs:PutLogEvents'], log.logGroupArn),
+          ],
+        }),
+      },
+    });
+  }
+
+  private acknowledgeFindings(canary: LambdaFunction): void {
+    const reason = 'An alarm tells of each failure, and the next call does the same work.';
+    acknowledge(canary, 'Serverless-LambdaDLQ', reason);
+    acknowledge(canary, 'Serverless-LambdaAsyncFailureDestination', reason);
+    acknowledge(canary, 'Serverless-LambdaTracing', 'It calls the API as a user does. The service traces its own functions.');
+  }
+}
+
+function settingsOf(
+  { credentials }: CanaryRow,
+  { state, service, secretArn }: Pick<CanaryStackProps, 'state' | 'service'> & { secretArn: string },
+): CanarySettings {
+  const shared = { apiUrl: service.apiUrl, issuer: state.issuer.url };
+  if (credentials) {
+    const { secretName: secretId, ...client } = credentials;
+    return { ...shared, signIn: 'client credentials', secretId, ...client };
+  }
+  const [clientId = ''] = state.issuer.audience;
+  return { ...shared, signIn: 'password', clientId, user: canaryUser, secretId: secretArn };
+}
+
+function faultsOf({ name, issuer }: Stage, { everyMinutes, credentials }: CanaryRow): string[] {
+  const faults: string[] = [];
+  if (!Number.isInteger(everyMinutes) || everyMinutes < leastMinutes || everyMinutes > mostMinutes) {
+    faults.push(
+      `The canary of ${name} runs every ${everyMinutes} minutes. A call may take four minutes, and an alarm should not wait longer ` +
+        `than two hours: choose a whole number from ${leastMinutes} to ${mostMinutes}.`,
+    );
+  }
+  if (issuer && !credentials) {
+    faults.push(`The canary of ${name} needs credentials of the stage's issuer: add them to its row in infra/stages.ts.`);
+  }
+  if (!issuer && credentials) {
+    faults.push(`The canary of ${name} has credentials of an issuer, but the stage has a user pool: remove them from its row.`);
+  }
+  return faults;
+}

@@ -1,0 +1,40 @@
+import type { Client } from '../../client/create-client.ts';
+import { ServiceProblem } from '../../client/service-problem.ts';
+
+/** The most of each kind that one call deletes. */
+const limit = 100;
+
+/**
+ * Deletes the computations and assets of a domain that were created before a time. Stops runs that are in the way, and leaves what
+ * they hold to the next call.
+ * @param before RFC 3339, UTC, milliseconds
+ * @throws ServiceProblem
+ */
+export async function clearDomain(client: Client, before: string, signal: AbortSignal): Promise<void> {
+  const { computations } = await client.listComputations({ limit, signal });
+  for (const { id, created_at } of computations) if (created_at < before) await deleteComputation(client, id, signal);
+  const { assets } = await client.listAssets({ limit, signal });
+  for (const { id, created_at } of assets) if (created_at < before) await deleteAsset(client, id, signal);
+}
+
+/** Stops its run instead if one is active. @throws ServiceProblem */
+export async function deleteComputation(client: Client, id: string, signal: AbortSignal): Promise<void> {
+  const isDeleted = await deleted(() => client.deleteComputation({ id, signal }));
+  if (!isDeleted) await client.stopRun({ id, signal });
+}
+
+/** Keeps it if an active run uses it. @throws ServiceProblem */
+export async function deleteAsset(client: Client, id: string, signal: AbortSignal): Promise<void> {
+  await deleted(() => client.deleteAsset({ id, signal }));
+}
+
+/** Returns false if an active run is in the way. Something that is gone counts as deleted. */
+async function deleted(remove: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await remove();
+    return true;
+  } catch (error) {
+    if (!(error instanceof ServiceProblem) || ![404, 409].includes(error.status)) throw error;
+    return error.status === 404;
+  }
+}

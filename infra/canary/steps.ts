@@ -1,0 +1,26 @@
+/** Thrown if a step of the canary failed. Its message names the step and the reason. */
+class CanaryError extends Error {
+  override readonly name = 'CanaryError';
+}
+
+/** Does the steps of a canary one by one, and keeps the milliseconds that each has taken. */
+export class Steps {
+  readonly milliseconds: Record<string, number> = {};
+
+  /** @param what a verb and its object, such as `start a run` @throws CanaryError */
+  async take<T>(what: string, act: () => Promise<T>): Promise<T> {
+    const start = performance.now();
+    try {
+      return await act();
+    } catch (error) {
+      throw new CanaryError(`Could not ${what}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    } finally {
+      this.milliseconds[what] = Math.round(performance.now() - start);
+    }
+  }
+}
+
+/** @throws Error with the message if the condition is false */
+export function ensure(condition: boolean, message: string): asserts condition {
+  if (!condition) throw new Error(message);
+}

@@ -1,0 +1,31 @@
+import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
+import { undeliveredEventsName } from '../bus/stage-bus.ts';
+import { messagesIn, pipeMetric, type Watched } from './metrics.ts';
+import { period, type ServiceAlarmProps } from './service-alarm.ts';
+
+/** The alarms of the event bus by name. */
+export function busAlarms(watched: Watched): Record<string, Omit<ServiceAlarmProps, 'stage' | 'topics'>> {
+  return {
+    'events/failing': {
+      metric: new MathExpression({
+        expression: 'failed + timedOut + throttled',
+        usingMetrics: {
+          failed: pipeMetric(watched, 'ExecutionFailed'),
+          timedOut: pipeMetric(watched, 'ExecutionTimeout'),
+          throttled: pipeMetric(watched, 'ExecutionThrottled'),
+        },
+        period,
+      }),
+      threshold: 1,
+      periods: 2,
+      loses: 'Events reach the bus late. After 12 hours they do not reach it any more.',
+      runbook: 'events-do-not-reach-the-bus',
+    },
+    'events/undelivered': {
+      metric: messagesIn(undeliveredEventsName(watched.stage)),
+      threshold: 1,
+      loses: 'Some events did not reach the bus. The API has them.',
+      runbook: 'events-do-not-reach-the-bus',
+    },
+  };
+}

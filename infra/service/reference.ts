@@ -1,0 +1,66 @@
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { HttpMethod, HttpNoneAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
+import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Architecture, Code, Function as LambdaFunction, LoggingFormat, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import { acknowledge } from '../acknowledge.ts';
+import { referenceFiles } from '../reference/reference-files.ts';
+import { nameIn, type Stage } from '../stages.ts';
+import type { ServiceApi } from './service-api.ts';
+
+export interface ReferenceProps {
+  stage: Stage;
+  api: ServiceApi;
+  /** The function with its files. Built by `npm run build`. */
+  folder: string;
+}
+
+/** Of each file. Anybody may load them, and the largest has 400 KB, so more would let anybody run up a bill. */
+const throttling = { requestsPerSecond: 10, burst: 50 };
+
+/** The API reference at /docs. A function of its own serves its files: it may do nothing but write its log. */
+export class Reference extends Construct {
+  constructor(scope: Construct, id: string, { stage, api, folder }: ReferenceProps) {
+    super(scope, id);
+    const functionName = nameIn(stage, 'reference');
+    const log = new LogGroup(this, 'Log', {
+      logGroupName: `/aws/lambda/${functionName}`,
+      retention: stage.logRetention,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    const role = new Role(this, 'Role', {
+      assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
+      inlinePolicies: {
+        uses: new PolicyDocument({
+          statements: [
+            new PolicyStatement({ actions: ['logs:CreateLogStream', 'logs:PutLogEvents'], resources: [log.logGroupArn] }),
+          ],
+        }),
+      },
+    });
+    const lambda = new LambdaFunction(this, 'Function', {
+      functionName,
+      description: 'The API reference at /docs',
+      code: Code.fromAsset(folder),
+      handler: 'index.handler',
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      memorySize: 256,
+      timeout: Duration.seconds(10),
+      role: role.withoutPolicyUpdates(),
+      logGroup: log,
+      loggingFormat: LoggingFormat.JSON,
+    });
+    acknowledge(lambda, 'Serverless-LambdaDLQ', 'Its caller waits for the response.');
+    acknowledge(lambda, 'Serverless-LambdaTracing', 'It calls nothing, so there is nothing to trace.');
+    const integration = new HttpLambdaIntegration('Files', lambda, { scopePermissionToRoute: false });
+    const paths = Object.keys(referenceFiles('stage.html'));
+    const routes = paths.flatMap((path) =>
+      api.http.addRoutes({ path, methods: [HttpMethod.GET], integration, authorizer: new HttpNoneAuthorizer() }),
+    );
+    for (const route of routes) acknowledge(route, 'AwsSolutions-APIG4', 'Public by design, as the OpenAPI document is.');
+    api.throttle(Object.fromEntries(paths.map((path) => [`GET ${path}`, throttling])), routes);
+  }
+}

@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bundleReference } from '../../../infra/bundles/bundle-reference.ts';
+import { referenceFiles } from '../../../infra/reference/reference-files.ts';
+import type { handler as Handler } from '../../../infra/reference/reference-handler.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'reference-'));
+let handler: typeof Handler;
+
+beforeAll(async () => {
+  await bundleReference(folder);
+  ({ handler } = (await import(/* @vite-ignore */ join(folder, 'index.mjs'))) as { handler: typeof Handler });
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const get = async (rawPath: string, headers: Record<string, string> = {}) => {
+  const { body = '', ...response } = await handler({ rawPath, headers });
+  return { ...response, content: Buffer.from(body, 'base64') };
+};
+
+describe('the function of the API reference', () => {
+  it('serves the page and all that it loads', async () => {
+    const page = (await get('/docs')).content.toString();
+    const loaded = [...page.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, address = '']) => address);
+    expect(new Set(loaded)).toEqual(new Set([...Object.keys(referenceFiles('stage.html')).slice(1), '/openapi.json']));
+    for (const address of loaded.filter((each) => each !== '/openapi.json')) {
+      const { statusCode, content } = await get(address);
+      expect([address, statusCode, content.length > 100]).toEqual([address, 200, true]);
+    }
+  });
+
+  it.each(Object.keys(referenceFiles('stage.html')))(
+    'lets browsers use only its own scripts and styles on %s, and guess no types',
+    async (path) => {
+      const { headers } = await get(path);
+      expect(headers['x-content-type-options']).toBe('nosniff');
+      expect(headers['content-security-policy']).toMatch(
+        /^default-src 'none'; script-src 'self'; style-src 'self';.* connect-src 'self';/,
+      );
+      expect(headers['content-type']).toMatch(/^(?:text\/(?:html|css|javascript); charset=utf-8|image\/png)$/);
+    },
+  );
+
+  it('serves a page without the inline scripts, styles and event handlers that its policy forbids, and without a sign-in', async () => {
+    const page = (await get('/docs')).content.toString();
+    expect(page).toContain('<script ');
+    expect(page).not.toMatch(/<script(?![^>]* src=)|<style|\s(?:style|on\w+)=|<form/);
+  });
+
+  it('compresses for those that take gzip, so that each response is below 6 MB', async () => {
+    const path = '/docs/swagger-ui-bundle.js';
+    const [plain, packed] = [await get(path), await get(path, { 'accept-encoding': 'br, gzip' })];
+    expect(packed.headers['content-encoding']).toBe('gzip');
+    expect(gunzipSync(packed.content).equals(plain.content)).toBe(true);
+    expect(plain.content.length * (4 / 3)).toBeLessThan(6 * 1024 * 1024);
+    expect(packed.content.length).toBeLessThan(500_000);
+  });
+
+  it('answers 304 to those that have the file already, and 404 for another path', async () => {
+    const { headers } = await get('/docs');
+    expect(await get('/docs', { 'if-none-match': headers['etag'] ?? '' })).toMatchObject({
+      statusCode: 304,
+      headers: { etag: headers['etag'] },
+    });
+    expect((await get('/docs/../index.mjs')).statusCode).toBe(404);
+    expect((await get('/docs/files.json')).statusCode).toBe(404);
+  });
+});
