@@ -1,5 +1,5 @@
 import type { S3Client } from '@aws-sdk/client-s3';
-import { permit } from '../../shared/access/caller.ts';
+import { requireAccess } from '../../shared/access/caller.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { countDomain, noCounts, removeDomain, runIdsOf, type DomainCounts } from '../../shared/deletion/remove-domain.ts';
 import { ServiceError } from '../../shared/errors.ts';
@@ -170,7 +170,7 @@ async function stopRuns({ table, executions, clock }: DataPlace, domain: string,
     if (clock.now() > givesUpAt) throw new Error(`${claims.length} runs are still active. Repeat the command.`);
     for (const { computation_id: computationId, run_id } of claims.filter((claim) => !stopped.has(claim.run_id))) {
       const now = textOf(clock.now());
-      const allowed = () => permit({ id: operator, roles: new Set(), actions: new Set(['run']) }, { anyOf: ['run'] });
+      const allowed = () => requireAccess({ id: operator, roles: new Set(), actions: new Set(['run']) }, { anyOf: ['run'] });
       await stopRun(table, executions, { domain, computationId, by: operator, now, permit: allowed }).catch(unlessOver);
       stopped.add(run_id);
       say(`Stopping the run ${run_id}.`);
