@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller } from '../../shared/access/caller.ts';
+import { approve } from '../../shared/approvals/approve.ts';
+import { listApprovals } from '../../shared/approvals/list-approvals.ts';
 import { assetEtag } from '../../shared/assets/asset-etag.ts';
 import { presignUpload } from '../../shared/assets/content-store.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
@@ -23,6 +25,7 @@ import { unlinkAsset } from '../../shared/links/unlink-asset.ts';
 import { updateAsset } from '../../shared/links/update-asset.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { clockOfTests } from '../support/append-to-journal.ts';
+import { digestOf } from '../support/approvals.ts';
 import {
   aComputation,
   aKey,
@@ -328,5 +331,18 @@ describe('a deletion of an asset with If-Match', () => {
     const etag = await etagOfAsset(algorithm);
     beforeTheNextTransaction(stores.mortal, () => aRun(stores, domain, id, `cvm-of-${id}`));
     await expect(removeAsset(stores.mortal, algorithm, etag)).rejects.toMatchObject({ extras: { reason: 'asset_in_use' } });
+  });
+});
+
+describe('an approval with If-Match', () => {
+  it('is refused when the configuration is replaced after its ETag was compared, although the digest stays', async () => {
+    const { id } = await aReadyComputation(stores, domain);
+    const [digest, names] = [await digestOf(stores, domain, id), parseCondition('if-match', await describedEtag(id))];
+    const isNamed: Parameters<typeof approve>[1]['isNamed'] = (row, definition) => names(...etagsFor(alice, row, definition));
+    const request = { domain, computationId: id, given: { digest }, ...byAlice, isNamed };
+    beforeTheNextTransaction(stores.mortal, () => replaceComputation(stores.table, id, 'debug'));
+    await expect(approve(stores.mortal, request)).rejects.toMatchObject(refusal);
+    expect((await listApprovals(stores.table, domain, id, clockOfTests)).approvals).toEqual([]);
+    expect(await digestOf(stores, domain, id)).toBe(digest);
   });
 });
