@@ -46,7 +46,7 @@ export function openStageData(
     executions: { client: sfn, stateMachineArn: resources.stateMachineArn },
     users: resources.userPool && new PoolUsers(cognito, resources.userPool.id),
     close: async (domain, anew) => {
-      const closedAt = await closeDomain(table, domain, { now: clock.now(), anew });
+      const closedAt = await closeDomain(table, domain, { now: clock.now(), anew, tokensLiveInSeconds });
       return closingOf(closedAt, { hasLimit: stage.domainLimit !== undefined, tokensLiveInSeconds });
     },
     open: async (domain) => await openDomain(table, domain),

@@ -77,9 +77,9 @@ export function localDomains({ users, gate, s3: endpoint, runLogs }: LocalDomain
     }
   };
   return async (request: DomainRequest): Promise<DomainAnswer> => {
+    if ('domain' in request && removing.has(request.domain)) throw new Error(`The domain ${request.domain} is being removed.`);
     if (request.action !== 'remove') return await work(request);
     const { domain } = request;
-    if (removing.has(domain)) throw new Error(`The domain ${domain} is being removed already.`);
     removing.add(domain);
     try {
       return await work(request);

@@ -8,8 +8,11 @@ const closing = v.object({ closed_at: v.optional(v.number()) });
 /** Functions may use tokens of the domain's limit for ten seconds after they took them, and a request takes up to 30. */
 export const changesEndInMilliseconds = 45_000;
 
-/** Far longer than a removal takes. DynamoDB deletes the item then, so that a removal that nobody completes locks nobody out. */
-const longestInMilliseconds = 7 * 24 * 3_600_000;
+/**
+ * The time after the last token has expired in which a removal can be completed. DynamoDB deletes the item after it, so that a removal
+ * that nobody completes locks nobody out.
+ */
+const graceInMilliseconds = 7 * 24 * 3_600_000;
 
 /**
  * Refuses the changes of a domain with 429 in a stage with a `domainLimit`: its bucket is emptied for the time of the removal. Has no
@@ -18,9 +21,13 @@ const longestInMilliseconds = 7 * 24 * 3_600_000;
  * @param anew whether the domain counts as closed from now on if it is closed already
  * @returns since when it is closed
  */
-export async function closeDomain(table: Table, domain: string, { now, anew }: { now: number; anew: boolean }): Promise<number> {
+export async function closeDomain(
+  table: Table,
+  domain: string,
+  { now, anew, tokensLiveInSeconds }: { now: number; anew: boolean; tokensLiveInSeconds: number },
+): Promise<number> {
   const closed_at = (anew ? undefined : await closedAt(table, domain)) ?? now;
-  const full_at = now + longestInMilliseconds;
+  const full_at = now + tokensLiveInSeconds * 1_000 + graceInMilliseconds;
   await putItem(table, { ...limitKeys.changes(domain), full_at, closed_at, ttl: Math.ceil(full_at / 1_000) });
   return closed_at;
 }
