@@ -7,7 +7,9 @@ import { clientCredentials } from '../../client/tokens/client-credentials.ts';
 import { deviceSignIn } from '../../client/tokens/device-sign-in.ts';
 import { keptToken } from '../../client/tokens/kept-token.ts';
 import { refreshTokens, signedIn } from '../../client/tokens/refresh-tokens.ts';
+import { readClaims } from '../../client/tokens/read-claims.ts';
 import { beginSignIn, completeSignIn } from '../../client/tokens/sign-in.ts';
+import { signOutPage } from '../../client/tokens/sign-out.ts';
 import { listen } from '../../infra/local/listen.ts';
 
 const server = new OAuth2Server();
@@ -111,6 +113,38 @@ describe('the sign-in of a user', () => {
   it('cannot be refreshed without a refresh token', async () => {
     const tokens = { access_token: 'a', expires_at: 0 };
     await expect(refreshTokens(application(), tokens)).rejects.toMatchObject({ status: 401, code: 'unauthenticated' });
+  });
+});
+
+describe('signing out', () => {
+  it("leads to the issuer's page with the token of the session, and back", async () => {
+    const returnTo = 'http://localhost:3000/console/?signed-out';
+    const page = new URL((await signOutPage({ ...application(), returnTo }, { id_token: 'a.b.c' })) ?? '');
+    expect(`${page.origin}${page.pathname}`).toBe(`${issuer}/endsession`);
+    expect(Object.fromEntries(page.searchParams)).toEqual({
+      client_id: 'cms',
+      post_logout_redirect_uri: returnTo,
+      logout_uri: returnTo,
+      id_token_hint: 'a.b.c',
+    });
+  });
+
+  it('has no page at an issuer without one', async () => {
+    server.service.once('beforeWellKnownOpenIdConfiguration', ({ body }: { body: Record<string, unknown> }) => {
+      delete body['end_session_endpoint'];
+    });
+    expect(await signOutPage({ ...application(), returnTo: 'http://localhost:3000/' }, {})).toBeUndefined();
+  });
+});
+
+describe('the claims of a token', () => {
+  it('are read with letters of any language, without a look at the signature', () => {
+    const payload = Buffer.from(JSON.stringify({ sub: 'Zoë 🐧', exp: 1 })).toString('base64url');
+    expect(readClaims(`e30.${payload}.x`)).toEqual({ sub: 'Zoë 🐧', exp: 1 });
+  });
+
+  it.each(['', 'opaque', 'a.b.c', `e30.${Buffer.from('"text"').toString('base64url')}.x`])('are undefined in %j', (token) => {
+    expect(readClaims(token)).toBeUndefined();
   });
 });
 
