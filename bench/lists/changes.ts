@@ -5,7 +5,7 @@ import { keyToWrite, listKeys } from '../../shared/table/keys.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { Transaction } from '../../shared/table/transaction.ts';
 import type { ProxiedTable } from '../../test/support/proxied-table.ts';
-import { aList, fill, ownerOf, rowOf } from './fill.ts';
+import { aList, fill, membersOf, ownerOf, rowOf } from './fill.ts';
 
 export interface MeasuredChange {
   change: string;
@@ -35,19 +35,42 @@ export async function measureChanges(proxied: ProxiedTable, size: number): Promi
 
 interface Setting {
   size: number;
+  /** How many members apart the changed ones are, beginning with the newest. */
   spread: number;
   isFiltered: boolean;
 }
 
-async function measureSpread({ table, direct, proxy }: ProxiedTable, { size, spread, isFiltered }: Setting) {
+interface ChangedMember {
+  number: number;
+  status: string;
+}
+
+/** Returns the members that are changed, in an order in which neighbours do not follow each other. */
+function changedMembers(list: IndexedList, { size, spread }: Setting): ChangedMember[] {
+  const statusOf = new Map(Object.entries(list.states).map(([status, state]) => [state, status]));
+  const chosen: ChangedMember[] = [];
+  let left = size;
+  for (const { number, state } of membersOf(list, size)) {
+    left -= 1;
+    if (left % spread !== 0 || left >= rounds * spread) continue;
+    chosen.push({ number, status: statusOf.get(state) ?? '' });
+  }
+  return chosen.map((_, round) => chosen[(round * 7) % chosen.length] ?? { number: 0, status: '' });
+}
+
+const statusAfter = ({ status }: ChangedMember) => (status === 'running' ? 'completed' : 'running');
+
+async function measureSpread({ table, direct, proxy }: ProxiedTable, setting: Setting) {
+  const { size, spread, isFiltered } = setting;
   const list = aList(`bench-changes-${size}-${spread}-${String(isFiltered)}`, isFiltered);
   const { lastNumber } = await fill(direct, list, size);
   let time = Date.now();
   const clocked = { ...table, clock: { now: () => time, wait: () => Promise.resolve() } };
-  const cost = async (change: (number: number, round: number) => Promise<void>) => {
+  const members = changedMembers(list, setting);
+  const cost = async (change: (member: ChangedMember, round: number) => Promise<void>) => {
     proxy.reset();
-    for (let round = 0; round < rounds; round++) {
-      await change(lastNumber - 10 - ((round * 7) % rounds) * spread, round);
+    for (const [round, member] of members.entries()) {
+      await change(member, round);
       time += 100;
     }
     for (let fold = 0; fold < 4; fold++) {
@@ -63,11 +86,15 @@ async function measureSpread({ table, direct, proxy }: ProxiedTable, { size, spr
     },
     {
       change: 'transition',
-      writeUnits: await cost((number) => makeChange(clocked, list, { number, version: 2, before: 'completed', now: 'running' })),
+      writeUnits: await cost((member) =>
+        makeChange(clocked, list, { number: member.number, version: 2, before: member.status, now: statusAfter(member) }),
+      ),
     },
     {
       change: 'delete',
-      writeUnits: await cost((number) => makeChange(clocked, list, { number, version: 3, before: 'running' })),
+      writeUnits: await cost((member) =>
+        makeChange(clocked, list, { number: member.number, version: 3, before: statusAfter(member) }),
+      ),
     },
   ];
 }

@@ -104,7 +104,7 @@ function lettersOf({ index, tree }: IndexedList): string[] {
 }
 
 /** The members of a list, the same each time, sorted by number. */
-function* membersOf(list: IndexedList, size: number): Generator<Member> {
+export function* membersOf(list: IndexedList, size: number): Generator<Member> {
   const random = sequence(size);
   const states = new Map(statuses.map(([status]) => [status, stateOf(list, status)]));
   for (let number = 1, members = 0; members < size; number++) {

@@ -43,8 +43,8 @@ function optionsFrom(args: string[]): Options {
   process.exit(2);
 }
 
-// Changes set members to states whatever their state is, which folds log as a difference.
-process.env['LOG_LEVEL'] ??= 'SILENT';
+// Only the errors: a change from a state that its member does not have would be one.
+process.env['LOG_LEVEL'] ??= 'ERROR';
 process.env['STAGE'] ??= 'bench';
 process.env['METRICS_NAMESPACE'] ??= '';
 const { sizes, changes, deletes } = optionsFrom(process.argv.slice(2));
