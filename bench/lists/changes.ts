@@ -4,8 +4,9 @@ import { recordChange } from '../../shared/lists/record-change.ts';
 import { keyToWrite, listKeys } from '../../shared/table/keys.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { Transaction } from '../../shared/table/transaction.ts';
+import { seededRandom, shuffled } from '../../test/support/aws-dynamodb/seeded-random.ts';
 import type { ProxiedTable } from '../../test/support/proxied-table.ts';
-import { aList, fill, ownerOf, rowOf } from './fill.ts';
+import { aList, fill, membersOf, ownerOf, rowOf } from './fill.ts';
 
 export interface MeasuredChange {
   change: string;
@@ -16,16 +17,18 @@ export interface MeasuredChange {
   withoutFilter: number;
 }
 
-const rounds = 320;
+/** Enough for folds that each have as many changes as it takes (shared/lists/least-steps.ts). */
+const rounds = { newest: 320, anywhere: 1_100 };
+const newest = 10_000;
 
 /** Measures changes with their share of the folds and of what these delete. */
 export async function measureChanges(proxied: ProxiedTable, size: number): Promise<MeasuredChange[]> {
   const measured: MeasuredChange[] = [];
   for (const where of ['among the newest 10,000', 'anywhere'] as const) {
-    const spread = where === 'anywhere' ? Math.floor(size / rounds) : 31;
-    const byFilter = [];
-    for (const isFiltered of [true, false]) byFilter.push(await measureSpread(proxied, { size, spread, isFiltered }));
-    const [filtered = [], plain = []] = byFilter;
+    const isAnywhere = where === 'anywhere';
+    const setting = { size, among: isAnywhere ? size : newest, count: isAnywhere ? rounds.anywhere : rounds.newest };
+    const filtered = await measureSetting(proxied, { ...setting, isFiltered: true });
+    const plain = await measureSetting(proxied, { ...setting, isFiltered: false });
     for (const [at, { change, writeUnits }] of filtered.entries()) {
       measured.push({ change, where, size, writeUnits, withoutFilter: plain[at]?.writeUnits ?? 0 });
     }
@@ -35,26 +38,53 @@ export async function measureChanges(proxied: ProxiedTable, size: number): Promi
 
 interface Setting {
   size: number;
-  spread: number;
+  /** The members that are changed are among so many of the newest ones. */
+  among: number;
+  /** The number of members that are changed. */
+  count: number;
   isFiltered: boolean;
 }
 
-async function measureSpread({ table, direct, proxy }: ProxiedTable, { size, spread, isFiltered }: Setting) {
-  const list = aList(`bench-changes-${size}-${spread}-${String(isFiltered)}`, isFiltered);
+interface ChangedMember {
+  number: number;
+  status: string;
+}
+
+/** Returns the members that are changed, in random order. */
+function changedMembers(list: IndexedList, { size, among, count }: Setting): ChangedMember[] {
+  const statusOf = new Map(Object.entries(list.states).map(([status, state]) => [state, status]));
+  const random = seededRandom(size);
+  const range = Math.min(among, size);
+  const places = new Set<number>();
+  while (places.size < Math.min(count, range)) places.add(size - 1 - Math.floor(random() * range));
+  const chosen: ChangedMember[] = [];
+  let place = 0;
+  for (const { number, state } of membersOf(list, size)) {
+    if (places.has(place++)) chosen.push({ number, status: statusOf.get(state) ?? '' });
+  }
+  return shuffled(chosen, random);
+}
+
+const statusAfter = ({ status }: ChangedMember) => (status === 'running' ? 'completed' : 'running');
+
+async function measureSetting({ table, direct, proxy }: ProxiedTable, setting: Setting) {
+  const { size, among, isFiltered } = setting;
+  const list = aList(`bench-changes-${size}-${among}-${String(isFiltered)}`, isFiltered);
   const { lastNumber } = await fill(direct, list, size);
   let time = Date.now();
   const clocked = { ...table, clock: { now: () => time, wait: () => Promise.resolve() } };
-  const cost = async (change: (number: number, round: number) => Promise<void>) => {
+  const members = changedMembers(list, setting);
+  const cost = async (change: (member: ChangedMember, round: number) => Promise<void>) => {
     proxy.reset();
-    for (let round = 0; round < rounds; round++) {
-      await change(lastNumber - 10 - ((round * 7) % rounds) * spread, round);
+    for (const [round, member] of members.entries()) {
+      await change(member, round);
       time += 100;
     }
     for (let fold = 0; fold < 4; fold++) {
       await foldChanges(clocked, list.index, 1);
       time += 10_000;
     }
-    return Number((proxy.writeUnits() / rounds).toFixed(2));
+    return Number((proxy.writeUnits() / members.length).toFixed(2));
   };
   return [
     {
@@ -63,11 +93,15 @@ async function measureSpread({ table, direct, proxy }: ProxiedTable, { size, spr
     },
     {
       change: 'transition',
-      writeUnits: await cost((number) => makeChange(clocked, list, { number, version: 2, before: 'completed', now: 'running' })),
+      writeUnits: await cost((member) =>
+        makeChange(clocked, list, { number: member.number, version: 2, before: member.status, now: statusAfter(member) }),
+      ),
     },
     {
       change: 'delete',
-      writeUnits: await cost((number) => makeChange(clocked, list, { number, version: 3, before: 'running' })),
+      writeUnits: await cost((member) =>
+        makeChange(clocked, list, { number: member.number, version: 3, before: statusAfter(member) }),
+      ),
     },
   ];
 }

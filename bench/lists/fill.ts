@@ -1,7 +1,6 @@
 import { numberedId } from '../../shared/identifiers.ts';
 import { changeTree } from '../../shared/lists/change-tree.ts';
 import { buildTree } from './build-tree.ts';
-import { deletePartition } from '../../shared/deletion/delete-partition.ts';
 import { emptyHead, encodeHead, parseHead, type Head } from '../../shared/lists/head.ts';
 import { groupOfOwner, indexedLists, stateOf, type IndexedList } from '../../shared/lists/indexed-list.ts';
 import { countsOf, type Member } from '../../shared/lists/node.ts';
@@ -9,7 +8,7 @@ import { readTree } from '../../shared/lists/snapshot.ts';
 import { nodeItems, StoredNodes } from '../../shared/lists/stored-nodes.ts';
 import { decodeEdge, divideEdge, encodeEdge } from '../../shared/lists/tree.ts';
 import { indexKeys, keyToWrite, listKeys, type Key } from '../../shared/table/keys.ts';
-import { deleteItems, getItem, putItem, putItems, type Item, type Table } from '../../shared/table/table.ts';
+import { deleteItems, getItem, putItem, putItems, queryBetween, type Item, type Table } from '../../shared/table/table.ts';
 
 /** How many of a thousand computations have each status. In addition, a tenth of all assigned numbers was deleted. */
 const statuses = Object.entries({ completed: 620, created: 180, failed: 150, cancelled: 40, running: 9, stopping: 1 });
@@ -81,10 +80,9 @@ async function writeRows(table: Table, list: IndexedList, size: number, row: Row
   return [totals, lastNumber];
 }
 
-/** Removes all members in bulk, and what is in the log: the domain is empty afterwards. */
-export async function removeAll(table: Table, list: IndexedList, size: number): Promise<void> {
+/** Removes the members that were filled in, in bulk. Nothing must be in the log. */
+export async function removeFilled(table: Table, list: IndexedList, size: number): Promise<void> {
   const { index } = list;
-  for (const log of indexKeys.logs(index)) await deletePartition(table, log);
   const head = parseHead(await getItem(table, indexKeys.head(index)));
   const trees = new Map<string, Uint8Array[]>();
   const letters = lettersOf(list);
@@ -93,9 +91,20 @@ export async function removeAll(table: Table, list: IndexedList, size: number): 
     const members = letter === list.tree ? membersOf(list, size) : membersByGroup(list, size);
     for (const batch of inBatches(members)) await remove(table, list, { trees, letter, batch });
   }
-  await deletePartition(table, list.rows.pk);
-  await deletePartition(table, indexKeys.partition(index));
-  await commitTrees(table, list, trees);
+  for (const batch of inBatches(membersOf(list, size))) {
+    const [first, last] = [batch[0], batch.at(-1)].map((member) => keyToWrite(listKeys.row(list.rows, member?.number ?? 0)));
+    if (!first || !last) continue;
+    const rows = await queryBetween(table, first, last, { attributes: ['pk', 'sk'] });
+    await deleteItems(
+      table,
+      rows.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })),
+    );
+  }
+  await deleteItems(
+    table,
+    Object.entries(head.roots).map(([letter, name]) => indexKeys.root(index, letter, name)),
+  );
+  await commitTrees(table, list, trees, head);
 }
 
 function lettersOf({ index, tree }: IndexedList): string[] {
@@ -104,7 +113,7 @@ function lettersOf({ index, tree }: IndexedList): string[] {
 }
 
 /** The members of a list, the same each time, sorted by number. */
-function* membersOf(list: IndexedList, size: number): Generator<Member> {
+export function* membersOf(list: IndexedList, size: number): Generator<Member> {
   const random = sequence(size);
   const states = new Map(statuses.map(([status]) => [status, stateOf(list, status)]));
   for (let number = 1, members = 0; members < size; number++) {
@@ -151,8 +160,15 @@ async function remove(table: Table, { index }: IndexedList, { trees, letter, bat
   trees.set(letter, encodeEdge(changed.tree));
 }
 
-async function commitTrees(table: Table, { index }: IndexedList, trees: Map<string, Uint8Array[]>): Promise<void> {
-  const head: Head = { ...emptyHead, version: 1, totals: {}, leaves: {}, branches: {}, roots: {} };
+async function commitTrees(
+  table: Table,
+  { index }: IndexedList,
+  trees: Map<string, Uint8Array[]>,
+  before: Head = emptyHead,
+): Promise<void> {
+  const version = before.version + 1;
+  const name = String(version).padStart(15, '0');
+  const head: Head = { ...before, version, totals: {}, leaves: {}, branches: {}, roots: {} };
   for (const [letter, edge] of trees) {
     const tree = decodeEdge(edge);
     const isList = letter in index.trees;
@@ -161,8 +177,8 @@ async function commitTrees(table: Table, { index }: IndexedList, trees: Map<stri
     if (leaf) head.leaves[letter] = leaf;
     if (branch) head.branches[letter] = branch;
     if (upper.length === 0) continue;
-    head.roots[letter] = 'filled';
-    await putItem(table, { ...indexKeys.root(index, letter, 'filled'), edge: upper });
+    head.roots[letter] = name;
+    await putItem(table, { ...indexKeys.root(index, letter, name), edge: upper });
   }
   await putItem(table, { ...indexKeys.head(index), ...encodeHead(head) });
 }

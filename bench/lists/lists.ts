@@ -8,12 +8,13 @@ import { measureChanges, type MeasuredChange } from './changes.ts';
 import { limit, measurePages, repetitions, unfolded, type Measurement } from './pages.ts';
 import { verdicts } from './verdicts.ts';
 
-const usage = `Usage: npm run bench:lists -- [--changes SIZE] [--delete] [SIZE ...]
+const usage = `Usage: npm run bench:lists -- [--changes SIZE] [--delete [--api COUNT]] [SIZE ...]
 
 Measures pages of lists with SIZE members: calls in a row, read units, processor time.
 
   SIZE            the members of a list. Default: 1000 100000. From 50 million on, without the filter by owner.
-  --delete        also deletes all members, and reads the first page again
+  --delete        also fills a list of SIZE and deletes all its members, and reads the first page then. Not from 50 million on
+  --api COUNT     of these members, so many more are created and deleted through the API, 100,000 in some ten minutes. Default: 100
   --changes SIZE  measures the write units of changes in a list with so many members, among the newest and anywhere`;
 
 /** A list of this size is filled in some minutes, if it has no filter. */
@@ -22,7 +23,7 @@ const huge = 50_000_000;
 interface Options {
   sizes: number[];
   changes: number | undefined;
-  deletes: boolean;
+  deletes: { throughApi: number } | undefined;
 }
 
 function optionsFrom(args: string[]): Options {
@@ -30,12 +31,14 @@ function optionsFrom(args: string[]): Options {
     const { positionals, values } = parseArgs({
       args,
       allowPositionals: true,
-      options: { changes: { type: 'string' }, delete: { type: 'boolean' } },
+      options: { changes: { type: 'string' }, delete: { type: 'boolean' }, api: { type: 'string', default: '100' } },
     });
     const sizes = positionals.length > 0 ? positionals.map(Number) : values.changes === undefined ? [1_000, 100_000] : [];
     const changes = values.changes === undefined ? undefined : Number(values.changes);
-    if ([...sizes, changes ?? 1].every((size) => Number.isInteger(size) && size > 0))
-      return { sizes, changes, deletes: values.delete ?? false };
+    const throughApi = Number(values.api);
+    if ([...sizes, changes ?? 1, throughApi].every((size) => Number.isInteger(size) && size > 0)) {
+      return { sizes, changes, deletes: values.delete ? { throughApi } : undefined };
+    }
   } catch {
     // The usage says it.
   }
@@ -43,8 +46,8 @@ function optionsFrom(args: string[]): Options {
   process.exit(2);
 }
 
-// Changes set members to states whatever their state is, which folds log as a difference.
-process.env['LOG_LEVEL'] ??= 'SILENT';
+// Only the errors: a change from a state that its member does not have would be one.
+process.env['LOG_LEVEL'] ??= 'ERROR';
 process.env['STAGE'] ??= 'bench';
 process.env['METRICS_NAMESPACE'] ??= '';
 const { sizes, changes, deletes } = optionsFrom(process.argv.slice(2));
@@ -52,7 +55,10 @@ const proxied = await startProxiedTable();
 await putItem(proxied.direct, { ...migrationKeys.state(carryOverName), done_at: new Date().toISOString() });
 try {
   const pages: Measurement[] = [];
-  for (const size of sizes) pages.push(...(await measurePages(proxied, size, { isFiltered: size < huge, deletes })));
+  for (const size of sizes) {
+    const isFiltered = size < huge;
+    pages.push(...(await measurePages(proxied, size, { isFiltered, deletes: isFiltered ? deletes : undefined })));
+  }
   if (pages.length > 0) {
     console.log(`\nPages of ${limit}, with ${unfolded} changes that are not folded yet. Milliseconds, of the processor and`);
     console.log(`in all, are means and medians of ${repetitions} calls directly to the engine\n`);

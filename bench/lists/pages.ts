@@ -1,4 +1,5 @@
 import { readDays } from '../../shared/lists/days.ts';
+import { foldChanges } from '../../shared/lists/fold.ts';
 import {
   groupOfOwner,
   indexedLists,
@@ -10,10 +11,11 @@ import {
 import { logChange } from '../../shared/lists/log.ts';
 import { readPage, type PageRequest } from '../../shared/lists/read-page.ts';
 import { listKeys } from '../../shared/table/keys.ts';
-import { queryPrefix, type Table } from '../../shared/table/table.ts';
+import { incrementFrom, queryPrefix, type Table } from '../../shared/table/table.ts';
 import { transact } from '../../shared/table/transaction.ts';
 import type { ProxiedTable } from '../../test/support/proxied-table.ts';
-import { aList, fill, ownerOf, owners, rareStatus, removeAll, rowOf, type Filled } from './fill.ts';
+import { aList, fill, ownerOf, owners, rareStatus, removeFilled, rowOf, type Filled } from './fill.ts';
+import { openApi } from './through-api.ts';
 
 export const limit = 10;
 export const repetitions = 41;
@@ -41,11 +43,17 @@ interface Read {
   read: (table: Table) => Promise<number>;
 }
 
-/** Fills a domain, reads its pages, deletes all its members and reads the first page again. */
+export interface PageOptions {
+  isFiltered: boolean;
+  /** Also fills a domain and deletes all its members, of which so many come and go through the API. */
+  deletes: { throughApi: number } | undefined;
+}
+
+/** Fills a domain and reads its pages. */
 export async function measurePages(
   proxied: ProxiedTable,
   size: number,
-  { isFiltered, deletes }: { isFiltered: boolean; deletes: boolean },
+  { isFiltered, deletes }: PageOptions,
 ): Promise<Measurement[]> {
   const list = aList(`bench-${size}`, isFiltered);
   const { table, direct } = proxied;
@@ -59,12 +67,39 @@ export async function measurePages(
   measurements.push(await measureCold(proxied, pageOf(list, { limit, offset: 0, state: 'completed' }, 'completed, cold')));
   await readPage(table, list, { limit, offset: 0, state: 'completed' });
   for (const read of readsOf(list, size, filled)) measurements.push(await measure(proxied, read));
-  if (deletes) {
-    await removeAll(direct, list, size);
-    await addUnfolded(direct, list, filled.lastNumber);
-    measurements.push(await measure(proxied, pageOf(list, { limit, offset: 0 }, 'all deleted')));
-  }
+  if (deletes) measurements.push(await measureEmptied(proxied, size, deletes.throughApi));
   return measurements.map((each) => ({ ...each, size }));
+}
+
+/** Reads the first page of a domain all of whose members were deleted: in bulk, but for those that come and go through the API. */
+async function measureEmptied(proxied: ProxiedTable, size: number, throughApi: number): Promise<Measurement> {
+  const { direct } = proxied;
+  const domain = `bench-emptied-${size}`;
+  const list = indexedLists.computations(domain);
+  const { lastNumber } = await fill(direct, list, size);
+  await incrementFrom(direct, listKeys.counter(list.rows), lastNumber);
+  const api = openApi(proxied.proxy.endpoint, domain);
+  const started = performance.now();
+  const ids = await api.create(throughApi);
+  await foldAll(direct, list);
+  await removeFilled(direct, list, size);
+  await api.remove(ids);
+  await foldAll(direct, list);
+  const { total } = await readPage(direct, list, { limit, offset: 0 });
+  if (total > 0) throw new Error(`${total} members of ${domain} are left.`);
+  const seconds = Math.round((performance.now() - started) / 1_000);
+  process.stderr.write(`Deleted ${size.toLocaleString('en')} members, and ${throughApi} through the API, in ${seconds} s\n`);
+  await addUnfolded(direct, list, lastNumber + throughApi);
+  return await measure(proxied, pageOf(list, { limit, offset: 0 }, 'all deleted'));
+}
+
+async function foldAll(table: Table, { index }: IndexedList): Promise<void> {
+  let time = Date.now();
+  const clocked = { ...table, clock: { now: () => time, wait: () => Promise.resolve() } };
+  for (let fold = 0; fold < 5; fold++) {
+    await foldChanges(clocked, index, 1);
+    time += 10_000;
+  }
 }
 
 function readsOf(list: IndexedList, size: number, { totals }: Filled): Read[] {

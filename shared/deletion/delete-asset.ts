@@ -1,7 +1,7 @@
 import type { Permitted } from '../access/caller.ts';
 import type { StoredAsset } from '../assets/asset.ts';
 import { removeAsset } from '../assets/change-asset.ts';
-import { closeAsset, reopenAsset } from '../assets/closing-assets.ts';
+import { closeAsset, isClosing, reopenAsset } from '../assets/close-asset.ts';
 import { readAssetToChange } from '../assets/read-asset.ts';
 import { changeInputs } from '../computations/change-computation.ts';
 import { isActive, type Run } from '../computations/run.ts';
@@ -10,10 +10,10 @@ import { readLinkedIds, readRows } from '../links/linked-computations.ts';
 import { readClaimsOfDomain } from '../runs/claim.ts';
 import { readRun } from '../runs/read-run.ts';
 import { usesAsset } from '../runs/snapshot.ts';
-import { commitChange, refuseRepeat, withoutAnswer, type Kept } from '../table/commit-change.ts';
+import { commitChange, refuseRepeat, type Kept } from '../table/commit-change.ts';
 import { assetKeys, purgeKeys } from '../table/keys.ts';
 import { queryPartition, type Table } from '../table/table.ts';
-import { transact, Transaction, withFreshReads } from '../table/transaction.ts';
+import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { beginPurge } from './begin-purge.ts';
 import { purgeAssetLinks, type AssetPurge } from './purge-asset.ts';
 
@@ -71,27 +71,27 @@ async function deleteUnlessLinkedWidely(table: Table, request: DeleteRequest): P
 }
 
 /**
- * Deletes an asset with any number of links. First keeps it out of runs that start from now on. Then every run that uses it has
- * a claim, so that the linked computations need not be read.
+ * Deletes an asset with any number of links, without reading the linked computations. Marks the asset before it looks for active
+ * runs: a run that it does not find has not passed its first step, which ends the run or this deletion (closeAsset).
  */
 async function deleteLinkedWidely(table: Table, request: DeleteRequest): Promise<Kept<Deleted>> {
   const { domain, id, now, permit, isNamed } = request;
   await refuseRepeat(table);
   permit(await readAssetToChange(table, domain, id));
-  const closing = await closeAsset(withoutAnswer(table), { domain, id }, now);
+  const marked: { asset?: StoredAsset } = {};
   try {
     return await withFreshReads(table, async (table) => {
-      const asset = await readAssetToChange(table, domain, id);
-      const permitted = permit(asset);
+      const found = await readAssetToChange(table, domain, id);
+      const permitted = permit(found);
+      const asset = isClosing(found, now) ? found : (marked.asset = await closeAsset(table, domain, found, now));
       await refuseWhileUsed(table, domain, id);
       await refuseWhileLinkedOnesRun(table, domain, id);
       if (isNamed && !isNamed(asset)) throw preconditionFailed();
       const { transaction, purge } = removal(asset, request);
-      transaction.add(...reopenAsset(closing));
       return await commitChange(table, transaction, { purge, permitted });
     });
   } catch (error) {
-    await transact(withoutAnswer(table), reopenAsset(closing)).catch(() => undefined); // it reopens by itself, later
+    if (marked.asset) await reopenAsset(table, domain, marked.asset).catch(() => undefined); // the mark expires
     throw error;
   }
 }

@@ -4,10 +4,12 @@ import type { LogEntry } from './log.ts';
 /** Changes of the newest members share the nodes that a fold writes. */
 const leastAmongNewest = 32;
 /**
- * Changes of members that are far apart have a leaf each. The more of them are folded together, the more share the node above it.
- * So many take two read units more in each read than 32 do.
+ * Changes of members that are far apart have a leaf each. The more of them are folded together, the more share the node above it:
+ * two and more if there are as many changes as this for each such node, which has some 38,000 members. Each hundred of them in the
+ * log takes two read units more in each read, so that smaller lists, which have few such nodes, need fewer.
  */
-const leastFarApart = 160;
+const membersPerChange = 19_000;
+const farApart = { least: 160, most: 640 };
 /** Folded entries stay in the log for a while. The head names them, so that a fold costs more the more there are. */
 const leastShareOfLog = 1 / 8;
 
@@ -19,7 +21,13 @@ export function leastStepsToFold(
   const changes = unfolded.flatMap(({ steps }) => steps.flatMap((step) => step.changes));
   const firsts = new Map(Object.keys(head.leaves).map((list) => [list, firstInHead(head, list)]));
   const old = changes.filter(({ list, number }) => number < (firsts.get(list) ?? 0)).length;
-  return Math.max(old > changes.length / 2 ? leastFarApart : leastAmongNewest, countSteps(entries) * leastShareOfLog);
+  const least = old > changes.length / 2 ? leastFarApart(head) : leastAmongNewest;
+  return Math.max(least, countSteps(entries) * leastShareOfLog);
+}
+
+function leastFarApart({ totals }: Head): number {
+  const largest = Math.max(0, ...Object.values(totals).map((counts) => counts.reduce((sum, count) => sum + count, 0)));
+  return Math.min(farApart.most, Math.max(farApart.least, largest / membersPerChange));
 }
 
 export function countSteps(entries: readonly LogEntry[]): number {

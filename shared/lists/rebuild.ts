@@ -55,15 +55,16 @@ async function clean(table: Table, index: ListIndex): Promise<void> {
   const head = await readHead(table, index);
   if (head.held !== 'cleaning') throw new Error(`Another rebuild of ${index.scope} is at work.`);
   await clock.wait(stayInMilliseconds);
+  const letters = Object.entries(index.trees)
+    .flat()
+    .filter((letter) => letter !== undefined);
   const used = new Set<string>();
-  for (const letter of Object.keys(head.roots)) await addNodes(table, index, await readTree(table, index, head, letter), used);
+  // A tree of two levels has no root of its own, since the head has its right edge.
+  for (const letter of letters) await addNodes(table, index, await readTree(table, index, head, letter), used);
   const attributes = ['pk', 'sk'];
   const stored = (
     await Promise.all(indexKeys.nodeShards(index).map((shard) => queryPartition(table, shard, { attributes })))
   ).flat();
-  const letters = Object.entries(index.trees)
-    .flat()
-    .filter((letter) => letter !== undefined);
   const roots = (
     await Promise.all(
       letters.map((letter) => queryPrefix(table, indexKeys.partition(index), indexKeys.rootPrefix(letter), { attributes })),

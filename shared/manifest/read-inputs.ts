@@ -11,18 +11,11 @@ import type { Inputs } from './build-manifest.ts';
  * Reads what the manifest of a computation is built from, and the approvals, in two round trips: its links, keys and approvals,
  * then the assets. A deleted asset counts as not linked.
  * @param computation the row, read before. Any later change of the inputs changes its `inputs_version`.
- * @param closing assets that are about to be deleted. They count as deleted.
  */
-export async function readInputs(
-  table: Table,
-  domain: string,
-  computation: StoredComputation,
-  closing: ReadonlySet<string> = new Set(),
-): Promise<Inputs> {
+export async function readInputs(table: Table, domain: string, computation: StoredComputation): Promise<Inputs> {
   const parts = await readParts(table, computation.id);
-  const assetIds = parts.assetIds.filter((assetId) => !closing.has(assetId));
-  const keys = assetIds.map((assetId) => assetKey(domain, assetId));
-  return inputsOf(computation, { ...parts, assetIds }, await getItems(table, keys));
+  const keys = parts.assetIds.map((assetId) => assetKey(domain, assetId));
+  return inputsOf(computation, parts, await getItems(table, keys));
 }
 
 /** What is stored of a computation beside its row, except what its runs have. */

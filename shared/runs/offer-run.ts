@@ -1,15 +1,18 @@
+import { keepAssets } from '../assets/close-asset.ts';
+import { runKeys } from '../table/keys.ts';
 import { getItems, type Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { addCommand } from './change-commands.ts';
-import { changeClaim, claimKeys, parseClaimOf, type ReadClaim } from './claim.ts';
+import { changeClaim, claimKeys, parseClaimOf, type Ending, type ReadClaim } from './claim.ts';
 import { completeTask, failTaskAsOver, type Executions } from './executions.ts';
 import { findRun, runKey } from './read-run.ts';
 import type { WaitingStep } from './run-reference.ts';
+import { assetsOfRun } from './snapshot.ts';
 
 /**
  * Offers the run to its CVM and stores the task token in the claim, so that the report with the acceptance can complete the
  * task. If the CVM accepted an earlier attempt of this step, completes the task at once. If there is nothing to offer, because
- * the claim has an outcome or the run was stopped first, fails the task with RunIsOver.
+ * the claim has an outcome, the run was stopped first or an asset was deleted while the run started, fails the task with RunIsOver.
  * @param acceptInSeconds the time that the CVM has to accept
  */
 export async function offerRun(
@@ -22,7 +25,8 @@ export async function offerRun(
   const rowKey = runKey(run.domain, run.run_id);
   if (!rowKey) throw new Error('This service cannot have started the run of the execution.');
   await withFreshReads(table, async (table) => {
-    const [runItem, ...claimItems] = await getItems(table, [rowKey, ...claimKeys(run)]);
+    const keys = [rowKey, runKeys.snapshot(run.computation_id, run.run_id), ...claimKeys(run)];
+    const [runItem, snapshot, ...claimItems] = await getItems(table, keys);
     const claim = parseClaimOf(run, claimItems);
     if (!claim || claim.outcome) return await failTaskAsOver(executions, task_token);
     if (claim.accepted_at !== undefined) {
@@ -30,6 +34,13 @@ export async function offerRun(
       return;
     }
     if (findRun(runItem, run.run_id)?.status !== 'running') return await withdrawOffer(table, executions, claim, task_token);
+    if (claim.offer_token === undefined) {
+      const [deleted] = await keepAssets(table, run.domain, assetsOfRun(snapshot));
+      if (deleted !== undefined) {
+        const reason = `The asset ${deleted} was deleted while the run started.`;
+        return await endBeforeOffer(table, executions, claim, { task_token, outcome: { status: 'failed', reason } });
+      }
+    }
 
     const transaction = new Transaction();
     changeClaim(transaction, claim, {
@@ -46,17 +57,25 @@ export async function offerRun(
  * offered it and its response was lost, the CVM may already have it, so the task waits for the stop.
  */
 async function withdrawOffer(table: Table, executions: Executions, claim: ReadClaim, task_token: string): Promise<void> {
-  const transaction = new Transaction();
   if (claim.offer_token !== undefined) {
+    const transaction = new Transaction();
     changeClaim(transaction, claim, { set: { offer_token: task_token }, unless: ['accepted_at', 'outcome'] });
     await transaction.commit(table);
     return;
   }
   const reason = 'Stopped before the run was offered to the CVM.';
-  changeClaim(transaction, claim, {
-    set: { outcome: { status: 'cancelled', reason, is_confirmed: true } },
-    unless: ['accepted_at', 'outcome', 'offer_token'],
-  });
+  await endBeforeOffer(table, executions, claim, { task_token, outcome: { status: 'cancelled', reason, is_confirmed: true } });
+}
+
+/** Ends a run that its CVM was never offered. */
+async function endBeforeOffer(
+  table: Table,
+  executions: Executions,
+  claim: ReadClaim,
+  { task_token, outcome }: { task_token: string; outcome: Ending },
+): Promise<void> {
+  const transaction = new Transaction();
+  changeClaim(transaction, claim, { set: { outcome }, unless: ['accepted_at', 'outcome', 'offer_token'] });
   await transaction.commit(table);
   await failTaskAsOver(executions, task_token);
 }

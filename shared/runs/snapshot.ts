@@ -65,10 +65,19 @@ export function parseSnapshot([snapshot, serverKey]: (Item | undefined)[]): RunS
   return { ...parsed, agent_config: { ...parsed.agent_config, server_key: keptKeyOf(serverKey, plain) } };
 }
 
+/** Returns the identifiers of the assets that a run uses. None for runs of earlier versions. @param item read at runKeys.snapshot */
+export function assetsOfRun(item: Item | undefined): string[] {
+  return assetsIn(item).map(({ id }) => id);
+}
+
+function assetsIn(item: Item | undefined) {
+  return (item && parseSnapshot([item]).assets) ?? [];
+}
+
 /** Returns the creators of the assets that a run uses. None for runs of earlier versions. */
 export async function readCreators(table: Table, { computation_id, run_id }: OfRun): Promise<string[]> {
   const item = await getItem(table, runKeys.snapshot(computation_id, run_id));
-  return item ? (parseSnapshot([item]).assets ?? []).map(({ creator }) => creator) : [];
+  return assetsIn(item).map(({ creator }) => creator);
 }
 
 /**

@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import type { Permitted } from '../access/caller.ts';
-import { assertNoneBeganToClose, closingKey, parseClosingAssets } from '../assets/closing-assets.ts';
+import { isClosing } from '../assets/close-asset.ts';
 import { isIncomplete, readinessOf } from '../approvals/readiness.ts';
-import { keysToChange, parseToChange, type ComputationToChange } from '../computations/change-computation.ts';
+import { readToChange, type ComputationToChange } from '../computations/change-computation.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import { computationKey, findComputation } from '../computations/find-computation.ts';
 import { isActive, type Run } from '../computations/run.ts';
 import { conflict, ServiceError } from '../errors.ts';
 import { numberedId } from '../identifiers.ts';
+import type { Inputs } from '../manifest/build-manifest.ts';
 import { readInputs } from '../manifest/read-inputs.ts';
 import { emitMetric } from '../metrics.ts';
 import { commitChange, type Kept } from '../table/commit-change.ts';
 import { cvmKeys, lists } from '../table/keys.ts';
 import { nextNumber } from '../lists/next-number.ts';
-import { readSettled } from '../table/read-settled.ts';
 import { deadlineOf, getItem, getItems, type Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { addRun } from './change-run.ts';
@@ -83,14 +83,11 @@ export async function completeStart(
 async function claimCvm(table: Table, request: RunRequest): Promise<Kept<Started>> {
   const { domain, computationId, cvmId, by, now, permit } = request;
   const cvm = { domain, cvm_id: cvmId };
-  const keyOfClosing = closingKey(domain, computationId);
-  // Read first, so that their versions guard the inputs.
-  const [closingItem, ...items] = await readSettled(table, [keyOfClosing, ...keysToChange(domain, computationId)]);
-  const computation = parseToChange(domain, computationId, items);
-  const closing = parseClosingAssets(keyOfClosing, closingItem, now);
+  // Read first, so that its version guards the inputs.
+  const computation = await readToChange(table, domain, computationId);
   const permitted = permit(computation.row);
-  const [inputs, [registered, ...claimItems]] = await Promise.all([
-    readInputs(table, domain, computation.row, closing.ids),
+  const [found, [registered, ...claimItems]] = await Promise.all([
+    readInputs(table, domain, computation.row),
     getItems(table, [cvmKeys.cvm(domain, cvmId), ...claimKeys(cvm)]),
   ]);
   if (isActive(computation.row.status)) {
@@ -100,6 +97,7 @@ async function claimCvm(table: Table, request: RunRequest): Promise<Kept<Started
   if (taken) throw conflict('cvm_busy', `The CVM ${cvmId} is taken by another run.`, taken.run_id);
   const notReady = registered && whyNotReady(cvmId, parsePresence(registered), now);
   if (notReady !== undefined) throw conflict('cvm_not_ready', notReady);
+  const inputs = withoutClosing(found, now);
   const at = timeOfStart(table, now, computation);
   const { snapshot, missing } = readinessOf(inputs, { at, cvmId });
   if (!snapshot || isIncomplete(missing))
@@ -123,7 +121,6 @@ async function claimCvm(table: Table, request: RunRequest): Promise<Kept<Started
     manifest_digest: snapshot.manifest_digest,
   };
   const transaction = new Transaction();
-  assertNoneBeganToClose(transaction, closing);
   await addRun(table, transaction, computation, run, { originator: by, details: {}, now });
   addSnapshot(transaction, reference, snapshot);
   addClaim(transaction, {
@@ -134,6 +131,15 @@ async function claimCvm(table: Table, request: RunRequest): Promise<Kept<Started
     has_server_key: inputs.agent_config.server_key !== '',
   });
   return await commitChange(table, transaction, { runId: reference.run_id, reference, permitted });
+}
+
+/** An asset that is about to be deleted counts as deleted. The first step of the run finds what is deleted later (offerRun). */
+function withoutClosing({ algorithm, datasets, ...inputs }: Inputs, now: string): Inputs {
+  return {
+    ...inputs,
+    algorithm: algorithm && isClosing(algorithm, now) ? undefined : algorithm,
+    datasets: datasets.filter((dataset) => !isClosing(dataset, now)),
+  };
 }
 
 /** Returns the time by which approvals must not have expired: the present, or that of the `started` event if that is later. */

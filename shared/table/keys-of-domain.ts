@@ -23,7 +23,7 @@ const namedByDomain = new Set([
   'cvm',
   'commands',
   'agent',
-  'closing',
+  'closing', // of earlier versions
   'limit',
 ]);
 

@@ -305,16 +305,6 @@ export const answerKeys = {
   }),
 };
 
-/** So many that two runs that start at the same time seldom check the same one, and so few that one transaction writes all. */
-const closingCount = 64;
-
-/** The assets of a domain that are about to be deleted, in equal items (shared/assets/closing-assets.ts). */
-export const closingKeys = {
-  items: (domain: string): Key[] =>
-    Array.from({ length: closingCount }, (_, part) => ({ pk: `closing#${domain}#${part}`, sk: 'assets' })),
-  item: (domain: string, by: string): Key => ({ pk: `closing#${domain}#${hashByte(by) % closingCount}`, sk: 'assets' }),
-};
-
 /** How far the sweep has come among the claims. */
 export const sweepKeys: { state: Key } = {
   state: { pk: 'sweep', sk: 'state' },

@@ -4,6 +4,7 @@ import { createAsset } from '../../shared/assets/create-asset.ts';
 import { linkAsset } from '../../shared/links/link-asset.ts';
 import { anApproval, aSharedComputation } from '../support/approvals.ts';
 import { aComputation, anAsset, aReadyComputation, byAlice, publicKey } from '../support/builders-store.ts';
+import { addHalfLinks } from '../support/half-links.ts';
 import type { KeyedName } from '../support/keyed-requests.ts';
 
 const withKey = { cert_file: 'certificate', server_key: 'private key' };
@@ -117,6 +118,15 @@ export const moreCases: [KeyedName | 'assets/get-asset', string, (world: BenchWo
     async (world) => {
       const { id, algorithm } = await anAcceptedRun(world);
       return { path: { id: algorithm, computationID: id } };
+    },
+  ],
+  [
+    'assets/delete-asset',
+    'with more links than fit into a transaction',
+    async ({ stores, domain }) => {
+      const id = await anAsset(stores, domain, aDataset('linked-widely'));
+      await addHalfLinks(stores.table, id);
+      return { path: { id } };
     },
   ],
   [

@@ -1,6 +1,8 @@
 import { SFNClient, StopExecutionCommand } from '@aws-sdk/client-sfn';
 import { aDataset, anAcceptedRun, aStartedRun, aStoppingRun, type BenchRun, type BenchWorld } from '../../bench/bench-world.ts';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
+import { removeAsset } from '../../shared/assets/change-asset.ts';
+import { closeAsset } from '../../shared/assets/close-asset.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
 import { putContent } from '../../shared/assets/content-store.ts';
 import { readAsset } from '../../shared/assets/read-asset.ts';
@@ -9,6 +11,8 @@ import { updateAsset } from '../../shared/links/update-asset.ts';
 import type { ExecutionAction, Executions } from '../../shared/runs/executions.ts';
 import { recordReports } from '../../shared/runs/record-reports.ts';
 import { stopRun } from '../../shared/runs/stop-run.ts';
+import { purgeKeys } from '../../shared/table/keys.ts';
+import { Transaction } from '../../shared/table/transaction.ts';
 import type { TaskName } from '../../shared/tasks/tasks.ts';
 import { aSharedComputation } from '../support/approvals.ts';
 import { anAsset, byAlice, type Stores } from '../support/builders-store.ts';
@@ -16,6 +20,19 @@ import { forgetOpenTasks } from '../support/earlier-open-tasks.ts';
 
 /** Inputs of tasks beside those of the cost page: those that find something to do. */
 export const moreTaskCases: Partial<Record<TaskName, Record<string, (world: BenchWorld) => unknown>>> = {
+  'lifecycle/offer-run': {
+    'with an input that is about to be deleted': async (world) => {
+      const { algorithm, reference } = await aStartedRun(world);
+      const { table } = world.stores;
+      await closeAsset(table, world.domain, await readAsset(table, world.domain, algorithm), byAlice.now);
+      return { run: reference, task_token: 'token' };
+    },
+    'with an input that was deleted while the run started': async (world) => {
+      const { algorithm, reference } = await aStartedRun(world);
+      await removeAtOnce(world, algorithm);
+      return { run: reference, task_token: 'token' };
+    },
+  },
   'lifecycle/record-outcome': {
     'of a run that its CVM completed': async (world) => {
       const run = await anAcceptedRun(world);
@@ -66,6 +83,17 @@ export const moreTaskCases: Partial<Record<TaskName, Record<string, (world: Benc
     },
   },
 };
+
+/** Deletes an asset without a look at the active runs. */
+async function removeAtOnce({ stores, domain }: BenchWorld, id: string): Promise<void> {
+  const asset = await readAsset(stores.table, domain, id);
+  const { file_name, asset_type, content_key, upload_key } = asset;
+  const purge = { domain, id, file_name, asset_type, content_key, upload_key, by: byAlice.by, at: byAlice.now };
+  const transaction = new Transaction();
+  removeAsset(transaction, domain, asset);
+  transaction.add({ put: { Item: { ...purgeKeys.purge('asset', id), ...purge } } });
+  await transaction.commit(stores.table);
+}
 
 async function abort({ client, stateMachineArn }: Executions, action: ExecutionAction, { run_id }: BenchRun): Promise<void> {
   const executionArn = `${stateMachineArn.replace(':stateMachine:', ':execution:')}:${action}-${run_id}`;

@@ -7,7 +7,8 @@ import { taskCases } from '../../bench/task-cases.ts';
 import { localFunctions } from '../../infra/local/local-functions.ts';
 import { setEnvironment } from '../../infra/local/local-environment.ts';
 import { routes, type RouteName } from '../../shared/endpoints/endpoints.ts';
-import { closeAsset } from '../../shared/assets/closing-assets.ts';
+import { closeAsset } from '../../shared/assets/close-asset.ts';
+import { readAssetToChange } from '../../shared/assets/read-asset.ts';
 import { unlinkAsset } from '../../shared/links/unlink-asset.ts';
 import { foldChanges } from '../../shared/lists/fold.ts';
 import { indexedLists } from '../../shared/lists/indexed-list.ts';
@@ -52,7 +53,8 @@ export async function fillDomain(stores: Stores): Promise<BenchWorld> {
   await recordAgent(world);
   const used = await aStartedRun(world);
   await unlinkAsset(stores.table, { domain: world.domain, assetId: used.algorithm, computationId: used.id, ...byAlice });
-  await closeAsset(stores.table, { domain: world.domain, id: used.algorithm }, byAlice.now);
+  const asset = await readAssetToChange(stores.table, world.domain, used.algorithm);
+  await closeAsset(stores.table, world.domain, asset, byAlice.now);
   const { index } = indexedLists.assets(world.domain);
   await foldChanges(stores.table, index, 1);
   await putItem(stores.table, { ...indexKeys.node(index, 'node') }); // only trees with hundreds of members have one

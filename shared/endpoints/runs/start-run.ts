@@ -12,7 +12,7 @@ export const route = {
   path: '/{domainID}/computations/{id}/run',
   summary: 'Start a run',
   access: { anyOf: ['run'], or: ['owner'] },
-  uses: { table: [...changesLists, 'ConditionCheckItem'], stateMachine: ['StartExecution'] },
+  uses: { table: changesLists, stateMachine: ['StartExecution'] },
   loses: 'Users cannot start runs.',
 } as const satisfies Route;
 

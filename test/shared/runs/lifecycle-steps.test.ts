@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { removeAsset } from '../../../shared/assets/change-asset.ts';
+import { closeAsset } from '../../../shared/assets/close-asset.ts';
+import { readAsset } from '../../../shared/assets/read-asset.ts';
 import { listCommands } from '../../../shared/runs/list-commands.ts';
 import { recordReports } from '../../../shared/runs/record-reports.ts';
 import { changeClaim, readClaim } from '../../../shared/runs/claim.ts';
@@ -36,10 +39,10 @@ const now = () => new Date().toISOString();
 let cvms = 0;
 
 async function aStartedRun() {
-  const { id } = await aReadyComputation(stores, domain);
+  const { id, algorithm } = await aReadyComputation(stores, domain);
   const cvm_id = `cvm-${++cvms}`;
   const run_id = await aRun(stores, domain, id, cvm_id);
-  return { domain, computation_id: id, run_id, cvm_id };
+  return { domain, computation_id: id, run_id, cvm_id, algorithm };
 }
 
 const offer = (run: Awaited<ReturnType<typeof aStartedRun>>, task_token: string) =>
@@ -79,6 +82,43 @@ describe('offerRun', () => {
       status: 'cancelled',
       reason: 'Stopped before the run was offered to the CVM.',
     });
+  });
+
+  it('fails its task when an input was deleted while the run started, and the run fails', async () => {
+    const run = await aStartedRun();
+    const asset = await readAsset(stores.table, domain, run.algorithm);
+    const transaction = new Transaction();
+    removeAsset(transaction, domain, asset);
+    await transaction.commit(stores.table);
+    await offer(run, 'token of a run without an algorithm');
+    expect(failedTasks.get('token of a run without an algorithm')).toBe(runOverErrorName);
+    expect(await commands(run.cvm_id)).toEqual([]);
+    await recordOutcome(stores.table, stores.executions, run, undefined, now());
+    expect(await readRun(stores.table, domain, run.run_id)).toMatchObject({
+      status: 'failed',
+      reason: `The asset ${run.algorithm} was deleted while the run started.`,
+    });
+  });
+
+  it('offers the run when a deletion of an input died, and the next run may start with that input', async () => {
+    const run = await aStartedRun();
+    const asset = await readAsset(stores.table, domain, run.algorithm);
+    await closeAsset(stores.table, domain, asset, now());
+    await offer(run, 'token of a run with its algorithm');
+    expect(await commands(run.cvm_id)).toHaveLength(1);
+    await endRunWith(stores, domain, run.run_id);
+    await aRun(stores, domain, run.computation_id, run.cvm_id);
+  });
+
+  it('offers a run anew without a look at its inputs when it was offered before', async () => {
+    const run = await aStartedRun();
+    await offer(run, 'first');
+    const transaction = new Transaction();
+    removeAsset(transaction, domain, await readAsset(stores.table, domain, run.algorithm));
+    await transaction.commit(stores.table);
+    await offer(run, 'second');
+    expect(await readClaim(stores.table, run)).toMatchObject({ offer_token: 'second' });
+    expect(await commands(run.cvm_id)).toHaveLength(1);
   });
 
   it('offers nothing when a stop is requested and delivered before its transaction', async () => {

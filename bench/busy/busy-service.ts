@@ -1,0 +1,96 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { startDynamoDb } from '../../infra/local/dynamodb.ts';
+import { freePort } from '../../infra/local/free-port.ts';
+import { localCredentials } from '../../infra/local/local-credentials.ts';
+import { local } from '../../infra/local/local-environment.ts';
+import { callAs } from '../../test/infra/local/ready-computation.ts';
+import { readyComputations } from '../../test/support/builders-ready-computations.ts';
+import { patientDeadline } from '../../test/support/embedded-table.ts';
+import { agentEvent } from '../../test/support/lifecycle-scenario.ts';
+import { outputOf, request, startServer } from '../http/service.ts';
+
+export type ChangeKind = 'create' | 'start' | 'end';
+
+/** How many there are. */
+interface Counts {
+  computations: number;
+  runs: number;
+  completed: number;
+}
+
+export interface BusyService {
+  /** Changes in one domain, over HTTP. They throw unless they are made. */
+  changes: Record<ChangeKind, () => Promise<void>>;
+  /** Counts what was made, and what the lists contain when the runs have ended, which happens behind the answers. */
+  count: () => Promise<{ made: Counts; listed: Counts }>;
+  stop: () => Promise<void>;
+}
+
+const domain = 'bench';
+/** Active from the beginning, so that each end is that of a run that was started well before. */
+const activeRuns = 30;
+const mostLooks = 150;
+
+/** Starts the service on this machine, in processes of its own, with so many computations that runs may be started of. */
+export async function startBusyService(starts: number): Promise<BusyService> {
+  const engine = await startDynamoDb();
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const environment = { PORT: String(port), DYNAMODB_ENDPOINT: engine.endpoint, LOG_LEVEL: 'ERROR' };
+  const command = [process.execPath, 'infra/local/start.ts', '--no-console', '--no-simulator'];
+  const stopServer = await startServer(command, { url, environment });
+  const client = new DynamoDBClient({ endpoint: engine.endpoint, region: 'local', credentials: localCredentials });
+  const document = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+  const groups = `${domain}:administrator,${domain}:cvm`;
+  const token = await outputOf([process.execPath, 'infra/local/token.ts', '--sub', 'alice', '--groups', groups], environment);
+  const table = { name: local.tableName, document, deadline: patientDeadline };
+  const ready = await readyComputations(table, callAs(url, token), domain, starts + activeRuns);
+
+  const headers = { authorization: `Bearer ${token}` };
+  const post = (path: string, body?: unknown) =>
+    request('POST', `${url}/${domain}${path}`, { headers, ...(body === undefined ? {} : { body }) });
+  const total = async (path: string) =>
+    ((await request('GET', `${url}/${domain}/computations${path}`, { headers })) as { total: number }).total;
+  const made: Counts = { computations: ready.length, runs: 0, completed: 0 };
+  const active: { run: string; cvm: string }[] = [];
+  let cvms = 0;
+  const changes: BusyService['changes'] = {
+    create: async () => {
+      await post('/computations', { name: 'Survival after resection' });
+      made.computations += 1;
+    },
+    start: async () => {
+      const cvm = `cvm-${++cvms}`;
+      const run = (await post(`/computations/${ready.pop() ?? ''}/run?cvm=${cvm}`)) as string;
+      active.push({ run, cvm });
+      made.runs += 1;
+    },
+    end: async () => {
+      const { run, cvm } = active.shift() ?? { run: '', cvm: '' };
+      await post(`/cvms/${cvm}/reports`, { reports: [agentEvent(run, 'Complete', 'Completed')] });
+      made.completed += 1;
+    },
+  };
+  while (active.length < activeRuns) await changes.start();
+  return {
+    changes,
+    count: async () => {
+      for (let look = 0; look < mostLooks && (await total('/runs?limit=1&status=completed')) < made.completed; look++) {
+        await delay(200);
+      }
+      const listed = {
+        computations: await total('?limit=1'),
+        runs: await total('/runs?limit=1'),
+        completed: await total('/runs?limit=1&status=completed'),
+      };
+      return { made, listed };
+    },
+    stop: async () => {
+      document.destroy();
+      await stopServer();
+      await engine.stop();
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import { setEnvironment } from '../../infra/local/local-environment.ts';
+import { localFunctions } from '../../infra/local/local-functions.ts';
+import { inParallel } from '../../shared/deletion/in-parallel.ts';
+import { httpEvent } from '../measure-endpoints.ts';
+
+/** The handlers of the endpoints that create and delete computations. */
+export interface Api {
+  create: (count: number) => Promise<string[]>;
+  remove: (ids: string[]) => Promise<void>;
+}
+
+const nowhere = 'http://127.0.0.1:1';
+const times = { acceptInSeconds: 300, silenceInSeconds: 120, runInSeconds: 86_400, stopInSeconds: 120 };
+
+/** Opens the API on a table, for the rest of this process. */
+export function openApi(dynamoDb: string, domain: string): Api {
+  const kms = { endpoint: nowhere, signingKeyArn: 'none', sealingKeyArn: 'none', publishedKeyArns: ['none'] };
+  setEnvironment({ dynamoDb, s3: nowhere, stepFunctions: nowhere, kms }, times, 'ERROR');
+  const invoke = localFunctions();
+  const call = async (name: string, event: ReturnType<typeof httpEvent>) => {
+    const { statusCode, body = '' } = (await invoke(name, event)) as { statusCode: number; body?: string };
+    if (statusCode >= 300) throw new Error(`${name} answered ${statusCode}: ${body}`);
+    return body;
+  };
+  return {
+    create: async (count) => {
+      const ids: string[] = [];
+      await inParallel([...Array(count).keys()], async () => {
+        const event = httpEvent('POST', domain, { body: { name: 'Survival after resection' } });
+        const { id } = JSON.parse(await call('computations/create-computation', event)) as { id: string };
+        ids.push(id);
+      });
+      return ids;
+    },
+    remove: (ids) =>
+      inParallel(ids, async (id) => {
+        await call('computations/delete-computation', httpEvent('DELETE', domain, { path: { id } }));
+      }),
+  };
+}

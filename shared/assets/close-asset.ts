@@ -1,0 +1,59 @@
+import { getItems, type Table } from '../table/table.ts';
+import { Transaction, withFreshReads } from '../table/transaction.ts';
+import type { StoredAsset } from './asset.ts';
+import { changeAsset } from './change-asset.ts';
+import { assetKey, findAsset, readAssetToChange } from './read-asset.ts';
+
+/** Longer than a deletion takes. A deletion that dies keeps its asset out of new runs for no longer. */
+const secondsToDelete = 30;
+
+/** Returns whether the asset is about to be deleted, so that no run may start with it. @param now RFC 3339, UTC, milliseconds */
+export function isClosing({ closing_until }: StoredAsset, now: string): boolean {
+  return closing_until != null && closing_until > now;
+}
+
+/**
+ * Marks an asset that is about to be deleted. Whoever deletes it first marks it, then looks for active runs that use it, and then
+ * deletes it on the condition that its row is unchanged. A run removes the mark before it is offered to its CVM (keepAssets). So
+ * either the deletion finds the run, or the run finds the asset deleted, or the deletion fails and looks again (docs/adr, 3).
+ * @returns the asset after the change
+ */
+export async function closeAsset(table: Table, domain: string, asset: StoredAsset, now: string): Promise<StoredAsset> {
+  const closing_until = new Date(Date.parse(now) + secondsToDelete * 1000).toISOString();
+  return await setMark(table, domain, asset, closing_until);
+}
+
+/** Removes the mark of closeAsset, unless the asset was deleted or marked again. */
+export async function reopenAsset(table: Table, domain: string, { id, closing_until }: StoredAsset): Promise<void> {
+  await withFreshReads(table, async (table) => {
+    const asset = await readAssetToChange(table, domain, id);
+    if (asset.closing_until === closing_until) await setMark(table, domain, asset, null);
+  });
+}
+
+/**
+ * Keeps the assets of a run from being deleted until the run ends. The run must be active and have its claim. Ends deletions that
+ * are under way: they fail and look again, and find the run. One round trip, and one for each asset that is about to be deleted.
+ * @returns the assets that are deleted already
+ * @throws StaleReadError if an asset has changed meanwhile
+ */
+export async function keepAssets(table: Table, domain: string, ids: readonly string[]): Promise<string[]> {
+  const items = await getItems(
+    table,
+    ids.map((id) => assetKey(domain, id)),
+  );
+  const deleted: string[] = [];
+  for (const [index, id] of ids.entries()) {
+    const asset = findAsset(items[index], id);
+    if (!asset) deleted.push(id);
+    else if (asset.closing_until != null) await setMark(table, domain, asset, null);
+  }
+  return deleted;
+}
+
+async function setMark(table: Table, domain: string, asset: StoredAsset, closing_until: string | null): Promise<StoredAsset> {
+  const transaction = new Transaction();
+  const changed = changeAsset(transaction, domain, asset, { closing_until });
+  await transaction.commit(table);
+  return changed;
+}
