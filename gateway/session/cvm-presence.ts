@@ -48,9 +48,8 @@ export class CvmPresence {
     return this.inTurn(async () => {
       const { agent: current } = this.session;
       if (current?.isOpen && (await current.state()) !== undefined) return false;
-      if (!agent.isOpen) return true;
       if (!(await this.hold(agent))) return false;
-      if (agent.isOpen) this.session.connect(agent);
+      if (agent.isOpen) this.session.connect(agent); // else the next check releases it
       return true;
     });
   }

@@ -53,10 +53,13 @@ export class OtherGateways {
   private async read(): Promise<void> {
     const { service, id: own } = this.parts;
     const letters = await service.letters();
-    const removals = letters.map((letter) => {
-      if (letter.type === 'question') return void this.answer(letter);
-      this.waiting.get(letter.id)?.(letter.answers);
-      return service.removeLetter(own, letter.id);
+    const removals = letters.flatMap((letter) => {
+      if (letter.type === 'answer') {
+        this.waiting.get(letter.id)?.(letter.answers);
+        return [service.removeLetter(own, letter.id)];
+      }
+      void this.answer(letter);
+      return [];
     });
     await Promise.all(removals);
   }
