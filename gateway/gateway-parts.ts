@@ -6,6 +6,8 @@ import type { GatewayService } from './service.ts';
 
 /** What the sessions of all CVMs share. */
 export interface GatewayParts {
+  /** Identifies the process of this gateway. */
+  id: string;
   service: GatewayService;
   logs: RunLogs;
   counts: GatewayCounts;

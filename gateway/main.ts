@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import * as v from 'valibot';
 import { environment } from '../shared/environment.ts';
 import { log } from '../shared/logger.ts';
@@ -15,6 +16,7 @@ const gateway = await startGateway({
   port: GATEWAY_PORT,
   tls: certificates,
   logs: lineRunLogs(),
+  name: `${hostname()}:${GATEWAY_PORT}`, // no other process that runs has it
 });
 const stopMetrics = emitGatewayMetrics(gateway, certificates.certificate);
 const stopHealth = await serveHealth(GATEWAY_HEALTH_PORT);

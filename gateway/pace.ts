@@ -17,11 +17,12 @@ export interface Pace {
   /** How long an event may come later than the state that it announces, with and without a log-forwarder. */
   lateEvent: number;
   lateEventWithoutForwarder: number;
-  /**
-   * Between two words to the service that the CVM is still there. The answer says whether it is still registered with its
-   * certificate. A CVM is disconnected after 60 seconds.
-   */
+  /** Between two looks whether a CVM is still registered with its certificate, and held by this gateway. */
   presence: number;
+  /** Between two renewals of the gateway's lease, which keeps its CVMs connected: they are disconnected after 60 seconds. */
+  lease: number;
+  /** Between two looks for letters of other gateways. */
+  letters: number;
   /** The first and the longest pause between attempts to report. */
   firstRetry: number;
   longestRetry: number;
@@ -39,6 +40,8 @@ export const usualPace: Pace = {
   lateEvent: 10_000,
   lateEventWithoutForwarder: 3_000,
   presence: 45_000,
+  lease: 10_000,
+  letters: 500,
   firstRetry: 250,
   longestRetry: 15_000,
 };

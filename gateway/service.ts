@@ -7,6 +7,7 @@ import {
   recordAgentProcess,
   type AgentRecord,
 } from '../shared/runs/agent-record.ts';
+import { isAlive, renewLease, takeName } from '../shared/runs/gateway-lease.ts';
 import { openExecutions } from '../shared/runs/executions.ts';
 import { journalRefusal } from '../shared/runs/journal-refusal.ts';
 import { listCommands, openWork, type Work } from '../shared/runs/list-commands.ts';
@@ -14,7 +15,8 @@ import { listPendingCommands, type PendingCommand } from '../shared/runs/pending
 import type { Command } from '../shared/runs/command.ts';
 import type { Report } from '../shared/runs/report.ts';
 import { recordReports } from '../shared/runs/record-reports.ts';
-import { noteConnected, readRegisteredCertificate } from '../shared/cvms/registered-certificate.ts';
+import { readLetters, removeLetter, sendLetter, type Letter } from '../shared/cvms/gateway-letters.ts';
+import { holdCvm, noteForwarder, readRegistration, releaseCvm, type Holder, type Registration } from '../shared/cvms/hold-cvm.ts';
 import { openKms } from '../shared/kms.ts';
 import { openTable } from '../shared/table/open-table.ts';
 import type { CvmIdentity } from './identity/cvm-identity.ts';
@@ -27,12 +29,26 @@ export interface GatewayService {
   pendingCommands: () => Promise<PendingCommand[]>;
   work: (cvm: CvmIdentity) => Promise<Work<Command>>;
   report: (cvm: CvmIdentity, reports: Report[]) => Promise<ReportResult[]>;
-  /** The fingerprint of the certificate that the CVM is registered with. Undefined if it is not, or without one. */
-  registeredCertificate: (cvm: CvmIdentity) => Promise<string | undefined>;
-  /** Notes that the CVM is connected. @returns as registeredCertificate */
-  noteConnected: (cvm: CvmIdentity) => Promise<string | undefined>;
+  /** Undefined if the CVM is not registered. */
+  registration: (cvm: CvmIdentity) => Promise<Registration | undefined>;
+  /** Notes that a stream of this gateway takes the CVM's commands. @returns false if `instead` does not any more */
+  hold: (cvm: CvmIdentity, hold: { stream: string; instead: Holder | undefined }) => Promise<boolean>;
+  release: (cvm: CvmIdentity, released: { stream: string; lastSeenAt: number }) => Promise<void>;
+  /** Notes whether this gateway has a stream of the CVM's log-forwarder. */
+  noteForwarder: (cvm: CvmIdentity, isThere: boolean) => Promise<void>;
+  /** Gives this gateway its name. Ends the lease of the one that had it. */
+  takeName: (name: string) => Promise<void>;
+  /** Shows that this gateway lives, or has stopped in order. */
+  renewLease: (lease: { isOver: boolean }) => Promise<void>;
+  /** Whether a gateway may still hold its streams. */
+  isAlive: (gateway: string) => Promise<boolean>;
+  /** The letters to this gateway. */
+  letters: () => Promise<Letter[]>;
+  sendLetter: (to: string, letter: Letter) => Promise<void>;
+  /** Removes a letter to a gateway. */
+  removeLetter: (to: string, id: string) => Promise<void>;
   /** Records in the journal of the CVM's active run that a stream was refused. Once a minute. */
-  journalRefusal: (cvm: CvmIdentity, refusal: { reason: string; peer: string }) => Promise<void>;
+  journalRefusal: (cvm: CvmIdentity, refusal: { reason: string; peer: string; isConflict?: boolean }) => Promise<void>;
   agentRecord: (cvm: CvmIdentity) => Promise<AgentRecord>;
   bindAgent: (cvm: CvmIdentity, record: AgentRecord & { run_id: string; computation_id: string }) => Promise<boolean>;
   keepAttestationOfRun: (cvm: CvmIdentity, run: { run_id: string; computation_id: string }) => Promise<void>;
@@ -42,8 +58,8 @@ export interface GatewayService {
   ) => Promise<AgentRecord>;
 }
 
-/** Opens the service with this process's own credentials. */
-export function openService(clock: Clock): GatewayService {
+/** Opens the service with this process's own credentials. @param gateway identifies the process */
+export function openService(clock: Clock, gateway: string): GatewayService {
   const deadline = () => new Deadline();
   const table = openTable(deadline);
   const executions = openExecutions(deadline);
@@ -53,11 +69,19 @@ export function openService(clock: Clock): GatewayService {
     pendingCommands: () => listPendingCommands(table, now()),
     work: async ({ domain, cvmId }) => await openWork(kms, await listCommands(table, domain, cvmId, now())),
     report: async ({ domain, cvmId }, reports) => {
-      const { results } = await recordReports(table, executions, { domain, cvmId, reports, now: now() });
+      const { results } = await recordReports(table, executions, { domain, cvmId, reports, now: now(), by: gateway });
       return results;
     },
-    registeredCertificate: (cvm) => readRegisteredCertificate(table, cvm),
-    noteConnected: (cvm) => noteConnected(table, cvm, now()),
+    registration: (cvm) => readRegistration(table, cvm),
+    hold: (cvm, { stream, instead }) => holdCvm(table, cvm, { holder: { gateway, stream }, instead, now: now() }),
+    release: (cvm, { stream, lastSeenAt }) => releaseCvm(table, cvm, { stream, lastSeenAt: new Date(lastSeenAt).toISOString() }),
+    noteForwarder: (cvm, isThere) => noteForwarder(table, cvm, { gateway, isThere }),
+    takeName: (name) => takeName(table, gateway, name),
+    renewLease: (lease) => renewLease(table, gateway, now(), lease),
+    isAlive: (other) => isAlive(table, other, now()),
+    letters: () => readLetters(table, gateway),
+    sendLetter: (to, letter) => sendLetter(table, to, letter, now()),
+    removeLetter: (to, id) => removeLetter(table, to, id),
     journalRefusal: (cvm, refusal) => journalRefusal(table, { ...cvm, ...refusal, now: now() }),
     agentRecord: (cvm) => readAgentRecord(table, cvm),
     bindAgent: (cvm, record) => bindAgent(table, cvm, record),

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { systemClock, type Clock } from '../shared/clock.ts';
 import { log } from '../shared/logger.ts';
@@ -18,6 +19,8 @@ export interface GatewayOptions {
   /** PEM. The CA signs the certificates of CVMs. */
   tls: { ca: string; certificate: string; key: string };
   logs: RunLogs;
+  /** Its name among the gateways that run. One that restarts under its name takes its CVMs back without asking whether it is gone. */
+  name?: string;
   pace?: Partial<Pace>;
   clock?: Clock;
 }
@@ -60,8 +63,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const clock = options.clock ?? systemClock;
   const counts = noCounts();
   const pace = { ...usualPace, ...options.pace };
-  const parts = { service: openService(clock), logs: options.logs, counts, pace, clock };
-  const sessions = new Sessions(parts);
+  const id = randomUUID();
+  const parts = { id, service: openService(clock, id), logs: options.logs, counts, pace, clock };
+  const sessions = new Sessions(parts, options.name);
   const server = new Server(channelOptions);
   server.addService(cvmsService(), { Process: processHandler(sessions, parts) });
   const { ca, certificate, key } = options.tls;
@@ -91,6 +95,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       const outboxes = sessions.all.flatMap((session) => session.outboxes);
       await Promise.all(outboxes.map((outbox) => outbox.drained(drainInMilliseconds)));
       for (const outbox of outboxes) outbox.close();
+      await sessions.end();
       server.forceShutdown();
       await options.logs.close();
       log('INFO', 'The gateway has stopped.', { left: outboxes.filter((outbox) => !outbox.isEmpty).length });
@@ -109,7 +114,7 @@ function gaugesOf(sessions: Sessions): GatewayGauges {
   const connected = sessions.all.filter((session) => session.agent);
   return {
     cvms: connected.length,
-    missingForwarders: connected.filter((session) => session.forwarders === 0).length,
+    missingForwarders: connected.filter((session) => !session.hasForwarder).length,
     spentCvms: connected.filter((session) => session.fit === 'spent').length,
     outboxAge: Math.max(0, ...sessions.all.flatMap((session) => session.outboxes.map((outbox) => outbox.age))),
   };

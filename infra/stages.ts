@@ -67,6 +67,8 @@ export interface GatewayRow {
   networks?: readonly string[];
   /** A name of your own that CVMs connect to, with a CNAME to the load balancer. Default: the load balancer's name. */
   hostName?: string;
+  /** The digest of the image of Node (docs/deploy.md#the-gateways-image), such as `sha256:4f...`. Default: its version alone. */
+  imageDigest?: string;
 }
 
 /** The web console of a stage. The API and the content accept calls from its address. */

@@ -172,6 +172,8 @@ export const gatewayTasks = 2;
 /** The pace of a gateway (gateway/pace.ts). */
 const commandReadsInSeconds = 0.5;
 const presenceInSeconds = 45;
+const leaseInSeconds = 10;
+const letterReadsInSeconds = 0.5;
 
 /** Four partitions, of which each query takes a unit. */
 const readUnitsPerLook = 4;
@@ -188,6 +190,10 @@ export function gatewayBills(): Record<string, Bill> {
     'load balancer': { 'Network Load Balancer hour': hoursPerMonth },
     'addresses of the load balancer': { 'public IPv4 address, hour': 2 * hoursPerMonth },
     'reading the commands': { 'DynamoDB read unit': (gatewayTasks * readUnitsPerLook * secondsPerMonth) / commandReadsInSeconds },
+    'its lease, and letters of other gateways': {
+      'DynamoDB write unit': (gatewayTasks * secondsPerMonth) / leaseInSeconds,
+      'DynamoDB read unit': (gatewayTasks * secondsPerMonth) / letterReadsInSeconds,
+    },
     'key of the authority, secret of the certificate': { 'KMS key, month': 1, 'Secrets Manager secret, month': 1 },
     'alarms, metrics': {
       'CloudWatch alarm metric, month': 10,
@@ -197,14 +203,14 @@ export function gatewayBills(): Record<string, Bill> {
 }
 
 /**
- * The monthly cost of a connected CVM without a run: the write that keeps its presence, and what its two connections take of the
+ * The monthly cost of a connected CVM without a run: the read that compares its registration with its streams, and what its two connections take of the
  * load balancer's capacity. A unit has 100,000 connections, or one gigabyte an hour.
  */
 export function connectedCvmBill(): Bill {
   const ofConnections = 2 / 100_000;
   const ofTraffic = bytesPerIdleHour / gigabyte;
   return {
-    'DynamoDB write unit': (hoursPerMonth * 3600) / presenceInSeconds,
+    'DynamoDB read unit': (hoursPerMonth * 3600) / presenceInSeconds,
     'Network Load Balancer capacity unit, hour': Math.max(ofConnections, ofTraffic) * hoursPerMonth,
     'GB sent to the internet': (hoursPerMonth * bytesPerIdleHour) / 2 / gigabyte,
   };

@@ -6,7 +6,7 @@ export async function whyRefused(
   service: GatewayService,
   { identity, fingerprint }: StreamCredentials,
 ): Promise<string | undefined> {
-  const registered = await service.registeredCertificate(identity);
+  const registered = (await service.registration(identity))?.certificate;
   if (registered === undefined) return 'The CVM is not registered with a certificate.';
   return registered === fingerprint ? undefined : 'The CVM is registered with another certificate.';
 }

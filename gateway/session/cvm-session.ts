@@ -8,6 +8,7 @@ import { type CvmIdentity, nameOf } from '../identity/cvm-identity.ts';
 import { type AgentState, isWithoutRun } from '../streams/agent-states.ts';
 import type { AgentStream } from '../streams/agent-stream.ts';
 import type { AgentEvent, AgentLog, AttestationToken } from '../wire/messages.ts';
+import { CvmPresence, type Peers } from './cvm-presence.ts';
 import { deliverRun } from './deliver-run.ts';
 import { followRun } from './follow-run.ts';
 import { HostedRun } from './hosted-run.ts';
@@ -24,11 +25,14 @@ interface OpenStream {
 export class CvmSession {
   readonly identity: CvmIdentity;
   readonly parts: GatewayParts;
+  readonly presence: CvmPresence;
   /** All open streams. */
   readonly streams = new Set<OpenStream>();
   agent: AgentStream | undefined;
   /** The open streams of log-forwarders. */
   forwarders = 0;
+  /** Whether another gateway has the stream of the log-forwarder. */
+  isForwardedElsewhere = false;
   /** What the agent process was given; undefined until it was read. */
   record: AgentRecord | undefined;
   /** The run of `record`. */
@@ -38,9 +42,8 @@ export class CvmSession {
   /** The stream on which this gateway sent the run. */
   boundOn: AgentStream | undefined;
   private state: AgentState | undefined;
-  /** When the agent last answered. */
-  private answeredAt = 0;
-  private nextCheckAt: number;
+  /** When the agent last answered, or connected. */
+  heardAt: number;
   /** Runs that no process of this CVM has any more, whose reports are still on their way. */
   private readonly former = new Map<string, HostedRun>();
   private readonly unplaced: UnplacedMessages;
@@ -53,11 +56,12 @@ export class CvmSession {
   private again = false;
   private failures = 0;
 
-  constructor(identity: CvmIdentity, parts: GatewayParts) {
+  constructor(identity: CvmIdentity, parts: GatewayParts, peers: Peers) {
     this.identity = identity;
     this.parts = parts;
+    this.heardAt = parts.clock.now();
     this.unplaced = new UnplacedMessages(this);
-    this.nextCheckAt = parts.clock.now() + parts.pace.presence * Math.random();
+    this.presence = new CvmPresence(this, peers);
   }
 
   get isBusy(): boolean {
@@ -66,7 +70,17 @@ export class CvmSession {
 
   /** Whether nothing of the CVM is left here. */
   get isIdle(): boolean {
-    return this.streams.size === 0 && !this.working && this.outboxes.every((outbox) => outbox.isEmpty);
+    const isGone = this.streams.size === 0 && !this.presence.isNoted && !this.working;
+    return isGone && this.outboxes.every((outbox) => outbox.isEmpty);
+  }
+
+  /** Whether the agent answered when it was last asked. */
+  get isHeard(): boolean {
+    return this.agent !== undefined && this.parts.clock.now() - this.heardAt < 2 * this.parts.pace.stateOfIdle;
+  }
+
+  get hasForwarder(): boolean {
+    return this.forwarders > 0 || this.isForwardedElsewhere;
   }
 
   get outboxes() {
@@ -79,10 +93,11 @@ export class CvmSession {
     return this.isBusy && !(this.run?.isAccepted && isWithoutRun(this.state)) ? 'busy' : 'spent';
   }
 
-  /** Makes a stream the one that takes the CVM's commands. The caller has made sure that no other one answers. */
+  /** Makes a stream the one that takes the CVM's commands. CvmPresence has made sure that no other one answers. */
   connect(agent: AgentStream): void {
     this.agent?.close();
     this.agent = agent;
+    this.heardAt = this.parts.clock.now();
     this.state = undefined;
     this.record = undefined; // another gateway may have changed it
     this.wake();
@@ -120,24 +135,7 @@ export class CvmSession {
   tick(): void {
     const now = this.parts.clock.now();
     if (this.agent && now >= this.nextLookAt) this.wake();
-    if (this.streams.size === 0 || now < this.nextCheckAt) return;
-    this.nextCheckAt = now + this.parts.pace.presence * (0.9 + Math.random() / 5);
-    void this.check(now);
-  }
-
-  /** Tells the service that the CVM is there, and ends its streams if it is no longer registered with their certificate. */
-  private async check(now: number): Promise<void> {
-    const { service, pace } = this.parts;
-    const isHeard = this.agent !== undefined && now - this.answeredAt < 2 * pace.stateOfIdle;
-    const read = isHeard ? service.noteConnected : service.registeredCertificate;
-    try {
-      const registered = await read(this.identity);
-      const streams = [...this.streams].filter(({ fingerprint }) => fingerprint !== registered);
-      for (const stream of streams) stream.end('The CVM is not registered with this certificate any more.');
-    } catch (error) {
-      this.nextCheckAt = now + pace.longestRetry;
-      log('WARN', 'The registration of a CVM cannot be read now.', { cvm: nameOf(this.identity) }, error);
-    }
+    this.presence.tick();
   }
 
   /** Does what is to be done now, one thing after the other. */
@@ -174,7 +172,7 @@ export class CvmSession {
     const state = await agent.state();
     if (this.agent !== agent) return;
     this.state = state ?? this.state;
-    if (state !== undefined) this.answeredAt = clock.now();
+    if (state !== undefined) this.heardAt = clock.now();
     this.nextLookAt = clock.now() + (this.isBusy ? pace.stateOfBusy : pace.stateOfIdle) * (0.9 + Math.random() / 5);
     if (state === undefined) {
       this.nextLookAt = clock.now() + pace.answer;
@@ -288,14 +286,21 @@ export class CvmSession {
   }
 
   /** Tells the journal of the active run that someone else tried to be this CVM. Once a minute. */
-  journalConflict(peer: string): void {
-    if (!this.isBusy || !this.run) return;
-    const at = new Date(this.parts.clock.now()).toISOString();
-    const details = Buffer.from(JSON.stringify({ detail: 'A second agent showed the certificate of this CVM.', peer })).toString(
-      'base64',
-    );
-    const id = `conflict:${at.slice(0, 16)}`;
-    this.run.report({ type: 'event', id, event_type: 'IdentityConflict', status: 'Warning', details }, { isOptional: true });
+  async journalConflict(refusal: { reason: string; peer: string }): Promise<void> {
+    if (!this.isBusy || !this.run) {
+      await this.parts.service.journalRefusal(this.identity, { ...refusal, isConflict: true });
+      return;
+    }
+    const minute = new Date(this.parts.clock.now()).toISOString().slice(0, 16);
+    const details = Buffer.from(JSON.stringify({ detail: refusal.reason, peer: refusal.peer })).toString('base64');
+    const event = { event_type: 'IdentityConflict', status: 'Warning', details };
+    this.run.report({ type: 'event', id: `conflict:${minute}`, ...event }, { isOptional: true });
+  }
+
+  /** Tells the service again what the agent is fit for. */
+  tellAgain(): void {
+    this.lastWord = '';
+    this.lookNow();
   }
 
   /** Tells the service that the agent works on its run, or what has changed of it. */

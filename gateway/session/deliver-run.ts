@@ -38,6 +38,7 @@ export async function deliverRun(
   const attempts = record.attempted_run_id === run_id ? (record.attempts ?? 0) : 0;
   if (attempts >= mostAttempts) return reject(session, command, `The agent did not take the run in ${mostAttempts} attempts.`);
 
+  if (!(await session.presence.isHolder(agent))) return false;
   const { commands } = await session.parts.service.work(session.identity);
   const full = commands.find(({ id }) => id === command.id);
   if (!full) return true; // withdrawn

@@ -25,6 +25,6 @@ export function followRun(session: CvmSession, agent: AgentStream, state: AgentS
     // A gateway sent the run and did not live to report that the agent took it.
     run.accept(run.commandId, session.record?.attestation_hash);
   }
-  const left = run.observe(state, session.forwarders > 0 ? pace.lateEvent : pace.lateEventWithoutForwarder);
+  const left = run.observe(state, session.hasForwarder ? pace.lateEvent : pace.lateEventWithoutForwarder);
   if (left !== undefined) session.lookIn(left);
 }

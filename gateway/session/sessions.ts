@@ -1,15 +1,28 @@
 import type { PendingCommand } from '../../shared/runs/pending-commands.ts';
+import { log } from '../../shared/logger.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { type CvmIdentity, nameOf } from '../identity/cvm-identity.ts';
+import type { Peers } from './cvm-presence.ts';
 import { CvmSession } from './cvm-session.ts';
+import { GatewayLease } from './gateway-lease.ts';
+import { OtherGateways } from './other-gateways.ts';
 
 /** The sessions of all CVMs that are connected to this gateway. */
 export class Sessions {
   private readonly sessions = new Map<string, CvmSession>();
   private readonly parts: GatewayParts;
+  private readonly peers: Peers;
 
-  constructor(parts: GatewayParts) {
+  /** @param name of the gateway, if it has one */
+  constructor(parts: GatewayParts, name: string | undefined) {
     this.parts = parts;
+    this.peers = {
+      lease: new GatewayLease(parts, { name, onLost: () => this.checkAll() }),
+      others: new OtherGateways(parts, async ({ domain, cvm_id, stream }) => {
+        const session = this.sessions.get(nameOf({ domain, cvmId: cvm_id }));
+        return (await session?.presence.answersOn(stream)) ?? false;
+      }),
+    };
   }
 
   get all(): CvmSession[] {
@@ -18,7 +31,7 @@ export class Sessions {
 
   of(identity: CvmIdentity): CvmSession {
     const name = nameOf(identity);
-    const session = this.sessions.get(name) ?? new CvmSession(identity, this.parts);
+    const session = this.sessions.get(name) ?? new CvmSession(identity, this.parts, this.peers);
     this.sessions.set(name, session);
     return session;
   }
@@ -31,9 +44,23 @@ export class Sessions {
 
   /** Looks after the agents whose time it is, and forgets CVMs that are gone. */
   tick(): void {
+    this.peers.lease.tick();
+    this.peers.others.tick();
     for (const [name, session] of this.sessions) {
       session.tick();
       if (session.isIdle) this.sessions.delete(name);
     }
+  }
+
+  /** Other gateways may have taken over CVMs while this one could not renew its lease. Not all CVMs are read at once. */
+  private checkAll(): void {
+    for (const { presence } of this.sessions.values()) presence.checkSoon(this.parts.pace.answer * Math.random());
+  }
+
+  /** Leaves the CVMs to other gateways. */
+  async end(): Promise<void> {
+    await this.peers.lease
+      .end()
+      .catch((error: unknown) => log('WARN', 'The lease of the gateway could not be ended.', {}, error));
   }
 }

@@ -35,7 +35,7 @@ export function sendStop(session: CvmSession, agent: AgentStream, run: HostedRun
 export function inferStop(session: CvmSession, run: HostedRun): boolean {
   const { pace, clock } = session.parts;
   run.idleSince ??= clock.now();
-  const left = session.forwarders > 0 ? run.idleSince + pace.lateEventWithoutForwarder - clock.now() : 0;
+  const left = session.hasForwarder ? run.idleSince + pace.lateEventWithoutForwarder - clock.now() : 0;
   if (left > 0) {
     session.lookIn(left);
     return false;

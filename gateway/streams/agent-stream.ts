@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { RunResponse, ServerMessage } from '../wire/messages.ts';
 import { type AgentState, isAgentState } from './agent-states.ts';
 
@@ -13,6 +14,7 @@ const mostUnread = 16;
 
 /** The stream of an agent: takes commands and answers for its state. */
 export class AgentStream {
+  readonly id = randomUUID();
   readonly openedAt: number;
   /** Whether the agent process has sent its attestation on this stream. */
   isAttested = false;

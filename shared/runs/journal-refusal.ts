@@ -7,6 +7,8 @@ interface Refusal {
   domain: string;
   cvmId: string;
   reason: string;
+  /** Whether the CVM's own agent is connected, so that a second one showed its certificate. Default false. */
+  isConflict?: boolean;
   /** The address that the stream came from. */
   peer: string;
   now: string;
@@ -16,7 +18,10 @@ interface Refusal {
  * Records in the journal of the CVM's active run that a stream was refused, once a minute. It is no word of the CVM: whoever opened
  * the stream keeps neither the CVM connected nor the run alive. Does nothing unless a run is active that the CVM has accepted.
  */
-export async function journalRefusal(table: Table, { domain, cvmId, reason, peer, now }: Refusal): Promise<void> {
+export async function journalRefusal(
+  table: Table,
+  { domain, cvmId, reason, isConflict = false, peer, now }: Refusal,
+): Promise<void> {
   await withFreshReads(table, async (table) => {
     const cvm = { domain, cvm_id: cvmId };
     const claim = parseClaim(cvm, await getItems(table, claimKeys(cvm)));
@@ -24,9 +29,9 @@ export async function journalRefusal(table: Table, { domain, cvmId, reason, peer
     const { computation_id, run_id } = claim;
     const event = {
       type: 'event' as const,
-      id: `refused:${now.slice(0, 16)}`,
+      id: `${isConflict ? 'conflict' : 'refused'}:${now.slice(0, 16)}`,
       run_id,
-      event_type: 'StreamRefused',
+      event_type: isConflict ? 'IdentityConflict' : 'StreamRefused',
       status: 'Warning',
       originator: 'agent' as const,
       details: Buffer.from(JSON.stringify({ detail: reason, peer })).toString('base64'),

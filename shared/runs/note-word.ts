@@ -10,20 +10,22 @@ interface Heard {
   cvmId: string;
   /** RFC 3339, UTC, milliseconds. */
   now: string;
+  /** The gateway that heard it. Default: it called itself. */
+  by?: string | undefined;
 }
 
 /**
  * Notes that a CVM was heard. Writes nothing for a CVM that is not registered, and at most twice a minute for one that says
- * nothing new.
+ * nothing new, or never if the gateway that heard it holds it.
  * @param item what was read at `cvmKeys.cvm`
  */
 export async function noteWord(
   table: Table,
-  { domain, cvmId, now }: Heard,
+  { domain, cvmId, now, by }: Heard,
   item: Item | undefined,
   word: Word = {},
 ): Promise<void> {
-  const changes = item && presenceToStore(parsePresence(item), word, now);
+  const changes = item && presenceToStore(parsePresence(item), word, now, by);
   if (changes) await updateExisting(table, cvmKeys.cvm(domain, cvmId), setAttributes({ ...changes }));
 }
 

@@ -38,6 +38,8 @@ const storedPresence = v.object({
   fit: v.optional(v.picklist(fits)),
   /** When `fit` was reported. */
   fit_at: v.optional(v.string()),
+  /** The gateway that has the stream of the CVM's agent. While its lease is renewed, the CVM is heard (gateway-lease.ts). */
+  held_by: v.optional(v.string()),
 });
 export type StoredPresence = v.InferOutput<typeof storedPresence>;
 
@@ -85,11 +87,18 @@ export interface Word {
 
 /**
  * Returns what to store when a registered CVM is heard. Undefined if nothing new was said and it was heard a moment ago, so that
- * at most two writes a minute are made of a CVM that says nothing new.
+ * at most two writes a minute are made of a CVM that says nothing new, and none while the gateway `by` which it is heard holds it.
  */
-export function presenceToStore(stored: StoredPresence, { agent_state, fit }: Word, now: string): StoredPresence | undefined {
+export function presenceToStore(
+  stored: StoredPresence,
+  { agent_state, fit }: Word,
+  now: string,
+  by?: string,
+): StoredPresence | undefined {
   const saysNew = (agent_state !== undefined && agent_state !== stored.agent_state) || (fit !== undefined && fit !== stored.fit);
-  const isDue = stored.last_seen_at === undefined || millisecondsBetween(stored.last_seen_at, now) >= writtenAfterInMilliseconds;
+  const isHeld = by !== undefined && stored.held_by === by;
+  const isDue =
+    !isHeld && (stored.last_seen_at === undefined || millisecondsBetween(stored.last_seen_at, now) >= writtenAfterInMilliseconds);
   if (!saysNew && !isDue) return undefined;
   return {
     last_seen_at: now,

@@ -20,6 +20,8 @@ interface Batch {
   cvmId: string;
   reports: (Report | InvalidReport)[];
   now: string;
+  /** The gateway that reports for the CVM. Default: the CVM itself. */
+  by?: string;
 }
 
 /**
@@ -29,11 +31,11 @@ interface Batch {
  * CVM, have no effect on the others. Heartbeats are not stored.
  */
 export async function recordReports(table: Table, executions: Executions, batch: Batch): Promise<ReportSummary> {
-  const { domain, cvmId, reports, now } = batch;
+  const { domain, cvmId, reports, now, by } = batch;
   const { runs, claimItems, registered } = await readCvm(table, batch);
   const [outcomes] = await Promise.all([
     recordForRuns(table, executions, batch, { runs, claimItems }),
-    noteWord(table, { domain, cvmId, now }, registered, wordOf(reports)),
+    noteWord(table, { domain, cvmId, now, by }, registered, wordOf(reports)),
   ]);
   return summaryOf(reports, outcomes);
 }

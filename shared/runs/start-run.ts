@@ -17,10 +17,11 @@ import { readSettled } from '../table/read-settled.ts';
 import { deadlineOf, getItem, getItems, type Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { addRun } from './change-run.ts';
-import { addClaim, claimKeys, parseClaim } from './claim.ts';
+import { addClaim, claimKeys, parseClaim, type ReadClaim } from './claim.ts';
 import { endRun } from './end-run.ts';
 import { startExecution, type Executions } from './executions.ts';
-import { parsePresence, whyNotReady } from './presence.ts';
+import { withWordsOfGateways } from './gateway-lease.ts';
+import { parsePresence, whyNotReady, type StoredPresence } from './presence.ts';
 import type { RunReference } from './run-reference.ts';
 import { addSnapshot } from './snapshot.ts';
 
@@ -88,16 +89,15 @@ async function claimCvm(table: Table, request: RunRequest): Promise<Kept<Started
   const computation = parseToChange(domain, computationId, items);
   const closing = parseClosingAssets(keyOfClosing, closingItem, now);
   const permitted = permit(computation.row);
-  const [inputs, [registered, ...claimItems]] = await Promise.all([
+  const [inputs, { presence, claim: taken }] = await Promise.all([
     readInputs(table, domain, computation.row, closing.ids),
-    getItems(table, [cvmKeys.cvm(domain, cvmId), ...claimKeys(cvm)]),
+    readCvm(table, cvm),
   ]);
   if (isActive(computation.row.status)) {
     throw conflict('run_active', 'A run of this computation is active.', computation.row.run?.id);
   }
-  const taken = parseClaim(cvm, claimItems);
   if (taken) throw conflict('cvm_busy', `The CVM ${cvmId} is taken by another run.`, taken.run_id);
-  const notReady = registered && whyNotReady(cvmId, parsePresence(registered), now);
+  const notReady = presence && whyNotReady(cvmId, presence, now);
   if (notReady !== undefined) throw conflict('cvm_not_ready', notReady);
   const at = timeOfStart(table, now, computation);
   const { snapshot, missing } = readinessOf(inputs, { at, cvmId });
@@ -133,6 +133,16 @@ async function claimCvm(table: Table, request: RunRequest): Promise<Kept<Started
     has_server_key: inputs.agent_config.server_key !== '',
   });
   return await commitChange(table, transaction, { runId: reference.run_id, reference, permitted });
+}
+
+/** Reads who holds a CVM, and its presence if it is registered. One round trip, or two if a gateway holds it. */
+async function readCvm(
+  table: Table,
+  cvm: { domain: string; cvm_id: string },
+): Promise<{ presence: StoredPresence | undefined; claim: ReadClaim | undefined }> {
+  const [registered, ...claimItems] = await getItems(table, [cvmKeys.cvm(cvm.domain, cvm.cvm_id), ...claimKeys(cvm)]);
+  const [presence] = registered ? await withWordsOfGateways(table, [parsePresence(registered)]) : [];
+  return { presence, claim: parseClaim(cvm, claimItems) };
 }
 
 /** Returns the time by which approvals must not have expired: the present, or that of the `started` event if that is later. */

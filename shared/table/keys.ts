@@ -248,6 +248,18 @@ export const cvmKeys = {
   attestation: (domain: string, cvmId: string): Key => ({ pk: `agent#${domain}#${cvmId}`, sk: 'attestation' }),
 };
 
+/**
+ * What gateways tell each other: the lease by which each shows that it lives, and the letters to it (shared/cvms/gateway-letters.ts).
+ */
+export const gatewayKeys = {
+  partition: (gateway: string) => `gateway#${gateway}`,
+  lease: (gateway: string): Key => ({ pk: gatewayKeys.partition(gateway), sk: 'lease' }),
+  /** The gateway that has the name. */
+  name: (name: string): Key => ({ pk: `gateway-name#${name}`, sk: 'gateway' }),
+  letter: (gateway: string, id: string): Key => ({ pk: gatewayKeys.partition(gateway), sk: `letter#${id}` }),
+  prefixes: { letter: 'letter#' },
+};
+
 /** What is stored beside an asset: the runs that used it when it was unlinked, and the reads of its content by others. */
 export const assetKeys = {
   uses: (assetId: string) => `uses#${assetId}`,

@@ -61,6 +61,23 @@ export function putItemIf(table: Table, item: Item & Key & NotARow, condition: W
   );
 }
 
+/** Updates an item if the condition holds. @returns whether it does */
+export function updateIf(
+  table: Table,
+  key: Key & NotARow,
+  update: Update,
+  { ConditionExpression, ExpressionAttributeValues }: WriteCondition,
+): Promise<boolean> {
+  const command = {
+    TableName: table.name,
+    Key: { pk: key.pk, sk: key.sk },
+    ...update,
+    ConditionExpression,
+    ExpressionAttributeValues: { ...update.ExpressionAttributeValues, ...ExpressionAttributeValues },
+  };
+  return writeIf(table, (until) => table.document.send(new UpdateCommand(command), until));
+}
+
 /** Deletes an item if the condition holds. @returns whether it does */
 export function deleteItemIf(table: Table, key: Key & NotARow, condition: WriteCondition): Promise<boolean> {
   const command = { TableName: table.name, Key: { pk: key.pk, sk: key.sk }, ...condition };

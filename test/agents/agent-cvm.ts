@@ -129,6 +129,12 @@ export class AgentCvm {
     if (signal === 'SIGKILL') await ended;
   }
 
+  /** Lets the network drop all packets of the programs without a word, or pass them again. */
+  async network(state: 'down' | 'up'): Promise<void> {
+    const [code] = await once(this.spawnInside('ip', ['link', 'set', 'lo', state], 'pipe'), 'exit');
+    ensure(code === 0, `The network of a CVM did not go ${state}.`);
+  }
+
   /** Starts all programs anew, as a boot does. */
   async restart(): Promise<void> {
     for (const [name] of starts.toReversed()) await this.signal(name, 'SIGKILL');

@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { ensure } from '../../demo/ensure.ts';
 import type { AgentCvm } from './agent-cvm.ts';
 import type { RehearsalWorld } from './rehearsal-world.ts';
@@ -236,6 +238,95 @@ async function stoppedWhileDown(world: RehearsalWorld): Promise<string> {
   return `${end} A further run was refused.`;
 }
 
+async function silentForAMoment(world: RehearsalWorld): Promise<string> {
+  const { cvm, run } = await atWork(world, 20);
+  await cvm.network('down');
+  await delay(10_000);
+  await cvm.network('up');
+  const end = await ensureEnd(world, run, 'completed', 90);
+  await run.fetchResult(cvm);
+  await ensureOnce(world, run, wholeRun);
+  return `${end} Each event came once.`;
+}
+
+async function silentForLong(world: RehearsalWorld): Promise<string> {
+  const { id, cvm, run } = await atWork(world, 300);
+  await cvm.network('down');
+  const end = await ensureEnd(world, run, 'failed', 100);
+  await world.service.untilPresence(id, { state: 'disconnected' }, 120);
+  await ensureRefused(world, id);
+  await cvm.network('up');
+  await world.service.untilPresence(id, { state: 'connected', fit: 'spent' }, 120);
+  await completeAfterRestart(world, { id, cvm });
+  return `${end} The CVM came back as spent. A further run completed after a restart of the CVM.`;
+}
+
+const pythonSum = `import glob
+total = sum(float(line) for name in glob.glob('datasets/*.csv') for line in open(name))
+open('results/sum.txt', 'w').write(str(round(total)))
+`;
+
+/** How cocos-cli uploads a Python program, for this machine's Python. */
+async function asPython(): Promise<string[]> {
+  const { stdout } = await promisify(execFile)('python3', ['-c', 'import sys; print(sys.executable)']);
+  return ['-a', 'python', '--python-runtime', stdout.trim()];
+}
+
+async function pythonProgram(world: RehearsalWorld): Promise<string> {
+  const uploadedAs = await asPython();
+  const packages = world.folder('packages');
+  await promisify(execFile)('python3', ['-m', 'pip', 'download', '-q', '-d', packages, 'pip', 'setuptools', 'wheel']);
+  const { id, cvm } = await world.cvm(1, { PIP_NO_INDEX: '1', PIP_FIND_LINKS: packages });
+  const run = await world.computation({ algorithm: pythonSum, uploadedAs });
+  await run.start(id);
+  await run.upload(cvm);
+  const end = await ensureEnd(world, run, 'completed', 120);
+  await run.fetchResult(cvm);
+  await ensureOnce(world, run, wholeRun);
+  return `${end} The result is ${run.expected}.`;
+}
+
+async function pythonWithoutPackages(world: RehearsalWorld): Promise<string> {
+  const { id, cvm } = await world.cvm();
+  const run = await world.computation({ algorithm: pythonSum, uploadedAs: await asPython() });
+  await run.start(id);
+  await run.upload(cvm);
+  const end = await ensureEnd(world, run, 'failed', 120);
+  ensure(end.includes('error updating pip'), `The reason does not name what failed: ${end}`);
+  return end;
+}
+
+async function wasmWithoutRuntime(world: RehearsalWorld): Promise<string> {
+  const { id, cvm } = await world.cvm(1, { PATH: '/usr/bin:/bin' });
+  const run = await world.computation({ uploadedAs: ['-a', 'wasm'] });
+  await run.start(id);
+  await run.upload(cvm);
+  return await ensureEnd(world, run, 'failed');
+}
+
+async function dockerWithoutDaemon(world: RehearsalWorld): Promise<string> {
+  const { id, cvm } = await world.cvm(1, { DOCKER_HOST: 'unix:///run/no-docker.sock' });
+  const run = await world.computation({ uploadedAs: ['-a', 'docker'] });
+  await run.start(id);
+  await run.upload(cvm);
+  return await ensureEnd(world, run, 'failed');
+}
+
+async function attestedTls(world: RehearsalWorld): Promise<string> {
+  const { id, cvm } = await world.cvm();
+  const run = await world.computation({ agentConfig: { attested_tls: true } });
+  await run.start(id);
+  const refusal = await run.upload(cvm).then(
+    () => '',
+    (error: unknown) => String(error),
+  );
+  ensure(refusal !== '', 'An agent without a TEE took an upload of a run with attested TLS.');
+  await run.stop();
+  const end = await ensureEnd(world, run, 'cancelled');
+  await completeAfterRestart(world, { id, cvm });
+  return `Users could not connect. ${end} A further run without attested TLS completed after a restart of the CVM.`;
+}
+
 export const cases: RehearsalCase[] = [
   { name: 'complete', play: complete({}) },
   { name: 'rsa-key', play: complete({ keys: 'rsa' }) },
@@ -250,6 +341,13 @@ export const cases: RehearsalCase[] = [
   { name: 'forwarder-frozen', play: forwarderFrozen },
   { name: 'forwarder-late', play: forwarderLate },
   { name: 'twice', play: twoMachines },
+  { name: 'silent-path', play: silentForAMoment },
+  { name: 'silent-for-long', play: silentForLong },
+  { name: 'python', play: pythonProgram },
+  { name: 'python-offline', play: pythonWithoutPackages },
+  { name: 'wasm-missing', play: wasmWithoutRuntime },
+  { name: 'docker-missing', play: dockerWithoutDaemon },
+  { name: 'attested-tls', play: attestedTls },
   { name: 'restart-service', play: serviceRestarted },
   { name: 'stop-and-restart-service', play: stoppedWhileDown },
   { name: 'restart-gateway', hasOwnGateway: true, play: gatewayRestarted },

@@ -22,12 +22,12 @@ export class RehearsalWorld {
     mkdirSync(this.directory, { recursive: true });
   }
 
-  /** Enrols a CVM, starts it, and waits until it can take a run. */
-  async cvm(number = 1): Promise<{ id: string; cvm: AgentCvm }> {
+  /** Enrols a CVM, starts it, and waits until it can take a run. @param more environment variables of its programs */
+  async cvm(number = 1, more: Record<string, string> = {}): Promise<{ id: string; cvm: AgentCvm }> {
     const id = `${this.name}-${number}`;
     const directory = join(this.directory, `cvm-${number}`);
     const environment = await this.service.enrol(id, join(directory, 'certs'));
-    const cvm = await this.start(directory, environment);
+    const cvm = await this.start(directory, { ...environment, ...more });
     await this.service.untilFit(id);
     return { id, cvm };
   }
@@ -49,6 +49,13 @@ export class RehearsalWorld {
   async computation(inputs?: RunInputs): Promise<RehearsedRun> {
     const directory = join(this.directory, `run-${++this.runs}`);
     return await RehearsedRun.prepare(this.service, this.program('cli'), directory, inputs);
+  }
+
+  /** Creates a directory for files of the case. */
+  folder(name: string): string {
+    const directory = join(this.directory, name);
+    mkdirSync(directory, { recursive: true });
+    return directory;
   }
 
   async stop(): Promise<void> {

@@ -12,8 +12,12 @@ import { until } from './until.ts';
 export type KeyKind = 'ed25519' | 'rsa' | 'ec';
 
 export interface RunInputs {
-  /** A shell script. Default: sums the numbers of all datasets. */
+  /** A program of the type `python`, or else a script with its interpreter. Default: sums the numbers of all datasets. */
   algorithm?: string;
+  /** How cocos-cli uploads the algorithm. Default: as an executable file. */
+  uploadedAs?: string[];
+  /** Of the computation. Default: none. */
+  agentConfig?: Record<string, unknown>;
   /** Default: one. */
   datasets?: number;
   /** The kind of the participant's key. Default ed25519. */
@@ -29,13 +33,18 @@ export class RehearsedRun {
   private readonly cli: string;
   private readonly directory: string;
   private readonly datasets: string[];
+  private readonly uploadedAs: string[];
 
-  private constructor(service: RehearsedService, cli: string, directory: string, computationId: string, datasets: string[]) {
+  private constructor(
+    { service, cli, directory }: { service: RehearsedService; cli: string; directory: string },
+    { computationId, datasets, uploadedAs }: { computationId: string; datasets: string[]; uploadedAs: string[] },
+  ) {
     this.service = service;
     this.cli = cli;
     this.directory = directory;
     this.computationId = computationId;
     this.datasets = datasets;
+    this.uploadedAs = uploadedAs;
   }
 
   /** Creates the computation and all that a run of it needs. */
@@ -43,10 +52,11 @@ export class RehearsedRun {
     service: RehearsedService,
     cli: string,
     directory: string,
-    { algorithm = sum, datasets = 1, keys = 'ed25519' }: RunInputs = {},
+    { algorithm = sum, uploadedAs = ['-a', 'bin'], agentConfig, datasets = 1, keys = 'ed25519' }: RunInputs = {},
   ): Promise<RehearsedRun> {
     mkdirSync(directory, { recursive: true });
-    const { id } = await service.ask('POST', '/d1/computations', { name: 'Sum' });
+    const given = { name: 'Sum', ...(agentConfig ? { agent_config: agentConfig } : {}) };
+    const { id } = await service.ask('POST', '/d1/computations', given);
     const computationId = String(id);
     const { publicKey, privateKey } = generate(keys);
     const pem = publicKey.export({ format: 'pem', type: 'spki' });
@@ -64,7 +74,7 @@ export class RehearsedRun {
       const created = await service.ask('POST', '/d1/assets', { asset });
       await service.ask('POST', `/d1/assets/${String(created['id'])}/${computationId}`);
     }
-    return new RehearsedRun(service, cli, directory, computationId, names);
+    return new RehearsedRun({ service, cli, directory }, { computationId, datasets: names, uploadedAs });
   }
 
   async start(cvmId: string): Promise<void> {
@@ -85,7 +95,7 @@ export class RehearsedRun {
   async upload(cvm: AgentCvm): Promise<void> {
     await this.service.untilEvent(this.computationId, 'ReceivingAlgorithm/InProgress');
     const key = join(this.directory, 'key.pem');
-    await this.callAgent(cvm, ['algo', join(this.directory, 'sum.sh'), key, '-a', 'bin']);
+    await this.callAgent(cvm, ['algo', join(this.directory, 'sum.sh'), key, ...this.uploadedAs]);
     for (const name of this.datasets) await this.callAgent(cvm, ['data', join(this.directory, name), key]);
   }
 

@@ -66,10 +66,15 @@ export class RehearsedService {
   }
 
   async untilFit(cvmId: string): Promise<void> {
-    await until(`The CVM ${cvmId} is ready`, async () => {
-      const { presence } = (await this.call('GET', `/d1/cvms/${cvmId}`)).body as { presence?: Record<string, unknown> };
-      return presence?.['state'] === 'connected' && presence['fit'] === 'ready';
-    });
+    await this.untilPresence(cvmId, { state: 'connected', fit: 'ready' });
+  }
+
+  async untilPresence(cvmId: string, expected: Record<string, string>, seconds?: number): Promise<void> {
+    const isSo = async () => {
+      const { presence = {} } = (await this.call('GET', `/d1/cvms/${cvmId}`)).body as { presence?: Record<string, unknown> };
+      return Object.entries(expected).every(([field, value]) => presence[field] === value);
+    };
+    await until(`The CVM ${cvmId} is ${Object.values(expected).join(' and ')}`, isSo, seconds);
   }
 
   async run(computationId: string): Promise<{ status: string; reason: string | null }> {

@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { aRegisteredCvm, anAcceptedRun, anOfferedRun, aStartedRun, aCvm, type BenchWorld } from '../../bench/bench-world.ts';
 import { openService, type GatewayService } from '../../gateway/service.ts';
+import { byAlice } from '../support/builders-store.ts';
 import { skippingClock } from '../support/skipping-clock.ts';
 
 type Call = () => Promise<unknown>;
@@ -39,16 +40,72 @@ export const gatewayCases: Record<keyof GatewayService, Record<string, (world: B
       return () => service().report({ domain: world.domain, cvmId: cvmID }, [{ type: 'heartbeat', run_id }]);
     },
   },
-  registeredCertificate: {
+  registration: {
     '': async (world) => {
       const cvm = await registered(world);
-      return () => service().registeredCertificate(cvm);
+      return () => service().registration(cvm);
     },
   },
-  noteConnected: {
+  hold: {
+    'of a CVM that no gateway holds': async (world) => {
+      const cvm = await registered(world);
+      return () => service().hold(cvm, { stream: 'stream-1', instead: undefined });
+    },
+    'in place of another gateway': async (world) => {
+      const cvm = await registered(world);
+      await service('gateway-2').hold(cvm, { stream: 'stream-2', instead: undefined });
+      const instead = { gateway: 'gateway-2', stream: 'stream-2' };
+      return () => service().hold(cvm, { stream: 'stream-1', instead });
+    },
+  },
+  release: {
     '': async (world) => {
       const cvm = await registered(world);
-      return () => service().noteConnected(cvm);
+      await service().hold(cvm, { stream: 'stream-1', instead: undefined });
+      return () => service().release(cvm, { stream: 'stream-1', lastSeenAt: Date.parse(byAlice.now) });
+    },
+  },
+  noteForwarder: {
+    'that has come': async (world) => {
+      const cvm = await registered(world);
+      return () => service().noteForwarder(cvm, true);
+    },
+    'that has gone': async (world) => {
+      const cvm = await registered(world);
+      await service().noteForwarder(cvm, true);
+      return () => service().noteForwarder(cvm, false);
+    },
+  },
+  takeName: {
+    'of a gateway that is gone': async () => {
+      const name = randomUUID();
+      await service('gateway-2').renewLease({ isOver: false });
+      await service('gateway-2').takeName(name);
+      return () => service().takeName(name);
+    },
+  },
+  renewLease: {
+    '': async () => () => service().renewLease({ isOver: false }),
+  },
+  isAlive: {
+    '': async () => {
+      await service('gateway-2').renewLease({ isOver: false });
+      return () => service().isAlive('gateway-2');
+    },
+  },
+  sendLetter: {
+    '': async () => () => service().sendLetter('gateway-2', { type: 'answer', id: '1', answers: true }),
+  },
+  letters: {
+    '': async () => {
+      await service('gateway-2').sendLetter(gateway, { type: 'answer', id: '1', answers: true });
+      return () => service().letters();
+    },
+  },
+  removeLetter: {
+    '': async () => {
+      await service('gateway-2').sendLetter(gateway, { type: 'answer', id: '2', answers: true });
+      return () => service().removeLetter(gateway, '2');
     },
   },
   journalRefusal: {
@@ -93,7 +150,8 @@ export const gatewayCases: Record<keyof GatewayService, Record<string, (world: B
   },
 };
 
-const service = () => openService(skippingClock());
+const gateway = 'gateway-1';
+const service = (id = gateway) => openService(skippingClock(), id);
 
 const token = Buffer.from('a token');
 const attestation = { attestation: token, attestation_hash: createHash('sha256').update(token).digest('hex') };

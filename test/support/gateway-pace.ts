@@ -13,6 +13,7 @@ export const testPace: Partial<Pace> = {
   lateEvent: 600,
   lateEventWithoutForwarder: 200,
   presence: 300,
+  letters: 100,
   firstRetry: 50,
   longestRetry: 500,
 };

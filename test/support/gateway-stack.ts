@@ -3,7 +3,12 @@ import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
-import { createAuthority, issueCvmCertificate, issueServerCertificate } from '../../infra/certificates/authority.ts';
+import {
+  createAuthority,
+  issueCvmCertificate,
+  issueServerCertificate,
+  type Authority,
+} from '../../infra/certificates/authority.ts';
 import type { Enrolment } from '../../infra/local/cvm-gateway.ts';
 import { freePort } from '../../infra/local/free-port.ts';
 import { startStack, type Stack, type StackOptions } from '../../infra/local/stack.ts';
@@ -28,6 +33,8 @@ export interface EnrolledCvm extends Enrolment {
 /** The gateway of a test: in this process, or in one of its own that a test may kill. */
 interface TestedGateway {
   enrol: NonNullable<Stack['cvmGateway']>['enrol'];
+  /** Such as `localhost:7001`. */
+  address: string;
   /** Where the logs of runs are; undefined for a gateway of its own, which prints them. */
   logs?: string;
   gateway?: NonNullable<Stack['cvmGateway']>['gateway'];
@@ -35,12 +42,17 @@ interface TestedGateway {
   kill: () => Promise<void>;
   /** Starts it again. */
   start: () => Promise<void>;
+  /** Stops the process where it is, as on a machine without time for it. */
+  freeze: () => void;
+  thaw: () => void;
 }
 
 /** The service on one machine with a gateway for real agents, and simulated agents that speak their protocol. */
 export interface GatewayStack {
   stack: Stack;
   gateway: TestedGateway;
+  /** Starts a further gateway in a process of its own, if the first one is. It ends with the stack. */
+  another: () => Promise<TestedGateway>;
   /** Calls the service as alice, administrator of d1. */
   call: Call;
   /** Issues a certificate, and registers the CVM with it. */
@@ -61,12 +73,19 @@ export interface GatewayStack {
 export async function startGatewayStack(options: Partial<StackOptions> = {}, { ofItsOwn = false } = {}): Promise<GatewayStack> {
   const within = ofItsOwn ? {} : { cvmGateway: { port: 0, pace: testPace } };
   const stack = await startStack({ port: 0, simulator: false, ...within, ...options });
-  const gateway = stack.cvmGateway ? { ...stack.cvmGateway, ...unkillable } : await gatewayProcess();
+  const authority = await createAuthority('test');
+  const gateway = stack.cvmGateway ? { ...stack.cvmGateway, ...unkillable } : await gatewayProcess(authority);
+  const others: TestedGateway[] = [];
   const call = callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator', 'd2:administrator']));
   const agents: SimulatedAgent[] = [];
   return {
     stack,
     gateway,
+    another: async () => {
+      const other = await gatewayProcess(authority);
+      others.push(other);
+      return other;
+    },
     call,
     enrol: async (cvmId, { domain = 'd1', isRegistered = true } = {}) => {
       const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -114,6 +133,7 @@ export async function startGatewayStack(options: Partial<StackOptions> = {}, { o
     stop: async () => {
       for (const agent of agents) agent.end();
       if (ofItsOwn) await gateway.kill();
+      for (const other of others) await other.kill();
       await stack.stop();
     },
   };
@@ -125,14 +145,18 @@ export function shortly({ event_type, status, details }: JournalEvent): string {
   return `${event_type}/${status}${inferred ? ' (inferred)' : ''}`;
 }
 
+const inThisProcess = () => {
+  throw new Error('The gateway is in this process.');
+};
 const unkillable = {
   kill: () => Promise.reject(new Error('The gateway is in this process.')),
   start: () => Promise.reject(new Error('The gateway is in this process.')),
+  freeze: inThisProcess,
+  thaw: inThisProcess,
 };
 
 /** Starts a gateway in a process of its own, with the variables that the stack has set. */
-async function gatewayProcess(): Promise<TestedGateway> {
-  const authority = await createAuthority('test');
+async function gatewayProcess(authority: Authority): Promise<TestedGateway> {
   const { certificate, key } = await issueServerCertificate(authority, ['localhost', '127.0.0.1']);
   const port = await freePort();
   let child: ChildProcess | undefined;
@@ -164,5 +188,8 @@ async function gatewayProcess(): Promise<TestedGateway> {
       await exited;
     },
     start,
+    freeze: () => child?.kill('SIGSTOP'),
+    thaw: () => child?.kill('SIGCONT'),
+    address: `localhost:${port}`,
   };
 }

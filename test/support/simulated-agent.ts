@@ -6,6 +6,8 @@ import { cvmsService, runRequestEncoding } from '../../gateway/wire/protocol.ts'
 export interface AgentOptions {
   /** Such as `localhost:7001`. */
   address: string;
+  /** Default: `address`. */
+  forwarderAddress?: string;
   ca: string;
   certificate?: string;
   key?: string;
@@ -37,6 +39,8 @@ let clock = 0;
  * when the forwarder's stream breaks, and leaves streams open.
  */
 export class SimulatedAgent {
+  /** The gateway that the load balancer chooses for the agent's next stream. */
+  address: string;
   state = 'ReceivingManifest';
   /** The run requests that arrived, in order. */
   readonly requests: RunRequest[] = [];
@@ -59,13 +63,15 @@ export class SimulatedAgent {
 
   constructor(options: AgentOptions) {
     this.options = options;
+    this.address = options.address;
     this.connectForwarder();
     this.connectAgent();
     this.sendAttestation();
   }
 
   private open(connectionType?: string): { stream: Stream; client: Client } {
-    const { address, ca, certificate, key, cvmId } = this.options;
+    const { ca, certificate, key, cvmId, forwarderAddress = this.address } = this.options;
+    const address = connectionType === undefined ? this.address : forwarderAddress;
     const channel = credentials.createSsl(
       Buffer.from(ca),
       key === undefined ? null : Buffer.from(key),

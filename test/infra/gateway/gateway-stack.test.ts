@@ -271,7 +271,16 @@ describe('the row of a gateway', () => {
   it.each([
     [{ port: 7001, tasks: 1 }, 'has 1 tasks'],
     [{ port: 8080, tasks: 2 }, 'cannot use port 8080'],
+    [{ port: 7001, tasks: 2, imageDigest: 'sha256:4f' }, 'imageDigest that is not sha256: and 64 hex digits'],
   ])('%j fails at synth', (gateway, reason) => {
     expect(errorsOf({ ...fullStage, gateway })).toEqual([expect.stringContaining(reason)]);
+  });
+
+  it('with an imageDigest runs the image of that digest', () => {
+    const imageDigest = `sha256:${'4f'.repeat(32)}`;
+    const [{ stacks } = { stacks: undefined }] = synthesize([{ ...fullStage, gateway: { port: 7001, tasks: 2, imageDigest } }]);
+    const definitions = stacks?.gateway?.ofType<{ ContainerDefinitions: [Container] }>('AWS::ECS::TaskDefinition') ?? {};
+    const images = Object.values(definitions).map(({ ContainerDefinitions: [{ Image }] }) => Image);
+    expect(images).toEqual([`public.ecr.aws/docker/library/node@${imageDigest}`]);
   });
 });

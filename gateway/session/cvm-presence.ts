@@ -1,0 +1,168 @@
+import type { Registration } from '../../shared/cvms/hold-cvm.ts';
+import { log } from '../../shared/logger.ts';
+import { nameOf } from '../identity/cvm-identity.ts';
+import type { AgentStream } from '../streams/agent-stream.ts';
+import type { CvmSession } from './cvm-session.ts';
+import type { GatewayLease } from './gateway-lease.ts';
+import type { OtherGateways } from './other-gateways.ts';
+
+export interface Peers {
+  lease: GatewayLease;
+  others: OtherGateways;
+}
+
+/**
+ * Keeps in the item of a CVM which stream takes its commands, so that it is one among those of all gateways, and that the CVM is
+ * connected while this gateway lives. The item is written when that changes.
+ */
+export class CvmPresence {
+  private readonly session: CvmSession;
+  private readonly peers: Peers;
+  /** The stream of this gateway that the item may name. */
+  private held: string | undefined;
+  private nextCheckAt: number;
+  private retryAt = 0;
+  private checking = false;
+  /** Whether the item may say that the log-forwarder is here. */
+  private forwards = false;
+  private lastTurn: Promise<unknown> = Promise.resolve();
+  private turns = 0;
+
+  constructor(session: CvmSession, peers: Peers) {
+    const { clock, pace } = session.parts;
+    this.session = session;
+    this.peers = peers;
+    this.nextCheckAt = clock.now() + pace.presence * Math.random();
+  }
+
+  /** Whether the item may name this gateway. */
+  get isNoted(): boolean {
+    return this.held !== undefined || this.forwards || this.turns > 0;
+  }
+
+  /**
+   * Makes an agent's stream the one that takes the CVM's commands, unless another one of this or any other gateway answers.
+   * @returns false if another one answers
+   */
+  admit(agent: AgentStream): Promise<boolean> {
+    return this.inTurn(async () => {
+      const { agent: current } = this.session;
+      if (current?.isOpen && (await current.state()) !== undefined) return false;
+      if (!(await this.hold(agent))) return false;
+      if (agent.isOpen) this.session.connect(agent); // else the next check releases it
+      return true;
+    });
+  }
+
+  /** Changes who holds the CVM after the changes that began before, so that of two new streams the first one stays. */
+  private inTurn<T>(change: () => Promise<T>): Promise<T> {
+    this.turns++;
+    const turn = this.lastTurn.then(change).finally(() => this.turns--);
+    this.lastTurn = turn.catch(() => undefined);
+    return turn;
+  }
+
+  private async hold(agent: AgentStream): Promise<boolean> {
+    const { identity, parts } = this.session;
+    await this.peers.lease.ensure();
+    for (;;) {
+      const registration = await parts.service.registration(identity);
+      if (!registration) return true; // the next check ends its streams
+      await this.findForwarder(registration);
+      const instead = registration.holder;
+      const isOfOther = instead !== undefined && instead.gateway !== parts.id;
+      if (isOfOther && (await this.peers.others.doesAnswer(identity, instead))) return false;
+      this.held = agent.id; // before the write, whose outcome may stay unknown
+      if (await parts.service.hold(identity, { stream: agent.id, instead })) return true;
+    }
+  }
+
+  /** Whether the item names this stream now. */
+  async isHolder(agent: AgentStream): Promise<boolean> {
+    const registration = await this.session.parts.service.registration(this.session.identity);
+    if (registration?.holder?.stream === agent.id) return true;
+    this.checkSoon();
+    return false;
+  }
+
+  /** Answers another gateway, to which a second agent has connected. A stream that does not answer ends. */
+  async answersOn(stream: string): Promise<boolean> {
+    const { agent } = this.session;
+    if (agent?.id !== stream) return false;
+    if ((await agent.state()) === undefined) {
+      agent.close();
+      return false;
+    }
+    // The other gateway may not have got the answer in time.
+    this.checkSoon(this.session.parts.pace.answer);
+    return true;
+  }
+
+  checkSoon(inMilliseconds = 0): void {
+    this.nextCheckAt = Math.min(this.nextCheckAt, this.session.parts.clock.now() + inMilliseconds);
+  }
+
+  /** Compares the item with the streams if it is time, or if they have changed. */
+  tick(): void {
+    const { agent, streams, parts } = this.session;
+    const now = parts.clock.now();
+    const isChanged = (this.held !== undefined && agent === undefined) || this.forwards !== this.session.forwarders > 0;
+    if (this.checking || (streams.size === 0 && !isChanged)) return;
+    if (now < this.nextCheckAt && !(isChanged && now >= this.retryAt)) return;
+    this.nextCheckAt = now + parts.pace.presence * (0.9 + Math.random() / 5);
+    this.checking = true;
+    void this.check()
+      .catch((error: unknown) => {
+        this.retryAt = now + parts.pace.longestRetry;
+        this.checkSoon(parts.pace.longestRetry);
+        log('WARN', 'The registration of a CVM cannot be read now.', { cvm: nameOf(this.session.identity) }, error);
+      })
+      .finally(() => (this.checking = false));
+  }
+
+  private async check(): Promise<void> {
+    const { identity, parts } = this.session;
+    await this.releaseUnless(() => this.session.agent !== undefined);
+    await this.noteForwarder();
+    if (this.session.streams.size === 0) return;
+    const registration = await parts.service.registration(identity);
+    const strangers = [...this.session.streams].filter(({ fingerprint }) => fingerprint !== registration?.certificate);
+    for (const stream of strangers) stream.end('The CVM is not registered with this certificate any more.');
+    const { agent } = this.session;
+    if (agent === undefined || registration === undefined || !agent.isOpen) return;
+    if (!this.session.isHeard) return await this.releaseUnless(() => this.session.isHeard);
+    await this.findForwarder(registration);
+    if (registration.holder?.stream === agent.id) return;
+    // It was removed and registered again, or silent for a while, or another gateway took this one for gone.
+    await this.inTurn(async () => {
+      if (this.session.agent !== agent) return;
+      if (await this.hold(agent)) this.session.tellAgain();
+      else agent.close();
+    });
+  }
+
+  /** Notes that this gateway has no stream of an agent that answers. */
+  private releaseUnless(isThere: () => boolean): Promise<void> {
+    return this.inTurn(async () => {
+      const { held } = this;
+      if (held === undefined || isThere() || this.peers.lease.isOver) return;
+      const { identity, parts, heardAt } = this.session;
+      await parts.service.release(identity, { stream: held, lastSeenAt: heardAt });
+      this.held = undefined;
+    });
+  }
+
+  /** Tells other gateways whether the CVM's log-forwarder is here. */
+  private async noteForwarder(): Promise<void> {
+    const isThere = this.session.forwarders > 0;
+    if (isThere === this.forwards || this.peers.lease.isOver) return;
+    await this.session.parts.service.noteForwarder(this.session.identity, isThere);
+    this.forwards = isThere;
+  }
+
+  private async findForwarder({ forwarder }: Registration): Promise<void> {
+    const { parts } = this.session;
+    const isElsewhere = forwarder !== undefined && forwarder !== parts.id;
+    this.session.isForwardedElsewhere = isElsewhere && (await parts.service.isAlive(forwarder));
+  }
+}

@@ -1,0 +1,64 @@
+import { leaseInMilliseconds } from '../../shared/runs/gateway-lease.ts';
+import { log } from '../../shared/logger.ts';
+import type { GatewayParts } from '../gateway-parts.ts';
+
+/** Shows all others that this gateway lives. One write keeps all of its CVMs connected. */
+export class GatewayLease {
+  private readonly parts: GatewayParts;
+  private readonly onLost: () => void;
+  /** A name that is still to be taken. */
+  private name: string | undefined;
+  private renewing: Promise<void> | undefined;
+  private renewedAt = -Infinity;
+  private nextAt = -Infinity;
+  /** Whether this gateway stops, so that its CVMs are left to others as they are. */
+  isOver = false;
+
+  /** @param onLost called after others may have taken this gateway for gone */
+  constructor(parts: GatewayParts, { name, onLost }: { name: string | undefined; onLost: () => void }) {
+    this.parts = parts;
+    this.name = name;
+    this.onLost = onLost;
+  }
+
+  /** Renews the lease if it is time. */
+  tick(): void {
+    if (this.parts.clock.now() >= this.nextAt) this.renew().catch(() => undefined); // said there
+  }
+
+  /** Makes sure that the others take this gateway for alive. @throws Error if the table does not answer */
+  async ensure(): Promise<void> {
+    if (this.parts.clock.now() - this.renewedAt >= leaseInMilliseconds) await this.renew();
+  }
+
+  private renew(): Promise<void> {
+    this.renewing ??= this.write().finally(() => (this.renewing = undefined));
+    return this.renewing;
+  }
+
+  private async write(): Promise<void> {
+    const { service, clock, pace } = this.parts;
+    const startedAt = clock.now();
+    this.nextAt = startedAt + pace.lease;
+    if (this.isOver) return;
+    try {
+      if (this.name !== undefined) await service.takeName(this.name);
+      this.name = undefined;
+      await service.renewLease({ isOver: false });
+    } catch (error) {
+      this.nextAt = startedAt + pace.firstRetry;
+      log('WARN', 'The lease of the gateway cannot be renewed now.', {}, error);
+      throw error;
+    }
+    const wasLost = startedAt - this.renewedAt >= leaseInMilliseconds;
+    this.renewedAt = startedAt;
+    if (wasLost) this.onLost();
+  }
+
+  /** Lets others take over the CVMs of this gateway at once. */
+  async end(): Promise<void> {
+    this.isOver = true;
+    await this.renewing?.catch(() => undefined);
+    await this.parts.service.renewLease({ isOver: true });
+  }
+}

@@ -1,0 +1,103 @@
+import * as v from 'valibot';
+import { cvmKeys } from '../table/keys.ts';
+import { parseStored } from '../table/parse-stored.ts';
+import { setAttributes } from '../table/set-attributes.ts';
+import { getItem, updateExisting, updateIf, type Table } from '../table/table.ts';
+import { storedCvm } from './cvm.ts';
+
+interface Place {
+  domain: string;
+  cvmId: string;
+}
+
+/** The stream of an agent that takes the commands of a CVM, and the gateway that has it. */
+export interface Holder {
+  gateway: string;
+  stream: string;
+}
+
+/** What a gateway must know of a registered CVM. */
+export interface Registration {
+  /** The fingerprint of its certificate. Undefined if it is registered without one. */
+  certificate: string | undefined;
+  holder: Holder | undefined;
+  /** The gateway that has a stream of its log-forwarder. It may be gone. */
+  forwarder: string | undefined;
+}
+
+const holding = v.object({
+  held_by: v.optional(v.string()),
+  held_stream: v.optional(v.string()),
+  forwarded_by: v.optional(v.string()),
+});
+
+/** Reads what a gateway must know of a CVM. Undefined if it is not registered. Costs one read unit. */
+export async function readRegistration(table: Table, { domain, cvmId }: Place): Promise<Registration | undefined> {
+  const item = await getItem(table, cvmKeys.cvm(domain, cvmId));
+  if (!item) return undefined;
+  const { held_by: gateway, held_stream: stream, forwarded_by: forwarder } = parseStored(holding, item, 'registered CVM');
+  return {
+    certificate: parseStored(storedCvm, item, 'registered CVM').certificate_fingerprint ?? undefined,
+    holder: gateway === undefined || stream === undefined ? undefined : { gateway, stream },
+    forwarder,
+  };
+}
+
+interface Hold {
+  holder: Holder;
+  /** Whom it replaces. */
+  instead: Holder | undefined;
+  now: string;
+}
+
+/**
+ * Notes that a stream takes the commands of a CVM from now on, so that the CVM is connected while the gateway renews its lease.
+ * Safe to repeat.
+ * @returns false if another stream took its place since `instead` was read, or if the CVM is not registered
+ */
+export function holdCvm(table: Table, { domain, cvmId }: Place, { holder, instead, now }: Hold): Promise<boolean> {
+  const { gateway, stream } = holder;
+  const isUnchanged = instead ? 'held_by = :gateway AND held_stream = :stream' : 'attribute_not_exists(held_by)';
+  return updateIf(
+    table,
+    cvmKeys.cvm(domain, cvmId),
+    setAttributes({ last_seen_at: now, held_by: gateway, held_stream: stream }),
+    {
+      ConditionExpression: `attribute_exists(pk) AND ((${isUnchanged}) OR held_stream = :new_held_stream)`,
+      ExpressionAttributeValues: instead ? { ':gateway': instead.gateway, ':stream': instead.stream } : {},
+    },
+  );
+}
+
+/** Notes that a stream takes the commands of a CVM no longer, unless another one has its place. @param lastSeenAt its last word */
+export async function releaseCvm(
+  table: Table,
+  { domain, cvmId }: Place,
+  { stream, lastSeenAt }: { stream: string; lastSeenAt: string },
+): Promise<void> {
+  const { UpdateExpression, ...set } = setAttributes({ last_seen_at: lastSeenAt });
+  await updateIf(
+    table,
+    cvmKeys.cvm(domain, cvmId),
+    { ...set, UpdateExpression: `${UpdateExpression} REMOVE held_by, held_stream` },
+    { ConditionExpression: 'held_stream = :stream', ExpressionAttributeValues: { ':stream': stream } },
+  );
+}
+
+/** Notes that a gateway has a stream of the CVM's log-forwarder, or none any more. */
+export async function noteForwarder(
+  table: Table,
+  { domain, cvmId }: Place,
+  { gateway, isThere }: { gateway: string; isThere: boolean },
+): Promise<void> {
+  const key = cvmKeys.cvm(domain, cvmId);
+  if (isThere) await updateExisting(table, key, setAttributes({ forwarded_by: gateway }));
+  else {
+    await updateIf(
+      table,
+      key,
+      { UpdateExpression: 'REMOVE forwarded_by' },
+      { ConditionExpression: 'forwarded_by = :gateway', ExpressionAttributeValues: { ':gateway': gateway } },
+    );
+  }
+}

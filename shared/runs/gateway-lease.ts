@@ -1,0 +1,70 @@
+import * as v from 'valibot';
+import { gatewayKeys } from '../table/keys.ts';
+import { parseStored } from '../table/parse-stored.ts';
+import { setAttributes } from '../table/set-attributes.ts';
+import { getItem, getItems, putItem, updateExisting, type Item, type Table } from '../table/table.ts';
+import type { StoredPresence } from './presence.ts';
+
+/**
+ * A gateway shows by one item that it lives. It is the last word of all CVMs whose presence names the gateway, so that none of them
+ * needs a write of its own.
+ */
+const lease = v.object({
+  renewed_at: v.string(),
+  /** Whether the gateway is known to be gone. */
+  is_over: v.optional(v.boolean()),
+});
+
+/** A gateway that has not renewed its lease for this long is gone. It renews three times as often. */
+export const leaseInMilliseconds = 30_000;
+
+/** As long as that, CVMs that a gateway left behind show when it was last there. */
+const keptInSeconds = 90 * 24 * 60 * 60;
+
+/** Renews the lease of a gateway, or ends it. Costs one write unit. */
+export async function renewLease(table: Table, gateway: string, now: string, { isOver = false } = {}): Promise<void> {
+  await putItem(table, {
+    ...gatewayKeys.lease(gateway),
+    renewed_at: now,
+    is_over: isOver,
+    ttl: Math.floor(Date.parse(now) / 1000) + keptInSeconds,
+  });
+}
+
+const named = v.object({ gateway: v.string() });
+
+/** Gives a gateway its name. The gateway that had it before is gone, so its lease ends. */
+export async function takeName(table: Table, gateway: string, name: string): Promise<void> {
+  const key = gatewayKeys.name(name);
+  const item = await getItem(table, key);
+  const before = item && parseStored(named, item, 'name of a gateway').gateway;
+  if (before !== undefined && before !== gateway) {
+    await updateExisting(table, gatewayKeys.lease(before), setAttributes({ is_over: true }));
+  }
+  await putItem(table, { ...key, gateway });
+}
+
+/** Returns whether a gateway may still hold its streams. */
+export async function isAlive(table: Table, gateway: string, now: string): Promise<boolean> {
+  const found = parseLease(await getItem(table, gatewayKeys.lease(gateway)));
+  return found !== undefined && !found.is_over && Date.parse(now) - Date.parse(found.renewed_at) <= leaseInMilliseconds;
+}
+
+/**
+ * Returns the presences with the last word of those that gateways hold. A round trip if there is any, and a read unit for each
+ * gateway.
+ */
+export async function withWordsOfGateways(table: Table, presences: StoredPresence[]): Promise<StoredPresence[]> {
+  const gateways = [...new Set(presences.flatMap(({ held_by }) => held_by ?? []))];
+  if (gateways.length === 0) return presences;
+  const items = await getItems(table, gateways.map(gatewayKeys.lease));
+  const words = new Map(gateways.map((gateway, index) => [gateway, parseLease(items[index])?.renewed_at ?? '']));
+  return presences.map((presence) => {
+    const word = words.get(presence.held_by ?? '') ?? '';
+    return word > (presence.last_seen_at ?? '') ? { ...presence, last_seen_at: word } : presence;
+  });
+}
+
+function parseLease(item: Item | undefined) {
+  return item && parseStored(lease, item, 'lease of a gateway');
+}

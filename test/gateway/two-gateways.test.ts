@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { shortly, startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
+import type { SimulatedAgent } from '../support/simulated-agent.ts';
+
+let world: GatewayStack;
+let other: Awaited<ReturnType<GatewayStack['another']>>;
+beforeAll(async () => {
+  world = await startGatewayStack({}, { ofItsOwn: true });
+  other = await world.another();
+});
+afterAll(() => world.stop());
+
+const permissionDenied = 7;
+
+async function journal(computationId: string): Promise<string[]> {
+  return (await world.events(computationId)).map(shortly);
+}
+
+/** Starts a run on a new CVM whose agent is connected to the first gateway, up to the state in which its algorithm works. */
+async function atWork(cvmId: string) {
+  const cvm = await world.enrol(cvmId);
+  const agent = world.connect(cvm);
+  await world.untilReady(cvmId);
+  const run = await world.startRun(cvmId);
+  await expect.poll(() => agent.state).toBe('ReceivingAlgorithm');
+  agent.upload();
+  await expect.poll(() => journal(run.computationId)).toContain('Running/InProgress');
+  return { cvm, agent, ...run };
+}
+
+const isOfAgent = (event: string) => /^[A-Z]/.test(event) && !event.startsWith('Attestation');
+const codes = (agent: SimulatedAgent) => agent.errors.map(({ code }) => code);
+
+describe('a second agent of a CVM that connects to another gateway', () => {
+  it('is refused while the first one answers, and the journal of its run says so', async () => {
+    const { cvm, agent, computationId } = await atWork('twice-1');
+    const second = world.connect({ ...cvm, address: other.address }, { hasForwarder: false, reconnectInMilliseconds: 60_000 });
+    await expect.poll(() => codes(second)).toEqual([permissionDenied]);
+    expect(second.errors[0]?.details).toContain('Another agent');
+    await expect.poll(() => journal(computationId)).toContain('IdentityConflict/Warning');
+    agent.finish();
+    await world.untilRun(computationId, 'completed');
+    expect(agent.errors).toEqual([]);
+    second.end();
+  });
+
+  it('replaces the first one if that does not answer', async () => {
+    const { cvm, agent, computationId } = await atWork('hung-1');
+    agent.hang();
+    const again = world.connect({ ...cvm, address: other.address });
+    await world.untilRun(computationId, 'failed'); // the agent that answers has no run: it was restarted
+    await expect.poll(() => journal(computationId)).toContain('Failed/Failed (inferred)');
+    await expect.poll(() => codes(agent)).toContain(permissionDenied);
+    expect(again.errors).toEqual([]);
+    agent.end();
+  });
+
+  it('replaces the first one if its gateway is frozen, which gives it up when it goes on', async () => {
+    const cvm = await world.enrol('frozen-1');
+    const first = world.connect(cvm);
+    await world.untilReady('frozen-1');
+    world.gateway.freeze();
+    const second = world.connect({ ...cvm, address: other.address });
+    await expect.poll(() => second.questions).toBeGreaterThan(0);
+    const { computationId } = await world.startRun('frozen-1');
+    await expect.poll(() => second.state).toBe('ReceivingAlgorithm');
+    world.gateway.thaw();
+    await expect.poll(() => codes(first)).toContain(permissionDenied);
+    second.upload();
+    second.finish();
+    await world.untilRun(computationId, 'completed');
+    expect(first.requests).toEqual([]);
+    expect(second.errors).toEqual([]);
+  });
+});
+
+describe('a run on an agent whose gateway is killed', () => {
+  it('completes at another gateway', async () => {
+    const { agent, computationId } = await atWork('moved-1');
+    agent.address = other.address;
+    await world.gateway.kill();
+    agent.finish();
+    await world.untilRun(computationId, 'completed');
+    expect(agent.requests).toHaveLength(1);
+    expect(await journal(computationId)).toContain('ConsumingResults/Ready (inferred)');
+    await world.gateway.start();
+  });
+});
+
+describe('a CVM whose log-forwarder is connected to another gateway than its agent', () => {
+  it('has each event of its run once', async () => {
+    const cvm = await world.enrol('apart-1');
+    const agent = world.connect(cvm, { forwarderAddress: other.address });
+    await world.untilReady('apart-1');
+    const { computationId } = await world.startRun('apart-1');
+    await expect.poll(() => agent.state).toBe('ReceivingAlgorithm');
+    agent.upload();
+    agent.finish();
+    await world.untilRun(computationId, 'completed');
+    agent.fetch();
+    const events = async () => (await journal(computationId)).map((event) => event.replace(' (inferred)', '')).filter(isOfAgent);
+    await expect.poll(events).toContain('Complete/Completed');
+    expect(await events()).toEqual([
+      'ReceivingAlgorithm/InProgress',
+      'Running/Starting',
+      'Running/InProgress',
+      'Running/Completed',
+      'ConsumingResults/Ready',
+      'Complete/Completed',
+    ]);
+  });
+});

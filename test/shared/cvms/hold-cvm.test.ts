@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readLetters, removeLetter, sendLetter } from '../../../shared/cvms/gateway-letters.ts';
+import { holdCvm, noteForwarder, readRegistration, releaseCvm, type Holder } from '../../../shared/cvms/hold-cvm.ts';
+import { listCvms } from '../../../shared/cvms/list-cvms.ts';
+import { readCvm } from '../../../shared/cvms/read-cvm.ts';
+import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
+import { isAlive, renewLease, takeName } from '../../../shared/runs/gateway-lease.ts';
+import { recordReports } from '../../../shared/runs/record-reports.ts';
+import { startRun } from '../../../shared/runs/start-run.ts';
+import { allowed, aReadyComputation, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
+
+let stores: Stores;
+beforeAll(async () => {
+  stores = await startStores();
+});
+afterAll(() => stores.stop());
+
+const at = (seconds: number) => new Date(Date.parse(byAlice.now) + seconds * 1_000).toISOString();
+const now = at(0);
+const cvmId = 'cvm-1';
+
+/** A registered CVM in a domain of its own, and two gateways. */
+async function aCvm() {
+  const place = { domain: randomUUID(), cvmId };
+  await registerCvm(stores.table, { ...place, given: { description: '' }, now });
+  const [one, two] = [randomUUID(), randomUUID()];
+  const hold = (holder: Holder, instead?: Holder, when = now) => holdCvm(stores.table, place, { holder, instead, now: when });
+  const holder = async () => (await readRegistration(stores.table, place))?.holder;
+  const presence = async (when: string) => (await readCvm(stores.table, place, when)).presence;
+  return { ...place, place, one, two, hold, holder, presence };
+}
+
+const renew = (gateway: string, seconds: number, isOver = false) => renewLease(stores.table, gateway, at(seconds), { isOver });
+
+describe('a CVM that a gateway holds', () => {
+  it('is connected until 60 seconds after the gateway last renewed its lease, in its answer and in the list', async () => {
+    const { domain, place, one, hold, presence } = await aCvm();
+    await hold({ gateway: one, stream: 's1' });
+    await renew(one, 600);
+    expect(await presence(at(660))).toMatchObject({ state: 'connected', last_seen_at: at(600) });
+    expect(await presence(at(661))).toMatchObject({ state: 'disconnected', last_seen_at: at(600) });
+    const { cvms } = await listCvms(stores.table, domain, { limit: 10, offset: 0, now: at(660) });
+    expect(cvms.map(({ presence }) => presence.state)).toEqual(['connected']);
+    await releaseCvm(stores.table, place, { stream: 's1', lastSeenAt: at(580) });
+    expect(await presence(at(641))).toMatchObject({ state: 'disconnected', last_seen_at: at(580) });
+  });
+
+  it('takes no run after its gateway has died, and takes one after another gateway holds it', async () => {
+    const { domain, one, two, hold } = await aCvm();
+    const { id } = await aReadyComputation(stores, domain);
+    const start = (when: string) =>
+      startRun(stores.table, stores.executions, { domain, computationId: id, cvmId, by: 'alice', now: when, permit: allowed });
+    await hold({ gateway: one, stream: 's1' });
+    await renew(one, 10);
+    await renew(two, 100);
+    const reason = { code: 'conflict', extras: { reason: 'cvm_not_ready' } };
+    await expect(start(at(71))).rejects.toMatchObject({ ...reason, message: expect.stringContaining(at(10)) });
+    await hold({ gateway: two, stream: 's2' }, { gateway: one, stream: 's1' });
+    await start(at(71));
+  });
+
+  it('is not written when its gateway reports nothing new of it', async () => {
+    const { domain, one, two, hold, presence } = await aCvm();
+    await hold({ gateway: one, stream: 's1' });
+    const reports = [{ type: 'heartbeat' as const, agent_state: 'Running', fit: 'busy' as const }];
+    const report = (by: string, seconds: number) =>
+      recordReports(stores.table, stores.executions, { domain, cvmId, reports, now: at(seconds), by });
+    await report(one, 1);
+    await report(one, 100);
+    expect((await presence(at(100))).last_seen_at).toBe(at(1));
+    await report(two, 101);
+    expect((await presence(at(101))).last_seen_at).toBe(at(101));
+  });
+
+  it('passes to another stream only from the one that was read, and once', async () => {
+    const { one, two, hold, holder, place } = await aCvm();
+    const [first, second, third] = [
+      { gateway: one, stream: 's1' },
+      { gateway: two, stream: 's2' },
+      { gateway: one, stream: 's3' },
+    ];
+    expect(await hold(first)).toBe(true);
+    expect(await hold(second)).toBe(false);
+    expect(await hold(second, first)).toBe(true);
+    expect(await hold(second, first)).toBe(true); // its answer was lost
+    expect(await hold(third, first)).toBe(false);
+    await releaseCvm(stores.table, place, { stream: 's1', lastSeenAt: now });
+    expect(await holder()).toEqual(second);
+    await releaseCvm(stores.table, place, { stream: 's2', lastSeenAt: now });
+    expect(await holder()).toBeUndefined();
+  });
+
+  it('has its log-forwarder at the gateway that noted it last', async () => {
+    const { one, two, place } = await aCvm();
+    const forwarder = async () => (await readRegistration(stores.table, place))?.forwarder;
+    await noteForwarder(stores.table, place, { gateway: one, isThere: true });
+    await noteForwarder(stores.table, place, { gateway: two, isThere: true });
+    await noteForwarder(stores.table, place, { gateway: one, isThere: false });
+    expect(await forwarder()).toBe(two);
+    await noteForwarder(stores.table, place, { gateway: two, isThere: false });
+    expect(await forwarder()).toBeUndefined();
+  });
+
+  it('is not brought back by gateways when it is not registered', async () => {
+    const place = { domain: randomUUID(), cvmId };
+    expect(await holdCvm(stores.table, place, { holder: { gateway: 'g', stream: 's' }, instead: undefined, now })).toBe(false);
+    await noteForwarder(stores.table, place, { gateway: 'g', isThere: true });
+    await releaseCvm(stores.table, place, { stream: 's', lastSeenAt: now });
+    expect(await readRegistration(stores.table, place)).toBeUndefined();
+  });
+});
+
+describe('a gateway', () => {
+  it('is alive for 30 seconds after it renewed its lease, unless it ended it', async () => {
+    const gateway = randomUUID();
+    const alive = (seconds: number) => isAlive(stores.table, gateway, at(seconds));
+    expect(await alive(0)).toBe(false);
+    await renew(gateway, 0);
+    expect([await alive(30), await alive(31)]).toEqual([true, false]);
+    await renew(gateway, 0, true);
+    expect(await alive(1)).toBe(false);
+  });
+
+  it('ends the lease of the one that had its name, whose last word stays', async () => {
+    const { one, two, hold, presence } = await aCvm();
+    const name = randomUUID();
+    for (const gateway of [one, two]) {
+      await takeName(stores.table, gateway, name);
+      await renew(gateway, 5);
+    }
+    await hold({ gateway: one, stream: 's1' });
+    await takeName(stores.table, two, name); // repeated
+    expect([await isAlive(stores.table, one, at(6)), await isAlive(stores.table, two, at(6))]).toEqual([false, true]);
+    expect((await presence(at(6))).last_seen_at).toBe(at(5));
+  });
+
+  it('gets each letter until it removes it', async () => {
+    const gateway = randomUUID();
+    const answer = { type: 'answer' as const, id: 'a', answers: true };
+    await sendLetter(stores.table, gateway, answer, now);
+    await renew(gateway, 0);
+    expect(await readLetters(stores.table, gateway)).toEqual([answer]);
+    await removeLetter(stores.table, gateway, 'a');
+    await removeLetter(stores.table, gateway, 'a');
+    expect(await readLetters(stores.table, gateway)).toEqual([]);
+  });
+});
