@@ -74,9 +74,10 @@ export class CvmSession {
     return isGone && this.outboxes.every((outbox) => outbox.isEmpty);
   }
 
-  /** Whether the agent answered when it was last asked. */
+  /** Whether the agent answered to one of the last two questions. */
   get isHeard(): boolean {
-    return this.agent !== undefined && this.parts.clock.now() - this.heardAt < 2 * this.parts.pace.stateOfIdle;
+    const { pace, clock } = this.parts;
+    return this.agent !== undefined && clock.now() - this.heardAt < 2 * (pace.stateOfIdle + pace.answer);
   }
 
   get hasForwarder(): boolean {

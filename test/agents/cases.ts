@@ -68,8 +68,8 @@ const sumAfter = (seconds: number) =>
   `#!/bin/sh\nsleep ${seconds}\ncat datasets/*.csv | awk '{ total += $1 } END { print total }' > results/sum.txt\n`;
 
 /** Starts a run whose algorithm works for a while, and waits until it works. */
-async function atWork(world: RehearsalWorld, seconds: number) {
-  const { id, cvm } = await world.cvm();
+async function atWork(world: RehearsalWorld, seconds: number, on?: { id: string; cvm: AgentCvm }) {
+  const { id, cvm } = on ?? (await world.cvm());
   const run = await world.computation({ algorithm: sumAfter(seconds) });
   await run.start(id);
   await run.upload(cvm);
@@ -249,16 +249,33 @@ async function silentForAMoment(world: RehearsalWorld): Promise<string> {
   return `${end} Each event came once.`;
 }
 
-async function silentForLong(world: RehearsalWorld): Promise<string> {
-  const { id, cvm, run } = await atWork(world, 300);
+/** Lets the path of a CVM at work be silent until its run has failed and the CVM is disconnected. */
+async function silentUntilFailed(world: RehearsalWorld, { id, cvm, run }: Awaited<ReturnType<typeof atWork>>): Promise<string> {
   await cvm.network('down');
   const end = await ensureEnd(world, run, 'failed', 100);
   await world.service.untilPresence(id, { state: 'disconnected' }, 120);
   await ensureRefused(world, id);
   await cvm.network('up');
+  return end;
+}
+
+async function silentForLong(world: RehearsalWorld): Promise<string> {
+  const working = await atWork(world, 300);
+  const end = await silentUntilFailed(world, working);
+  await completeAfterRestart(world, working);
+  return `${end} A further run was refused, and completed after a restart of the CVM.`;
+}
+
+async function silentWithKeepalive(world: RehearsalWorld): Promise<string> {
+  const { id, cvm } = await world.cvm();
+  await cvm.shortenKeepalive();
+  await cvm.restart();
+  await world.service.untilFit(id);
+  const working = await atWork(world, 300, { id, cvm });
+  const end = await silentUntilFailed(world, working);
   await world.service.untilPresence(id, { state: 'connected', fit: 'spent' }, 120);
-  await completeAfterRestart(world, { id, cvm });
-  return `${end} The CVM came back as spent. A further run completed after a restart of the CVM.`;
+  await completeAfterRestart(world, working);
+  return `${end} The CVM came back by itself, as spent. A further run completed after a restart of the CVM.`;
 }
 
 const pythonSum = `import glob
@@ -280,7 +297,7 @@ async function pythonProgram(world: RehearsalWorld): Promise<string> {
   const run = await world.computation({ algorithm: pythonSum, uploadedAs });
   await run.start(id);
   await run.upload(cvm);
-  const end = await ensureEnd(world, run, 'completed', 120);
+  const end = await ensureEnd(world, run, 'completed', 300);
   await run.fetchResult(cvm);
   await ensureOnce(world, run, wholeRun);
   return `${end} The result is ${run.expected}.`;
@@ -291,7 +308,7 @@ async function pythonWithoutPackages(world: RehearsalWorld): Promise<string> {
   const run = await world.computation({ algorithm: pythonSum, uploadedAs: await asPython() });
   await run.start(id);
   await run.upload(cvm);
-  const end = await ensureEnd(world, run, 'failed', 120);
+  const end = await ensureEnd(world, run, 'failed', 300);
   ensure(end.includes('error updating pip'), `The reason does not name what failed: ${end}`);
   return end;
 }
@@ -343,6 +360,7 @@ export const cases: RehearsalCase[] = [
   { name: 'twice', play: twoMachines },
   { name: 'silent-path', play: silentForAMoment },
   { name: 'silent-for-long', play: silentForLong },
+  { name: 'silent-with-keepalive', play: silentWithKeepalive },
   { name: 'python', play: pythonProgram },
   { name: 'python-offline', play: pythonWithoutPackages },
   { name: 'wasm-missing', play: wasmWithoutRuntime },

@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { lineRunLogs } from '../../gateway/logs/line-run-logs.ts';
+import { startGateway } from '../../gateway/start-gateway.ts';
+import { issueServerCertificate } from '../../infra/certificates/authority.ts';
+import { testPace } from '../support/gateway-pace.ts';
 import { shortly, startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
 import type { SimulatedAgent } from '../support/simulated-agent.ts';
 
@@ -108,5 +112,19 @@ describe('a CVM whose log-forwarder is connected to another gateway than its age
       'ConsumingResults/Ready',
       'Complete/Completed',
     ]);
+  });
+
+  it('is not taken for a CVM without a log-forwarder, until that is gone', async () => {
+    const server = await issueServerCertificate(world.authority, ['localhost']);
+    const tls = { ca: world.authority.certificate, ...server };
+    const near = await startGateway({ port: 0, host: '127.0.0.1', tls, logs: lineRunLogs(), pace: testPace });
+    const cvm = await world.enrol('apart-2');
+    const agent = world.connect({ ...cvm, address: `localhost:${near.port}` }, { forwarderAddress: other.address });
+    await world.untilReady('apart-2');
+    await expect.poll(near.gauges).toMatchObject({ cvms: 1, missingForwarders: 0 });
+    agent.loseForwarder();
+    await expect.poll(near.gauges).toMatchObject({ cvms: 1, missingForwarders: 1 });
+    await near.stop();
+    agent.end();
   });
 });

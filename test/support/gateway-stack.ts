@@ -51,6 +51,8 @@ interface TestedGateway {
 export interface GatewayStack {
   stack: Stack;
   gateway: TestedGateway;
+  /** Signs the certificates for gateways in processes of their own. */
+  authority: Authority;
   /** Starts a further gateway in a process of its own, if the first one is. It ends with the stack. */
   another: () => Promise<TestedGateway>;
   /** Calls the service as alice, administrator of d1. */
@@ -81,6 +83,7 @@ export async function startGatewayStack(options: Partial<StackOptions> = {}, { o
   return {
     stack,
     gateway,
+    authority,
     another: async () => {
       const other = await gatewayProcess(authority);
       others.push(other);
