@@ -1,3 +1,4 @@
+import { taskMemoryInMebibytes } from '../../infra/gateway/task-settings.ts';
 import { schedules } from '../../infra/schedules.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { metricUnits } from '../../shared/metrics.ts';
@@ -184,7 +185,7 @@ export function gatewayBills(): Record<string, Bill> {
   return {
     [`${gatewayTasks} tasks`]: {
       'Fargate vCPU-hour, ARM64': gatewayTasks * 0.25 * hoursPerMonth,
-      'Fargate GB-hour, ARM64': gatewayTasks * 0.5 * hoursPerMonth,
+      'Fargate GB-hour, ARM64': gatewayTasks * (taskMemoryInMebibytes / 1024) * hoursPerMonth,
     },
     'addresses of the tasks': { 'public IPv4 address, hour': gatewayTasks * hoursPerMonth },
     'load balancer': { 'Network Load Balancer hour': hoursPerMonth },
