@@ -41,8 +41,7 @@ const tookRun = new Map<string, number>();
 await each(cvms, async (index) => {
   const cvmId = `bench-${index}`;
   const certificate = await issueCvmCertificate(authority, { domain: 'd1', cvmId }, publicKey);
-  const { status } = await call('PUT', `/d1/cvms/${cvmId}`, { description: '', certificate });
-  if (status !== 201) throw new Error(`The registration of ${cvmId} was answered with ${status}.`);
+  await register(cvmId, certificate);
   const onState = (_: SimulatedAgent, state: string) => {
     if (state === 'ReceivingAlgorithm') tookRun.set(cvmId, performance.now());
   };
@@ -93,6 +92,16 @@ function print(what: string, figure: string): void {
 function printMemory(when: string): void {
   const { now, most } = gateway.memory;
   print(when, `${Math.round(now)} MiB, ${Math.round(most)} MiB at most`);
+}
+
+/** Repeats a registration that a busy machine did not get to in time. */
+async function register(cvmId: string, certificate: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const { status } = await call('PUT', `/d1/cvms/${cvmId}`, { description: '', certificate });
+    if (status === 200 || status === 201) return;
+    if (status !== 503 || attempt === 5) throw new Error(`The registration of ${cvmId} was answered with ${status}.`);
+    await delay(1_000);
+  }
 }
 
 /** Does the work for 0, 1, ... eight at a time. */
