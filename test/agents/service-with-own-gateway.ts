@@ -47,7 +47,13 @@ export class ServiceWithOwnGateway extends RehearsedService {
     const server = await issueServerCertificate(this.authority, ['localhost']);
     const tls = JSON.stringify({ ca: this.authority.certificate, ...server });
     const gateway = spawn(process.execPath, [program], {
-      env: { ...process.env, LOG_LEVEL: 'INFO', GATEWAY_PORT: String(this.gatewayPort), GATEWAY_TLS: tls },
+      env: {
+        ...process.env,
+        LOG_LEVEL: 'INFO',
+        GATEWAY_PORT: String(this.gatewayPort),
+        GATEWAY_HEALTH_PORT: String(await freePort()),
+        GATEWAY_TLS: tls,
+      },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     this.gateway = gateway;

@@ -9,7 +9,7 @@ let world: GatewayStack;
 /** The partitions that this process, and so the gateway, has written to. */
 const written: string[] = [];
 beforeAll(async () => {
-  world = await startGatewayStack({ cvmGateway: { port: 0, pace: { ...testPace, lease: 50 } } });
+  world = await startGatewayStack({ cvmGateway: { port: 0, pace: { ...testPace, lease: 50, answer: 60_000 } } });
   openTable(() => new Deadline()).document.middlewareStack.add(
     (next, { commandName }) =>
       (args) => {

@@ -122,7 +122,7 @@ describe('a CVM whose log-forwarder is connected to another gateway than its age
     const agent = world.connect({ ...cvm, address: `localhost:${near.port}` }, { forwarderAddress: other.address });
     await world.untilReady('apart-2');
     await expect.poll(near.gauges).toMatchObject({ cvms: 1, missingForwarders: 0 });
-    agent.loseForwarder();
+    agent.killForwarder();
     await expect.poll(near.gauges).toMatchObject({ cvms: 1, missingForwarders: 1 });
     await near.stop();
     agent.end();

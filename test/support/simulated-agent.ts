@@ -217,7 +217,13 @@ export class SimulatedAgent {
     this.enter('Failed', 'Failed');
   }
 
-  /** The forwarder hangs or has died: what it is given is lost. */
+  /** The forwarder has died: its stream ends. */
+  killForwarder(): void {
+    this.forwarderStream?.cancel();
+    this.forwarderStream = undefined;
+  }
+
+  /** The forwarder hangs: what it is given is lost. */
   loseForwarder(): void {
     this.forwarderStream?.destroy();
     this.forwarderStream = undefined;
