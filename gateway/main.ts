@@ -10,6 +10,10 @@ import { startGateway } from './start-gateway.ts';
 /** The gateway as a process of its own, configured by environment variables. SIGTERM drains it. */
 const tls = v.object({ ca: v.string(), certificate: v.string(), key: v.string() });
 
+// Node keeps a copy of the protocols' names for each TLS connection. It cuts them from a block of this size, 64 KiB by default, and
+// the block stays as long as any piece of it.
+Buffer.poolSize = 1024;
+
 const { GATEWAY_PORT, GATEWAY_TLS, GATEWAY_HEALTH_PORT } = environment();
 const certificates = v.parse(v.pipe(v.string(), v.parseJson(), tls), GATEWAY_TLS);
 const gateway = await startGateway({

@@ -19,7 +19,10 @@ import { readLetters, removeLetter, sendLetter, type Letter } from '../shared/cv
 import { holdCvm, noteForwarder, readRegistration, releaseCvm, type Holder, type Registration } from '../shared/cvms/hold-cvm.ts';
 import { openKms } from '../shared/kms.ts';
 import { openTable } from '../shared/table/open-table.ts';
+import type { Key } from '../shared/table/keys.ts';
+import { getItems } from '../shared/table/table.ts';
 import type { CvmIdentity } from './identity/cvm-identity.ts';
+import { together } from './together.ts';
 
 export type ReportResult = Awaited<ReturnType<typeof recordReports>>['results'][number];
 
@@ -65,6 +68,7 @@ export function openService(clock: Clock, gateway: string): GatewayService {
   const executions = openExecutions(deadline);
   const kms = openKms(deadline);
   const now = () => timestampOf(clock);
+  const getTogether = together((keys: Key[]) => getItems(table, keys));
   return {
     pendingCommands: () => listPendingCommands(table, now()),
     work: async ({ domain, cvmId }) => await openWork(kms, await listCommands(table, domain, cvmId, now())),
@@ -72,7 +76,7 @@ export function openService(clock: Clock, gateway: string): GatewayService {
       const { results } = await recordReports(table, executions, { domain, cvmId, reports, now: now(), by: gateway });
       return results;
     },
-    registration: (cvm) => readRegistration(table, cvm),
+    registration: (cvm) => readRegistration(table, cvm, getTogether),
     hold: (cvm, { stream, instead }) => holdCvm(table, cvm, { holder: { gateway, stream }, instead, now: now() }),
     release: (cvm, { stream, lastSeenAt }) => releaseCvm(table, cvm, { stream, lastSeenAt: new Date(lastSeenAt).toISOString() }),
     noteForwarder: (cvm, isThere) => noteForwarder(table, cvm, { gateway, isThere }),

@@ -55,6 +55,7 @@ const channelOptions = {
   // Agents send no PINGs and would not notice a path that went silent. Load balancers close connections without any traffic.
   'grpc.keepalive_time_ms': 30_000,
   'grpc.keepalive_timeout_ms': 20_000,
+  'grpc.enable_channelz': 0, // statistics of each connection that nothing reads
 };
 
 /** Starts a gateway: serves agents, hands out commands, and reports what agents say. It keeps no state of its own. */

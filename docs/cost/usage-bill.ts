@@ -1,3 +1,4 @@
+import { taskMemoryInMebibytes } from '../../infra/gateway/task-settings.ts';
 import { schedules } from '../../infra/schedules.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { metricUnits } from '../../shared/metrics.ts';
@@ -172,6 +173,9 @@ export const gatewayTasks = 2;
 /** The pace of a gateway (gateway/pace.ts). */
 const commandReadsInSeconds = 0.5;
 const presenceInSeconds = 45;
+
+/** Between two reads of an idle agent's record, for the lines of its log (gateway/session/unplaced-messages.ts). */
+const recordInSeconds = 300;
 const leaseInSeconds = 10;
 const letterReadsInSeconds = 0.5;
 
@@ -184,7 +188,7 @@ export function gatewayBills(): Record<string, Bill> {
   return {
     [`${gatewayTasks} tasks`]: {
       'Fargate vCPU-hour, ARM64': gatewayTasks * 0.25 * hoursPerMonth,
-      'Fargate GB-hour, ARM64': gatewayTasks * 0.5 * hoursPerMonth,
+      'Fargate GB-hour, ARM64': gatewayTasks * (taskMemoryInMebibytes / 1024) * hoursPerMonth,
     },
     'addresses of the tasks': { 'public IPv4 address, hour': gatewayTasks * hoursPerMonth },
     'load balancer': { 'Network Load Balancer hour': hoursPerMonth },
@@ -203,14 +207,15 @@ export function gatewayBills(): Record<string, Bill> {
 }
 
 /**
- * The monthly cost of a connected CVM without a run: the read that compares its registration with its streams, and what its two connections take of the
- * load balancer's capacity. A unit has 100,000 connections, or one gigabyte an hour.
+ * The monthly cost of a connected CVM without a run: the read that compares its registration with its streams, the read of its
+ * agent's record, and what its two connections take of the load balancer's capacity. A unit has 100,000 connections, or one
+ * gigabyte an hour.
  */
 export function connectedCvmBill(): Bill {
   const ofConnections = 2 / 100_000;
   const ofTraffic = bytesPerIdleHour / gigabyte;
   return {
-    'DynamoDB read unit': (hoursPerMonth * 3600) / presenceInSeconds,
+    'DynamoDB read unit': hoursPerMonth * 3600 * (1 / presenceInSeconds + 1 / recordInSeconds),
     'Network Load Balancer capacity unit, hour': Math.max(ofConnections, ofTraffic) * hoursPerMonth,
     'GB sent to the internet': (hoursPerMonth * bytesPerIdleHour) / 2 / gigabyte,
   };

@@ -6,15 +6,20 @@ type Message = { event: AgentEvent } | { line: AgentLog };
 
 const mostWaiting = 1_000;
 
+/** How long a record without a run stands for lines of logs, in milliseconds. */
+const recordStandsFor = 5 * 60_000;
+
 /**
  * Gives events and lines of logs to the run that they belong to. That is the run of the agent process, also after the run's end.
- * If a message does not fit it, another gateway may have given the process another run, so its record is read again, once for
- * all messages that wait.
+ * If an event does not fit it, another gateway may have given the process another run, so its record is read again, once for
+ * all messages that wait. A run begins with an event. So lines alone, of which an agent sends one with each answer for its state,
+ * make it read a record that says that there is no run only every five minutes.
  */
 export class UnplacedMessages {
   private readonly session: CvmSession;
   private waiting: Message[] = [];
   private reading = false;
+  private readAt = -Infinity;
 
   constructor(session: CvmSession) {
     this.session = session;
@@ -22,9 +27,15 @@ export class UnplacedMessages {
 
   take(message: Message): void {
     if (this.waiting.length === 0 && this.place(message)) return;
-    if (this.waiting.length >= mostWaiting) this.refuse(message);
+    if (this.waiting.length >= mostWaiting || (this.waiting.length === 0 && this.belongsToNoRun(message))) this.refuse(message);
     else this.waiting.push(message);
-    void this.placeAll();
+    if (this.waiting.length > 0) void this.placeAll();
+  }
+
+  private belongsToNoRun(message: Message): boolean {
+    const { record, parts } = this.session;
+    const isKnown = record !== undefined && record.run_id === undefined;
+    return 'line' in message && isKnown && parts.clock.now() - this.readAt < recordStandsFor;
   }
 
   private async placeAll(): Promise<void> {
@@ -32,6 +43,7 @@ export class UnplacedMessages {
     this.reading = true;
     try {
       await this.session.readRecord();
+      this.readAt = this.session.parts.clock.now();
       for (const message of this.waiting.splice(0)) if (!this.place(message, { isLast: true })) this.refuse(message);
     } catch {
       setTimeout(() => void this.placeAll(), this.session.parts.pace.firstRetry).unref();

@@ -30,6 +30,7 @@ import type { GatewayCertificate } from './gateway-certificate.ts';
 import type { GatewayEntrance } from './gateway-entrance.ts';
 import { gatewayImage } from './gateway-image.ts';
 import type { GatewayNetwork } from './gateway-network.ts';
+import { taskMemoryInMebibytes, taskSettings } from './task-settings.ts';
 
 export interface GatewayServiceProps {
   stage: Stage;
@@ -87,7 +88,7 @@ export class GatewayService extends Construct {
     const definition = new FargateTaskDefinition(this, 'Task', {
       family: nameIn(stage, 'gateway'),
       cpu: 256,
-      memoryLimitMiB: 512,
+      memoryLimitMiB: taskMemoryInMebibytes,
       runtimePlatform: { cpuArchitecture: CpuArchitecture.ARM64, operatingSystemFamily: OperatingSystemFamily.LINUX },
       taskRole: this.roleOfTask(resources, bundle).withoutPolicyUpdates(),
       executionRole: this.roleOfAgent(log, certificate).withoutPolicyUpdates(),
@@ -116,7 +117,7 @@ export class GatewayService extends Construct {
         GATEWAY_PORT: String(row.port),
         GATEWAY_HEALTH_PORT: String(healthPort),
         CERTIFICATE_VERSION: certificate.version, // replaces the tasks, which read the secret once
-        NODE_OPTIONS: '--max-old-space-size=400',
+        ...taskSettings,
       },
       secrets: { GATEWAY_TLS: ContainerSecret.fromSecretsManager(certificate.secret as ISecret) },
       portMappings: [{ containerPort: row.port }, { containerPort: healthPort }],

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { cvmKeys } from '../table/keys.ts';
+import { cvmKeys, type Key } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { setAttributes } from '../table/set-attributes.ts';
 import { getItem, updateExisting, updateIf, type Table } from '../table/table.ts';
@@ -31,9 +31,16 @@ const holding = v.object({
   forwarded_by: v.optional(v.string()),
 });
 
-/** Reads what a gateway must know of a CVM. Undefined if it is not registered. Costs one read unit. */
-export async function readRegistration(table: Table, { domain, cvmId }: Place): Promise<Registration | undefined> {
-  const item = await getItem(table, cvmKeys.cvm(domain, cvmId));
+/**
+ * Reads what a gateway must know of a CVM. Undefined if it is not registered. Costs one read unit.
+ * @param get reads its item. Default: alone
+ */
+export async function readRegistration(
+  table: Table,
+  { domain, cvmId }: Place,
+  get = (key: Key) => getItem(table, key),
+): Promise<Registration | undefined> {
+  const item = await get(cvmKeys.cvm(domain, cvmId));
   if (!item) return undefined;
   const { held_by: gateway, held_stream: stream, forwarded_by: forwarder } = parseStored(holding, item, 'registered CVM');
   return {

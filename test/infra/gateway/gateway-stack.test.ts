@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { taskSettings } from '../../../infra/gateway/task-settings.ts';
 import { gatewayUses } from '../../../gateway/uses.ts';
 import { gatewayAlarms } from '../../../infra/operations/gateway-alarms.ts';
 import { nameIn, type GatewayRow } from '../../../infra/stages.ts';
@@ -81,10 +82,10 @@ describe.each(synthesize(withGateway))('the gateway of $stage.name', (synthesize
     return (roles[id]?.Policies ?? []).flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
   };
 
-  it('is a service on Fargate of a quarter of an ARM processor and 512 MiB, which keeps all tasks while it replaces them', () => {
+  it('is a service on Fargate of a quarter of an ARM processor and 1 GiB, which keeps all tasks while it replaces them', () => {
     expect(task).toMatchObject({
       Cpu: '256',
-      Memory: '512',
+      Memory: '1024',
       RuntimePlatform: { CpuArchitecture: 'ARM64', OperatingSystemFamily: 'LINUX' },
     });
     expect(only(stack, 'AWS::ECS::Service')).toMatchObject({
@@ -145,6 +146,7 @@ describe.each(synthesize(withGateway))('the gateway of $stage.name', (synthesize
       'CERTIFICATE_VERSION',
       'GATEWAY_HEALTH_PORT',
       'GATEWAY_PORT',
+      'GLIBC_TUNABLES',
       'LOG_LEVEL',
       'METRICS_NAMESPACE',
       'NODE_OPTIONS',
@@ -154,7 +156,8 @@ describe.each(synthesize(withGateway))('the gateway of $stage.name', (synthesize
       'STATE_MACHINE_ARN',
       'TABLE_NAME',
     ]);
-    const known = new Set([...Object.keys(environment()), 'BUNDLE_FILES', 'BUNDLE_URL', 'CERTIFICATE_VERSION', 'NODE_OPTIONS']);
+    const others = ['BUNDLE_FILES', 'BUNDLE_URL', 'CERTIFICATE_VERSION', ...Object.keys(taskSettings)];
+    const known = new Set([...Object.keys(environment()), ...others]);
     expect(names.filter((name) => !known.has(name))).toEqual([]);
   });
 
