@@ -54,26 +54,27 @@ export async function startBusyService(starts: number): Promise<BusyService> {
   const total = async (path: string) =>
     ((await request('GET', `${url}/${domain}/computations${path}`, { headers })) as { total: number }).total;
   const made: Counts = { computations: ready.length, runs: 0, completed: 0 };
-  const active: { run: string; cvm: string }[] = [];
-  let cvms = 0;
+  const started: Promise<{ run: string; cvm: string }>[] = [];
+  let ended = 0;
   const changes: BusyService['changes'] = {
     create: async () => {
       await post('/computations', { name: 'Survival after resection' });
       made.computations += 1;
     },
     start: async () => {
-      const cvm = `cvm-${++cvms}`;
-      const run = (await post(`/computations/${ready.pop() ?? ''}/run?cvm=${cvm}`)) as string;
-      active.push({ run, cvm });
+      const cvm = `cvm-${started.length + 1}`;
+      const run = post(`/computations/${ready.pop() ?? ''}/run?cvm=${cvm}`);
+      started.push(run.then((id) => ({ run: String(id), cvm })));
+      await started.at(-1);
       made.runs += 1;
     },
     end: async () => {
-      const { run, cvm } = active.shift() ?? { run: '', cvm: '' };
+      const { run, cvm } = (await started[ended++]) ?? { run: '', cvm: '' };
       await post(`/cvms/${cvm}/reports`, { reports: [agentEvent(run, 'Complete', 'Completed')] });
       made.completed += 1;
     },
   };
-  while (active.length < activeRuns) await changes.start();
+  while (started.length < activeRuns) await changes.start();
   return {
     changes,
     count: async () => {

@@ -55,11 +55,14 @@ function check(what: string, page: Measurement | undefined, bounds: Bounds, base
   return [{ what: `${what}: ${units}${compared}`, holds }];
 }
 
-function ofChange({ change, where, size, withoutFilter }: MeasuredChange): Verdict[] {
-  if (change === 'create') return [];
+function ofChange({ change, where, size, writeUnits, withoutFilter }: MeasuredChange): Verdict[] {
+  const what = `${change} of ${name(size)}, ${where}`;
+  const more = Number((writeUnits - withoutFilter).toFixed(2));
+  const ofFilter = { what: `${what}: ${more} write units more for the filter by owner (at most 3)`, holds: more <= 3 };
+  if (change === 'create') return [ofFilter];
   const most = where === 'anywhere' ? 9 : 6;
-  const what = `${change} of ${name(size)}, ${where}: ${withoutFilter} write units without the filter by owner (at most ${most})`;
-  return [{ what, holds: withoutFilter <= most }];
+  const without = `${what}: ${withoutFilter} write units without the filter by owner (at most ${most})`;
+  return [{ what: without, holds: withoutFilter <= most }, ofFilter];
 }
 
 function name(count: number): string {
