@@ -23,13 +23,12 @@ const exceptions = [
 
 const without = (files: string[]) => [...configDefaults.exclude, ...files];
 
-/** The tests, in projects that cover every file once. */
-export default defineConfig({
-  test: {
-    projects: [
-      { test: { ...base.test, name: 'alone', exclude: without(sharing) } },
-      { test: { ...base.test, name: 'exceptions', include: exceptions } },
-      { test: { ...base.test, name: 'sharing', include: sharing, exclude: without(exceptions), isolate: false } },
-    ],
-  },
-});
+/** Projects that cover every file once. */
+export const projects = [
+  { test: { ...base.test, name: 'alone', isolate: true, exclude: without(sharing) } },
+  { test: { ...base.test, name: 'exceptions', isolate: true, include: exceptions } },
+  { test: { ...base.test, name: 'sharing', isolate: false, include: sharing, exclude: without(exceptions) } },
+];
+
+/** The tests. */
+export default defineConfig({ test: { projects } });
