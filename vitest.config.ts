@@ -12,10 +12,12 @@ const sharing = [
 
 /** Files of these folders that change the environment or the output of their process. */
 const exceptions = [
+  'test/shared/deletion/begin-purge.test.ts',
   'test/shared/environment.test.ts',
   'test/shared/evidence/read-evidence.test.ts',
   'test/shared/http/change-endpoint.test.ts',
   'test/shared/logger.test.ts',
+  'test/shared/metrics.test.ts',
   'test/shared/runs/executions.test.ts',
   'test/shared/runs/record-reports.test.ts',
   'test/shared/waits/wait.test.ts',

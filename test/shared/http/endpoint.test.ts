@@ -62,6 +62,21 @@ const echo = endpoint(closed, contract, ({ path, query, body, caller }) => ({
 }));
 
 describe('endpoint', () => {
+  it('has one deadline for all operations of a request, and a new one for each operation of a request that waits', async () => {
+    const isShared = async (deadlines: Route) => {
+      let shared: boolean | undefined;
+      const silent = { status: 204, response: undefined } as const satisfies Contract;
+      await answerOf(
+        endpoint({ ...open, ...deadlines }, silent, ({ deadline }) => {
+          shared = deadline() === deadline();
+          return {};
+        }),
+      );
+      return shared;
+    };
+    expect([await isShared(open), await isShared({ ...open, waits: true })]).toEqual([true, false]);
+  });
+
   it('passes parsed input to the work, and answers its result with the status and headers of the contract', async () => {
     expect(await answerOf(echo, { query: { days: '3', domainID: 'd1' } })).toEqual({
       statusCode: 201,
