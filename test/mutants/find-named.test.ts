@@ -1,9 +1,11 @@
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { acceptedMutants } from './accepted-mutants.ts';
 import { coreFiles } from './core-files.ts';
 import { findNamed } from './find-named.ts';
-import { applyTo } from './mutant.ts';
+import { applyTo, isNamed, nameOf } from './mutant.ts';
 import { namedMutants } from './named-mutants.ts';
+import { mutantsOf } from './operators.ts';
 import { readSourceTree } from './source-tree.ts';
 
 const { root, textOf } = readSourceTree(resolve(import.meta.dirname, '../..'));
@@ -23,4 +25,16 @@ describe('findNamed', () => {
     expect(twice.found).toEqual([]);
     expect(twice.lost[0]).toContain('stands there 2 times');
   });
+});
+
+describe('acceptedMutants', () => {
+  it('names only mutants of the core as it is today', () => {
+    const made = new Map([...new Set(acceptedMutants.map(({ file }) => file))].map((file) => [file, namesOf(file)]));
+    const lost = acceptedMutants.filter((accepted) => !made.get(accepted.file)?.some((name) => isNamed(accepted, name)));
+    expect(lost).toEqual([]);
+  });
+
+  function namesOf(file: string) {
+    return files.includes(file) ? mutantsOf(file, textOf(file)).map((mutant) => nameOf(mutant, textOf(file))) : [];
+  }
 });

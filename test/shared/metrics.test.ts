@@ -40,7 +40,7 @@ afterEach(() => {
 const domain = 'd1';
 const later = '2026-03-01T00:00:00.000Z';
 /** What was written of one metric, with its dimensions but for the stage. */
-const written = (name: string) => lines.filter((line) => name in line).map(({ _aws, stage, ...rest }) => rest);
+const written = (name: string) => lines.filter((line) => name in line).map(({ _aws, stage: _stage, ...rest }) => rest);
 
 describe('a run', () => {
   it('is counted when it starts, and with its outcome when it ends', async () => {

@@ -57,7 +57,7 @@ describe('a logged change', () => {
 
 const head = (...entries: [string, number][]): Head => ({
   ...emptyHead,
-  folds: [{ name: 'f', stage: 'committed', entries: new Map(entries) } as Head['folds'][number]],
+  folds: [{ name: 'f', stage: 'committed', at: 0, entries: new Map(entries) }],
 });
 const [first, second] = [
   logged(1, [step(1, change({ number: 1 })), step(2, change({ number: 1, before: 1, now: 2 }))], 'a'),
