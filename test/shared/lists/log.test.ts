@@ -50,6 +50,10 @@ describe('a logged change', () => {
     expect(attributesUpTo(entry, 1)).toEqual([]);
   });
 
+  it.each([undefined, '1', 1.5])('is refused without the version of its last step: %j', (version) => {
+    expect(() => parseEntry({ pk: 'log#computations#d1#0', sk: 'a', version, s1: 'c0110' })).toThrow('version');
+  });
+
   it.each(['x', 'c8010', 'c1', '1:', '>a', 'c01rs/a/b/c'])('is refused if it is damaged: %j', (text) => {
     expect(() => parseEntry({ pk: 'log#computations#d1#0', sk: 'a', version: 1, s1: text })).toThrow('damaged');
   });
