@@ -9,11 +9,10 @@ beforeAll(async () => {
   embedded = await startEmbeddedTable();
   await putItems(embedded.table, nodeItems(index, nodes));
   embedded.table.document.middlewareStack.add(
-    (next, { commandName }) =>
-      (sent) => {
-        calls.push(String(commandName));
-        return next(sent);
-      },
+    (next) => (sent) => {
+      calls.push(JSON.stringify(sent.input));
+      return next(sent);
+    },
     { step: 'initialize' },
   );
 });
@@ -35,6 +34,7 @@ const nodes = new Map([
   [two, leaf(2)],
   [root, inner],
 ]);
+/** What was asked for in each call. */
 let calls: string[] = [];
 
 describe('StoredNodes', () => {
@@ -52,6 +52,7 @@ describe('StoredNodes', () => {
     expect(calls).toHaveLength(1);
     expect(await source.read(root)).toEqual(inner);
     expect(calls).toHaveLength(2);
+    expect([calls[1]?.includes(root), calls[1]?.includes(one), calls[1]?.includes(two)]).toEqual([true, false, false]);
   });
 
   it('throws NodeGoneError for a node that was deleted, and reads the others', async () => {
