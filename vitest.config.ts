@@ -16,10 +16,12 @@ const sharing = [
 
 /** Files of these folders that change the environment or the output of their process. */
 const exceptions = [
+  'test/shared/deletion/begin-purge.test.ts',
   'test/shared/environment.test.ts',
   'test/shared/evidence/read-evidence.test.ts',
   'test/shared/http/change-endpoint.test.ts',
   'test/shared/logger.test.ts',
+  'test/shared/metrics.test.ts',
   'test/shared/runs/executions.test.ts',
   'test/shared/runs/record-reports.test.ts',
   'test/shared/waits/wait.test.ts',
@@ -27,13 +29,12 @@ const exceptions = [
 
 const without = (files: string[]) => [...configDefaults.exclude, ...files];
 
-/** The tests, in projects that cover every file once. */
-export default defineConfig({
-  test: {
-    projects: [
-      { test: { ...base.test, name: 'alone', exclude: without(sharing) } },
-      { test: { ...base.test, name: 'exceptions', include: exceptions } },
-      { test: { ...base.test, name: 'sharing', include: sharing, exclude: without(exceptions), isolate: false } },
-    ],
-  },
-});
+/** Projects that cover every file once. */
+export const projects = [
+  { test: { ...base.test, name: 'alone', isolate: true, exclude: without(sharing) } },
+  { test: { ...base.test, name: 'exceptions', isolate: true, include: exceptions } },
+  { test: { ...base.test, name: 'sharing', isolate: false, include: sharing, exclude: without(exceptions) } },
+];
+
+/** The tests. */
+export default defineConfig({ test: { projects } });

@@ -25,7 +25,7 @@ export function jwkOfSshWireKey(blob: Buffer): JsonWebKey {
   if (type === 'ssh-rsa' && first && second) return { kty: 'RSA', e: unsigned(first), n: unsigned(second) };
   const curve = curves.find(({ name }) => type === `ecdsa-sha2-${name}`);
   if (curve && second?.[0] === uncompressedPoint) {
-    const middle = (second.length + 1) / 2;
+    const middle = Math.ceil(second.length / 2);
     const [x, y] = [second.subarray(1, middle), second.subarray(middle)];
     return { kty: 'EC', crv: curve.crv, x: x.toString('base64url'), y: y.toString('base64url') };
   }

@@ -84,10 +84,9 @@ function hashOf(asset: StoredAsset): number[] {
 }
 
 function ownerFirst(owner: string) {
-  return (a: ParticipantKey, b: ParticipantKey) => {
-    if (a.user_id === owner || b.user_id === owner) return a.user_id === owner ? -1 : 1;
-    return a.uploaded_at.localeCompare(b.uploaded_at) || a.user_id.localeCompare(b.user_id);
-  };
+  const isOwner = ({ user_id }: ParticipantKey) => Number(user_id === owner);
+  return (a: ParticipantKey, b: ParticipantKey) =>
+    isOwner(b) - isOwner(a) || a.uploaded_at.localeCompare(b.uploaded_at) || a.user_id.localeCompare(b.user_id);
 }
 
 function unique(texts: string[]): string[] {

@@ -51,12 +51,14 @@ export async function sweepRuns(
 
   let [ended, calls, seen] = [0, 0, 0];
   const failures: unknown[] = [];
-  for (let items: (Item | undefined)[] = []; seen < chosen.length && calls < mostCalls; seen++) {
+  let items: (Item | undefined)[] = [];
+  for (const claim of chosen) {
+    if (calls >= mostCalls) break;
     if (seen % claimsPerRead === 0) items = await readRuns(table, chosen.slice(seen, seen + claimsPerRead));
-    const claim = chosen[seen];
-    if (!claim) break;
+    const runItem = items[seen % claimsPerRead];
+    seen += 1;
     try {
-      const looked = await endIfOrphaned(table, executions, { claim, runItem: items[seen % claimsPerRead], resumes }, now);
+      const looked = await endIfOrphaned(table, executions, { claim, runItem, resumes }, now);
       calls += looked.calls;
       if (looked.isEnded) ended += 1;
     } catch (error) {

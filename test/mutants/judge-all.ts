@@ -7,6 +7,7 @@ import { pointAround, reachPointsOf } from './reach-points.ts';
 import type { TestReach } from './reach-map.ts';
 import type { Judged } from './report.ts';
 import type { SourceTree } from './source-tree.ts';
+import type { TypeCheck } from './type-check.ts';
 import { compiles } from './whole-type-check.ts';
 import type { WorkingCopy } from './working-copy.ts';
 
@@ -21,7 +22,7 @@ export async function judgeAll(
   tree: SourceTree,
   copies: WorkingCopy[],
   mutants: Mutant[],
-  { reach, isFresh }: { reach: TestReach[]; isFresh: boolean },
+  { reach, types, isFresh }: { reach: TestReach[]; types: TypeCheck; isFresh: boolean },
 ): Promise<Judged[]> {
   const cache = openCache<Known>(tree.root, 'verdicts');
   const dependencyOf = ({ killer }: Verdict) => (killer?.file ? tree.hashOf(killer.file) : tree.hash);
@@ -43,14 +44,14 @@ export async function judgeAll(
   // The cheap ones first: what a run that is stopped has found out is known to the next one.
   open.sort((a, b) => costOf(a) - costOf(b));
   const sayProgress = progressOf(open.length);
+  // Otherwise survivors would count as mutants that do not compile.
+  if (copies[0] && !(await compiles(copies[0].directory))) throw new Error('The project does not compile without a mutant.');
   await Promise.all(
     copies.map(async (copy) => {
-      // Otherwise every survivor would count as a mutant that does not compile.
-      if (!(await compiles(copy.directory))) throw new Error('The project does not compile without a mutant.');
       for (let next = open.shift(); next; next = open.shift()) {
         const { mutant, reaching } = next;
         const text = tree.textOf(mutant.file);
-        const verdict = await judge(copy, mutant, text, { reaching, killsOf });
+        const verdict = await judge(copy, mutant, text, { reaching, killsOf, types });
         cache.set(keyOf(mutant), { verdict, dependsOn: dependencyOf(verdict) });
         judged.push({ mutant, text, verdict });
         sayProgress(judged);

@@ -3,6 +3,7 @@ import { applyTo, type Mutant } from './mutant.ts';
 import type { TestReach } from './reach-map.ts';
 import { runTests, type Failure, type TestRun } from './run-tests.ts';
 import { slowness } from './slowness.ts';
+import type { TypeCheck } from './type-check.ts';
 import { compiles } from './whole-type-check.ts';
 import type { WorkingCopy } from './working-copy.ts';
 
@@ -17,7 +18,8 @@ export interface Verdict {
   seconds: number;
 }
 
-/** Test files run together up to this long on a quiet machine; what has its failure early need not wait for the rest. */
+/** Test files run together up to this long on a quiet machine: a few first, so that a test which does not end shows soon. */
+const secondsOfFirstGroup = 5;
 const secondsPerGroup = 15;
 /** Beyond this, on a quiet machine, the tests that reach a mutant are left out, the least likely ones. */
 const mostSeconds = 40;
@@ -30,7 +32,7 @@ export async function judge(
   copy: WorkingCopy,
   mutant: Mutant,
   text: string,
-  { reaching, killsOf }: { reaching: TestReach[]; killsOf: KillCount },
+  { reaching, killsOf, types }: { reaching: TestReach[]; killsOf: KillCount; types: TypeCheck },
 ): Promise<Verdict> {
   const started = performance.now();
   const { file } = mutant;
@@ -50,19 +52,19 @@ export async function judge(
   let ran = 0;
   const open = groupsOf(ordered);
   for (let group = open.shift(); group; group = open.shift()) {
-    const { outcome, failed } = await runGroup(copy, mutant, text, group);
+    const { outcome, failed, passed } = await runGroup(copy, mutant, text, group);
     if (outcome === 'timeout') return verdict('timeout', ran + group.length);
-    const place = group.findIndex((test) => test.file === failed?.file);
-    ran += place < 0 ? group.length : place + 1;
+    ran += passed.length + (failed ? 1 : 0);
     if (!failed) continue;
-    if (place < 0 || (await isKill(copy, mutant, text, failed.file))) return { ...verdict('killed', ran), killer: failed };
-    const notRun = group.slice(place + 1);
+    if (failed.file === '' || (await isKill(copy, mutant, text, failed))) return { ...verdict('killed', ran), killer: failed };
+    const notRun = group.filter(({ file }) => file !== failed.file && !passed.includes(file));
     if (notRun.length > 0) open.unshift(notRun);
   }
-  return verdict((await compilesMutated(copy, mutant, text)) ? 'survived' : 'uncompiled', ran);
+  // The sample has mutants that compile by themselves. Files that use them may not compile any more.
+  const isCompiled = !types.changesExports(file, applyTo(text, mutant)) || (await compilesMutated(copy, mutant, text));
+  return verdict(isCompiled ? 'survived' : 'uncompiled', ran);
 }
 
-/** The sample holds what compiles by itself. Files that use it may not compile any more. */
 async function compilesMutated(copy: WorkingCopy, mutant: Mutant, text: string): Promise<boolean> {
   copy.write(mutant.file, applyTo(text, mutant));
   try {
@@ -73,13 +75,15 @@ async function compilesMutated(copy: WorkingCopy, mutant: Mutant, text: string):
 }
 
 /**
- * Whether a failed test file says that it is the mutant's fault. The whole service has deadlines that a busy machine may miss, so
- * its tests must pass without the mutant, and fail a second time with it.
+ * Whether a failed test says that it is the mutant's fault. The whole service has deadlines that a busy machine may miss, so its
+ * tests must fail a second time with the mutant: the same test, or another one of a file that passes without the mutant.
  */
-async function isKill(copy: WorkingCopy, mutant: Mutant, text: string, test: string): Promise<boolean> {
-  if (test.startsWith('test/shared/')) return true;
-  const { outcome } = await runTests(copy.directory, [test], { limitInSeconds: patienceInSeconds });
-  return outcome === 'passed' && (await runMutated(copy, mutant, text, [test], patienceInSeconds)).outcome !== 'passed';
+async function isKill(copy: WorkingCopy, mutant: Mutant, text: string, { file, title }: Failure): Promise<boolean> {
+  if (file.startsWith('test/shared/')) return true;
+  const { outcome, failed } = await runMutated(copy, mutant, text, [file], patienceInSeconds);
+  if (outcome === 'passed') return false;
+  if (failed?.title === title) return true;
+  return (await runTests(copy.directory, [file], { limitInSeconds: patienceInSeconds })).outcome === 'passed';
 }
 
 const patienceInSeconds = 600;
@@ -123,7 +127,8 @@ function groupsOf(tests: TestReach[]): TestReach[][] {
     total += test.seconds;
     if (total > mostSeconds && groups.length > 0) break;
     const last = groups.at(-1);
-    if (last && sum(last) + test.seconds <= secondsPerGroup) last.push(test);
+    const limit = groups.length === 1 ? secondsOfFirstGroup : secondsPerGroup;
+    if (last && sum(last) + test.seconds <= limit) last.push(test);
     else groups.push([test]);
   }
   return groups;

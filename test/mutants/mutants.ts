@@ -52,7 +52,8 @@ await runCommand(usage, async () => {
   const others = files.flatMap((file) => mutantsOf(file, textOf(file))).filter(isWanted);
   const size = numberFrom('--sample', options.sample, 0);
   console.log(`${others.length} mutants could be made; choosing ${size} that compile, and ${named.length} named ones.`);
-  const sample = sampleOf(others, { seed: options.seed, size }, textOf, openTypeCheck(tree, files));
+  const types = openTypeCheck(tree, files);
+  const sample = sampleOf(others, { seed: options.seed, size }, textOf, types.compiles);
 
   const copies = Array.from({ length: numberFrom('--workers', options.workers, 1) }, () => makeWorkingCopy(root));
   const leave = () => {
@@ -67,7 +68,7 @@ await runCommand(usage, async () => {
   }
   try {
     const reach = await readReach(tree, copies, { files, tests: coreTests(root), isFresh: options.fresh });
-    const judged = await judgeAll(tree, copies, [...named, ...sample], { reach, isFresh: options.fresh });
+    const judged = await judgeAll(tree, copies, [...named, ...sample], { reach, types, isFresh: options.fresh });
     const report = reportOn(judged);
     mkdirSync(join(root, 'coverage'), { recursive: true });
     writeFileSync(join(root, 'coverage/mutants.txt'), `${report}\n`);

@@ -16,8 +16,8 @@ interface NamedMutant {
 export const namedMutants: NamedMutant[] = [
   {
     file: 'shared/access/caller.ts',
-    code: 'membership.slice(0, colon) === domain',
-    becomes: 'domain.startsWith(membership.slice(0, colon))',
+    code: 'ofDomain !== domain ||',
+    becomes: 'ofDomain === undefined || !domain.startsWith(ofDomain) ||',
     fact: 'A member of the domain `d` is no member of `d1`.',
   },
   {
@@ -99,15 +99,15 @@ export const namedMutants: NamedMutant[] = [
     fact: 'An outcome that the CVM reports while the run is being ended decides how it ends.',
   },
   {
-    file: 'shared/runs/record-reports.ts',
-    code: 'else if (claim && events.length > 0) assertClaimed(transaction, claim);',
+    file: 'shared/runs/record-lasting-reports.ts',
+    code: 'if (claim && !change && events.length > 0) assertClaimed(transaction, claim);',
     becomes: '',
     fact: 'An event that arrives while its run ends is recorded as a late one.',
   },
   {
     file: 'shared/computations/change-computation.ts',
-    code: 'computationKey(domain, row.id)), ...unchanged(row) }',
-    becomes: 'computationKey(domain, row.id)) }',
+    code: 'delete: { Key: keyToWrite(computationKey(domain, row.id)), ...unchanged(row) }',
+    becomes: 'delete: { Key: keyToWrite(computationKey(domain, row.id)) }',
     fact: 'A computation is not deleted when a run has started while the deletion was prepared.',
   },
   {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openCache } from './cache.ts';
 import { instrumented } from './reach-points.ts';
@@ -7,14 +7,21 @@ import { slowness } from './slowness.ts';
 import type { SourceTree } from './source-tree.ts';
 import type { WorkingCopy } from './working-copy.ts';
 
-/** What one test file takes on a quiet machine, start included, and the points of the code that it reaches. */
+/** What one test file takes on a quiet machine, and the points of the code that it reaches. */
 export interface TestReach {
   file: string;
   seconds: number;
   reached: string[];
 }
 
-const limitInSeconds = 1200;
+/** What the set-up file of the tests writes, one file for each test file. */
+interface Recorded {
+  path: string;
+  seconds: number;
+  reached: string[];
+}
+
+const limitInSeconds = 3600;
 
 /** What every test file reaches, known from before where neither it nor the sources have changed. */
 export async function readReach(
@@ -23,34 +30,31 @@ export async function readReach(
   { files, tests, isFresh }: { files: string[]; tests: string[]; isFresh: boolean },
 ): Promise<TestReach[]> {
   const cache = openCache<TestReach & { dependsOn: string }>(tree.root, 'reach');
-  const open = tests.filter((test) => isFresh || cache.get(test)?.dependsOn !== tree.hashFor(test));
-  if (open.length > 0) console.log(`Running ${open.length} test files once, to see what each of them reaches.`);
-  for (const copy of copies) for (const file of files) copy.write(file, instrumented(file, tree.textOf(file)));
-  await Promise.all(
-    copies.map(async (copy) => {
-      for (let test = open.shift(); test !== undefined; test = open.shift()) {
-        const reach = await recordOne(copy, test);
-        if (!reach) continue;
-        cache.set(test, { ...reach, dependsOn: tree.hashFor(test) });
-        console.log(`${test} takes ${reach.seconds.toFixed(1)} s; ${open.length} more wait.`);
-      }
-    }),
-  );
-  for (const copy of copies) for (const file of files) copy.write(file, tree.textOf(file));
-  return tests.flatMap((test) => cache.get(test) ?? []).filter((reach) => reach.dependsOn === tree.hashFor(reach.file));
+  let open = tests.filter((test) => isFresh || cache.get(test)?.dependsOn !== tree.hashFor(test));
+  const [copy] = copies;
+  if (!copy) throw new Error('There is no working copy.');
+  for (const file of files) copy.write(file, instrumented(file, tree.textOf(file)));
+  for (const workers of [copies.length, 1]) {
+    if (open.length === 0) break;
+    const recorded = await record(copy, open, workers);
+    for (const reach of recorded) cache.set(reach.file, { ...reach, dependsOn: tree.hashFor(reach.file) });
+    open = open.filter((test) => !recorded.some(({ file }) => file === test));
+  }
+  for (const file of files) copy.write(file, tree.textOf(file));
+  for (const test of open) console.log(`${test} fails twice without any mutant. It is left out.`);
+  return tests.filter((test) => !open.includes(test)).flatMap((test) => cache.get(test) ?? []);
 }
 
-/** Undefined for a test file that fails twice: it would pass for one that notices mutants. */
-async function recordOne(copy: WorkingCopy, test: string): Promise<TestReach | undefined> {
-  for (const attempt of [1, 2]) {
-    const reached = join(copy.directory, `reached-${test.replaceAll('/', '-')}-${attempt}`);
-    const { outcome, seconds, failed } = await runTests(copy.directory, [test], { reached, limitInSeconds });
-    if (outcome === 'passed') {
-      const points = existsSync(reached) ? readFileSync(reached, 'utf8').trim().split('\n') : [];
-      return { file: test, seconds: seconds / slowness(), reached: [...new Set(points)] };
-    }
-    console.log(`${test} fails without any mutant: ${failed?.title ?? outcome}. ${failed?.message ?? ''}`);
-  }
-  console.log(`${test} is left out.`);
-  return undefined;
+/** @returns what the files reach that pass. Another one would seem to notice every mutant */
+async function record(copy: WorkingCopy, tests: string[], workers: number): Promise<TestReach[]> {
+  console.log(`Running ${tests.length} test files once, to see what each of them reaches.`);
+  const directory = mkdtempSync(join(copy.directory, 'reached-'));
+  const { passed, failed, seconds } = await runTests(copy.directory, tests, { recorded: { directory, workers }, limitInSeconds });
+  console.log(`That took ${seconds.toFixed(0)} s.`);
+  if (failed) console.log(`${failed.file} fails without any mutant: ${failed.title}. ${failed.message}`);
+  const load = slowness();
+  const records = readdirSync(directory).map((name) => JSON.parse(readFileSync(join(directory, name), 'utf8')) as Recorded);
+  return records
+    .map(({ path, seconds, reached }) => ({ file: path.slice(copy.directory.length + 1), seconds: seconds / load, reached }))
+    .filter(({ file }) => passed.includes(file));
 }

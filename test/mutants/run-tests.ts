@@ -14,12 +14,14 @@ export interface TestRun {
   outcome: 'passed' | 'failed' | 'timeout';
   failed?: Failure;
   output: string;
+  /** The files that passed. */
+  passed: string[];
   seconds: number;
 }
 
 interface Options {
-  /** Where the code as it was reached is written, one point a line. */
-  reached?: string;
+  /** Records what each file reaches in this directory. Runs all files, whether others fail or not. */
+  recorded?: { directory: string; workers: number };
   limitInSeconds: number;
 }
 
@@ -38,7 +40,7 @@ const longestMessage = 300;
 const running = new Set<number>();
 
 /** Runs test files of a working copy in the order given, up to the first failure. */
-export async function runTests(directory: string, files: string[], { reached, limitInSeconds }: Options): Promise<TestRun> {
+export async function runTests(directory: string, files: string[], { recorded, limitInSeconds }: Options): Promise<TestRun> {
   const started = performance.now();
   const report = join(directory, 'mutants-report.json');
   rmSync(report, { force: true });
@@ -54,7 +56,12 @@ export async function runTests(directory: string, files: string[], { reached, li
   ];
   const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...options, ...files], {
     cwd: directory,
-    env: { ...process.env, MUTANTS_ORDER: files.join(','), ...(reached ? { MUTANTS_REACHED: reached } : {}) },
+    env: {
+      ...process.env,
+      NODE_COMPILE_CACHE: join(directory, 'node-compile-cache'),
+      MUTANTS_ORDER: files.join(','),
+      ...(recorded ? { MUTANTS_REACHED: recorded.directory, MUTANTS_WORKERS: String(recorded.workers) } : {}),
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true, // a group of its own, which ends as a whole
   });
@@ -76,10 +83,12 @@ export async function runTests(directory: string, files: string[], { reached, li
   }
   if (pid !== undefined) running.delete(pid);
   const seconds = (performance.now() - started) / 1000;
-  if (code === 'late') return { outcome: 'timeout', output, seconds };
-  if (code === 0) return { outcome: 'passed', output, seconds };
+  if (code === 'late') return { outcome: 'timeout', output, passed: [], seconds };
+  if (code === 0) return { outcome: 'passed', output, passed: files, seconds };
   if (!existsSync(report)) throw new Error(`The tests ended without a report.\n${output}`);
-  return { outcome: 'failed', failed: firstFailure(directory, report), output, seconds };
+  const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as JsonReport;
+  const passed = testResults.filter(({ status }) => status === 'passed').map(({ name }) => name.slice(directory.length + 1));
+  return { outcome: 'failed', failed: firstFailure(directory, testResults), output, passed, seconds };
 }
 
 /** Ends every test run that is under way. */
@@ -97,8 +106,7 @@ function endGroup(pid: number | undefined): void {
 }
 
 /** Files that were given up after the failure count as failed too, without a failed test. */
-function firstFailure(directory: string, report: string): Failure {
-  const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as JsonReport;
+function firstFailure(directory: string, testResults: JsonReport['testResults']): Failure {
   const isFailed = ({ status }: { status: string }) => status === 'failed';
   const failed = testResults.filter(isFailed);
   const file =

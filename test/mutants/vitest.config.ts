@@ -1,6 +1,6 @@
-import { defineConfig, mergeConfig } from 'vitest/config';
+import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import base from '../../vitest.base.config.ts';
+import { projects } from '../../vitest.config.ts';
 
 const order = (process.env['MUTANTS_ORDER'] ?? '').split(',');
 
@@ -12,15 +12,21 @@ class GivenOrder extends BaseSequencer {
   }
 }
 
-/** How tests run against a mutant: one file after the other, up to the first failure. */
-export default mergeConfig(
-  base,
-  defineConfig({
-    test: {
-      bail: 1,
-      maxWorkers: 1,
-      sequence: { sequencer: GivenOrder },
-      setupFiles: ['test/mutants/record-reached.ts'],
-    },
-  }),
-);
+const isRecorded = process.env['MUTANTS_REACHED'] !== undefined;
+const maxWorkers = Number(process.env['MUTANTS_WORKERS'] ?? 1);
+const setupFiles = ['test/mutants/record-reached.ts'];
+
+/**
+ * How tests run against a mutant: one file after the other, up to the first failure. While it is recorded what they reach, all run,
+ * each in a process of its own: a file that shares another one's process does not load again what that one has loaded.
+ */
+export default defineConfig({
+  test: {
+    bail: isRecorded ? 0 : 1,
+    maxWorkers,
+    sequence: { sequencer: GivenOrder },
+    projects: projects.map(({ test }) => ({
+      test: { ...test, maxWorkers, setupFiles, isolate: isRecorded || test.isolate },
+    })),
+  },
+});

@@ -5,6 +5,7 @@ import { holdCvm, noteForwarder, readRegistration, releaseCvm, type Holder } fro
 import { listCvms } from '../../../shared/cvms/list-cvms.ts';
 import { readCvm } from '../../../shared/cvms/read-cvm.ts';
 import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
+import { cvm, cvmBody } from '../../../shared/endpoints/samples.ts';
 import { isAlive, renewLease, takeName } from '../../../shared/runs/gateway-lease.ts';
 import { recordReports } from '../../../shared/runs/record-reports.ts';
 import { startRun } from '../../../shared/runs/start-run.ts';
@@ -100,6 +101,15 @@ describe('a CVM that a gateway holds', () => {
     expect(await forwarder()).toBe(two);
     await noteForwarder(stores.table, place, { gateway: two, isThere: false });
     expect(await forwarder()).toBeUndefined();
+  });
+
+  it('is known by the fingerprint of its certificate, if it is registered with one', async () => {
+    const { place } = await aCvm();
+    const fingerprint = async () => (await readRegistration(stores.table, place))?.certificate;
+    expect(await fingerprint()).toBeUndefined();
+    const given = { description: '', certificate: cvmBody.certificate };
+    await registerCvm(stores.table, { ...place, given, now });
+    expect(await fingerprint()).toBe(cvm.certificate_fingerprint);
   });
 
   it('is not brought back by gateways when it is not registered', async () => {

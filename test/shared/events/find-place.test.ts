@@ -87,4 +87,18 @@ describe('findPlace', () => {
       expect(await findPlace(table, computation, ids[1] ?? '')).toMatchObject({ number: 2 });
     }
   });
+
+  it('looks a second time only for an event that may be about to become visible', async () => {
+    const { computation } = await aJournal(3);
+    let looks = 0;
+    const looking: Clock = { now: () => 0, wait: async () => void (looks += 1) };
+    const table = { ...embedded.table, deadline: () => new Deadline(longestWaitInMilliseconds, looking) };
+    const looksFor = async (number: number, of = computation) => {
+      looks = 0;
+      expect(await findPlace(table, of, numberedId(number))).toBeUndefined();
+      return looks;
+    };
+    expect([await looksFor(0), await looksFor(4), await looksFor(53), await looksFor(54)]).toEqual([0, 1, 1, 0]);
+    expect(await looksFor(1, randomUUID())).toBe(0);
+  });
 });

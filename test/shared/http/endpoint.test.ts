@@ -1,6 +1,7 @@
 import type { APIGatewayProxyEventV2WithJWTAuthorizer, Context } from 'aws-lambda';
 import * as v from 'valibot';
 import { describe, expect, it, vi } from 'vitest';
+import type { DeadlineSource } from '../../../shared/deadline.ts';
 import { conflict, ServiceError } from '../../../shared/errors.ts';
 import type { Contract } from '../../../shared/http/contract.ts';
 import { endpoint } from '../../../shared/http/endpoint.ts';
@@ -62,6 +63,19 @@ const echo = endpoint(closed, contract, ({ path, query, body, caller }) => ({
 }));
 
 describe('endpoint', () => {
+  it('has one deadline for all operations of a request, and a new one for each operation of a request that waits', async () => {
+    const silent = { status: 204 } as const satisfies Contract;
+    let isShared: boolean | undefined;
+    const work = ({ deadline }: { deadline: DeadlineSource }) => {
+      isShared = deadline() === deadline();
+      return {};
+    };
+    await answerOf(endpoint(open, silent, work));
+    expect(isShared).toBe(true);
+    await answerOf(endpoint({ ...open, waits: true }, silent, work));
+    expect(isShared).toBe(false);
+  });
+
   it('passes parsed input to the work, and answers its result with the status and headers of the contract', async () => {
     expect(await answerOf(echo, { query: { days: '3', domainID: 'd1' } })).toEqual({
       statusCode: 201,

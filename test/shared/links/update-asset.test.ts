@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AssetReplacement } from '../../../shared/assets/asset.ts';
 import { readAsset } from '../../../shared/assets/read-asset.ts';
+import { readComputation } from '../../../shared/computations/find-computation.ts';
 import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { updateAsset } from '../../../shared/links/update-asset.ts';
-import { aComputation, anAsset, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
+import { aComputation, anAsset, byAlice, publicKey, startStores, type Stores } from '../../support/builders-store.ts';
 
 let stores: Stores;
 beforeAll(async () => {
@@ -53,5 +55,33 @@ describe('updateAsset', () => {
     const after = await storedAsset(id);
     expect(after).toMatchObject({ checksum: checksumOf(btoa('c,d')) });
     expect(after.content_key).not.toBe(content_key);
+  });
+
+  describe('of an asset that is linked', () => {
+    /** Returns how often the update changes the inputs of the linked computation. */
+    async function changesOfInputs(given: Partial<AssetReplacement>): Promise<number> {
+      const id = await newAsset();
+      const computationId = await aComputation(stores.table, domain);
+      await linkAsset(stores.table, { domain, assetId: id, computationId, ...byAlice });
+      const inputsVersion = async () => (await readComputation(stores.table, domain, computationId)).inputs_version;
+      const before = await inputsVersion();
+      await updateAsset(stores.table, stores.content, { domain, id, given: { ...fields, ...given }, ...byAlice });
+      return (await inputsVersion()) - before;
+    }
+
+    it.each([
+      ['checksum', { checksum: 'ab'.repeat(32) }],
+      ['key', { user_key: publicKey }],
+      ['use', { use: 'approval' }],
+    ] as const)('changes the inputs of the computation with another %s', async (_what, given) => {
+      expect(await changesOfInputs(given)).toBe(1);
+    });
+
+    it.each([
+      ['the same key, use and checksum', { user_key: '', use: 'open', checksum: checksumOf(rows) }],
+      ['another description and access', { description: 'Rows', content_access: 'domain' }],
+    ] as const)('leaves the inputs of the computation as they are with %s', async (_what, given) => {
+      expect(await changesOfInputs(given)).toBe(0);
+    });
   });
 });

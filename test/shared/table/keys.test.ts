@@ -1,5 +1,25 @@
 import { describe, expect, it } from 'vitest';
-import { computationKeys, keyToWrite, listKeys, lists } from '../../../shared/table/keys.ts';
+import {
+  answerKeys,
+  assetKeys,
+  computationKeys,
+  contentCheckKeys,
+  cvmKeys,
+  dueFoldKeys,
+  indexKeys,
+  journalKeys,
+  keyToWrite,
+  limitKeys,
+  listKeys,
+  lists,
+  migrationKeys,
+  purgeKeys,
+  runKeys,
+  sweepKeys,
+  userKeys,
+  waitKeys,
+  type Key,
+} from '../../../shared/table/keys.ts';
 import { deleteItemIf, putItem, type Table } from '../../../shared/table/table.ts';
 import { Transaction } from '../../../shared/table/transaction.ts';
 
@@ -49,5 +69,101 @@ describe('the key of a row with a single writer', () => {
     ];
     expect(writes).toBeTypeOf('function');
     expect(keyToWrite(key)).toEqual({ pk: 'runs#d1', sk: 'row#000000000000001' });
+  });
+});
+
+const at = '2026-01-01T00:00:00.000Z';
+const index = { scope: 'computations#d1', logShards: 2 };
+
+describe('the place of', () => {
+  it.each<[string, Key, string]>([
+    ['the counter of a list', listKeys.counter(lists.runs('d1')), 'counter#runs#d1 counter'],
+    ['the counter of earlier versions', listKeys.oldCounter(lists.runs('d1')), 'runs#d1 counter'],
+    ['a configuration', computationKeys.config('c'), 'computation#c part#config'],
+    ['a linked algorithm', computationKeys.algorithm('c'), 'computation#c part#algorithm'],
+    [
+      'a linked dataset',
+      computationKeys.dataset('c', 'iris.csv'),
+      'computation#c part#dataset#q3yrtcGT8nYW1sR5tYgEQasTEXvr6R_d3Hl73-iNPgg',
+    ],
+    ['the named consumers', computationKeys.consumers('c'), 'computation#c part#consumers'],
+    ["a participant's key", computationKeys.userKey('c', 'u'), 'computation#c key#u'],
+    ['an approval', computationKeys.approval('c', 'u'), 'computation#c approval#u'],
+    ['an owned computation', userKeys.owner('d1', 'u', 7), 'user#d1#u in#000000000000007#owner'],
+    ['a consumed computation', userKeys.consumer('d1', 'u', 7), 'user#d1#u in#000000000000007#consumer'],
+    ['a computation with a key', userKeys.key('d1', 'u', 7), 'user#d1#u in#000000000000007#key'],
+    ['a computation with an asset', userKeys.asset('d1', 'u', 7, 8), 'user#d1#u in#000000000000007#asset#000000000000008'],
+    ['an asset without content', userKeys.pending('d1', 'u', 8), 'user#d1#u pending#000000000000008'],
+    ['the head of a journal', journalKeys.head('c'), 'journal#c head'],
+    ['the latest event', journalKeys.latest('c'), 'journal#c latest'],
+    ['an event', journalKeys.event('c', 7), 'journal#c event#000000000007'],
+    ['a segment of events', journalKeys.segment('c', at, 7), `journal#c segment#${at}#000000000007`],
+    ['the snapshot of a run', runKeys.snapshot('c', 'r'), 'runs-of#c snapshot#r'],
+    ['the key of a run', runKeys.serverKey('c', 'r'), 'runs-of#c server-key#r'],
+    ['a report', runKeys.report('c', 'r', 'x'), 'runs-of#c report#r#x'],
+    ['the attestation of a run', runKeys.attestation('c', 'r'), 'runs-of#c attestation#r'],
+    ['evidence', runKeys.evidence('c', 'r'), 'runs-of#c evidence#r'],
+    ['an asset that a run uses', runKeys.use('c', 'r', 'a'), 'runs-of#c use#r#a'],
+    ['a CVM', cvmKeys.cvm('d1', 'v'), 'cvm#d1#v cvm'],
+    ['a claim', cvmKeys.claim('d1', 'v'), 'claims#7 d1#v'],
+    ['a claim of earlier versions', cvmKeys.unshardedClaim('d1', 'v'), 'claims d1#v'],
+    ['a command', cvmKeys.command('d1', 'v', 'r', 'run'), 'commands#d1#v r#run'],
+    ['the notice of a command', cvmKeys.pending('d1', 'v', 'r', 'stop'), 'pending-commands#3 d1#v#r#stop'],
+    ['the record of an agent', cvmKeys.agent('d1', 'v'), 'agent#d1#v agent'],
+    ['the attestation of an agent', cvmKeys.attestation('d1', 'v'), 'agent#d1#v attestation'],
+    ['a run that used an asset', assetKeys.use('a', 'r'), 'uses#a r'],
+    ['the reads of content', assetKeys.contentReads('a'), 'content-reads#a latest'],
+    ['a content check', contentCheckKeys.check(at, 'x'), `content-checks#5 ${at}#x`],
+    ['the slot of a wait', waitKeys.slot('e', 7), 'waits#e slot#0007'],
+    ['a migration', migrationKeys.state('m'), 'migrations m'],
+    ['a kept answer', answerKeys.answer(['a', 'b']), 'answer#BHPvLcDTJKtlnTWAwRNOnYEgNZBcR4H91tUpsMaGDhM answer'],
+    ['the state of the sweep', sweepKeys.state, 'sweep state'],
+    ['the limit of a domain', limitKeys.changes('d1'), 'limit#d1 changes'],
+    ['a purge', purgeKeys.purge('asset', 'a'), 'purges#2 asset#a'],
+    ['the mark of a list', dueFoldKeys.mark(index), 'due-folds#4 computations#d1'],
+    ['a logged change of a list', indexKeys.entry(index, 7, 'e'), 'log#computations#d1#1 e'],
+    ['the head of a list', indexKeys.head(index), 'index#computations#d1 head'],
+    ['the root of a tree', indexKeys.root(index, 'c', 'n'), 'index#computations#d1 root#c#n'],
+    ['a fold', indexKeys.fold(index, 'n'), 'index#computations#d1 fold#n'],
+    ['a day of the statistics', indexKeys.day(index, 20_454), 'index#computations#d1 day#020454'],
+    ['a node of a tree', indexKeys.node(index, '_wE'), 'nodes#computations#d1#7 _wE'],
+    ['the progress of a build', indexKeys.build(index), 'index#computations#d1 build'],
+  ])('%s never changes', (_what, { pk, sk }, place) => {
+    expect(`${pk} ${sk}`).toBe(place);
+  });
+});
+
+describe('the partitions of', () => {
+  const eight = (place: string) => Array.from({ length: 8 }, (_, shard) => `${place}#${shard}`);
+
+  it.each([
+    ['claims', cvmKeys.claimShards, ['claims', ...eight('claims')]],
+    ['content checks', contentCheckKeys.shards, ['content-checks', ...eight('content-checks')]],
+    ['purges', purgeKeys.shards, ['purges', ...eight('purges')]],
+    ['marks of lists', dueFoldKeys.shards, ['due-folds', ...eight('due-folds')]],
+    ['notices of commands', cvmKeys.pendingShards, eight('pending-commands').slice(0, 4)],
+    [
+      'a list',
+      indexKeys.partitions(index),
+      ['log#computations#d1#0', 'log#computations#d1#1', 'index#computations#d1', ...eight('nodes#computations#d1')],
+    ],
+  ])('%s are all that earlier versions wrote to', (_what, partitions, expected) => {
+    expect(partitions).toEqual(expected);
+  });
+});
+
+describe('the letters of the facets of', () => {
+  it.each([
+    [
+      'computations',
+      lists.computations('d'),
+      { created: 'N', running: 'R', stopping: 'S', completed: 'C', failed: 'F', cancelled: 'X' },
+    ],
+    ['assets', lists.assets('d'), { algorithm: 'A', dataset: 'D' }],
+    ['runs', lists.runs('d'), { all: 'A' }],
+    ['linked computations', lists.linkedComputations('a'), { all: 'A' }],
+    ['CVMs', lists.cvms('d'), { all: 'A' }],
+  ])('%s never change', (_what, { facets }, letters) => {
+    expect(facets).toEqual(letters);
   });
 });

@@ -9,6 +9,7 @@ import { claimKeys, readClaim } from '../../../shared/runs/claim.ts';
 import { readRun, runKey } from '../../../shared/runs/read-run.ts';
 import { journalKeys, keyToWrite, runKeys, type Key, type RowKey } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
+import { assertKnownSchema, schemaVersion } from '../../../shared/table/schema-version.ts';
 import { transact, Transaction } from '../../../shared/table/transaction.ts';
 import { aReadyComputation, aRun, startStores, type Stores } from '../../support/builders-store.ts';
 
@@ -110,5 +111,13 @@ describe('the schema version of a stored item', () => {
     changeInputs(transaction, computation, { addedDatasets: 0 });
     await transaction.commit(stores.table);
     expect(await getItem(stores.table, computationKey(domain, id))).toMatchObject({ schema: 1 });
+  });
+
+  it.each(['registered CVM', 'kept answer', 'evidence'] as const)('is 1 for every %s, and newer ones are refused', (kind) => {
+    expect(schemaVersion(kind)).toEqual({ schema: 1 });
+    for (const item of [{ schema: 1 }, {}]) expect(() => assertKnownSchema(item, kind)).not.toThrow();
+    for (const schema of [0, 2, 1.5, '1', undefined]) {
+      expect(() => assertKnownSchema({ schema }, kind)).toThrow(`A stored ${kind} has schema ${String(schema)}`);
+    }
   });
 });

@@ -40,7 +40,11 @@ const todoOf = (domain: string, user: string) => readTodo(stores.table, domain, 
 const aPublicKey = 'MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=';
 const nothing = { approvals: [], keys: [], content: [] };
 
-function update(domain: string, id: string, change: { owner?: string; approval?: 'all' | 'all_signed'; consumers?: string[] }) {
+function update(
+  domain: string,
+  id: string,
+  change: { owner?: string; approval?: 'none' | 'all' | 'all_signed'; consumers?: string[] },
+) {
   const { consumers = [], ...fields } = change;
   return updateComputation(stores.table, {
     domain,
@@ -115,6 +119,10 @@ describe('readTodo', () => {
     expect([await keys('bob'), await keys('carol')]).toEqual([open, open]);
     await update(domain, id, { consumers: [] });
     expect(await keys('carol')).toEqual([]);
+    await update(domain, id, { consumers: ['carol'], approval: 'all' });
+    await aKey(stores.table, domain, id, 'carol');
+    expect(await keys('carol')).toEqual([]);
+    await update(domain, id, { consumers: [], approval: 'none' });
     const given = { file_name: 'a.csv', asset_type: 'dataset' as const, description: '', mime_type: '', user_key: aPublicKey };
     await updateAsset(stores.table, stores.content, { domain, id: dataset, given, ...byAlice, by: 'bob' });
     expect(await keys('bob')).toEqual([]);

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { addAsset, changeAsset, removeAsset } from '../../../shared/assets/change-asset.ts';
+import type { StoredAsset } from '../../../shared/assets/asset.ts';
+import { Transaction } from '../../../shared/table/transaction.ts';
+import { anAssetRow } from '../../support/manifest-inputs.ts';
+
+/** The number of actions that a change takes. */
+function actionsOf(change: (transaction: Transaction) => unknown): number {
+  const transaction = new Transaction();
+  const before = transaction.actionsLeft;
+  change(transaction);
+  return before - transaction.actionsLeft;
+}
+
+const pending = anAssetRow({ state: 'pending', content_key: null, upload_key: 'upload' });
+const ready = anAssetRow();
+const actionsFor = (asset: StoredAsset, change: Partial<StoredAsset>) =>
+  actionsOf((transaction) => changeAsset(transaction, 'd1', asset, change));
+
+describe('changeAsset', () => {
+  it('returns the asset after the change, one version later', () => {
+    const next = changeAsset(new Transaction(), 'd1', ready, { file_name: 'other.csv' });
+    expect(next).toEqual({ ...ready, file_name: 'other.csv', version: ready.version + 1 });
+  });
+
+  it('writes the row alone if neither its place in lists nor its open task changes', () => {
+    expect(actionsFor(ready, { file_name: 'other.csv' })).toBe(1);
+    expect(actionsFor(ready, { asset_type: ready.asset_type, state: 'ready' })).toBe(1);
+    expect(actionsFor(pending, { file_name: 'other.csv' })).toBe(1);
+    expect(actionsFor(ready, {})).toBe(1);
+  });
+
+  it('closes the open task of its creator once the content has arrived', () => {
+    expect(actionsFor(pending, { state: 'ready' })).toBe(2);
+  });
+
+  it('changes its list entry with its type', () => {
+    const entry = actionsFor(ready, { asset_type: 'algorithm' }) - 1;
+    expect(entry).toBeGreaterThan(0);
+    expect(actionsFor(pending, { asset_type: 'algorithm', state: 'ready' })).toBe(2 + entry);
+  });
+});
+
+describe.each([
+  ['addAsset', addAsset],
+  ['removeAsset', removeAsset],
+])('%s', (_name, change) => {
+  it('has one more action for an asset whose content has to arrive: the open task', () => {
+    const actions = (asset: StoredAsset) => actionsOf((transaction) => change(transaction, 'd1', asset));
+    expect(actions(pending) - actions(ready)).toBe(1);
+  });
+});

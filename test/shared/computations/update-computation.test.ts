@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { agentConfigAttributes, defaultAgentConfig, type AgentConfig } from '../../../shared/computations/agent-config.ts';
+import { createComputation } from '../../../shared/computations/create-computation.ts';
+import { readDefinition } from '../../../shared/computations/definition.ts';
+import { readComputation } from '../../../shared/computations/find-computation.ts';
+import { digestOfKey, keyAttributes, keptInPlainText, keptKeyOf, type SealKey } from '../../../shared/computations/kept-key.ts';
+import { updateComputation } from '../../../shared/computations/update-computation.ts';
+import { readEvents } from '../../../shared/events/read-events.ts';
+import { computationKeys } from '../../../shared/table/keys.ts';
+import { putItem } from '../../../shared/table/table.ts';
+import { allowed, byAlice } from '../../support/builders-store.ts';
+import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
+
+let embedded: EmbeddedTable;
+beforeAll(async () => {
+  embedded = await startEmbeddedTable();
+});
+afterAll(() => embedded.stop());
+
+const domain = 'd1';
+const fields = { name: 'Iris', description: '', owner: 'alice', approval: 'none' as const };
+let seals: string[] = [];
+beforeEach(() => {
+  seals = [];
+});
+/** Stands for KMS: a seal is another one each time. */
+const seal: SealKey = async (key) => {
+  seals.push(key);
+  return key === '' ? '' : { digest: digestOfKey(key), sealed: `seal ${seals.length} of ${key}` };
+};
+
+async function create(config: Partial<AgentConfig> = {}, consumers: string[] = []): Promise<string> {
+  const agent_config = { ...defaultAgentConfig, ...config };
+  const { row } = await createComputation(embedded.table, { domain, fields, agent_config, seal, consumers, ...byAlice });
+  seals = [];
+  return row.id;
+}
+
+const update = (id: string, change: { fields?: Partial<typeof fields>; config?: Partial<AgentConfig>; consumers?: string[] }) =>
+  updateComputation(embedded.table, {
+    domain,
+    id,
+    seal,
+    ...byAlice,
+    decide: (_row, definition) => ({
+      fields: { ...fields, ...change.fields },
+      agent_config: { ...definition.agent_config, server_key: '', ...change.config },
+      consumers: change.consumers ?? definition.consumers,
+      permitted: allowed(),
+    }),
+  });
+const keyOf = async (id: string) => (await readDefinition(embedded.table, id)).agent_config.server_key;
+const version = async (id: string) => (await readComputation(embedded.table, domain, id)).version;
+const latestEvent = async (id: string) => (await readEvents(embedded.table, id, {}, { limit: 1, offset: 0 })).events[0];
+
+describe('updateComputation', () => {
+  it('keeps the sealed key if the same one is given again, and writes nothing', async () => {
+    const id = await create({ server_key: 'PRIVATE' });
+    const before = await keyOf(id);
+    await update(id, { config: { server_key: 'PRIVATE' } });
+    expect([await keyOf(id), seals, await version(id)]).toEqual([before, [], 1]);
+  });
+
+  it('seals another key, and drops a key that is not given', async () => {
+    const id = await create({ server_key: 'PRIVATE' });
+    await update(id, { config: { server_key: 'OTHER' } });
+    expect([await keyOf(id), await version(id)]).toEqual([{ digest: digestOfKey('OTHER'), sealed: 'seal 1 of OTHER' }, 2]);
+    await update(id, {});
+    expect([await keyOf(id), await version(id)]).toEqual(['', 3]);
+  });
+
+  it('seals a key that an earlier version stored in plain text', async () => {
+    const id = await create();
+    const { server_key: _, ...config } = defaultAgentConfig;
+    await putItem(embedded.table, { ...computationKeys.config(id), agent_config: { ...config, server_key: 'PLAIN' } });
+    expect(await keyOf(id)).toEqual(keptInPlainText('PLAIN'));
+    await update(id, { fields: { name: 'Other' }, config: { server_key: 'PLAIN' } });
+    expect(seals).toEqual(['PLAIN']);
+  });
+
+  it('names what has changed in the event, and never a value', async () => {
+    const id = await create();
+    await update(id, { fields: { name: 'Other' }, config: { server_key: 'PRIVATE', log_level: 'debug' }, consumers: ['bob'] });
+    const event = await latestEvent(id);
+    expect(event?.event_type).toBe('updated');
+    const details = Buffer.from(event?.details ?? '', 'base64').toString();
+    for (const name of ['name', 'agent_config.server_key', 'agent_config.log_level', 'consumers'])
+      expect(details).toContain(`"${name}"`);
+    for (const other of ['description', 'agent_config.port', 'PRIVATE', 'debug', 'bob', 'Other'])
+      expect(details).not.toContain(other);
+  });
+
+  it('leaves the other parts as they are', async () => {
+    const id = await create({ log_level: 'warn' }, ['bob']);
+    await update(id, { consumers: ['carol'] });
+    expect(await readDefinition(embedded.table, id)).toMatchObject({ consumers: ['carol'], agent_config: { log_level: 'warn' } });
+    await update(id, { config: { log_level: 'error' } });
+    expect(await readDefinition(embedded.table, id)).toMatchObject({
+      consumers: ['carol'],
+      agent_config: { log_level: 'error' },
+    });
+  });
+});
+
+describe('the attributes of a key', () => {
+  it('are those of its seal, and of an earlier version the key itself', () => {
+    const sealed = { digest: digestOfKey('PRIVATE'), sealed: 'seal' };
+    expect(keyAttributes(sealed)).toEqual({ sealed_key: 'seal', key_digest: sealed.digest });
+    expect(keyAttributes(keptInPlainText('PLAIN'))).toEqual({ server_key: 'PLAIN' });
+    expect(keptKeyOf(keyAttributes(sealed), undefined)).toEqual(sealed);
+    expect(keptKeyOf({}, 'PLAIN')).toEqual(keptInPlainText('PLAIN'));
+    expect([keptKeyOf(undefined, undefined), keptKeyOf({}, '')]).toEqual(['', '']);
+  });
+
+  it('are refused for a key in plain text where only seals are stored', () => {
+    const config = { ...defaultAgentConfig, server_key: keptInPlainText('PLAIN') };
+    expect(() => agentConfigAttributes(config)).toThrow(TypeError);
+  });
+});

@@ -1,0 +1,166 @@
+import { describe, expect, it } from 'vitest';
+import { emptyHead, type Head } from '../../../shared/lists/head.ts';
+import { attributesUpTo, logChange, parseEntry, type LogEntry, type MemberChange, type Step } from '../../../shared/lists/log.ts';
+import { missingBefore } from '../../../shared/lists/read-log.ts';
+import { differencesOf, lastStates, unfoldedEntries, versionsOf } from '../../../shared/lists/unfolded.ts';
+
+const index = { scope: 'computations#d1', logShards: 2, trees: { c: 'o', r: undefined } };
+
+/** The entry of a resource after its steps were logged. */
+function logged(resource: number, steps: Step[], name?: string): LogEntry {
+  const item: Record<string, unknown> = {};
+  for (const step of steps) {
+    const { update } = logChange(index, resource, step, name);
+    const values = update?.ExpressionAttributeValues ?? {};
+    Object.assign(item, update?.Key, {
+      version: values[':version'],
+      [update?.ExpressionAttributeNames?.['#step'] ?? '']: values[':step'],
+    });
+  }
+  return parseEntry(item);
+}
+
+const change = (fields: Partial<MemberChange>): MemberChange => ({ list: 'c', number: 1_000, before: 0, now: 1, ...fields });
+const step = (version: number, ...changes: MemberChange[]): Step => ({ version, changes });
+
+describe('a logged change', () => {
+  it.each<[string, Step]>([
+    ['a new member', step(1, change({}))],
+    ['a member with a group', step(2, change({ group: 'o:alice', before: 2, now: 7 }))],
+    ['a member with a group and the one before', step(3, change({ group: 'a', groupBefore: 'b', number: 2 ** 40 }))],
+    ['a member with an empty group', step(3, change({ group: '' }))],
+    ['several members', step(4, change({}), change({ list: 'r', number: 35, before: 6, now: 0 }))],
+    ['a status on a day', { ...step(5, change({})), entered: { day: 20_778, state: 2 } }],
+    ['what comes before', { ...step(6, change({})), after: { name: 'rs', version: 12 } }],
+  ])('is read as it was written with %s', (_what, written) => {
+    expect(logged(36, [written])).toEqual({ log: 'log#computations#d1#0', name: '10', steps: [written] });
+  });
+
+  it('is read in the order of the versions, from 10 on too', () => {
+    const steps = [2, 9, 10, 11].map((version) => step(version, change({ now: version % 8 })));
+    expect(logged(35, steps.toReversed())).toEqual({ log: 'log#computations#d1#1', name: 'z', steps });
+  });
+
+  it('has an attribute for each step', () => {
+    const entry = logged(
+      1,
+      [2, 9, 10, 11].map((version) => step(version, change({}))),
+    );
+    expect(attributesUpTo(entry, 10)).toEqual(['s2', 's9', 's10']);
+    expect(attributesUpTo(entry, 1)).toEqual([]);
+  });
+
+  it.each([undefined, '1', 1.5])('is refused without the version of its last step: %j', (version) => {
+    expect(() => parseEntry({ pk: 'log#computations#d1#0', sk: 'a', version, s1: 'c0110' })).toThrow('version');
+  });
+
+  it.each(['x', 'c8010', 'c1', '1:', '>a', 'c01rs/a/b/c'])('is refused if it is damaged: %j', (text) => {
+    expect(() => parseEntry({ pk: 'log#computations#d1#0', sk: 'a', version: 1, s1: text })).toThrow('damaged');
+  });
+});
+
+const head = (...entries: [string, number][]): Head => ({
+  ...emptyHead,
+  folds: [{ name: 'f', stage: 'committed', at: 0, entries: new Map(entries) }],
+});
+const [first, second] = [
+  logged(1, [step(1, change({ number: 1 })), step(2, change({ number: 1, before: 1, now: 2 }))], 'a'),
+  logged(2, [step(5, change({ number: 2 }))], 'b'),
+];
+
+describe('unfoldedEntries', () => {
+  it('leaves out the steps that the trees contain, and entries without others', () => {
+    expect(unfoldedEntries(emptyHead, [first, second])).toEqual([first, second]);
+    expect(unfoldedEntries(head(['a', 1], ['b', 5]), [first, second])).toEqual([{ ...first, steps: first.steps.slice(1) }]);
+    expect(unfoldedEntries(head(['a', 2], ['b', 4]), [first, second])).toEqual([second]);
+  });
+});
+
+describe('versionsOf', () => {
+  it('names the version of the last step of each entry', () => {
+    expect(versionsOf([first, second])).toEqual(
+      new Map([
+        ['a', 2],
+        ['b', 5],
+      ]),
+    );
+  });
+});
+
+describe('missingBefore', () => {
+  const after = (name: string, version: number) => logged(3, [{ ...step(1, change({})), after: { name, version } }], 'c');
+
+  it('names what a step comes after if neither the log nor the head has it', () => {
+    expect(missingBefore(emptyHead, [after('a', 2)])).toEqual(['a:2']);
+    expect(missingBefore(emptyHead, [after('a', 1)])).toEqual(['a:1']);
+    expect(missingBefore(emptyHead, [after('a', 2), first])).toEqual([]);
+    expect(missingBefore(emptyHead, [after('a', 3), first])).toEqual(['a:3']);
+    expect(missingBefore(head(['a', 2]), [after('a', 2)])).toEqual([]);
+    expect(missingBefore(head(['a', 1]), [after('a', 2)])).toEqual(['a:2']);
+    expect(missingBefore(head(['a', 3]), [after('a', 3), first])).toEqual([]);
+    expect(missingBefore(emptyHead, [first, second])).toEqual([]);
+  });
+});
+
+describe('differencesOf', () => {
+  const differences = (...entries: LogEntry[]) => Object.fromEntries(differencesOf(index, entries));
+  const ofAlice = { number: 1, group: 'alice' };
+
+  it('takes the changes of a member together, in the list and by group', () => {
+    const entries = [
+      logged(1, [step(3, change({ ...ofAlice, before: 2, now: 3 }))], 'a'),
+      logged(2, [step(2, change({ ...ofAlice, before: 1, now: 2 }))], 'b'),
+    ];
+    const between = { number: 1, before: 1, now: 3 };
+    expect(differences(...entries)).toEqual({ c: [{ group: '', ...between }], o: [{ group: 'alice', ...between }], r: [] });
+  });
+
+  it('has nothing of a member that came and went, or is as it was', () => {
+    const gone = logged(1, [step(1, change(ofAlice)), step(2, change({ ...ofAlice, before: 1, now: 0 }))]);
+    const back = logged(2, [
+      step(1, change({ number: 2, before: 1, now: 2 })),
+      step(2, change({ number: 2, before: 2, now: 1 })),
+    ]);
+    expect(differences(gone, back)).toEqual({ c: [], o: [], r: [] });
+  });
+
+  it('moves a member between groups without a change in the list', () => {
+    const moved = logged(1, [step(1, change({ number: 1, before: 1, now: 1, group: 'bob', groupBefore: 'alice' }))]);
+    expect(differences(moved)).toEqual({
+      c: [],
+      o: [
+        { group: 'alice', number: 1, before: 1, now: 0 },
+        { group: 'bob', number: 1, before: 0, now: 1 },
+      ],
+      r: [],
+    });
+    const onAndBack = logged(1, [
+      step(1, change({ number: 1, before: 1, now: 1, group: 'bob', groupBefore: 'alice' })),
+      step(2, change({ number: 1, before: 1, now: 2, group: 'alice', groupBefore: 'bob' })),
+    ]);
+    expect(differences(onAndBack)['o']).toEqual([{ group: 'alice', number: 1, before: 1, now: 2 }]);
+  });
+
+  it('sorts by place', () => {
+    const entries = [3, 1, 2].map((number) => logged(number, [step(1, change({ number, list: 'r' }))]));
+    expect(differences(...entries)['r']?.map(({ number }) => number)).toEqual([1, 2, 3]);
+  });
+});
+
+describe('lastStates', () => {
+  it('has the last state of each member of the list, and 0 in the group that it left', () => {
+    const entries = [
+      logged(1, [
+        step(1, change({ number: 1, now: 1, group: 'a' })),
+        step(4, change({ number: 1, now: 3, group: 'b', groupBefore: 'a' })),
+      ]),
+      logged(2, [step(2, change({ number: 2, now: 2 })), step(3, change({ number: 2, now: 0 }))]),
+      logged(3, [step(1, change({ list: 'r', number: 3 }))]),
+    ];
+    expect(lastStates('c', entries)).toEqual([
+      { group: 'a', number: 1, state: 0 },
+      { group: '', number: 2, state: 0 },
+      { group: 'b', number: 1, state: 3 },
+    ]);
+  });
+});

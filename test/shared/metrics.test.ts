@@ -1,0 +1,88 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { putContentCheck } from '../../shared/assets/content-check.ts';
+import { collectContent } from '../../shared/deletion/collect-content.ts';
+import { purgeAll } from '../../shared/deletion/purge-all.ts';
+import { foldDueLists } from '../../shared/lists/fold-due.ts';
+import { indexedLists } from '../../shared/lists/indexed-list.ts';
+import { dueFoldKeys, purgeKeys } from '../../shared/table/keys.ts';
+import { putItem } from '../../shared/table/table.ts';
+import { transact } from '../../shared/table/transaction.ts';
+import {
+  aComputation,
+  aReadyComputation,
+  aRun,
+  byAlice,
+  endRunWith,
+  startStores,
+  type Stores,
+} from '../support/builders-store.ts';
+
+let stores: Stores;
+beforeAll(async () => {
+  stores = await startStores();
+});
+afterAll(() => stores.stop());
+
+let lines: Record<string, unknown>[] = [];
+beforeEach(() => {
+  lines = [];
+  vi.stubEnv('METRICS_NAMESPACE', 'Test');
+  vi.spyOn(process.stdout, 'write').mockImplementation((line) => {
+    lines.push(JSON.parse(String(line)) as Record<string, unknown>);
+    return true;
+  });
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
+
+const domain = 'd1';
+const later = '2026-03-01T00:00:00.000Z';
+/** What was written of one metric, with its dimensions but for the stage. */
+const written = (name: string) => lines.filter((line) => name in line).map(({ _aws, stage: _stage, ...rest }) => rest);
+
+describe('a run', () => {
+  it('is counted when it starts, and with its outcome when it ends', async () => {
+    const { id } = await aReadyComputation(stores, domain);
+    const run = await aRun(stores, domain, id);
+    expect([written('RunsStarted'), written('RunsEnded')]).toEqual([[{ RunsStarted: 1 }], []]);
+    await endRunWith(stores, domain, run, ['Failed', 'Failed']);
+    expect([written('RunsStarted'), written('RunsEnded')]).toEqual([[{ RunsStarted: 1 }], [{ RunsEnded: 1, outcome: 'failed' }]]);
+  });
+});
+
+describe('a scheduled task', () => {
+  it('counts the content checks that are due, if there are any', async () => {
+    await collectContent(stores.table, stores.content, later);
+    lines = [];
+    await collectContent(stores.table, stores.content, later);
+    expect(written('Waiting')).toEqual([]);
+    for (const name of ['a', 'b']) await transact(stores.table, [putContentCheck(`content/d1/${name}`, byAlice.now)]);
+    await collectContent(stores.table, stores.content, later);
+    expect(written('Waiting')).toEqual([{ Waiting: 2, task: 'maintenance/collect-content' }]);
+  });
+
+  it('counts the purges that are open, if there are any', async () => {
+    await purgeAll(stores.table, stores.content);
+    expect(written('Waiting')).toEqual([]);
+    const [pk = ''] = purgeKeys.shards;
+    for (const sk of ['x', 'y', 'z']) await putItem(stores.table, { pk, sk });
+    await expect(purgeAll(stores.table, stores.content)).rejects.toThrow('3 of 3 purges failed.');
+    expect(written('Waiting')).toEqual([{ Waiting: 3, task: 'maintenance/purge' }]);
+  });
+
+  it('counts the changes in the longest log of a list, if there are any', async () => {
+    await foldDueLists(stores.table);
+    lines = [];
+    await foldDueLists(stores.table);
+    expect(written('Waiting')).toEqual([]);
+    for (const [each, computations] of Object.entries({ e1: 3, e2: 1 })) {
+      for (let count = 0; count < computations; count++) await aComputation(stores.table, each);
+      await putItem(stores.table, { ...dueFoldKeys.mark(indexedLists.computations(each).index), marked_at: Date.now() });
+    }
+    await foldDueLists(stores.table);
+    expect(written('Waiting')).toEqual([{ Waiting: 3, task: 'maintenance/fold-lists' }]);
+    expect(written('ListDrift')).toEqual([]);
+  });
+});

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  bindAgent,
+  keepAttestationOfRun,
+  readAgentRecord,
+  recordAgentProcess,
+  type AgentRecord,
+} from '../../../shared/runs/agent-record.ts';
+import { cvmKeys, runKeys } from '../../../shared/table/keys.ts';
+import { getItem } from '../../../shared/table/table.ts';
+import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
+
+let embedded: EmbeddedTable;
+beforeAll(async () => {
+  embedded = await startEmbeddedTable();
+});
+afterAll(() => embedded.stop());
+
+const now = '2026-01-01T00:00:00.000Z';
+const run = { run_id: 'run-1', computation_id: 'c-1' };
+let cvms = 0;
+const newCvm = () => ({ domain: 'd1', cvmId: `cvm-${++cvms}` });
+type Cvm = ReturnType<typeof newCvm>;
+const read = (cvm: Cvm) => readAgentRecord(embedded.table, cvm);
+const enter = (cvm: Cvm, bytes: number, kept: AgentRecord = {}) =>
+  recordAgentProcess(embedded.table, cvm, {
+    kept,
+    attestation: Buffer.alloc(bytes, 7),
+    attestation_hash: `hash of ${bytes}`,
+    now,
+  });
+const tokenOf = ({ domain, cvmId }: Cvm) => getItem(embedded.table, cvmKeys.attestation(domain, cvmId));
+const tokenOfRun = () => getItem(embedded.table, runKeys.attestation(run.computation_id, run.run_id));
+
+describe('the record of an agent process', () => {
+  it('is empty for a CVM that has never been given a run', async () => {
+    expect(await read(newCvm())).toEqual({});
+  });
+
+  it('keeps the run that the process was given, and refuses a second one', async () => {
+    const cvm = newCvm();
+    const given = { ...run, attempted_run_id: 'run-1', attempts: 1 };
+    expect(await bindAgent(embedded.table, cvm, given)).toBe(true);
+    expect(await read(cvm)).toEqual(given);
+    expect(await bindAgent(embedded.table, cvm, { ...given, run_id: 'run-2' })).toBe(false);
+    expect(await read(cvm)).toEqual(given);
+    expect(await bindAgent(embedded.table, cvm, { ...given, attempts: 2 })).toBe(true);
+    expect(await read(cvm)).toEqual({ ...given, attempts: 2 });
+    expect(await read(newCvm())).toEqual({});
+  });
+
+  it('begins anew with a new process, which can take another run', async () => {
+    const cvm = newCvm();
+    await bindAgent(embedded.table, cvm, run);
+    const kept = { attempted_run_id: 'run-1', attempts: 2 };
+    expect(await enter(cvm, 5, kept)).toEqual({ ...kept, attestation_hash: 'hash of 5' });
+    expect(await read(cvm)).toEqual({ ...kept, attestation_hash: 'hash of 5' });
+    expect(await bindAgent(embedded.table, cvm, { ...run, run_id: 'run-2' })).toBe(true);
+  });
+
+  it('keeps the attestation token and its hash', async () => {
+    const cvm = newCvm();
+    await enter(cvm, 3);
+    expect(await tokenOf(cvm)).toMatchObject({ token: new Uint8Array([7, 7, 7]), hash: 'hash of 3', received_at: now });
+  });
+
+  it('of a token of more than 256 KiB keeps the hash alone', async () => {
+    const [fits, tooLong] = [newCvm(), newCvm()];
+    await enter(fits, 256 * 1024);
+    await enter(tooLong, 256 * 1024 + 1);
+    expect((await tokenOf(fits))?.['token']).toHaveLength(256 * 1024);
+    expect(await tokenOf(tooLong)).toBeUndefined();
+    expect(await read(tooLong)).toEqual({ attestation_hash: `hash of ${256 * 1024 + 1}` });
+  });
+
+  it('has no hash if the process sent no token', async () => {
+    const cvm = newCvm();
+    expect(await enter(cvm, 0)).toEqual({});
+    expect([await read(cvm), await tokenOf(cvm)]).toEqual([{}, undefined]);
+  });
+});
+
+describe('keepAttestationOfRun', () => {
+  it('keeps nothing if the agent sent no token', async () => {
+    await keepAttestationOfRun(embedded.table, newCvm(), run);
+    expect(await tokenOfRun()).toBeUndefined();
+  });
+
+  it('keeps the token of the agent with its run, also when another process begins on the CVM', async () => {
+    const cvm = newCvm();
+    await enter(cvm, 2);
+    await keepAttestationOfRun(embedded.table, cvm, run);
+    await enter(cvm, 4);
+    expect(await tokenOfRun()).toMatchObject({ token: new Uint8Array([7, 7]), hash: 'hash of 2', received_at: now });
+    expect(await tokenOf(cvm)).toMatchObject({ hash: 'hash of 4' });
+  });
+});

@@ -1,0 +1,25 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Transaction, type Action } from '../../../shared/table/transaction.ts';
+import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
+
+let embedded: EmbeddedTable;
+beforeAll(async () => {
+  embedded = await startEmbeddedTable();
+});
+afterAll(() => embedded.stop());
+
+/** The check of an item that does not exist. */
+const failing = (name: string): Action => ({
+  check: { Key: { pk: name, sk: name }, ConditionExpression: 'attribute_exists(pk)' },
+  otherwise: new Error(`${name} is missing.`),
+});
+
+describe('an action that is added first', () => {
+  it('decides which error is thrown when the conditions of others do not hold either', async () => {
+    const transaction = new Transaction();
+    transaction.add(failing('a'), failing('b'));
+    await expect(transaction.commit(embedded.table)).rejects.toThrow('a is missing.');
+    transaction.addFirst(failing('c'));
+    await expect(transaction.commit(embedded.table)).rejects.toThrow('c is missing.');
+  });
+});
