@@ -3,7 +3,15 @@ import eventNormalizer from '@middy/http-event-normalizer';
 import jsonBodyParser from '@middy/http-json-body-parser';
 import type { APIGatewayProxyEventV2WithJWTAuthorizer, Context } from 'aws-lambda';
 import * as v from 'valibot';
-import { callerOf, requireAccess, type Access, type Caller, type Permitted, type Relation, type Relations } from '../access/caller.ts';
+import {
+  callerOf,
+  requireAccess,
+  type Access,
+  type Caller,
+  type Permitted,
+  type Relation,
+  type Relations,
+} from '../access/caller.ts';
 import { timestampOf } from '../clock.ts';
 import { maxRetryTimeInMilliseconds, type DeadlineSource } from '../deadline.ts';
 import { environment } from '../environment.ts';
