@@ -80,6 +80,7 @@ async function writeWhatEarlierVersionsWrote(table: Table, domain: string): Prom
   await putItem(table, { ...listKeys.oldCounter(lists.computations(domain)), last_number: 1 });
   await transact(table, addToList(lists.computations(domain), 1, 'created'));
   await transact(table, [countTransition(domain, 'created', byAlice.now)]);
+  await putItem(table, { pk: `closing#${domain}#0`, sk: 'assets' });
 }
 
 /** Returns all items of the table, by their keys. */

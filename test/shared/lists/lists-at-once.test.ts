@@ -8,10 +8,12 @@ import { withSnapshot } from '../../../shared/lists/snapshot.ts';
 import { keyToWrite, listKeys } from '../../../shared/table/keys.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
+import { amount } from '../../support/amounts.ts';
 import { startAwsTable, type AwsTable } from '../../support/aws-dynamodb/aws-table.ts';
 import { seededRandom } from '../../support/aws-dynamodb/seeded-random.ts';
 import { patientDeadline } from '../../support/embedded-table.ts';
 
+const changesOfEach = amount({ sample: 25, full: 60 });
 const list = indexedLists.computations('d1');
 const states = [1, 2, 3, 4];
 const owners = ['ann', 'bob'];
@@ -111,7 +113,7 @@ describe('lists read while changes and folds are under way', () => {
     let isOver = false;
     let reads = 0;
     const write = async (mine: Row[]) => {
-      for (let count = 0; count < 60; count++) {
+      for (let count = 0; count < changesOfEach; count++) {
         const row = pick(mine);
         const now = pick([0, ...states].filter((state) => state !== row.states.at(-1)));
         await change(row, now);
