@@ -132,7 +132,7 @@ describe('creates over HTTP at the same time', () => {
 });
 
 describe('changes in one domain at the same time', () => {
-  const many = amount({ sample: 40, full: 200 });
+  const many = amount({ sample: 24, full: 200 });
   const some = amount({ sample: 20, full: 40 });
   it(`are all made once, ${2 * many} of them, while every third transaction meets a conflict`, async () => {
     const domain = await openDomain('conflict');

@@ -7,7 +7,7 @@ const seed = Number(process.env['FAULT_SEED'] ?? Math.floor(Math.random() * 2 **
 const random = seededRandom(seed);
 
 const writes = subjects.filter(({ title }) => !/^GET /.test(title));
-const sample = shuffled(writes, random).slice(0, 12);
+const sample = shuffled(writes, random).slice(0, 8);
 
 let sweep: Sweep;
 beforeAll(async () => {
