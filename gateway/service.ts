@@ -80,7 +80,7 @@ export function openService(clock: Clock, gateway: string): GatewayService {
     hold: (cvm, { stream, instead }) => holdCvm(table, cvm, { holder: { gateway, stream }, instead, now: now() }),
     release: (cvm, { stream, lastSeenAt }) => releaseCvm(table, cvm, { stream, lastSeenAt: new Date(lastSeenAt).toISOString() }),
     noteForwarder: (cvm, isThere) => noteForwarder(table, cvm, { gateway, isThere }),
-    takeName: (name) => takeName(table, gateway, name),
+    takeName: (name) => takeName(table, gateway, name, now()),
     renewLease: (lease) => renewLease(table, gateway, now(), lease),
     isAlive: (other) => isAlive(table, other, now()),
     letters: () => readLetters(table, gateway),

@@ -91,9 +91,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     stop: async () => {
       server.unbind(address.replace(/:0$/, `:${port}`));
       await watch.stop();
-      clearInterval(ticking);
       const outboxes = sessions.all.flatMap((session) => session.outboxes);
       await Promise.all(outboxes.map((outbox) => outbox.drained(drainInMilliseconds)));
+      clearInterval(ticking); // until now it answers the letters of other gateways, as its lease promises
       for (const outbox of outboxes) outbox.close();
       await sessions.end();
       server.forceShutdown();

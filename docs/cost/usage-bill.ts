@@ -232,7 +232,7 @@ export const partsOfStream = 4;
 export function busBills(): Record<string, Bill> {
   return {
     'reading the stream': { 'DynamoDB stream read': partsOfStream * streamReadsPerSecond * hoursPerMonth * 3600 },
-    alarms: { 'CloudWatch alarm metric, month': 4 },
+    alarms: { 'CloudWatch alarm metric, month': 5 },
   };
 }
 

@@ -66,7 +66,7 @@ export async function acceptStage(name: string, { url, say }: AcceptStageOptions
         const findings = await check().catch((error: unknown) => [notHere(fact, String(error))]);
         for (const finding of findings) onFinding(finding);
       };
-      await orNotHere(facts.alarm, async () => [await checkAlarm(stage)]);
+      await orNotHere(facts.alarm, async () => [await checkAlarm(stage, say)]);
       await delay(pauseInMilliseconds);
       await orNotHere(facts.tokens, async () => [await checkTaskToken(client, table, domain)]);
       await orNotHere(facts.coldStarts, () => checkLogs(stage, since));

@@ -12,9 +12,9 @@ const longestPollInSeconds = 20;
 
 /**
  * Sets the alarm of undelivered events, and waits for its message in a queue of its own at the topic of the stage. Tells the real
- * targets too. The alarm is set back, and the queue deleted, whatever happens.
+ * targets too. The alarm is set back, and the queue deleted, whatever happens; what cannot be is said.
  */
-export async function checkAlarm(stage: Stage): Promise<Finding> {
+export async function checkAlarm(stage: Stage, say: (line: string) => void): Promise<Finding> {
   const { what, documented } = facts.alarm;
   const at = { region: stage.region };
   const [cloudWatch, sns, sqs] = [new CloudWatchClient(at), new SNSClient(at), new SQSClient(at)];
@@ -46,10 +46,14 @@ export async function checkAlarm(stage: Stage): Promise<Finding> {
     }
     return { what, documented, measured: `no message within ${longestInSeconds} s`, holds: false };
   } finally {
-    await setState('OK');
-    if (SubscriptionArn !== undefined) await sns.send(new UnsubscribeCommand({ SubscriptionArn }));
-    await sqs.send(new DeleteQueueCommand({ QueueUrl }));
+    const cleaned = await Promise.allSettled([
+      setState('OK'),
+      SubscriptionArn === undefined ? undefined : sns.send(new UnsubscribeCommand({ SubscriptionArn })),
+      sqs.send(new DeleteQueueCommand({ QueueUrl })),
+    ]);
     for (const client of [cloudWatch, sns, sqs]) client.destroy();
+    for (const step of cleaned)
+      if (step.status === 'rejected') say(`The test of the alarm left something: ${String(step.reason)}`);
   }
 }
 

@@ -36,11 +36,13 @@ export function ratesUpTo(most: number): number[] {
 export async function checkCeiling(client: AcceptClient, options: CeilingOptions): Promise<Finding> {
   const { writesPerSecond, seconds, limit } = options;
   const levels: Level[] = [];
+  const start = performance.now();
   for (const rate of ratesUpTo(writesPerSecond)) {
     const level = await offer(client, rate, seconds);
     levels.push(level);
     if (level.made < level.offered * (1 - enoughRefusals)) break;
   }
+  const holds = ceilingHolds(levels, limit, (performance.now() - start) / 1_000);
   const last = levels.at(-1);
   const best = Math.max(...levels.map(({ made }) => made / seconds));
   const refused = last ? `${last.limited} answered 429, ${last.busy} answered 503, ${last.others} others` : 'nothing offered';
@@ -50,8 +52,25 @@ export async function checkCeiling(client: AcceptClient, options: CeilingOptions
       ? `${limit.changesPerSecond} a second after a burst of ${limit.burst} (domainLimit), 429 above`
       : 'no limit here; on AWS the domainLimit of the stage',
     measured: `${best.toFixed(0)} a second made; at ${last ? last.offered / seconds : 0} offered, ${refused}, p95 ${last?.p95 ?? 0} ms`,
-    holds: levels.every(({ others }) => others === 0),
+    ...(holds === undefined ? {} : { holds }),
   };
+}
+
+/**
+ * Returns whether the answers are those that the limit promises: no 503, and 429 once more was offered than the limit lets pass.
+ * Undefined if there is no limit, or less was offered.
+ */
+export function ceilingHolds(
+  levels: readonly Omit<Level, 'made' | 'p95'>[],
+  limit: CeilingOptions['limit'],
+  elapsedInSeconds: number,
+): boolean | undefined {
+  const sum = (count: 'offered' | 'limited' | 'busy' | 'others') => levels.reduce((total, level) => total + level[count], 0);
+  if (sum('others') > 0) return false;
+  if (!limit) return undefined;
+  if (sum('busy') > 0) return false;
+  if (sum('limited') > 0) return true;
+  return sum('offered') > limit.burst + limit.changesPerSecond * elapsedInSeconds ? false : undefined;
 }
 
 async function offer(client: AcceptClient, rate: number, seconds: number): Promise<Level> {

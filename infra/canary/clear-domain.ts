@@ -4,17 +4,30 @@ import { ServiceProblem } from '../../client/service-problem.ts';
 /** The most of each kind that one call deletes. */
 const limit = 100;
 
+/** The names of what the canary makes. Others may keep something in its domain. */
+export const canaryNames = { computation: 'Canary', algorithm: 'canary.py', dataset: 'canary.csv' } as const;
+
 /**
- * Deletes the computations and assets of a domain that were created before a time. Stops runs that are in the way, and leaves what
- * they hold to the next call.
- * @param before RFC 3339, UTC, milliseconds
+ * Deletes what calls of the canary have left: computations and assets with its names that its user owns. Stops runs that are in the
+ * way, and leaves what they hold to the next call.
+ * @param owner the user's `sub`
+ * @param before the time before which they were created. RFC 3339, UTC, milliseconds
  * @throws ServiceProblem
  */
-export async function clearDomain(client: Client, before: string, signal: AbortSignal): Promise<void> {
-  const { computations } = await client.listComputations({ limit, signal });
-  for (const { id, created_at } of computations) if (created_at < before) await deleteComputation(client, id, signal);
+export async function clearDomain(
+  client: Client,
+  { owner, before }: { owner: string; before: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const { computations } = await client.listComputations({ limit, owner, signal });
+  for (const { id, name, created_at } of computations) {
+    if (name === canaryNames.computation && created_at < before) await deleteComputation(client, id, signal);
+  }
   const { assets } = await client.listAssets({ limit, signal });
-  for (const { id, created_at } of assets) if (created_at < before) await deleteAsset(client, id, signal);
+  for (const { id, file_name, created_by, created_at } of assets) {
+    const isOfCanary = created_by === owner && (file_name === canaryNames.algorithm || file_name === canaryNames.dataset);
+    if (isOfCanary && created_at < before) await deleteAsset(client, id, signal);
+  }
 }
 
 /** Stops its run instead if one is active. @throws ServiceProblem */

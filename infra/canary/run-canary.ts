@@ -4,11 +4,12 @@ import { createClient, type Client } from '../../client/create-client.ts';
 import { pause } from '../../client/pause.ts';
 import type { Token } from '../../client/retrying-fetch.ts';
 import { ServiceProblem } from '../../client/service-problem.ts';
+import { readClaims } from '../../client/tokens/read-claims.ts';
 import { waitForRun } from '../../client/watch-run.ts';
 import { connectCvm } from '../local/simulated-connection.ts';
 import { simulateCvm } from '../local/simulated-cvm.ts';
 import { systemTimerClock } from '../local/timer-clock.ts';
-import { clearDomain, deleteAsset, deleteComputation } from './clear-domain.ts';
+import { canaryNames, clearDomain, deleteAsset, deleteComputation } from './clear-domain.ts';
 import { ensure, Steps } from './steps.ts';
 
 export interface CanaryOptions {
@@ -46,10 +47,10 @@ export async function runCanary(options: CanaryOptions): Promise<Record<string, 
   const client = createClient({ baseUrl, domain, token, retry });
   const made: Made = { computations: [], assets: [] };
   try {
-    await steps.take('sign in', () => token({ signal }));
+    const owner = await steps.take('sign in', async () => userOf(await token({ signal })));
     await steps.take('delete what earlier calls left', () => {
       const before = new Date(Date.now() - leftoverAgeInMilliseconds).toISOString();
-      return clearDomain(client, before, signal);
+      return clearDomain(client, { owner, before }, signal);
     });
     const id = await prepare(client, steps, made, signal);
     const runId = await steps.take('start a run', () => client.startRun({ id, cvm: cvmId, signal }));
@@ -63,6 +64,13 @@ export async function runCanary(options: CanaryOptions): Promise<Record<string, 
   return steps.milliseconds;
 }
 
+/** @throws Error if the token names nobody */
+function userOf(token: string): string {
+  const user = readClaims(token)?.['sub'];
+  ensure(typeof user === 'string', 'the token has no sub');
+  return user;
+}
+
 interface Made {
   computations: string[];
   assets: string[];
@@ -70,16 +78,18 @@ interface Made {
 
 /** @returns the identifier of a computation that is ready to run */
 async function prepare(client: Client, steps: Steps, made: Made, signal: AbortSignal): Promise<string> {
-  const { id } = await steps.take('create a computation', () => client.createComputation({ body: { name: 'Canary' }, signal }));
+  const { id } = await steps.take('create a computation', () =>
+    client.createComputation({ body: { name: canaryNames.computation }, signal }),
+  );
   made.computations.push(id);
   await steps.take('upload a key', () => client.uploadKey({ id, body: { key: newPublicKey() }, signal }));
   const algorithm = await steps.take('store an algorithm', async () => {
-    const asset = { file_name: 'canary.py', asset_type: 'algorithm', asset: btoa('print("canary")') } as const;
+    const asset = { file_name: canaryNames.algorithm, asset_type: 'algorithm', asset: btoa('print("canary")') } as const;
     return (await client.createAsset({ body: { asset }, signal })).id;
   });
   made.assets.push(algorithm);
   const dataset = await steps.take('announce a dataset', () => {
-    const asset = { file_name: 'canary.csv', asset_type: 'dataset' } as const;
+    const asset = { file_name: canaryNames.dataset, asset_type: 'dataset' } as const;
     return client.createAsset({ body: { asset }, signal });
   });
   made.assets.push(dataset.id);

@@ -39,7 +39,7 @@ export async function domainsOfStage(
   };
   return {
     create: async (given) => {
-      const closed = await closedAt(data.table, given.domain);
+      const closed = await closedAt(data.table, given.domain, clock.now());
       if (closed !== undefined) throw new Error(`The domain ${given.domain} is being removed. Complete that first.`);
       return await createDomain(users(), given);
     },

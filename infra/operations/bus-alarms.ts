@@ -8,9 +8,10 @@ export function busAlarms(watched: Watched): Record<string, Omit<ServiceAlarmPro
   return {
     'events/failing': {
       metric: new MathExpression({
-        expression: 'failed + timedOut + throttled',
+        expression: 'failed + partlyFailed + timedOut + throttled',
         usingMetrics: {
           failed: pipeMetric(watched, 'ExecutionFailed'),
+          partlyFailed: pipeMetric(watched, 'ExecutionPartiallyFailed'),
           timedOut: pipeMetric(watched, 'ExecutionTimeout'),
           throttled: pipeMetric(watched, 'ExecutionThrottled'),
         },

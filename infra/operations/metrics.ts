@@ -140,7 +140,7 @@ export function messagesIn(queueName: string): Metric {
 /** How often the pipe to the event bus could not deliver what it had read. */
 export function pipeMetric(
   { stage }: Watched,
-  metricName: 'ExecutionFailed' | 'ExecutionTimeout' | 'ExecutionThrottled',
+  metricName: 'ExecutionFailed' | 'ExecutionPartiallyFailed' | 'ExecutionTimeout' | 'ExecutionThrottled',
 ): Metric {
   return new Metric({
     namespace: 'AWS/EventBridge/Pipes',

@@ -17,8 +17,8 @@ export interface ReferenceProps {
   folder: string;
 }
 
-/** Of each file. Anybody may load them, and the largest has 400 KB, so more would let anybody run up a bill. */
-const throttling = { requestsPerSecond: 10, burst: 50 };
+/** Of each file. Anybody may load them, so more would let anybody run up a bill. docs/cost.md has the most that this costs. */
+export const referenceThrottling = { requestsPerSecond: 2, burst: 20 };
 
 /** The API reference at /docs. A function of its own serves its files: it may do nothing but write its log. */
 export class Reference extends Construct {
@@ -61,6 +61,6 @@ export class Reference extends Construct {
       api.http.addRoutes({ path, methods: [HttpMethod.GET], integration, authorizer: new HttpNoneAuthorizer() }),
     );
     for (const route of routes) acknowledge(route, 'AwsSolutions-APIG4', 'Public by design, as the OpenAPI document is.');
-    api.throttle(Object.fromEntries(paths.map((path) => [`GET ${path}`, throttling])), routes);
+    api.throttle(Object.fromEntries(paths.map((path) => [`GET ${path}`, referenceThrottling])), routes);
   }
 }

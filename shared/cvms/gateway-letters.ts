@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { log } from '../logger.ts';
 import { gatewayKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { deleteItemIf, putItem, queryPrefix, type Table } from '../table/table.ts';
@@ -31,10 +32,22 @@ export async function sendLetter(table: Table, to: string, letter: Letter, now: 
   await putItem(table, { ...gatewayKeys.letter(to, letter.id), ...letter, ttl });
 }
 
-/** Reads the letters to a gateway. Costs one read unit, and more only if there are many. */
+/**
+ * Reads the letters to a gateway. Costs one read unit, and more only if there are many. Removes a letter that it cannot read, such as one
+ * of another version: it must not keep the others back, and whoever asked does not wait for long.
+ */
 export async function readLetters(table: Table, gateway: string): Promise<Letter[]> {
   const items = await queryPrefix(table, gatewayKeys.partition(gateway), gatewayKeys.prefixes.letter);
-  return items.map((item) => parseStored(letter, item, 'letter to a gateway'));
+  const letters: Letter[] = [];
+  for (const item of items) {
+    try {
+      letters.push(parseStored(letter, item, 'letter to a gateway'));
+    } catch (error) {
+      log('WARN', 'A letter of another gateway cannot be read and is removed.', {}, error);
+      await removeLetter(table, gateway, String(item['sk']).slice(gatewayKeys.prefixes.letter.length));
+    }
+  }
+  return letters;
 }
 
 /** Removes a letter, if it is there. */

@@ -3,7 +3,10 @@ import { limitKeys, type Key } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { deleteItems, getItem, putItem, type Table } from '../table/table.ts';
 
-const closing = v.object({ closed_at: v.optional(v.number()) });
+/**
+ * Changes of the domain leave both as they are, so a removal that nobody completed stays readable: it counts until `closed_until`.
+ */
+const closing = v.object({ closed_at: v.optional(v.number()), closed_until: v.optional(v.number()) });
 
 /** Functions may use tokens of the domain's limit for ten seconds after they took them, and a request takes up to 30. */
 export const changesEndInMilliseconds = 45_000;
@@ -26,16 +29,23 @@ export async function closeDomain(
   domain: string,
   { now, anew, tokensLiveInSeconds }: { now: number; anew: boolean; tokensLiveInSeconds: number },
 ): Promise<number> {
-  const closed_at = (anew ? undefined : await closedAt(table, domain)) ?? now;
+  const closed_at = (anew ? undefined : await closedAt(table, domain, now)) ?? now;
   const full_at = now + tokensLiveInSeconds * 1_000 + graceInMilliseconds;
-  await putItem(table, { ...limitKeys.changes(domain), full_at, closed_at, ttl: Math.ceil(full_at / 1_000) });
+  await putItem(table, {
+    ...limitKeys.changes(domain),
+    full_at,
+    closed_at,
+    closed_until: full_at,
+    ttl: Math.ceil(full_at / 1_000),
+  });
   return closed_at;
 }
 
-/** Returns when the domain was closed, in milliseconds since the Unix epoch. Undefined if it is open. */
-export async function closedAt(table: Table, domain: string): Promise<number | undefined> {
+/** Returns when the domain was closed, in milliseconds since the Unix epoch. Undefined if it is open now. */
+export async function closedAt(table: Table, domain: string, now: number): Promise<number | undefined> {
   const item = await getItem(table, limitKeys.changes(domain));
-  return item && parseStored(closing, item, 'limit of a domain').closed_at;
+  const { closed_at, closed_until = 0 } = item ? parseStored(closing, item, 'limit of a domain') : {};
+  return closed_until > now ? closed_at : undefined;
 }
 
 /** Whether an item is what keeps a domain closed. */

@@ -27,21 +27,26 @@ export async function renewLease(table: Table, gateway: string, now: string, { i
     ...gatewayKeys.lease(gateway),
     renewed_at: now,
     is_over: isOver,
-    ttl: Math.floor(Date.parse(now) / 1000) + keptInSeconds,
+    ttl: endOf(now),
   });
+}
+
+/** When DynamoDB may delete an item of a gateway that has shown itself now, in seconds since the Unix epoch. */
+function endOf(now: string): number {
+  return Math.floor(Date.parse(now) / 1000) + keptInSeconds;
 }
 
 const named = v.object({ gateway: v.string() });
 
 /** Gives a gateway its name. The gateway that had it before is gone, so its lease ends. */
-export async function takeName(table: Table, gateway: string, name: string): Promise<void> {
+export async function takeName(table: Table, gateway: string, name: string, now: string): Promise<void> {
   const key = gatewayKeys.name(name);
   const item = await getItem(table, key);
   const before = item && parseStored(named, item, 'name of a gateway').gateway;
   if (before !== undefined && before !== gateway) {
     await updateExisting(table, gatewayKeys.lease(before), setAttributes({ is_over: true }));
   }
-  await putItem(table, { ...key, gateway });
+  await putItem(table, { ...key, gateway, ttl: endOf(now) });
 }
 
 /** Returns whether a gateway may still hold its streams. */

@@ -54,6 +54,7 @@ export function belongsTo({ domain, ids }: DomainToFind, item: ItemOfSomeDomain)
       return inKey[1]?.split('/')[2] === domain; // the key of the content: see shared/assets/content-store.ts
     case 'purges':
     case 'answer':
+    case 'gateway': // a question about a CVM
       return item.domain === domain;
     default:
       return isOwn(parts);

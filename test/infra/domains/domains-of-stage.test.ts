@@ -109,7 +109,7 @@ describe('the domains of a stage', () => {
       content: { objects: 1 },
       users: { users: 1, roles: 3 },
     });
-    const closed = (await closedAt(stores.table, 'd1')) ?? 0;
+    const closed = (await closedAt(stores.table, 'd1', clock.now())) ?? 0;
     expect(first.repeatAfter).toBe(new Date(closed + 45_000 + 3_600_000).toISOString());
     expect(said).toContainEqual(
       expect.stringMatching(/^Waiting until .*: requests that came before may still change something\.$/),
@@ -128,7 +128,7 @@ describe('the domains of a stage', () => {
     const second = await remove('d1', { stop: false, wait: false });
     expect(second).toMatchObject({ items: { computations: 1 }, users: { users: 0, roles: 0 } });
     expect(second.repeatAfter).toBeUndefined();
-    expect(await closedAt(stores.table, 'd1')).toBeUndefined();
+    expect(await closedAt(stores.table, 'd1', clock.now())).toBeUndefined();
     expect(Object.values((await look('d1')).items).every((count) => count === 0)).toBe(true);
     const { ['limit#d1-y changes']: _, ...left } = await itemsOf(stores.table);
     expect(left).toEqual(untouched);
@@ -136,7 +136,21 @@ describe('the domains of a stage', () => {
     await create({ domain: 'd1', user: 'eve' });
     const awaited = await remove('d1', { stop: false, wait: true });
     expect([awaited.users, awaited.repeatAfter]).toEqual([{ users: 1, roles: 1 }, undefined]);
-    expect(await closedAt(stores.table, 'd1')).toBeUndefined();
+    expect(await closedAt(stores.table, 'd1', clock.now())).toBeUndefined();
+  });
+
+  it('wait again in a removal long after one that nobody completed', async () => {
+    const { create, remove } = await place();
+    await create({ domain: 'd2', user: 'ada' });
+    await remove('d2', { stop: false, wait: false });
+    const bucket: Bucket = { perSecond: 50, burst: 500 };
+    await clock.wait(8 * 24 * 3_600_000);
+    expect(await takeTokens(stores.table, bucket, { domain: 'd2', tokens: 1, now: clock.now() })).toMatchObject({
+      isRefused: false,
+    });
+    const start = clock.now();
+    const { repeatAfter } = await remove('d2', { stop: false, wait: false });
+    expect(Date.parse(repeatAfter ?? '')).toBeGreaterThanOrEqual(start + 45_000 + 3_600_000);
   });
 
   it('wait as long as tokens live before the data goes, in a stage without a limit of changes', () => {

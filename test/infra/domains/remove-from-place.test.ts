@@ -19,7 +19,7 @@ const others = ['d', 'd10', 'd1-x'];
 
 /** The first parts of the names of all partitions that a domain has. A new kind of item must be written by `fillDomain`. */
 const kindsOfKeys =
-  'agent answer assets claims closing commands computation computations content-checks content-reads counter cvm cvms due-folds ' +
+  'agent answer assets claims closing commands computation computations content-checks content-reads counter cvm cvms due-folds gateway ' +
   'index journal limit linked log nodes pending-commands purges runs runs-of statistics user uses';
 
 let stores: Stores;

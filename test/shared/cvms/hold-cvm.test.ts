@@ -7,6 +7,8 @@ import { readCvm } from '../../../shared/cvms/read-cvm.ts';
 import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
 import { cvm, cvmBody } from '../../../shared/endpoints/samples.ts';
 import { isAlive, renewLease, takeName } from '../../../shared/runs/gateway-lease.ts';
+import { gatewayKeys } from '../../../shared/table/keys.ts';
+import { getItem, putItem } from '../../../shared/table/table.ts';
 import { recordReports } from '../../../shared/runs/record-reports.ts';
 import { startRun } from '../../../shared/runs/start-run.ts';
 import { allowed, aReadyComputation, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
@@ -136,13 +138,33 @@ describe('a gateway', () => {
     const { one, two, hold, presence } = await aCvm();
     const name = randomUUID();
     for (const gateway of [one, two]) {
-      await takeName(stores.table, gateway, name);
+      await takeName(stores.table, gateway, name, now);
       await renew(gateway, 5);
     }
     await hold({ gateway: one, stream: 's1' });
-    await takeName(stores.table, two, name); // repeated
+    await takeName(stores.table, two, name, now); // repeated
     expect([await isAlive(stores.table, one, at(6)), await isAlive(stores.table, two, at(6))]).toEqual([false, true]);
     expect((await presence(at(6))).last_seen_at).toBe(at(5));
+  });
+
+  it('keeps its lease and its name for 90 days, so that those of gateways that are gone do not stay', async () => {
+    const [gateway, name] = [randomUUID(), randomUUID()];
+    await takeName(stores.table, gateway, name, now);
+    await renew(gateway, 0);
+    const items = await Promise.all(
+      [gatewayKeys.lease(gateway), gatewayKeys.name(name)].map((key) => getItem(stores.table, key)),
+    );
+    const end = Date.parse(now) / 1_000 + 90 * 86_400;
+    expect(items.map((item) => item?.['ttl'])).toEqual([end, end]);
+  });
+
+  it('gets its letters although one of them cannot be read, which is removed', async () => {
+    const gateway = randomUUID();
+    const answer = { type: 'answer' as const, id: 'b', answers: true };
+    await putItem(stores.table, { ...gatewayKeys.letter(gateway, 'a'), type: 'greeting' });
+    await sendLetter(stores.table, gateway, answer, now);
+    expect(await readLetters(stores.table, gateway)).toEqual([answer]);
+    expect(await getItem(stores.table, gatewayKeys.letter(gateway, 'a'))).toBeUndefined();
   });
 
   it('gets each letter until it removes it', async () => {
