@@ -4,21 +4,33 @@ import { ServiceProblem } from './service-problem.ts';
 const firstPauseInMilliseconds = 1_000;
 const longestPauseInMilliseconds = 15_000;
 
+export interface PersistentOptions {
+  signal?: AbortSignal | undefined;
+  /** Called when the service cannot be reached, before the next try. */
+  onInterruption?: ((problem: ServiceProblem) => void) | undefined;
+  /** Called when the service answers again after an interruption. */
+  onRecovery?: (() => void) | undefined;
+}
+
 /**
  * Repeats `ask` while the service cannot be reached or fails, also after the client's own retries, until the signal aborts.
  * @throws ServiceProblem if the service refuses; the signal's reason
  */
 export async function persistently<Answer>(
   ask: () => Promise<Answer>,
-  options: { signal?: AbortSignal | undefined; onInterruption?: ((problem: ServiceProblem) => void) | undefined },
+  { signal, onInterruption, onRecovery }: PersistentOptions,
 ): Promise<Answer> {
+  let isInterrupted = false;
   for (let next = firstPauseInMilliseconds; ; next = Math.min(next * 2, longestPauseInMilliseconds)) {
     try {
-      return await ask();
+      const answer = await ask();
+      if (isInterrupted) onRecovery?.();
+      return answer;
     } catch (error) {
       if (!(error instanceof ServiceProblem) || !mayPass(error)) throw error;
-      options.onInterruption?.(error);
-      await pause(next, options.signal);
+      isInterrupted = true;
+      onInterruption?.(error);
+      await pause(next, signal);
     }
   }
 }

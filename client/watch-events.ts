@@ -2,16 +2,14 @@ import type { Schemas } from './api-types.ts';
 import type { Client } from './create-client.ts';
 import type { Arguments } from './operation.ts';
 import { pause } from './pause.ts';
-import { persistently } from './persistently.ts';
-import type { ServiceProblem } from './service-problem.ts';
+import { persistently, type PersistentOptions } from './persistently.ts';
 
 type Event = Schemas['Event'];
 
-export interface WatchOptions extends Omit<Arguments<'listEvents'>, 'offset' | 'limit' | 'wait' | 'after'> {
+export interface WatchOptions
+  extends Omit<Arguments<'listEvents'>, 'offset' | 'limit' | 'wait' | 'after'>, Omit<PersistentOptions, 'signal'> {
   /** Begin after the event with this identifier. Default: at the first event of the journal. */
   after?: string | undefined;
-  /** Called when the service cannot be reached, before the next try. */
-  onInterruption?: ((problem: ServiceProblem) => void) | undefined;
 }
 
 const longestWaitInSeconds = 20;
@@ -33,13 +31,13 @@ export async function* watchEvents(client: Client, options: WatchOptions): Async
  */
 export function eventReader(
   client: Client,
-  { after = '', onInterruption, ...filters }: WatchOptions,
+  { after = '', onInterruption, onRecovery, ...filters }: WatchOptions,
 ): (waitInSeconds?: number) => Promise<Event[]> {
   let last = after;
   return async (wait = longestWaitInSeconds) => {
     const askedAt = Date.now();
     const ask = () => client.listEvents({ ...filters, after: last, wait, limit: 100 });
-    const { events } = await persistently(ask, { signal: filters.signal, onInterruption });
+    const { events } = await persistently(ask, { signal: filters.signal, onInterruption, onRecovery });
     last = events.at(-1)?.id ?? last;
     // The service answers early if it holds too many requests: then the client pauses instead.
     const waited = Date.now() - askedAt;

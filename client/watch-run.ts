@@ -1,14 +1,13 @@
 import type { Schemas } from './api-types.ts';
 import type { Client } from './create-client.ts';
 import { pause } from './pause.ts';
-import { persistently } from './persistently.ts';
-import type { ServiceProblem } from './service-problem.ts';
+import { persistently, type PersistentOptions } from './persistently.ts';
 import { eventReader } from './watch-events.ts';
 
 type Event = Schemas['Event'];
 type Run = Schemas['Run'];
 
-export interface WatchRunOptions {
+export interface WatchRunOptions extends PersistentOptions {
   domainID?: string | undefined;
   /** The computation. */
   id: string;
@@ -16,9 +15,6 @@ export interface WatchRunOptions {
   run?: string | undefined;
   /** Begin after the event with this identifier. Default: at the first event of the run. */
   after?: string | undefined;
-  signal?: AbortSignal | undefined;
-  /** Called when the service cannot be reached, before the next try. */
-  onInterruption?: ((problem: ServiceProblem) => void) | undefined;
 }
 
 const pauseInMilliseconds = 200;
@@ -29,10 +25,11 @@ const pauseInMilliseconds = 200;
  * @throws ServiceProblem if the service refuses, such as 404 if there is no such run; the signal's reason
  */
 export async function* watchRun(client: Client, options: WatchRunOptions): AsyncGenerator<Event, Run, undefined> {
-  const { domainID, id, signal, onInterruption } = options;
+  const { domainID, id, after, signal, onInterruption, onRecovery } = options;
+  const persistence = { signal, onInterruption, onRecovery };
   const { id: run_id, ended_at } = await client.getRun({ domainID, id, run: options.run, signal });
-  const readRun = () => persistently(() => client.getRun({ domainID, id, run: run_id, signal }), { signal, onInterruption });
-  const readEvents = eventReader(client, { domainID, id, run_id, after: options.after, signal, onInterruption });
+  const readRun = () => persistently(() => client.getRun({ domainID, id, run: run_id, signal }), persistence);
+  const readEvents = eventReader(client, { domainID, id, run_id, after, ...persistence });
   let wait = ended_at === null ? undefined : 0;
   for (;;) {
     const events = await readEvents(wait);

@@ -10,6 +10,7 @@ import { claimsOf } from './profile/claims.ts';
 import { tokenOf } from './profile/token.ts';
 import type { Terminal } from './terminal.ts';
 import { sentence } from './output/sentence.ts';
+import { printable, printableLines } from './output/text-width.ts';
 
 /** The options that every command takes. */
 export interface GlobalOptions {
@@ -75,9 +76,9 @@ export function contextOf(options: GlobalOptions, terminal: Terminal, exitWith: 
     isJson,
     place,
     exitWith,
-    print: (result, text) => terminal.out(isJson ? `${JSON.stringify(result, null, 2)}\n` : text()),
+    print: (result, text) => terminal.out(isJson ? `${JSON.stringify(result, null, 2)}\n` : printableLines(text())),
     note: (text) => {
-      if (!isJson) terminal.err(text);
+      if (!isJson) terminal.err(printableLines(text));
     },
     connect: async () => {
       const { server, domain, profile, isLocal } = await place();
@@ -92,7 +93,7 @@ export function contextOf(options: GlobalOptions, terminal: Terminal, exitWith: 
         retry: {
           attempts: 4,
           onRetry: ({ problem }) => {
-            if (!isJson) terminal.err(`${sentence(problem.detail)} Trying again.\n`);
+            if (!isJson) terminal.err(`${sentence(printable(problem.detail))} Trying again.\n`);
           },
         },
       });

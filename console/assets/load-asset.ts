@@ -1,6 +1,6 @@
 import { type Client, page, type Schemas } from '../../client/index.ts';
 import { type Me, permissions } from '../access/permissions.ts';
-import { findRows } from '../lists/find-rows.ts';
+import { findRows } from '../../client/find-rows.ts';
 import { wholeAnswer } from '../loading/whole-answer.ts';
 
 export interface LoadedAsset {

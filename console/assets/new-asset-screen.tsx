@@ -11,6 +11,7 @@ import { useState } from 'react';
 import type { Schemas } from '../../client/index.ts';
 import { permissions } from '../access/permissions.ts';
 import { fieldError } from '../loading/field-errors.ts';
+import { keysForBodies } from '../loading/keys-for-bodies.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useAction } from '../loading/use-action.ts';
 import { navigate, useAddress } from '../routing/navigation.ts';
@@ -32,6 +33,8 @@ export function NewAssetScreen() {
   const types = assetTypeOptions.filter(({ value }) => permissions.createAsset(me, value));
   const [file, setFile] = useState<File>();
   const [created, setCreated] = useState<Schemas['Asset']>();
+  const [isLinked, setLinked] = useState(false);
+  const [keyFor] = useState(keysForBodies);
   const [fields, setFields] = useState<Fields>({
     file_name: '',
     description: '',
@@ -44,10 +47,14 @@ export function NewAssetScreen() {
 
   const save = useAction(async () => {
     if (!file) return;
-    // After a failed upload the asset is there already: only its content is sent again.
-    const asset = created ?? (await client.createAsset({ body: { asset: { ...fields, mime_type: file.type, user_key: '' } } }));
-    if (!created && computation !== null) await client.linkAsset({ id: asset.id, computationID: computation });
+    // After a failure the asset may be there already: then only what is left to do is done.
+    const body = { asset: { ...fields, mime_type: file.type, user_key: '' } };
+    const asset = created ?? (await client.createAsset({ body, idempotencyKey: keyFor(body) }));
     setCreated(asset);
+    if (!isLinked && computation !== null) {
+      await client.linkAsset({ id: asset.id, computationID: computation });
+      setLinked(true);
+    }
     const target = created ? (await client.getAsset({ id: asset.id })).upload : asset.upload;
     if (target && !(await upload.send(asset.id, target, file))) return;
     notify(`${asset.file_name} is uploaded.`);

@@ -1,5 +1,5 @@
 import { type Client, page, type Schemas } from '../../client/index.ts';
-import { findRows } from '../lists/find-rows.ts';
+import { findRows } from '../../client/find-rows.ts';
 import { wholeAnswer } from '../loading/whole-answer.ts';
 import { loadComputation } from './load-computation.ts';
 import { type Debts, partiesOf } from './parties.ts';

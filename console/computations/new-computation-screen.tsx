@@ -1,3 +1,5 @@
+import { useState } from 'react';
+import { keysForBodies } from '../loading/keys-for-bodies.ts';
 import { useAction } from '../loading/use-action.ts';
 import { navigate } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
@@ -10,8 +12,9 @@ import { ComputationForm } from './computation-form.tsx';
 export function NewComputationScreen() {
   const { client, domain, me } = useDomain();
   const { notify } = useFrame();
+  const [keyFor] = useState(keysForBodies);
   const save = useAction(async (fields: ComputationFields) => {
-    const { id, name } = await client.createComputation({ body: fields });
+    const { id, name } = await client.createComputation({ body: fields, idempotencyKey: keyFor(fields) });
     notify(`${name} is created. Link an algorithm and datasets next.`);
     navigate(addressOf({ screen: 'computation', domain, id }), { replace: true });
   });

@@ -20,13 +20,15 @@ interface Props {
 export function RegisterCvm({ registered, onClose, onSaved }: Props) {
   const { client } = useDomain();
   const { notify } = useFrame();
+  // The page behind the dialog loads again: the version to change is the one that the user sees in these fields.
+  const [etag] = useState(registered?.etag);
   const [cvm, setCvm] = useState(registered?.cvm.id ?? '');
   const [description, setDescription] = useState(registered?.cvm.description ?? '');
   const [certificate, setCertificate] = useState('');
   const isPrivate = looksPrivate(certificate);
   const save = useAction(async () => {
     const body = { description, ...(certificate.trim() === '' ? {} : { certificate: `${certificate.trim()}\n` }) };
-    await client.registerCvm({ cvmID: cvm.trim(), body, ifMatch: registered?.etag });
+    await client.registerCvm({ cvmID: cvm.trim(), body, ifMatch: etag });
     notify(`${cvm.trim()} is registered.`);
     onSaved(cvm.trim());
   });

@@ -21,7 +21,7 @@ export function LoadedView<Value>({ loaded, what, children }: Props<Value>) {
       </Box>
     );
   }
-  if (problem === undefined) return value === undefined ? null : <div className="stack">{children(value)}</div>;
+  // One tree with and without a problem: what the user has opened in the children stays open when loading again fails.
   return (
     <div className="stack">
       <ProblemAlert problem={problem} retry={reload} isRetrying={isLoading} />

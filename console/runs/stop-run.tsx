@@ -2,7 +2,7 @@ import Button from '@cloudscape-design/components/button';
 import { useState } from 'react';
 import { page, type Schemas } from '../../client/index.ts';
 import { permissions } from '../access/permissions.ts';
-import { findRows } from '../lists/find-rows.ts';
+import { findRows } from '../../client/find-rows.ts';
 import { useAction } from '../loading/use-action.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { ConfirmModal } from '../shell/confirm-modal.tsx';

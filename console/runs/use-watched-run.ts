@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { isEndOfRun, type Schemas, watchRun } from '../../client/index.ts';
+import { type Schemas, watchRun } from '../../client/index.ts';
 import { useDomain } from '../shell/console-context.ts';
 
 export interface WatchedRun {
@@ -25,23 +25,31 @@ export function useWatchedRun({ id, run }: { id: string; run: string }): Watched
       if (signal.aborted) return;
       setWatched((before) => ({ ...before, ...(typeof fields === 'function' ? fields(before) : fields) }));
     };
-    const readRun = async () => change({ run: await client.getRun({ id, run, signal }) });
     const watch = async () => {
-      await readRun();
-      const events = watchRun(client, { id, run, signal, onInterruption: (interruption) => change({ interruption }) });
+      change({ run: await client.getRun({ id, run, signal }) });
+      const events = watchRun(client, {
+        id,
+        run,
+        signal,
+        onInterruption: (interruption) => change({ interruption }),
+        onRecovery: () => change({ interruption: undefined }),
+      });
       for (;;) {
         const next = await events.next();
         if (next.done) {
-          change({ run: next.value, interruption: undefined });
+          change({ run: next.value });
           return;
         }
         const event = next.value;
-        change((before) => ({ events: [...before.events, event], interruption: undefined }));
-        if (event.event_type === 'stop_requested' && !isEndOfRun(event)) await readRun();
+        change((before) => ({ events: [...before.events, event], run: runAfter(event, before.run) }));
       }
     };
     watch().catch((problem: unknown) => change({ problem }));
     return () => controller.abort();
   }, [client, id, run]);
   return watched;
+}
+
+function runAfter(event: Schemas['Event'], run: Schemas['Run'] | undefined): Schemas['Run'] | undefined {
+  return run?.status === 'running' && event.event_type === 'stop_requested' ? { ...run, status: 'stopping' } : run;
 }

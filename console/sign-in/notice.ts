@@ -1,5 +1,13 @@
+export interface Notice {
+  title: string;
+  text: string;
+  link: string;
+  /** Where the link leads. */
+  address: string;
+}
+
 /** Shows a page with one message and one link instead of the console. It needs no other part of the console. */
-export function showNotice({ title, text, link }: { title: string; text: string; link: string }): void {
+export function showNotice({ title, text, link, address }: Notice): void {
   document.title = title;
   const main = document.createElement('main');
   main.className = 'sign-in-notice';
@@ -8,7 +16,7 @@ export function showNotice({ title, text, link }: { title: string; text: string;
   const paragraph = document.createElement('p');
   paragraph.textContent = text;
   const anchor = document.createElement('a');
-  anchor.href = '/console/';
+  anchor.href = address;
   anchor.textContent = link;
   main.append(heading, paragraph, anchor);
   document.body.replaceChildren(main);

@@ -11,7 +11,7 @@ import {
 import type { Role } from '../../shared/access/roles.ts';
 import { identityOf } from './claims.ts';
 import { type Configuration, configuration } from './configuration.ts';
-import { showNotice } from './notice.ts';
+import { type Notice, showNotice } from './notice.ts';
 import { hasTexts, stored } from './stored.ts';
 import { storedTokens } from './tokens.ts';
 
@@ -25,7 +25,8 @@ export interface Session {
   api: string;
   /**
    * Returns a token for the API, and renews it if it is about to expire. If the API has refused one, or the issuer does not renew it,
-   * it leaves for the sign-in page, which comes back to this address.
+   * it leaves for the sign-in page, which comes back to this address. If the API refuses another one within a minute, it shows a page
+   * that says so: signing in again does not help.
    * @throws ServiceProblem if the issuer does not answer
    */
   token: (request: { refused?: string; signal: AbortSignal }) => Promise<string>;
@@ -36,6 +37,10 @@ export interface Session {
 const pending = stored<PendingSignIn & { returnTo: string }>('sign-in', (content) =>
   hasTexts(content, ['url', 'verifier', 'state', 'nonce', 'returnTo']) ? content : undefined,
 );
+
+/** When the API last refused a token, in milliseconds since 1970. It tells whether signing in again has helped. */
+const refusal = stored<number>('refused', (content) => (typeof content === 'number' ? content : undefined));
+const minuteInMilliseconds = 60_000;
 
 /** The address after signing out. Without the parameter, the console would sign in again at once. */
 const signedOut = '/console/?signed-out';
@@ -48,8 +53,11 @@ const signedOut = '/console/?signed-out';
 export async function currentSession(): Promise<Session> {
   const address = new URL(location.href);
   if (address.searchParams.has('signed-out')) {
-    return await stay({ title: 'You are signed out', text: 'Your tokens are removed from this tab.', link: 'Sign in' });
+    storedTokens.remove();
+    const text = 'Your tokens are removed from this tab.';
+    return await stay({ title: 'You are signed out', text, link: 'Sign in', address: '/console/' });
   }
+  neverShowAgainWithoutTokens();
   try {
     const { api, membershipClaim, ...issuer } = await configuration();
     const application = applicationOf(issuer);
@@ -57,10 +65,21 @@ export async function currentSession(): Promise<Session> {
     const { user, roles } = identityOf(await token({ signal: new AbortController().signal }), membershipClaim);
     return { user, roles, api, token, signOut: () => signOut(application) };
   } catch (error) {
-    if (!(error instanceof ServiceProblem && error.code === 'unreachable')) storedTokens.remove();
-    const text = error instanceof Error ? error.message : String(error);
-    return await stay({ title: 'You are not signed in', text, link: 'Try again' });
+    if (!mayPass(error)) storedTokens.remove();
+    return await stayOutside(error instanceof Error ? error.message : String(error));
   }
+}
+
+/** Whether the tokens may still be good: the issuer could not be asked. */
+function mayPass(error: unknown): boolean {
+  return error instanceof ServiceProblem && ['unreachable', 'unavailable', 'too_many_requests'].includes(error.code);
+}
+
+/** After signing out, Back may show the page as the browser has kept it, with its tokens in memory. */
+function neverShowAgainWithoutTokens(): void {
+  addEventListener('pageshow', ({ persisted }) => {
+    if (persisted && storedTokens.read() === undefined) location.reload();
+  });
 }
 
 function applicationOf({ issuer, clientId, scopes }: Pick<Configuration, 'issuer' | 'clientId' | 'scopes'>): SignInOptions {
@@ -73,9 +92,9 @@ async function tokensFor(address: URL, application: SignInOptions): Promise<Toke
   const asked = pending.read();
   if (isAnswer && asked) {
     pending.remove();
+    history.replaceState(null, '', asked.returnTo); // also if the sign-in fails: trying again then leads there
     const tokens = await completeSignIn(application, asked, address);
     storedTokens.write(tokens);
-    history.replaceState(null, '', asked.returnTo);
     return tokens;
   }
   if (isAnswer) history.replaceState(null, '', '/console/'); // an answer that was used before, reached by Back or a bookmark
@@ -86,8 +105,21 @@ function tokenSource(application: SignInOptions, tokens: TokenSet): Session['tok
   const source = signedIn(application, tokens, (renewed) => storedTokens.write(renewed));
   let leaving: Promise<never> | undefined;
   const signInAgain = () => (leaving ??= leave(application).finally(() => (leaving = undefined)));
+  const answerRefusal = () => {
+    const before = refusal.read() ?? 0;
+    refusal.write(Date.now());
+    if (Date.now() - before >= minuteInMilliseconds) {
+      return signInAgain().catch((error: unknown) => {
+        refusal.remove(); // the user has not signed in again
+        throw error;
+      });
+    }
+    storedTokens.remove();
+    return (leaving = stayOutside('The service refuses the token that your sign-in gave. Ask the operator of the service.'));
+  };
   return async ({ refused, signal }) => {
-    if (refused !== undefined) return await signInAgain();
+    if (leaving) return await leaving;
+    if (refused !== undefined) return await answerRefusal();
     try {
       return await source({ signal });
     } catch (error) {
@@ -115,7 +147,12 @@ async function signOut(application: SignInOptions): Promise<void> {
   location.assign(page ?? signedOut);
 }
 
-async function stay(notice: Parameters<typeof showNotice>[0]): Promise<never> {
+/** Says why nobody is signed in. Trying again comes back to this address. */
+function stayOutside(text: string): Promise<never> {
+  return stay({ title: 'You are not signed in', text, link: 'Try again', address: `${location.pathname}${location.search}` });
+}
+
+async function stay(notice: Notice): Promise<never> {
   showNotice(notice);
   return await never();
 }

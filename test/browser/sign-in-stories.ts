@@ -36,7 +36,7 @@ export function tellHowToSignIn(world: () => ConsoleWorld): void {
       expect(renewed.access_token).not.toBe(first.access_token);
       expect(renewed.expires_at).toBeGreaterThan(Date.now() / 1_000);
 
-      await storeTokens(page, { ...renewed, access_token: `${renewed.access_token}x` });
+      await spoilToken(page);
       await page.goto('/console/domains/d1/cvms');
       await signIn(page, { user: 'alice', roles: ['viewer'] });
       await page.getByRole('heading', { name: /^CVMs/ }).waitFor();
@@ -53,9 +53,31 @@ export function tellHowToSignIn(world: () => ConsoleWorld): void {
       await page.getByRole('heading', { name: 'Sign in on this machine' }).waitFor();
     });
 
-    it('says why it failed', async () => {
+    it('is asked for once, and not without end, when the API refuses each token', async () => {
+      const { page } = await enter(world(), { user: 'alice', roles: ['viewer'], provokes: unauthorized });
+      await spoilToken(page);
+      await page.goto('/console/domains/d1/cvms');
+      await signIn(page, { user: 'alice', roles: ['viewer'] });
+      await page.getByRole('heading', { name: /^CVMs/ }).waitFor();
+      await spoilToken(page);
+      await page.reload();
+      await page.getByRole('heading', { name: 'You are not signed in' }).waitFor();
+      expect(await page.textContent('main')).toContain('The service refuses the token');
+      await page.getByRole('link', { name: 'Try again' }).click();
+      await signIn(page, { user: 'alice', roles: ['viewer'] });
+      await page.getByRole('heading', { name: /^CVMs/ }).waitFor();
+    });
+
+    it('is over for an address that says so', async () => {
+      const { page } = await enter(world(), { user: 'alice', roles: ['viewer'] });
+      await page.goto('/console/?signed-out');
+      await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
+      expect(await page.evaluate(() => Object.keys(sessionStorage))).not.toContain('console.tokens');
+    });
+
+    it('says why it failed, and leads to the address that was opened when one tries again', async () => {
       const page = await world().openTab();
-      await page.goto('/console/');
+      await page.goto('/console/domains/d1/assets?type=dataset');
       await page.getByRole('heading', { name: 'Sign in on this machine' }).waitFor();
       const answer = new URL('/console/', world().stack.baseUrl);
       const state = new URL(page.url()).searchParams.get('state') ?? '';
@@ -63,6 +85,10 @@ export function tellHowToSignIn(world: () => ConsoleWorld): void {
       await page.goto(answer.href);
       await page.getByRole('heading', { name: 'You are not signed in' }).waitFor();
       expect(await page.textContent('main')).toContain('Not you.');
+      await page.getByRole('link', { name: 'Try again' }).click();
+      await signIn(page, { user: 'alice', roles: ['viewer'] });
+      await page.getByRole('heading', { name: /^Assets/ }).waitFor();
+      expect(new URL(page.url()).search).toBe('?type=dataset');
     });
   });
 
@@ -138,4 +164,10 @@ async function storedTokens(page: Page): Promise<TokenSet> {
 
 async function storeTokens(page: Page, tokens: TokenSet): Promise<void> {
   await page.evaluate((text) => sessionStorage.setItem('console.tokens', text), JSON.stringify(tokens));
+}
+
+/** Makes the API refuse the token of this tab. */
+async function spoilToken(page: Page): Promise<void> {
+  const tokens = await storedTokens(page);
+  await storeTokens(page, { ...tokens, access_token: `${tokens.access_token}x` });
 }

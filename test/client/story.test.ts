@@ -64,7 +64,7 @@ describe('a client of the service', () => {
     expect((await client.listRuns({ computation_id: id })).total).toBe(1);
   });
 
-  it('goes on watching after the service was away', async () => {
+  it('goes on watching after the service was away, and says when it is back', async () => {
     const { id } = await client.createComputation({ body: { name: 'Away' } });
     let isAway = true;
     const away = createClient({
@@ -74,13 +74,14 @@ describe('a client of the service', () => {
       retry: { attempts: 1 },
       fetch: async (request) => (isAway ? Promise.reject(new TypeError('away')) : await fetch(request)),
     });
-    const interruptions: string[] = [];
+    const told: string[] = [];
     const onInterruption = ({ code }: { code: string }) => {
-      interruptions.push(code);
+      told.push(code);
       isAway = false;
     };
-    const { value } = await watchEvents(away, { id, onInterruption }).next();
-    expect([interruptions, value.event_type]).toEqual([['unreachable'], 'created']);
+    const watched = watchEvents(away, { id, onInterruption, onRecovery: () => told.push('back') });
+    expect((await watched.next()).value.event_type).toBe('created');
+    expect(told).toEqual(['unreachable', 'back']);
   });
 
   it('ends a watch from after the last event of a run that has ended, without events', async () => {

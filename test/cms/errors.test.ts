@@ -85,6 +85,13 @@ describe('errors of cms', () => {
     });
   });
 
+  it('a name never reaches the terminal with control characters', async () => {
+    await alice('computation', 'create', 'A\u001b[2JB\nC');
+    const { stdout } = await alice('check');
+    await alice('computation', 'use', 'Incomes');
+    expect(stdout.split('\n')[0]).toBe('A [2JB C is not ready. Missing:');
+  });
+
   it('a run that lacks something lists it with the command and the user who types it, and the exit code is 7', async () => {
     const { exitCode, stderr } = await alice('run', '--cvm', 'sim-1');
     expect(exitCode).toBe(7);

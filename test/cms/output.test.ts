@@ -3,6 +3,7 @@ import { eventLine } from '../../client/cms/output/event-line.ts';
 import { fileSize } from '../../client/cms/output/file-size.ts';
 import { relativeTime } from '../../client/cms/output/relative-time.ts';
 import { table, type Column } from '../../client/cms/output/table.ts';
+import { printableLines } from '../../client/cms/output/text-width.ts';
 
 interface Row {
   id: string;
@@ -38,6 +39,12 @@ describe('a table', () => {
       both,
     ).split('\n');
     expect(lines.slice(0, 3)).toEqual(['NAME  ID', '数据  1', 'data  2']);
+  });
+});
+
+describe('the text of a command', () => {
+  it('keeps its lines and its colours, and no other control characters', () => {
+    expect(printableLines('a\n\u001b[32mb\u001b[39m\u001b[2Jc\rd\u009b1m\n')).toBe('a\n\u001b[32mb\u001b[39m [2Jc d 1m\n');
   });
 });
 

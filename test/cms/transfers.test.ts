@@ -60,6 +60,28 @@ describe('cms asset', () => {
     expect(readFileSync(copy).equals(content)).toBe(true);
   });
 
+  it("shows another user's asset without reading its content, and reads it once to download it", async () => {
+    const bob = cmsIn(join(folder, 'bob'), { env: { CMS_SERVER: stack.baseUrl } });
+    await bob('login', '--local', '--user', 'bob', '--role', 'viewer');
+    const shared = join(folder, 'shared.csv');
+    writeFileSync(shared, 'a\n');
+    const uploaded = await cms('asset', 'upload', shared, '--content-access', 'domain', '--json');
+    const [{ id }] = JSON.parse(uploaded.stdout) as [{ id: string }];
+    const readers = async () => {
+      const shown = await cms('asset', 'show', id, '--json');
+      return (JSON.parse(shown.stdout) as { content_reads: { user: string }[] }).content_reads.map(({ user }) => user);
+    };
+    expect((await bob('asset', 'show', id)).stdout).toContain('every member of the domain may download it');
+    expect(await readers()).toEqual([]);
+    rmSync(shared);
+    const home = process.cwd();
+    process.chdir(folder);
+    expect((await bob('asset', 'download', id)).exitCode).toBe(0);
+    process.chdir(home);
+    expect(readFileSync(shared, 'utf8')).toBe('a\n');
+    expect(await readers()).toEqual(['bob']);
+  });
+
   it('names a file that is not there', async () => {
     expect(await cms('asset', 'upload', join(folder, 'none.csv'))).toEqual({
       exitCode: 2,

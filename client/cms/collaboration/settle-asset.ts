@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import type { Schemas } from '../../api-types.ts';
 import { hashFile } from '../../node/hash-file.ts';
+import { assetWithoutContent, type AssetWithoutContent } from '../asset-without-content.ts';
 import type { Connection, Context } from '../context.ts';
 import { expectFile, upload } from '../transfers.ts';
 import type { PlannedAsset } from './collaboration.ts';
@@ -40,15 +41,15 @@ export async function settleAsset(
 
 /** Finds the linked asset of the caller that has the place of this one: the algorithm, or the dataset of this name. */
 async function linkedAsset(
-  { client, user }: Connection,
+  connection: Connection,
   id: string,
   { file_name, asset_type }: Pick<Asset, 'file_name' | 'asset_type'>,
-): Promise<Asset | undefined> {
-  const { assets = [] } = await client.getComputation({ id });
+): Promise<AssetWithoutContent | undefined> {
+  const { assets = [] } = await connection.client.getComputation({ id });
   const found = assets.find(
     (each) => each.asset_type === asset_type && (asset_type === 'algorithm' || each.file_name === file_name),
   );
   if (!found) return undefined;
-  const asset = await client.getAsset({ id: found.id });
-  return asset.created_by === user ? asset : undefined;
+  const asset = await assetWithoutContent(connection, found.id);
+  return asset.created_by === connection.user ? asset : undefined;
 }

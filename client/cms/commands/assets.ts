@@ -1,7 +1,9 @@
+import { basename } from 'node:path';
 import type { Command } from 'commander';
 import type { Schemas } from '../../api-types.ts';
 import type { Client } from '../../create-client.ts';
 import type { Act } from '../act.ts';
+import { assetWithoutContent } from '../asset-without-content.ts';
 import { CmsError } from '../cms-error.ts';
 import { computationId, named } from '../computation-reference.ts';
 import { confirm } from '../confirm.ts';
@@ -94,8 +96,7 @@ export function addAssetCommands(program: Command, act: Act): void {
     .argument('<ASSET>', 'its identifier')
     .action(
       act(async (context, id: string) => {
-        const { client } = await context.connect();
-        const { asset: _content, download: _download, ...shown } = await client.getAsset({ id });
+        const { asset: _content, download: _download, ...shown } = await assetWithoutContent(await context.connect(), id);
         context.print(shown, () => assetDetails(shown, context.terminal));
       }),
     );
@@ -108,7 +109,7 @@ export function addAssetCommands(program: Command, act: Act): void {
     .action(
       act(async (context, id: string, options: { output?: string }) => {
         const connection = await context.connect();
-        const file = options.output ?? (await connection.client.getAsset({ id })).file_name;
+        const file = options.output ?? basename((await assetWithoutContent(connection, id)).file_name);
         const { size, checksum } = await download(context, connection, id, file);
         context.print({ id, file, size, checksum }, () => `Saved ${file} (${fileSize(size)})\n  SHA3-256 ${checksum ?? ''}\n`);
       }),

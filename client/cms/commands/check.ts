@@ -4,6 +4,7 @@ import { computationId, named } from '../computation-reference.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { withHeaders } from '../with-headers.ts';
 import { formatMissing, isNothing, missingItems } from '../missing-items.ts';
+import { printable } from '../output/text-width.ts';
 
 export function addCheckCommand(program: Command, act: Act): void {
   program
@@ -22,8 +23,8 @@ export function addCheckCommand(program: Command, act: Act): void {
         const manifest_digest = headers.get('manifest-digest');
         context.print({ computation: id, ready: isReady, missing_items, manifest_digest }, () =>
           isReady
-            ? `${name} is ready to run.\n`
-            : `${name} is not ready. Missing:\n${formatMissing(missingItems(missing_items, { id, isSigned: approval === 'all_signed' }), user)}`,
+            ? `${printable(name)} is ready to run.\n`
+            : `${printable(name)} is not ready. Missing:\n${formatMissing(missingItems(missing_items, { id, isSigned: approval === 'all_signed' }), user)}`,
         );
         if (isReady) context.note(`Next: cms run${named(connection, id)} --cvm CVM --watch\n`);
         else context.exitWith(exitCodes.incomplete);

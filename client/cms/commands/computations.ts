@@ -6,6 +6,7 @@ import { confirm } from '../confirm.ts';
 import { computationDetails } from '../output/computation-details.ts';
 import { relativeTime } from '../output/relative-time.ts';
 import { statusColour } from '../output/status-colour.ts';
+import { printable } from '../output/text-width.ts';
 import { withHeaders } from '../with-headers.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
 import { approvalOption, logLevelOption, statusOption } from './options.ts';
@@ -113,9 +114,9 @@ export function addComputationCommands(program: Command, act: Act): void {
         const id = await computationId(context, connection, reference);
         const { name } = await connection.client.getComputation({ id, peek: 'true' });
         if (options.yes !== true)
-          await confirm(context.terminal, `Delete the computation ${JSON.stringify(name)} and all its events?`);
+          await confirm(context.terminal, `Delete the computation ${JSON.stringify(printable(name))} and all its events?`);
         await connection.client.deleteComputation({ id });
-        context.print({ deleted: id }, () => `Deleted ${name} (${id}).\n`);
+        context.print({ deleted: id }, () => `Deleted ${printable(name)} (${id}).\n`);
       }),
     );
 
@@ -129,7 +130,7 @@ export function addComputationCommands(program: Command, act: Act): void {
         const id = await computationId(context, connection, reference);
         const { name } = await connection.client.getComputation({ id, peek: 'true' });
         await useComputation(context, connection, id);
-        context.print({ computation: id }, () => `Using ${name} (${id}).\n`);
+        context.print({ computation: id }, () => `Using ${printable(name)} (${id}).\n`);
       }),
     );
 }

@@ -5,6 +5,7 @@ import { computationId, named, useComputation } from '../computation-reference.t
 import { exitCodes } from '../exit-codes.ts';
 import { relativeTime } from '../output/relative-time.ts';
 import { statusColour } from '../output/status-colour.ts';
+import { printable } from '../output/text-width.ts';
 import { watchToEnd } from '../watch/watch-to-end.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
 import { statusOption } from './options.ts';
@@ -28,11 +29,11 @@ export function addRunCommands(program: Command, act: Act): void {
         const run = await client.startRun({ id, cvm });
         await useComputation(context, connection, id);
         if (watch !== true) {
-          context.print({ run, computation: id, cvm }, () => `Started the run ${run} of ${name} on ${cvm}.\n`);
+          context.print({ run, computation: id, cvm }, () => `Started the run ${run} of ${printable(name)} on ${cvm}.\n`);
           context.note(`Next: cms watch${named(connection, id)}\n`);
           return;
         }
-        context.note(`Started the run ${run} of ${name} on ${cvm}.\n`);
+        context.note(`Started the run ${run} of ${printable(name)} on ${cvm}.\n`);
         await watchToEnd(context, connection, id, run);
       }),
     );

@@ -8,6 +8,16 @@ export function printable(text: string): string {
   return text.replace(control, ' ');
 }
 
+const lineBreakOrColour = new RegExp('(\n|\u001b\\[3\\dm)');
+
+/** As `printable`, but keeps line breaks and the colours in which commands print. */
+export function printableLines(text: string): string {
+  return text
+    .split(lineBreakOrColour)
+    .map((part, index) => (index % 2 === 0 ? printable(part) : part))
+    .join('');
+}
+
 /** Returns how many columns a text takes on a terminal. */
 export function textWidth(text: string): number {
   let width = 0;

@@ -7,6 +7,7 @@ import { eventLine } from '../output/event-line.ts';
 import { interrupted } from './interrupted.ts';
 import { liveLine } from './live-line.ts';
 import { sentence } from '../output/sentence.ts';
+import { printable } from '../output/text-width.ts';
 
 type Run = Schemas['Run'];
 
@@ -32,13 +33,16 @@ export async function watchToEnd(context: Context, connection: Connection, id: s
       id,
       run,
       signal,
-      onInterruption: ({ detail }) => live.note(`${sentence(detail)} Trying again.\n`),
+      onInterruption: ({ detail }) => live.note(`${sentence(printable(detail))} Trying again.\n`),
       onEvent: (event) => live.print(isJson ? `${JSON.stringify(event)}\n` : `${eventLine(event, startedAt, terminal)}\n`),
     });
     live.stop();
     const took = ended.ended_at === null ? '' : ` after ${((Date.parse(ended.ended_at) - startedAt) / 1_000).toFixed(1)} s`;
     if (isJson) terminal.out(`${JSON.stringify(ended)}\n`);
-    else terminal.out(`The run ${ended.status === 'cancelled' ? 'was' : 'has'} ${ended.status}${took}: ${ended.reason ?? ''}\n`);
+    else
+      terminal.out(
+        `The run ${ended.status === 'cancelled' ? 'was' : 'has'} ${ended.status}${took}: ${printable(ended.reason ?? '')}\n`,
+      );
     context.exitWith(exitCodeOf[ended.status]);
     context.note(
       `Next: ${ended.status === 'completed' ? `cms evidence${named(connection, id)}` : `cms events${named(connection, id)} --run ${run}`}\n`,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findRows } from '../../../console/lists/find-rows.ts';
+import { findRows } from '../../client/find-rows.ts';
 
 const idOf = (number: number) => String(number).padStart(6, '0');
 
