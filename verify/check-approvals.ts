@@ -57,9 +57,7 @@ function checkLevel({ approval, result_consumers, manifest }: Statement, assets:
   const problems = [
     ...missing.map((user) => fails(`The computation demands the approval of all, and ${user} gave none.`)),
     ...unsigned.map((user) => fails(`The computation demands signed approvals, and that of ${user} has no signature.`)),
-    ...byOtherKey.map(({ user }) =>
-      fails(`${user} signed with another key than the one of this result consumer in the manifest.`),
-    ),
+    ...byOtherKey.map(({ user }) => fails(`${user} signed with a key other than that of this result consumer in the manifest.`)),
   ];
   const how = isSigned ? 'approved with a signature' : 'approved';
   return problems.length > 0

@@ -26,7 +26,7 @@ export function checkOwnEvents({ events }: Statement): Finding[] {
 export function checkJournal({ events: { started, last } }: Statement, pages: Page[]): Finding[] {
   const given = pages.flatMap((page) => page.events);
   const malformed = given.findIndex((event) => !v.is(chainedEvent, event));
-  if (malformed >= 0) return [fails(`The event at place ${malformed + 1} has not the form of an event.`)];
+  if (malformed >= 0) return [fails(`The event at place ${malformed + 1} does not have the form of an event.`)];
   const { events, isNewestFirst } = oldestFirst(given as ChainedEvent[]);
   const problems = [
     ...checkCounts(pages, isNewestFirst),

@@ -23,7 +23,7 @@ const eventsFile = v.union([v.array(v.unknown()), v.looseObject({ events: v.arra
 
 /**
  * Checks a signed statement, and the events of the journal if they are given. Trusts nothing but the keys.
- * @throws UnreadableError if a file has not the form that it needs
+ * @throws UnreadableError if a file does not have the form that it needs
  */
 export function checkEvidence({ evidence, keys, events }: EvidenceFiles): Finding[] {
   const signed = read(signedSchema, evidence, 'The evidence');
@@ -38,7 +38,7 @@ export function checkEvidence({ evidence, keys, events }: EvidenceFiles): Findin
   if (!form.success) {
     const [issue] = form.issues;
     const place = v.getDotPath(issue) ?? 'the statement';
-    return [...findings, fails(`The statement has not the form of computation-evidence:v1: ${place}: ${issue.message}`)];
+    return [...findings, fails(`The statement does not have the form of computation-evidence:v1: ${place}: ${issue.message}`)];
   }
   const parts = statement as Statement;
   return [

@@ -35,7 +35,9 @@ export function checkBeginning(events: ChainedEvent[], pages: Page[], isNewestFi
   const sentence = `The events before ${nameOf(first)} are missing, so they were not checked`;
   return [
     saysWhole(pages, isNewestFirst)
-      ? fails(`${sentence}, although the pages say that they reach the beginning of the journal.`)
+      ? fails(
+          `${sentence}, although the pages say that they reach the beginning of the journal, or the events were read with a filter.`,
+        )
       : note(`${sentence}.`),
   ];
 }

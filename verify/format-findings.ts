@@ -6,11 +6,13 @@ const labels: Record<Finding['verdict'], string> = {
   note: 'NOTE          ',
 };
 
-/** Formats what a check found: a line for each fact, then whether everything holds. */
+/** Formats what a check found: a line for each fact, then whether everything that was checked holds. */
 export function formatFindings(findings: readonly Finding[]): string {
   const failed = findings.filter(({ verdict }) => verdict === 'does not hold').length;
   const lines = findings.map(({ verdict, sentence }) => `${labels[verdict]} ${sentence}\n`);
-  const sum =
-    failed === 0 ? 'Everything holds.' : `${failed} of ${findings.length} facts ${failed === 1 ? 'does' : 'do'} not hold.`;
+  const notes = findings.filter(({ verdict }) => verdict === 'note').length;
+  const everything =
+    notes === 0 ? 'Everything holds.' : `Everything that was checked holds (${notes} ${notes === 1 ? 'note' : 'notes'}).`;
+  const sum = failed === 0 ? everything : `${failed} of ${findings.length} facts ${failed === 1 ? 'does' : 'do'} not hold.`;
   return `${lines.join('')}\n${sum}\n`;
 }

@@ -1,4 +1,4 @@
-import { providing, requireAction } from '../../shared/access/caller.ts';
+import { providing, requireActionToChange } from '../../shared/access/caller.ts';
 import { assetEtag } from '../../shared/assets/asset-etag.ts';
 import { openContentStore } from '../../shared/assets/content-store.ts';
 import { rememberUpload, renewUpload } from '../../shared/assets/renew-upload.ts';
@@ -17,7 +17,7 @@ export const handler = changeEndpoint(route, contract, {
       now,
       permit: ({ created_by, asset_type }) => {
         const permitted = permit({ creator: created_by });
-        if (asset_type !== body.asset.asset_type) requireAction(caller, providing(body.asset.asset_type));
+        if (asset_type !== body.asset.asset_type) requireActionToChange(caller, providing(body.asset.asset_type));
         return permitted;
       },
       isNamed: ifMatch && ((current) => ifMatch(assetEtag(current))),

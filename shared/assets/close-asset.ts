@@ -4,10 +4,10 @@ import type { StoredAsset } from './asset.ts';
 import { changeAsset } from './change-asset.ts';
 import { assetKey, findAsset, readAssetToChange } from './read-asset.ts';
 
-/** Longer than a deletion takes. A deletion that dies keeps its asset out of new runs for no longer. */
+/** Longer than a deletion takes. A deletion that dies keeps new runs that use its asset from starting for no longer. */
 const secondsToDelete = 30;
 
-/** Returns whether the asset is about to be deleted, so that no run may start with it. @param now RFC 3339, UTC, milliseconds */
+/** Returns whether the asset is about to be deleted. No run starts with it meanwhile. @param now RFC 3339, UTC, milliseconds */
 export function isClosing({ closing_until }: StoredAsset, now: string): boolean {
   return closing_until != null && closing_until > now;
 }

@@ -12,7 +12,7 @@ import { readRun } from '../runs/read-run.ts';
 import { usesAsset } from '../runs/snapshot.ts';
 import { commitChange, refuseRepeat, type Kept } from '../table/commit-change.ts';
 import { assetKeys, purgeKeys } from '../table/keys.ts';
-import { queryPartition, type Table } from '../table/table.ts';
+import { deadlineOf, queryPartition, type Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { beginPurge } from './begin-purge.ts';
 import { purgeAssetLinks, type AssetPurge } from './purge-asset.ts';
@@ -91,7 +91,9 @@ async function deleteLinkedWidely(table: Table, request: DeleteRequest): Promise
       return await commitChange(table, transaction, { purge, permitted });
     });
   } catch (error) {
-    if (marked.asset) await reopenAsset(table, domain, marked.asset).catch(() => undefined); // the mark expires
+    const deadline = deadlineOf(table).next(); // the request's may be over
+    const reopening = marked.asset && reopenAsset({ ...table, deadline: () => deadline }, domain, marked.asset);
+    await reopening?.catch(() => undefined); // the mark expires
     throw error;
   }
 }

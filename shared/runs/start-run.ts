@@ -8,14 +8,14 @@ import { computationKey, findComputation } from '../computations/find-computatio
 import { isActive, type Run } from '../computations/run.ts';
 import { conflict, ServiceError } from '../errors.ts';
 import { numberedId } from '../identifiers.ts';
-import type { Inputs } from '../manifest/build-manifest.ts';
+import { assetsOf, type Inputs } from '../manifest/build-manifest.ts';
 import { readInputs } from '../manifest/read-inputs.ts';
 import { emitMetric } from '../metrics.ts';
 import { commitChange, type Kept } from '../table/commit-change.ts';
 import { cvmKeys, lists } from '../table/keys.ts';
 import { nextNumber } from '../lists/next-number.ts';
 import { deadlineOf, getItem, getItems, type Table } from '../table/table.ts';
-import { Transaction, withFreshReads } from '../table/transaction.ts';
+import { StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
 import { addRun } from './change-run.ts';
 import { addClaim, claimKeys, parseClaim, type ReadClaim } from './claim.ts';
 import { endRun } from './end-run.ts';
@@ -47,7 +47,8 @@ interface RunRequest {
  * execution starts. If the process dies in between, the sweep ends the run, because its claim has no execution, unless a repeat
  * of the request completes the start before.
  * @throws ServiceError `not_found`; `conflict` if the computation or the CVM has an active run, or if a registered CVM is
- * disconnected or spent; `incomplete` with what is missing, approvals included; `unavailable`
+ * disconnected or spent; `incomplete` with what is missing, approvals included; `unavailable`, also while an asset is about to be
+ * deleted
  */
 export async function startRun(table: Table, executions: Executions, request: RunRequest): Promise<Kept<Started>> {
   const started = await withFreshReads(table, (table) => claimCvm(table, request));
@@ -87,7 +88,7 @@ async function claimCvm(table: Table, request: RunRequest): Promise<Kept<Started
   // Read first, so that its version guards the inputs.
   const computation = await readToChange(table, domain, computationId);
   const permitted = permit(computation.row);
-  const [found, { presence, claim: taken }] = await Promise.all([
+  const [inputs, { presence, claim: taken }] = await Promise.all([
     readInputs(table, domain, computation.row),
     readCvm(table, cvm),
   ]);
@@ -97,11 +98,11 @@ async function claimCvm(table: Table, request: RunRequest): Promise<Kept<Started
   if (taken) throw conflict('cvm_busy', `The CVM ${cvmId} is taken by another run.`, taken.run_id);
   const notReady = presence && whyNotReady(cvmId, presence, now);
   if (notReady !== undefined) throw conflict('cvm_not_ready', notReady);
-  const inputs = withoutClosing(found, now);
   const at = timeOfStart(table, now, computation);
   const { snapshot, missing } = readinessOf(inputs, { at, cvmId });
   if (!snapshot || isIncomplete(missing))
     throw new ServiceError('incomplete', 'The computation is not ready to run.', { missing_items: missing });
+  refuseWhileClosing(inputs, now);
 
   const reference: RunReference = {
     domain,
@@ -133,13 +134,13 @@ async function claimCvm(table: Table, request: RunRequest): Promise<Kept<Started
   return await commitChange(table, transaction, { runId: reference.run_id, reference, permitted });
 }
 
-/** An asset that is about to be deleted counts as deleted. The first step of the run finds what is deleted later (offerRun). */
-function withoutClosing({ algorithm, datasets, ...inputs }: Inputs, now: string): Inputs {
-  return {
-    ...inputs,
-    algorithm: algorithm && isClosing(algorithm, now) ? undefined : algorithm,
-    datasets: datasets.filter((dataset) => !isClosing(dataset, now)),
-  };
+/**
+ * Refuses to start with an asset that is about to be deleted, and without it: the deletion may still be refused. The first step of
+ * the run finds what is deleted later (offerRun).
+ * @throws StaleReadError
+ */
+function refuseWhileClosing(inputs: Inputs, now: string): void {
+  if (assetsOf(inputs).some((asset) => isClosing(asset, now))) throw new StaleReadError();
 }
 
 /** Reads who holds a CVM, and its presence if it is registered. One round trip, or two if a gateway holds it. */

@@ -13,8 +13,8 @@ import { readParticipations, type Participation, type Participations } from './p
 import type { Todo } from './todo.ts';
 
 const computationsAtOnce = 100;
-const mostComputations = 1_000;
-const mostAssets = 5_000;
+const mostComputations = 300;
+const mostAssets = 1_000;
 const mostEntries = 100;
 
 type Part = Pick<Todo, 'approvals' | 'keys'>;
@@ -22,11 +22,12 @@ type Part = Pick<Todo, 'approvals' | 'keys'>;
 /**
  * Reads what waits for a user: approvals and keys, and content. Examines the user's computations in parts of 100, newest first,
  * until both lists are full. Two round trips for each part, and two more for the parts and assets of the computations that may need
- * an approval or a key. Ends after 1,000 computations, or after the part with which it has read 5,000 assets.
+ * an approval or a key. Ends after 300 computations, or after the part with which it has read 1,000 assets. In a part, it examines no
+ * further computation once it has read 1,000 of their assets, besides the user's own.
  *
  * Costs about 1 read unit for each examined computation and for each 4 KB of the user's own assets in them; and for each that may
  * need an approval or a key, 1 for each 4 KB of its parts and 1 for each of its assets. For 100 computations with 3 assets each,
- * that is at most 600 read units, for 1,000 of them 6,000; in the worst case, with 100 assets each, 23,000.
+ * that is at most 600 read units, for 300 of them 1,800; in the worst case 5,000, if the parts of each have up to 32 KB.
  * @param at RFC 3339, UTC, milliseconds
  */
 export async function readTodo(table: Table, domain: string, userId: string, at: string): Promise<Todo> {
@@ -141,16 +142,25 @@ function mayWait(
   return mayNeedKey || approval !== 'none' || linked.some(({ use }) => use === 'approval');
 }
 
-/** Reads the inputs of many computations in two round trips: the parts of all, then the assets of all. */
+/**
+ * Reads the inputs of many computations in two round trips: the parts of all, then their assets. Leaves out the computations after
+ * the one with which it reads 1,000 assets.
+ */
 async function readAllInputs(table: Table, domain: string, computations: StoredComputation[]): Promise<Inputs[]> {
   const parts = await Promise.all(computations.map(({ id }) => readParts(table, id)));
-  const ids = [...new Set(parts.flatMap(({ assetIds }) => assetIds))];
+  const assetIds = new Set<string>();
+  const examined = computations.filter((_, index) => {
+    if (assetIds.size >= mostAssets) return false;
+    for (const id of parts[index]?.assetIds ?? []) assetIds.add(id);
+    return true;
+  });
+  const ids = [...assetIds];
   const items = await getItems(
     table,
     ids.map((id) => assetKey(domain, id)),
   );
   const rows = new Map(ids.map((id, index) => [id, items[index]]));
-  return computations.flatMap((computation, index): Inputs[] => {
+  return examined.flatMap((computation, index): Inputs[] => {
     const part = parts[index];
     return part
       ? [

@@ -103,6 +103,20 @@ describe('a repeat of a PUT that a later change would make forbidden', () => {
     expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
     expect((await bob.send('assets/update-asset', request, newKey())).status).toBe(403);
   });
+
+  it('gets the first answer again after the asset has got another type, which the caller may not give it back', async () => {
+    const carol = await as('carol', 'creator');
+    const [viewer, key] = [await as('carol', 'viewer'), newKey()];
+    const { path = {} } = await carol.prepare('assets/update-asset');
+    const put = 'assets/update-asset';
+    const request = { path, body: { asset: { file_name: 'a.csv', asset_type: 'dataset', description: 'By carol' } } };
+    await bob.send(put, { path, body: { asset: { file_name: 'a.csv', asset_type: 'dataset' } } });
+    expect((await viewer.send(put, request, key)).status).toBe(200);
+    await bob.send(put, { path, body: { asset: { file_name: 'a.py', asset_type: 'algorithm' } } });
+    const again = await viewer.send(put, request, key);
+    expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
+    expect((await viewer.send(put, request, newKey())).status).toBe(403);
+  });
 });
 
 describe('a repeat of a stop by the creator of an asset', () => {

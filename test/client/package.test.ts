@@ -118,7 +118,7 @@ describe('the package of the client', () => {
   it('has a command line with which two parties get from nothing to a checked run', async () => {
     const scenes = await playStory(stack.baseUrl, join(folder, 'homes'), join(installed, 'bin/cms.js'));
     expect(failedScenes(scenes)).toEqual([]);
-    expect(scenes.at(-1)?.output).toMatch(/Everything holds\.\n$/);
+    expect(scenes.at(-1)?.output).toMatch(/Everything that was checked holds \(\d notes?\)\.\n$/);
   });
 
   it('fits into a web page: without modules of Node, in less than 25 KB compressed', async () => {

@@ -161,8 +161,8 @@ describe('the check of a statement that a lying service has signed', () => {
       (statement) => Object.assign(statement['agent_config'] as object, { server_key: 'k' }),
       /contains a private key/,
     ],
-    ['another form', (statement) => (statement['approvals'] = 'none'), /has not the form .* approvals/],
-    ['another type', (statement) => (statement['type'] = 'computation-evidence:v2'), /has not the form .* type/],
+    ['another form', (statement) => (statement['approvals'] = 'none'), /does not have the form .* approvals/],
+    ['another type', (statement) => (statement['type'] = 'computation-evidence:v2'), /does not have the form .* type/],
   ])('names %s', (_what, change, named) => {
     expect(objections(signedAnew(change))).toContainEqual(expect.stringMatching(named));
   });
@@ -203,7 +203,7 @@ describe('the check of a statement of a computation that takes the approval of a
     [
       'a result consumer whose key is another one',
       taken('all_signed', (statement) => (statement['result_consumers'] = ['bob'])),
-      /^bob signed with another key than the one of this result consumer/,
+      /^bob signed with a key other than that of this result consumer/,
     ],
     [
       'more consumers than keys',
@@ -271,11 +271,22 @@ describe('the check of a journal', () => {
     expect(page(newestFirst.slice(0, -1), { total: length })).toContain(missing);
     expect(page(newestFirst.slice(1), { total: length })).toEqual([missing]);
     expect(page(newestFirst, { total: length - 1 })).toContainEqual(expect.stringMatching(/an event was added\.$/));
-    const pretended = /^The events before key_uploaded .* are missing, .* although the pages say that they reach the beginning/;
+    const pretended =
+      /^The events before key_uploaded .* are missing, .* although the pages say that they reach the beginning .*, or the events were read with a filter/;
     expect(page(newestFirst.slice(0, -1), { total: length - 1 })).toContainEqual(expect.stringMatching(pretended));
     const oldestFirst = newestFirst.toReversed().slice(1);
     expect(page(oldestFirst, { total: length - 1 })).toContainEqual(expect.stringMatching(pretended));
     expect(page(oldestFirst, { total: length })).toEqual([]); // a page of `after` does not say that it is whole
+  });
+
+  it('accepts pages of `after`, oldest first, between which the journal has grown', () => {
+    const journal = [...genuine.before, ...genuine.events, ...genuine.after];
+    const page = (from: number, to: number) =>
+      JSON.stringify({ events: journal.slice(from, to), limit: 4, offset: 0, total: Math.max(to, 9) });
+    const pages = [page(0, 4), page(4, 8), page(8, 12), page(12, journal.length)];
+    expect(objections({ ...files, events: pages })).toEqual([]);
+    expect(sentences({ ...files, events: pages }, 'note').join()).not.toContain('are missing');
+    expect(objections({ ...files, events: pages.toSpliced(1, 1) })).not.toEqual([]);
   });
 
   it('finds a run whose events a function of an earlier version has recorded in part', () => {
@@ -297,7 +308,7 @@ describe('the check of a journal', () => {
   });
 
   it('names the place of an entry that is no event', () => {
-    expect(objections(withEvents([...genuine.events, 7]))).toEqual(['The event at place 11 has not the form of an event.']);
+    expect(objections(withEvents([...genuine.events, 7]))).toEqual(['The event at place 11 does not have the form of an event.']);
   });
 });
 

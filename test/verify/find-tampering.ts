@@ -2,14 +2,17 @@ import { checkEvidence } from '../../verify/check-evidence.ts';
 import { UnreadableError } from '../../verify/unreadable-error.ts';
 import type { Tampering } from './tamperings.ts';
 
-/** Returns what the verifier says against the evidence. A note counts if it names what was added, or what is missing. */
-export function objectionsTo({ files, named }: Tampering): string[] {
+/**
+ * Returns what the verifier says against the evidence. A note counts if it names what was added, or what is missing, and is not said
+ * of the genuine files.
+ */
+export function objectionsTo({ files, genuine, named }: Tampering): string[] {
+  const saidAnyway = checkEvidence(genuine).map(({ sentence }) => sentence);
+  const isObjection = (sentence: string) =>
+    /does not cover|without a hash|are missing/.test(sentence) && named.test(sentence) && !saidAnyway.includes(sentence);
   try {
     return checkEvidence(files).flatMap(({ verdict, sentence }) =>
-      verdict === 'does not hold' ||
-      (verdict === 'note' && /does not cover|without a hash|are missing/.test(sentence) && named.test(sentence))
-        ? [sentence]
-        : [],
+      verdict === 'does not hold' || (verdict === 'note' && isObjection(sentence)) ? [sentence] : [],
     );
   } catch (error) {
     if (error instanceof UnreadableError) return [error.message];

@@ -11,12 +11,14 @@ export interface Tampering {
   /** What was changed, for a report of one that was not found. */
   what: string;
   files: Files;
+  /** The files before. */
+  genuine: Files;
   /** What a finding must say. */
   named: RegExp;
 }
 
 type Random = () => number;
-type Tamper = (genuine: Genuine, random: Random) => Omit<Tampering, 'kind'>;
+type Tamper = (genuine: Genuine, random: Random) => Omit<Tampering, 'kind' | 'genuine'>;
 
 const bySignature = /signature does not fit the statement|is not among the given keys/;
 const unreadable = /^The (?:evidence|file of events) (?:is not JSON|has )/;
@@ -56,7 +58,7 @@ const kinds: Record<string, Tamper> = {
     };
   },
   'an event, with its hash made to fit': (genuine, random) => {
-    const { index, event } = anyEvent(genuine, random);
+    const { index, event } = anEventUntilTheEnd(genuine, random);
     const changed = forged({ ...event, status: `${event.status}x` });
     return {
       what: `event ${index}`,
@@ -65,7 +67,7 @@ const kinds: Record<string, Tamper> = {
     };
   },
   'an event, with all later hashes made to fit': (genuine, random) => {
-    const { index, event } = anyEvent(genuine, random);
+    const { index, event } = anEventUntilTheEnd(genuine, random);
     const changed = rechained(genuine.events.with(index, { ...event, details: 'eyJmb3JnZWQiOnRydWV9' }), index);
     const { last } = genuine.statement['events'] as { last: Event };
     return {
@@ -147,9 +149,10 @@ export function genuineFiles(genuine: Genuine): Files[] {
 export function tamper(genuine: Genuine, random: Random): Tampering {
   const kind = pick(Object.keys(kinds), random);
   const scope = pick(Object.keys(scopes), random);
-  const tampered = kinds[kind]?.(scopes[scope]?.(genuine) ?? genuine, random);
+  const inScope = scopes[scope]?.(genuine) ?? genuine;
+  const tampered = kinds[kind]?.(inScope, random);
   if (!tampered) throw new TypeError(`There is no kind ${kind}.`);
-  return { kind, ...tampered, what: `${tampered.what} (events: ${scope})` };
+  return { kind, ...tampered, genuine: filesOf(inScope), what: `${tampered.what} (events: ${scope})` };
 }
 
 type Node = Record<string, unknown> | unknown[];
@@ -248,6 +251,13 @@ function anyEvent({ events }: Genuine, random: Random): { index: number; event: 
   const event = events[index];
   if (!event) throw new TypeError('There are no events.');
   return { index, event };
+}
+
+/** Nothing commits to the events after the end of the run: who changes the hash as well is not noticed. */
+function anEventUntilTheEnd(genuine: Genuine, random: Random): { index: number; event: Event } {
+  const { last } = genuine.statement['events'] as { last: Event };
+  const end = genuine.events.findIndex(({ id }) => id === last.id);
+  return anyEvent({ ...genuine, events: genuine.events.slice(0, end + 1) }, random);
 }
 
 /** Gives an event the hash of its content, as anybody can. */

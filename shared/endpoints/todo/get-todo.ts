@@ -11,6 +11,7 @@ export const route = {
   summary: 'List your open tasks: approvals, keys and content',
   access: { anyOf: ['view'] },
   uses: { table: reads },
+  isDear: true,
   loses: 'Users cannot see what waits for them.',
 } as const satisfies Route;
 
@@ -18,8 +19,9 @@ export const contract = {
   status: 200,
   response: todoSchema,
   description:
-    'Each list has up to 100 entries, newest first. `approvals` and `keys` cover up to 1,000 of the newest computations in which you ' +
-    'take part: as the owner, with an asset or a key, or as a consumer that the computation names.',
+    'Each list has up to 100 entries, newest first. `approvals` and `keys` cover up to 300 of the newest computations in which you ' +
+    'take part: as the owner, with an asset or a key, or as a consumer that the computation names. They cover fewer if these have ' +
+    'many assets.',
 } as const satisfies Contract;
 
 export const examples = { response: todo } satisfies Examples<typeof contract>;

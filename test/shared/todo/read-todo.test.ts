@@ -9,12 +9,13 @@ import { createComputation } from '../../../shared/computations/create-computati
 import { updateComputation } from '../../../shared/computations/update-computation.ts';
 import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
 import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
+import { numberedId } from '../../../shared/identifiers.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { unlinkAsset } from '../../../shared/links/unlink-asset.ts';
 import { updateAsset } from '../../../shared/links/update-asset.ts';
-import { userKeys } from '../../../shared/table/keys.ts';
-import { queryPartition } from '../../../shared/table/table.ts';
+import { computationKeys, userKeys } from '../../../shared/table/keys.ts';
+import { putItems, queryPartition } from '../../../shared/table/table.ts';
 import { readTodo } from '../../../shared/todo/read-todo.ts';
 import { aDatasetOfBob, anApproval, aSharedComputation, digestOf } from '../../support/approvals.ts';
 import {
@@ -213,7 +214,7 @@ describe('readTodo', () => {
     expect(approvals).toMatchObject([{ computation_id: id }]);
   });
 
-  it('examines up to 1,000 computations of the user', async () => {
+  it('examines up to 300 computations of the user', async () => {
     const domain = newDomain();
     const { id } = await aSharedComputation(stores, domain);
     const newer = (count: number, from: number) =>
@@ -224,9 +225,35 @@ describe('readTodo', () => {
         await stores.table.document.send(new BatchWriteCommand({ RequestItems: { [stores.table.name]: puts } }));
       }
     };
-    await takePartIn(newer(999, 0)); // of deleted computations, which wait for nothing
+    await takePartIn(newer(299, 0)); // of deleted computations, which wait for nothing
     expect((await todoOf(domain, 'bob')).approvals).toMatchObject([{ computation_id: id }]);
-    await takePartIn(newer(1, 999));
+    await takePartIn(newer(1, 299));
     expect(await todoOf(domain, 'bob')).toEqual(nothing);
+  });
+
+  it('examines no older computations once it has read 1,000 assets of newer ones', async () => {
+    const domain = newDomain();
+    const { id } = await aSharedComputation(stores, domain);
+    let assets = 1_000_000;
+    const createLinked = async (links: number) => {
+      const newer = await aComputation(stores.table, domain);
+      await update(domain, newer, { owner: 'bob' });
+      const name = (index: number) => `${newer}-${index}.csv`;
+      const linksOf = Array.from({ length: links }, (_, index) => ({
+        ...computationKeys.dataset(newer, name(index)),
+        file_name: name(index),
+        asset_type: 'dataset',
+        asset_id: numberedId(++assets),
+        linked_as: index + 1,
+        created_by: 'alice',
+      }));
+      await putItems(stores.table, linksOf); // of deleted assets
+    };
+    for (let count = 0; count < 9; count++) await createLinked(100);
+    await createLinked(99);
+    expect((await todoOf(domain, 'bob')).approvals).toMatchObject([{ computation_id: id }]);
+    await createLinked(1);
+    const { approvals, keys } = await todoOf(domain, 'bob');
+    expect([approvals, keys.length]).toEqual([[], 11]);
   });
 });

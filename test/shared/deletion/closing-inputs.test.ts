@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { closeAsset, reopenAsset } from '../../../shared/assets/close-asset.ts';
+import { readAsset } from '../../../shared/assets/read-asset.ts';
+import { systemClock } from '../../../shared/clock.ts';
+import { Deadline } from '../../../shared/deadline.ts';
+import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
+import { linkAsset } from '../../../shared/links/link-asset.ts';
+import { readClaims } from '../../../shared/runs/claim.ts';
+import { assetsOfRun } from '../../../shared/runs/snapshot.ts';
+import { startRun } from '../../../shared/runs/start-run.ts';
+import { runKeys } from '../../../shared/table/keys.ts';
+import { getItem, type Table } from '../../../shared/table/table.ts';
+import { aReadyComputation, anAsset, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
+import { addHalfLinks } from '../../support/half-links.ts';
+import { movableClock } from '../../support/movable-clock.ts';
+import { stepThrough } from '../../support/stepped-calls.ts';
+
+let stores: Stores;
+beforeAll(async () => {
+  stores = await startStores();
+});
+afterAll(() => stores.stop());
+
+const domain = 'd1';
+let cvms = 0;
+
+/** A computation that is ready to run, with a dataset that has many links. */
+async function aWorld() {
+  const { id } = await aReadyComputation(stores, domain);
+  const dataset = await anAsset(stores, domain, { file_name: 'iris.csv', asset_type: 'dataset' });
+  await linkAsset(stores.table, { domain, assetId: dataset, computationId: id, ...byAlice });
+  await addHalfLinks(stores.table, dataset);
+  const cvmId = `cvm-${++cvms}`;
+  return {
+    cvmId,
+    dataset: () => readAsset(stores.table, domain, dataset),
+    refusedDeletion: (table: Table, isNamed = () => false) => deleteAsset(table, { domain, id: dataset, ...byAlice, isNamed }),
+    start: async (table: Table) => {
+      const { runId } = await startRun(table, stores.executions, { domain, computationId: id, cvmId, ...byAlice });
+      return { usesDataset: assetsOfRun(await getItem(stores.table, runKeys.snapshot(id, runId))).includes(dataset) };
+    },
+  };
+}
+
+describe('a run that starts while the deletion of a dataset with many links is refused', () => {
+  it('waits until the deletion has failed, and starts with the dataset', async () => {
+    const world = await aWorld();
+    const deletion = stepThrough(stores.table, world.refusedDeletion);
+    while ((await world.dataset()).closing_until == null) await deletion.step(1);
+    const start = stepThrough(stores.table, world.start);
+    await start.step(12); // more than one attempt
+    expect(await deletion.finish()).toMatchObject({ code: 'precondition_failed' });
+    expect(await start.finish()).toEqual({ usesDataset: true });
+  });
+
+  it('fails with unavailable, and takes no CVM, while the deletion is still under way when its time is up', async () => {
+    const world = await aWorld();
+    const marked = await closeAsset(stores.table, domain, await world.dataset(), byAlice.now);
+    const impatient = { ...stores.table, deadline: () => new Deadline(60_000, systemClock, 300) };
+    await expect(world.start(impatient)).rejects.toMatchObject({ code: 'unavailable' });
+    expect((await readClaims(stores.table)).filter(({ cvm_id }) => cvm_id === world.cvmId)).toEqual([]);
+    await reopenAsset(stores.table, domain, marked);
+    expect(await world.start(stores.table)).toEqual({ usesDataset: true });
+  });
+});
+
+describe('a refused deletion of an asset with many links', () => {
+  it('leaves the asset to new runs, also when the time of its request is over', async () => {
+    const world = await aWorld();
+    const clock = movableClock();
+    const deadline = new Deadline(60_000, clock);
+    const table = { ...stores.table, deadline: () => deadline };
+    const isNamed = () => {
+      clock.move(60_000);
+      return false;
+    };
+    await expect(world.refusedDeletion(table, isNamed)).rejects.toMatchObject({ code: 'precondition_failed' });
+    expect((await world.dataset()).closing_until).toBeNull();
+  });
+});
