@@ -4,6 +4,7 @@ import { consoleHourBills } from './console-bill.ts';
 import { markdownTable } from './markdown-table.ts';
 import type { Measured, Measurement } from './measured.ts';
 import { dollars, prices, pricesAsOf, type Bill } from './prices.ts';
+import { mostOfReference } from './reference-bill.ts';
 import { tenants } from './tenants.ts';
 import { transitionsOf } from './transitions.ts';
 import {
@@ -124,7 +125,8 @@ ${billTable(stage)}
 
 Not included: SQS, SNS and EventBridge (cents), the dashboard's log queries ($0.005 per GB scanned), stored logs ($0.03 per GB and month),
 Cognito ($0.015 per active user above 10,000), requests to KMS ($0.03 per 10,000), and the secret of a webhook for alarms ($0.40). Budgets
-without actions are free.
+without actions are free. Nobody signs in for the API reference at \`/docs\`: whoever loads all of it as often as the stage allows, twice a second for a
+month, costs up to $${(Math.ceil(dollars(mostOfReference()) / 10) * 10).toFixed(0)}. The budget of the stage tells of it.
 
 ## A month of a gateway for CVMs
 

@@ -46,7 +46,9 @@ export async function changeRoles(directory: UserDirectory, { domain, user, role
   const before = await directory.membershipsOf(user);
   if (!before) throw new UsageError(`There is no user ${user}.`);
   const administrators = await administratorsOf(directory, domain);
-  if (!roles.includes(administrator) && administrators.length === 1 && administrators[0] === user) {
+  // The user may be given by an alias such as an e-mail address, so the names are not compared.
+  const isLast = before.includes(`${domain}:${administrator}`) && administrators.length === 1;
+  if (isLast && !roles.includes(administrator)) {
     throw new UsageError(`${user} is the last administrator of ${domain}. Make another user administrator first.`);
   }
   for (const membership of after) if (!before.includes(membership)) await directory.add(user, membership);

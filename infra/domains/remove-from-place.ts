@@ -57,6 +57,8 @@ export interface Removed {
   runLogs?: number;
   /** The removal must be repeated after this time. RFC 3339. Undefined: nothing is left to do. */
   repeatAfter?: string;
+  /** Whether the data is still there, because it cannot be kept from changes before that time. */
+  isDataLeft?: true;
 }
 
 export interface RemovalOptions {
@@ -94,7 +96,8 @@ export async function removeFromPlace(place: DataPlace, options: RemovalOptions)
   const closing = await place.close(domain, (users?.roles ?? 0) > 0);
   const none = { items: noCounts(), content: { objects: 0, bytes: 0 }, ...(users ? { users } : {}) };
   const pause = closing.changesEndAt - clock.now();
-  if (pause > longestPauseInMilliseconds && !wait) return { ...none, repeatAfter: textOf(closing.changesEndAt) };
+  if (pause > longestPauseInMilliseconds && !wait)
+    return { ...none, repeatAfter: textOf(closing.changesEndAt), isDataLeft: true };
   if (pause > 0) {
     say(`Waiting until ${textOf(closing.changesEndAt)}: requests that came before may still change something.`);
     await clock.wait(pause);

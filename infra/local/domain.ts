@@ -109,7 +109,7 @@ async function look(place: DomainPlace, domain: string): Promise<void> {
 }
 
 async function remove(place: DomainPlace, domain: string, options: { stop: boolean; wait: boolean }): Promise<void> {
-  const { items, content, users, runLogs, repeatAfter }: Removed = await place.remove(domain, options);
+  const { items, content, users, runLogs, repeatAfter, isDataLeft }: Removed = await place.remove(domain, options);
   print(`Removed from the domain ${domain}:`);
   printCounts({
     ...items,
@@ -120,6 +120,8 @@ async function remove(place: DomainPlace, domain: string, options: { stop: boole
   });
   print('\nWhat stays:');
   for (const sentence of place.leaves) print(`  ${sentence}`);
+  if (isDataLeft)
+    print('\nOnly users were removed yet: the stage has no domainLimit, so tokens that exist can still change something.');
   if (repeatAfter === undefined) {
     print('\nThe removal is complete.');
     return;

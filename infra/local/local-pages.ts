@@ -91,7 +91,7 @@ async function readOwn<S extends v.GenericSchema>(
   }
   const isJson = request.headers['content-type']?.startsWith('application/json') ?? false;
   if (ownOrigin(request) === undefined || !isJson || !body) {
-    send(response, gatewayMessage(403, `${what} are issued only for JSON requests from this machine.`));
+    send(response, gatewayMessage(403, `${what} only for JSON requests from this machine.`));
     return undefined;
   }
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), body.toString());
@@ -110,7 +110,7 @@ function sendJson(response: ServerResponse, answer: unknown): void {
 }
 
 async function sendToken(request: IncomingMessage, response: ServerResponse, mintToken: LocalIssuer['mintToken']): Promise<void> {
-  const asked = await readOwn(request, response, { schema: tokenRequest, what: 'Tokens' });
+  const asked = await readOwn(request, response, { schema: tokenRequest, what: 'Tokens are issued' });
   if (!asked) return;
   const { sub, groups, expires_in } = asked;
   const access_token = await mintToken({ sub, groups, expiresInSeconds: expires_in });
@@ -122,7 +122,7 @@ async function sendDomain(
   response: ServerResponse,
   manageDomain: LocalPagesOptions['manageDomain'],
 ): Promise<void> {
-  const asked = await readOwn(request, response, { schema: domainRequest, what: 'Domains' });
+  const asked = await readOwn(request, response, { schema: domainRequest, what: 'Domains are managed' });
   if (!asked) return;
   try {
     sendJson(response, await manageDomain(asked));
@@ -133,7 +133,7 @@ async function sendDomain(
 }
 
 async function sendCertificate(request: IncomingMessage, response: ServerResponse, enrol: CvmGateway['enrol']): Promise<void> {
-  const asked = await readOwn(request, response, { schema: enrolment, what: 'Certificates' });
+  const asked = await readOwn(request, response, { schema: enrolment, what: 'Certificates are issued' });
   if (!asked) return;
   const { domain, cvm_id, public_key } = asked;
   try {

@@ -7,6 +7,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
 import { referenceFiles } from '../reference/reference-files.ts';
+import { referenceThrottling } from '../reference/reference-throttling.ts';
 import { nameIn, type Stage } from '../stages.ts';
 import type { ServiceApi } from './service-api.ts';
 
@@ -16,9 +17,6 @@ export interface ReferenceProps {
   /** The function with its files. Built by `npm run build`. */
   folder: string;
 }
-
-/** Of each file. Anybody may load them, so more would let anybody run up a bill. docs/cost.md has the most that this costs. */
-export const referenceThrottling = { requestsPerSecond: 2, burst: 20 };
 
 /** The API reference at /docs. A function of its own serves its files: it may do nothing but write its log. */
 export class Reference extends Construct {

@@ -21,6 +21,8 @@ export interface AnsweringPool {
   endpoint: string;
   /** The groups of each user. */
   users: Map<string, Set<string>>;
+  /** The names of users by other names that they may sign in with. */
+  aliases: Map<string, string>;
   groups: Set<string>;
   signedOut: string[];
   /** Refuses to create another group beyond so many. */
@@ -32,9 +34,10 @@ export interface AnsweringPool {
 export async function startAnsweringPool(): Promise<AnsweringPool> {
   const users = new Map<string, Set<string>>();
   const groups = new Set<string>();
-  const state = { users, groups, signedOut: [] as string[], mostGroups: 10_000 };
+  const aliases = new Map<string, string>();
+  const state = { users, aliases, groups, signedOut: [] as string[], mostGroups: 10_000 };
   const groupsOf = ({ Username = '' }: Input): Set<string> => {
-    const found = users.get(Username);
+    const found = users.get(aliases.get(Username) ?? Username);
     if (!found) throw new Refusal('UserNotFoundException');
     return found;
   };

@@ -87,6 +87,17 @@ describe('the domains of a stage', () => {
     expect(pool.users.has('eve')).toBe(false);
   });
 
+  it('keep their last administrator, also one who is named by an e-mail address', async () => {
+    const { create, invite, changeRoles } = await place();
+    await create({ domain: 'd1', user: 'ada' });
+    pool.aliases.set('ada@example.com', 'ada');
+    for (const user of ['ada', 'ada@example.com']) {
+      await expect(changeRoles({ domain: 'd1', user, roles: [] })).rejects.toThrow('is the last administrator of d1');
+    }
+    await invite({ domain: 'd1', user: 'bob', roles: ['administrator'] });
+    expect((await changeRoles({ domain: 'd1', user: 'ada@example.com', roles: ['viewer'] })).memberships).toEqual(['d1:viewer']);
+  });
+
   it('meet the limits of Cognito with an advice', async () => {
     pool.mostGroups = 1;
     const { create, invite } = await place();

@@ -121,6 +121,18 @@ describe('the removal of a domain', () => {
     expect(await users.membershipsIn('d10')).toEqual(['d10:administrator']);
   });
 
+  it('says that the data is left if changes cannot be refused for long', async () => {
+    await aReadyComputation(stores, 'd1');
+    const changesEndAt = Date.now() + 3_600_000;
+    const removed = await remove({ close: () => Promise.resolve({ changesEndAt, isOverAt: changesEndAt }) });
+    expect(removed).toMatchObject({
+      isDataLeft: true,
+      repeatAfter: new Date(changesEndAt).toISOString(),
+      items: { computations: 0 },
+    });
+    expect(await remove()).toMatchObject({ items: { computations: 1 } });
+  });
+
   it('reports what it removed: what was counted before', async () => {
     await aReadyComputation(stores, 'd1');
     const { items, content, activeRuns } = await contentsOf(place, 'd1');

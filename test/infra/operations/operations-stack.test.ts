@@ -118,6 +118,12 @@ describe.each(synthesize())('the operations stack of $stage.name', ({ stage, sta
     );
   });
 
+  it.runIf(stage.eventBus)('has an alarm for batches of events that failed as a whole or in part', () => {
+    const watched = alarms.flatMap(metricsOf).map(({ Namespace, MetricName }) => `${Namespace} ${MetricName}`);
+    expect(watched).toContain('AWS/EventBridge/Pipes ExecutionFailed');
+    expect(watched).toContain('AWS/EventBridge/Pipes ExecutionPartiallyFailed');
+  });
+
   it('has an alarm before the concurrency of the account is used up', () => {
     expect(named('concurrency')?.Threshold).toBe(0.8 * stage.accountConcurrency);
   });

@@ -197,7 +197,7 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
     const [deployed] = Object.values(service.ofType<{ RouteSettings: Record<string, object> }>('AWS::ApiGatewayV2::Stage'));
     const found = Object.values(service.ofType<{ RouteKey: string; AuthorizationType: string }>('AWS::ApiGatewayV2::Route'));
     for (const route of ofReference) {
-      expect(deployed?.RouteSettings[route]).toEqual({ ThrottlingRateLimit: 10, ThrottlingBurstLimit: 50 });
+      expect(deployed?.RouteSettings[route]).toEqual({ ThrottlingRateLimit: 2, ThrottlingBurstLimit: 20 });
       expect(found.find(({ RouteKey }) => RouteKey === route)?.AuthorizationType).toBe('NONE');
     }
     const roles = Object.entries(service.ofType<RoleProperties>('AWS::IAM::Role')).filter(([id]) => id.startsWith('Reference'));
