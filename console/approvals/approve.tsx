@@ -57,7 +57,7 @@ export function Approve({ computation: { id, approval: policy }, onClose, onAppr
         loaded.reload();
       throw error;
     }
-    notify('Your approval is given.');
+    notify('You have approved.');
     onApproved();
   });
   return (

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Schemas } from '../../client/api-types.ts';
-import { formatManifest, type Manifest } from '../../client/cms/manifest.ts';
+import { formatManifest } from '../../client/cms/manifest.ts';
 import { eventLine } from '../../client/cms/output/event-line.ts';
 import { fileSize } from '../../client/cms/output/file-size.ts';
 import { relativeTime } from '../../client/cms/output/relative-time.ts';
