@@ -34,7 +34,7 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
   const { code, detail } = problem;
   const id = where.computation ?? 'COMPUTATION';
   const isOfIssuer = problem.request.includes('://');
-  if (isOfIssuer) return { message: detail, next: 'cms login --help' };
+  if (isOfIssuer) return { message: detail, next: code === 'unauthenticated' ? 'cms login' : 'cms login --help' };
   switch (code) {
     case 'unreachable':
       return {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { canonicalDigest } from '../../shared/canonical-json.ts';
 import { parsePublicKey } from '../../shared/keys/public-key.ts';
 import type { Schemas } from '../api-types.ts';
@@ -22,8 +23,17 @@ export function formatManifest(manifest: Manifest, config?: Schemas['Computation
     ['Datasets', datasets.flatMap(({ filename, hash }) => [filename, `  SHA3-256 ${hex(hash)}`])],
     ['Consumers', result_consumers.map(({ user_key }) => `the key ${parsePublicKey(user_key).fingerprint}`)],
     ['TLS', config && (config.attested_tls ? 'attested' : 'not attested')],
+    ['Certificate', config && fileText(config.cert_file)],
+    ['Server CA', config && fileText(config.server_ca_file)],
+    ['Client CA', config && fileText(config.client_ca_file)],
     ['Digest', digestOf(manifest)],
   ]);
+}
+
+/** Shortens the text of a certificate to its hash. A path inside the CVM is shown as it is. */
+function fileText(file = ''): string {
+  if (file === '') return 'none';
+  return file.includes('\n') ? `given as text, SHA-256 ${createHash('sha256').update(file).digest('hex')}` : file;
 }
 
 function hex(hash: readonly number[]): string {

@@ -36,7 +36,7 @@ export function ApprovalsPanel({ overview, reload }: Props) {
   const hasGiven = approvals.approvals.some(({ user }) => user === me.user);
   const withdraw = useAction(async () => {
     await client.withdrawApproval({ id: computation.id });
-    notify('Your approval is taken back.');
+    notify('You have withdrawn your approval.');
     reload();
   });
   return (

@@ -15,6 +15,7 @@ import { ManifestView } from '../manifest/manifest-view.tsx';
 import { ConfirmModal } from '../shell/confirm-modal.tsx';
 import { useDomain, useFrame } from '../shell/console-context.ts';
 import { Hash } from '../show/hash.tsx';
+import { Pem } from '../show/pem.tsx';
 
 interface Props {
   computation: Schemas['Computation'];
@@ -56,7 +57,7 @@ export function Approve({ computation: { id, approval: policy }, onClose, onAppr
         loaded.reload();
       throw error;
     }
-    notify('Your approval is given.');
+    notify('You have approved.');
     onApproved();
   });
   return (
@@ -74,7 +75,15 @@ export function Approve({ computation: { id, approval: policy }, onClose, onAppr
         {({ manifest, agentConfig }) => (
           <SpaceBetween size="l">
             <ManifestView manifest={manifest} digest={digest} />
-            <KeyValuePairs items={[{ label: 'Attested TLS', value: agentConfig.attested_tls ? 'Yes' : 'No' }]} />
+            <KeyValuePairs
+              columns={2}
+              items={[
+                { label: 'Attested TLS', value: agentConfig.attested_tls ? 'Yes' : 'No' },
+                { label: 'Certificate', value: <Pem text={agentConfig.cert_file} /> },
+                { label: 'CA of the server', value: <Pem text={agentConfig.server_ca_file} /> },
+                { label: 'CA of the clients', value: <Pem text={agentConfig.client_ca_file} /> },
+              ]}
+            />
           </SpaceBetween>
         )}
       </LoadedView>

@@ -14,7 +14,7 @@ export function UploadProgress({ upload, retry }: { upload: Upload; retry?: () =
   if (state === 'cancelled') {
     return (
       <Alert type="info" header="The upload was cancelled">
-        Unless all of {file.name} had been sent, nothing of it is kept.
+        Nothing of {file.name} is kept, unless the whole file had already arrived.
       </Alert>
     );
   }

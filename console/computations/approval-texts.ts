@@ -3,8 +3,8 @@ import type { Schemas } from '../../client/index.ts';
 /** What a computation demands before a run. */
 export const approvalTexts: Record<Schemas['Computation']['approval'], string> = {
   none: 'Only where an asset asks for it',
-  all: 'Of every party',
-  all_signed: 'Of every party, signed',
+  all: 'Every party approves',
+  all_signed: 'Every party approves, signed',
 };
 
 /** The policies in the order in which they may be raised. They are never lowered. */

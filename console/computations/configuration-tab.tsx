@@ -1,8 +1,8 @@
-import Box from '@cloudscape-design/components/box';
 import Container from '@cloudscape-design/components/container';
 import Header from '@cloudscape-design/components/header';
 import KeyValuePairs from '@cloudscape-design/components/key-value-pairs';
 import type { Schemas } from '../../client/index.ts';
+import { Pem } from '../show/pem.tsx';
 
 /** What the agent in the CVM is configured with. */
 export function ConfigurationTab({ computation: { agent_config } }: { computation: Schemas['Computation'] }) {
@@ -36,9 +36,4 @@ export function ConfigurationTab({ computation: { agent_config } }: { computatio
       />
     </Container>
   );
-}
-
-function Pem({ text }: { text: string | undefined }) {
-  if (!text) return <>None</>;
-  return text.includes('\n') ? <pre className="json">{text}</pre> : <Box variant="code">{text}</Box>;
 }

@@ -11,6 +11,7 @@ import { UploadKey } from '../keys/upload-key.tsx';
 import { useNarrow } from '../lists/use-narrow.ts';
 import { useDomain } from '../shell/console-context.ts';
 import type { Overview } from './load-overview.ts';
+import { neededText } from './needed-text.ts';
 import type { Party } from './parties.ts';
 
 interface Props {
@@ -103,11 +104,6 @@ export function PartiesPanel({ overview, reload }: Props) {
       )}
     </>
   );
-}
-
-/** Returns what to do about something that no party in particular owes. */
-function neededText(sentence: string): string {
-  return sentence === 'Missing algorithm' ? 'An algorithm: link one under Inputs' : sentence;
 }
 
 function partsText({ parts }: Pick<Party, 'parts'>): string {

@@ -11,6 +11,7 @@ import { addressOf } from '../routing/places.ts';
 import { ConfirmModal } from '../shell/confirm-modal.tsx';
 import { useDomain } from '../shell/console-context.ts';
 import type { Overview } from './load-overview.ts';
+import { neededText } from './needed-text.ts';
 
 /** Starts a run on a CVM, or explains what is missing. */
 export function StartRun({ overview, onClose }: { overview: Overview; onClose: () => void }) {
@@ -48,7 +49,7 @@ export function StartRun({ overview, onClose }: { overview: Overview; onClose: (
                 </li>
               ))}
             {others.map((other) => (
-              <li key={other}>{other}</li>
+              <li key={other}>{neededText(other)}</li>
             ))}
           </ul>
         </Alert>

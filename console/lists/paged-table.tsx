@@ -140,7 +140,7 @@ function Nothing({ isFiltered, isBeyond, clear, toFirst, children }: NothingProp
   if (isBeyond) {
     return (
       <SpaceBetween size="s" alignItems="center">
-        <span>There are fewer pages by now.</span>
+        <span>This page no longer exists.</span>
         <Button onClick={toFirst}>Go to the first page</Button>
       </SpaceBetween>
     );

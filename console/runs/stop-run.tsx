@@ -29,14 +29,14 @@ export function StopRun({ run, computation, onStopped }: Props) {
   const stop = useAction(async () => {
     onStopped(await client.stopRun({ id }));
     setAsked(false);
-    notify('The CVM is asked to stop the run.');
+    notify('The CVM has been asked to stop the run.');
   });
   if (run.ended_at !== null || !permissions.stopRun(me, computation, creators.value ?? [])) return null;
   return (
     <>
       <Button
         disabled={run.status === 'stopping'}
-        disabledReason="The CVM is asked to stop already."
+        disabledReason="The CVM has been asked to stop the run."
         onClick={() => setAsked(true)}
       >
         Stop run

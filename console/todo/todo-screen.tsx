@@ -21,7 +21,7 @@ export function TodoScreen() {
   return (
     <ScreenFrame
       title="To do"
-      description="What runs wait for from you."
+      description="What you still need to do before runs can start."
       above={[]}
       actions={<Button iconName="refresh" ariaLabel="Refresh" loading={loaded.isLoading} onClick={loaded.reload} />}
     >

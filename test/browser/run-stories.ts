@@ -20,7 +20,7 @@ export function tellRuns(world: () => ConsoleWorld): void {
     const manifest = bob.page.getByRole('dialog', { name: 'Approve this manifest' });
     await manifest.getByText('penguins.csv').first().waitFor();
     await manifest.getByRole('button', { name: 'Approve', exact: true }).click();
-    await bob.page.getByText('Your approval is given.').waitFor();
+    await bob.page.getByText('You have approved.').waitFor();
 
     await alice.open(`computations/${computation}`);
     await alice.startRun('sim-1');

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { formatManifest } from '../../client/cms/manifest.ts';
 import { eventLine } from '../../client/cms/output/event-line.ts';
 import { fileSize } from '../../client/cms/output/file-size.ts';
 import { relativeTime } from '../../client/cms/output/relative-time.ts';
@@ -45,6 +46,24 @@ describe('a table', () => {
 describe('the text of a command', () => {
   it('keeps its lines and its colours, and no other control characters', () => {
     expect(printableLines('a\n\u001b[32mb\u001b[39m\u001b[2Jc\rd\u009b1m\n')).toBe('a\n\u001b[32mb\u001b[39m [2Jc d 1m\n');
+  });
+});
+
+describe('a manifest', () => {
+  it('is shown with the configuration that an approval covers', () => {
+    const config = { attested_tls: true, cert_file: '/etc/agent.pem', server_ca_file: '-----BEGIN CERTIFICATE-----\nMA==\n' };
+    const manifest = {
+      id: 'c',
+      name: 'n',
+      description: '',
+      algorithm: { hash: [], user_key: '' },
+      datasets: [],
+      result_consumers: [],
+    };
+    const shown = formatManifest(manifest, config);
+    expect(shown).toMatch(
+      /TLS +attested\nCertificate +\/etc\/agent.pem\nServer CA +given as text, SHA-256 [0-9a-f]{64}\nClient CA +none\n/,
+    );
   });
 });
 

@@ -119,7 +119,7 @@ export function addApprovalCommands(program: Command, act: Act): void {
         const connection = await context.connect();
         const id = await computationId(context, connection, reference);
         await connection.client.withdrawApproval({ id });
-        context.print({ withdrawn: id }, () => 'Your approval is taken back.\n');
+        context.print({ withdrawn: id }, () => 'You have withdrawn your approval.\n');
       }),
     );
 }
