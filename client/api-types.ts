@@ -412,7 +412,7 @@ export interface paths {
         put?: never;
         /**
          * Approve the manifest of a computation
-         * @description Each user has one approval per computation. Approving again replaces it. It counts while the manifest and the `agent_config` (except `log_level` and `server_key`) stay the same. It does not cover the arguments of the algorithm, which whoever uploads the algorithm gives to the agent. The digest does not contain the `agent_config`: send the `ETag` with which you read the computation as `If-Match`, and you approve what you read or get 412. A 409 `stale_digest` has the present digest in `manifest_digest`. While there is no manifest, returns 422 with the missing items. Requires being the owner or the creator or the consumer.
+         * @description Each user has one approval per computation. Approving again replaces it. It counts while the manifest and the `agent_config` (except `log_level` and `server_key`) stay the same. It does not cover the arguments of the algorithm, which whoever uploads the algorithm gives to the agent. The digest does not contain the `agent_config`: send the `ETag` with which you read the computation as `If-Match`: the request is 412 if the computation has changed since you read it. A 409 `stale_digest` has the current digest in `manifest_digest`. While there is no manifest, returns 422 with the missing items. Requires being the owner or the creator or the consumer.
          */
         post: operations["approve"];
         /**
@@ -434,7 +434,7 @@ export interface paths {
         };
         /**
          * List your open tasks: approvals, keys and content
-         * @description Each list has up to 100 entries, newest first. `approvals` and `keys` cover up to 1,000 of the newest computations in which you take part: as the owner, with an asset or a key, or as a consumer that the computation names. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * @description Each list has up to 100 entries, newest first. `approvals` and `keys` cover up to 300 of the newest computations in which you take part: as the owner, with an asset or a key, or as a consumer that the computation names. They cover fewer if these have many assets. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["getTodo"];
         put?: never;
@@ -708,7 +708,7 @@ export interface components {
             expires_at: string | null;
             /** @description Whether the user signed the approval. */
             signed: boolean;
-            /** @description Whether the approval does not count: the manifest or the configuration has changed since, it has expired, it was signed with a key that the user has replaced, or it is not signed although the computation takes signed approvals. */
+            /** @description Whether the approval does not count: the manifest or the configuration has changed since, it has expired, it was signed with a key that the user has replaced, or it is not signed although the computation requires signed approvals. */
             stale: boolean;
             /**
              * Format: date-time
@@ -1390,7 +1390,7 @@ export interface components {
             assets: components["schemas"]["AssetOfRun"][] | null;
             /** @description The approvals that counted when the run started. null if the run was started by an earlier version. */
             approvals: components["schemas"]["ApprovalOfRun"][] | null;
-            /** @description The computation's `approval` when the run started: whose approval it took. null or absent if an earlier version started the run or made the statement. */
+            /** @description The computation's `approval` when the run started: whose approval a run required. null or absent if an earlier version started the run or made the statement. */
             approval?: ("none" | "all" | "all_signed") | null;
             /** @description The users of `result_consumers` in the manifest, in its order. null or absent as for `approval`. */
             result_consumers?: string[] | null;
@@ -1594,7 +1594,7 @@ export interface components {
              * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
              */
             run_id?: string;
-            /** @description The present digest of the manifest (409 `stale_digest`). */
+            /** @description The current digest of the manifest (409 `stale_digest`). */
             manifest_digest?: string;
             missing_items?: components["schemas"]["MissingItems"];
         };

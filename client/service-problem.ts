@@ -31,7 +31,7 @@ export class ServiceProblem extends Error {
   readonly reason: Problem['reason'];
   /** The run that is in the way (409). */
   readonly run_id: string | undefined;
-  /** The present digest of the manifest (409 `stale_digest`). */
+  /** The current digest of the manifest (409 `stale_digest`). */
   readonly manifest_digest: string | undefined;
   /** What is missing before a run (422). */
   readonly missing_items: Problem['missing_items'];

@@ -58,7 +58,7 @@ export interface ErrorExtras {
   reason?: ConflictReason;
   /** The run that causes the conflict (409). */
   run_id?: string;
-  /** The present digest of the manifest (409 `stale_digest`). */
+  /** The current digest of the manifest (409 `stale_digest`). */
   manifest_digest?: string;
   /** What is missing before a run can start (422). */
   missing_items?: { keys: string[]; hashes: string[]; info: string[] };
@@ -88,7 +88,7 @@ export class RateLimitError extends ServiceError {
 }
 
 /**
- * A `forbidden` that depends on the present state of a resource, beside the caller's access to it. The same request may have been
+ * A `forbidden` that depends on the present state of a resource, in addition to the caller's access to it. The same request may have been
  * allowed in an earlier state, so its repeat looks for the kept answer first.
  */
 export class ForbiddenForNowError extends ServiceError {

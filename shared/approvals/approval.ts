@@ -61,7 +61,7 @@ export const approvalSchema = v.pipe(
       v.boolean(),
       v.description(
         'Whether the approval does not count: the manifest or the configuration has changed since, it has expired, it was signed ' +
-          'with a key that the user has replaced, or it is not signed although the computation takes signed approvals.',
+          'with a key that the user has replaced, or it is not signed although the computation requires signed approvals.',
       ),
     ),
     approved_at: timestamp,

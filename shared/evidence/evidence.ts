@@ -36,7 +36,7 @@ export const statementSchema = v.pipe(
     approval: v.pipe(
       v.optional(v.nullable(runSnapshot.entries.approval.wrapped), null),
       v.description(
-        "The computation's `approval` when the run started: whose approval it took. null or absent if an earlier version started " +
+        "The computation's `approval` when the run started: whose approval a run required. null or absent if an earlier version started " +
           'the run or made the statement.',
       ),
     ),

@@ -35,7 +35,7 @@ export const problemSchema = v.pipe(
     manifest_digest: v.optional(
       v.pipe(
         v.string(),
-        v.description('The present digest of the manifest (409 `stale_digest`).'),
+        v.description('The current digest of the manifest (409 `stale_digest`).'),
         v.metadata({ maxLength: 64 }),
       ),
     ),

@@ -25,7 +25,9 @@ describe('two parties in two terminals', () => {
     const outputOf = (line: string) => scenes.find((scene) => scene.line.startsWith(line))?.output;
     expect(outputOf('cms check')).toContain('Approval of alice as result consumer');
     expect(outputOf('cms run')).toMatch(/agent +Running +Completed[^]*✓ .*completed[^]*The run has completed after/);
-    expect(outputOf('cms verify')).toMatch(/bob approved this manifest, signed[^]*Everything that was checked holds \(\d notes?\)\.\n$/);
+    expect(outputOf('cms verify')).toMatch(
+      /bob approved this manifest, signed[^]*Everything that was checked holds \(\d notes?\)\.\n$/,
+    );
   });
 
   it('see what docs/command-line.md shows (npm run docs:commands writes it)', () => {

@@ -332,7 +332,7 @@ describe('an editor who names themselves as a consumer', () => {
   });
 });
 
-describe('a double of an asset', () => {
+describe('a copy of an asset', () => {
   itAs(
     [provider],
     'makes the same manifest without the approval of the real creator, and the evidence shows who made it',
