@@ -134,7 +134,7 @@ A stage whose row has a \`gateway\` pays this as well, here for ${gatewayTasks} 
 
 ${billTable(gatewayBills())}
 
-A task has memory for 4,000 CVMs ([computed](adr/0013-gateway.md#memory) from 1,000), and a quarter of a processor: 1,000 CVMs that come back together take some 28 s for
+A task has memory for 4,000 CVMs ([measured](adr/0013-gateway.md#memory)), and a quarter of a processor: 1,000 CVMs that come back together take some 28 s for
 their handshakes ([ADR 13](adr/0013-gateway.md#processor)). Each connected CVM without a run costs
 $${dollars(connectedCvmBill()).toFixed(3)} a month: a read every 45 seconds, another one every five minutes, PINGs and questions for its state. It needs
 no write: the lease of its gateway keeps it connected. Its runs cost what other runs do, without polling and without the HTTP API: the
