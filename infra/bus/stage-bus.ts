@@ -18,7 +18,7 @@ export const eventDetailType = 'Computation event';
 /** EventBridge takes at most 10 events at once. */
 const eventsPerDelivery = 10;
 
-/** Half of the day for which a stream keeps its records. The other half is for people who read what was not delivered. */
+/** 12 hours. A stream keeps its records for 24, so 12 are left to read what was not delivered. */
 const longestRetry = Duration.hours(12);
 
 export interface StageBusProps {

@@ -221,9 +221,7 @@ describe('the check of a statement of a computation that takes the approval of a
       Reflect.deleteProperty(statement, 'result_consumers');
     });
     expect(objections(given)).toEqual([]);
-    expect(sentences(given, 'note')).toContainEqual(
-      expect.stringContaining('does not say whether the computation demanded the approval'),
-    );
+    expect(sentences(given, 'note')).toContainEqual(expect.stringContaining('does not say whether all parties had to approve'));
   });
 });
 
