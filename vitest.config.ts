@@ -7,7 +7,6 @@ process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.c
 
 /** Files that use neither the environment nor other state of their process share processes, which saves 0.7 s of each. */
 const sharing = [
-  'test/console/**/*.test.ts',
   'test/shared/**/*.test.ts',
   'test/support/**/*.test.ts',
   'test/mutants/*.test.ts',
@@ -27,13 +26,21 @@ const exceptions = [
   'test/shared/waits/wait.test.ts',
 ];
 
-const without = (files: string[]) => [...configDefaults.exclude, ...files];
+/** These use one service for all files of a process, each file in domains of its own. */
+const endToEnd = ['test/e2e/**/*.test.ts'];
+
+/** Components with JSX and style sheets, which Vite has to change. */
+const components = ['test/console/**/*.test.ts'];
+
+const without = (...files: string[]) => [...configDefaults.exclude, ...files];
 
 /** Projects that cover every file once. */
 export const projects = [
-  { test: { ...base.test, name: 'alone', isolate: true, exclude: without(sharing) } },
-  { test: { ...base.test, name: 'exceptions', isolate: true, include: exceptions } },
-  { test: { ...base.test, name: 'sharing', isolate: false, include: sharing, exclude: without(exceptions) } },
+  { test: { ...base.test, name: 'alone', exclude: without(...sharing, ...endToEnd, ...components) } },
+  { test: { ...base.test, name: 'exceptions', include: exceptions } },
+  { test: { ...base.test, name: 'sharing', isolate: false, include: sharing, exclude: without(...exceptions) } },
+  { test: { ...base.test, name: 'e2e', isolate: false, include: endToEnd } },
+  { test: { ...base.test, name: 'console', isolate: false, include: components, experimental: {} } },
 ];
 
 /** The tests. */

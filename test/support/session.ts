@@ -82,7 +82,6 @@ async function openSession(): Promise<{ session: Session; leave: () => Promise<v
     for (const id of made.assets) await session.call('assets/delete-asset', { path: { id } });
     for (const cvmID of made.cvms) await session.call('cvms/delete-cvm', { path: { cvmID } });
     if (!isDeployed) await expectEmpty(session);
-    await target.stop();
   };
   return { session, leave };
 }

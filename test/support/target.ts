@@ -1,3 +1,4 @@
+import type { Stack } from '../../infra/local/stack.ts';
 import { roles, type Role } from '../../shared/access/roles.ts';
 import { loadBundled } from './bundled-functions.ts';
 
@@ -14,7 +15,6 @@ export interface Target {
   tokenOf: (person: Person) => string;
   /** Returns the person's user identifier in the service. */
   idOf: (person: Person) => string;
-  stop: () => Promise<void>;
 }
 
 /** Tokens by person, as JSON, from `npm run test:deployed`. */
@@ -38,33 +38,33 @@ function deployedTarget(baseUrl: string): Target {
     if (token === undefined) throw new TypeError(`There is no token for ${person}.`);
     return token;
   };
-  const target = { baseUrl, tokenOf, idOf: (person: Person) => subjectOf(tokenOf(person)), stop: () => Promise.resolve() };
-  return { ...target, domain: process.env['TARGET_DOMAIN'] ?? '', otherDomain: process.env['TARGET_OTHER_DOMAIN'] ?? '' };
+  const domain = process.env['TARGET_DOMAIN'] ?? '';
+  const otherDomain = process.env['TARGET_OTHER_DOMAIN'] ?? '';
+  return { baseUrl, domain, otherDomain, tokenOf, idOf: (person: Person) => subjectOf(tokenOf(person)) };
 }
 
+/** Serves every file of this process, each in domains of its own. Its engine ends with the process. */
+let service: Promise<Stack> | undefined;
+let opened = 0;
+
 async function startTarget(): Promise<Target> {
-  const { startStack } = await import('../../infra/local/stack.ts');
-  const [domain, otherDomain] = ['d1', 'd2'];
-  const bundles = process.env['TARGET_BUNDLES'];
-  const stack = await startStack({ port: 0, simulator: false, ...(bundles ? { load: loadBundled(bundles) } : {}) });
+  service ??= startService();
+  const stack = await service;
+  const domain = `e2e-${++opened}`;
+  const otherDomain = `${domain}-other`;
   const idOf = (person: Person) => `user-${person}`;
+  const everyRole = Object.keys(roles) as Role[];
   const tokens = new Map<Person, string>();
-  for (const role of Object.keys(roles) as Role[]) tokens.set(role, await stack.token(idOf(role), [`${domain}:${role}`]));
-  tokens.set(
-    'outsider',
-    await stack.token(
-      idOf('outsider'),
-      Object.keys(roles).map((role) => `${otherDomain}:${role}`),
-    ),
-  );
-  return {
-    baseUrl: stack.baseUrl,
-    domain,
-    otherDomain,
-    stop: stack.stop,
-    tokenOf: (person) => tokens.get(person) ?? '',
-    idOf,
-  };
+  for (const role of everyRole) tokens.set(role, await stack.token(idOf(role), [`${domain}:${role}`]));
+  const memberships = everyRole.map((role) => `${otherDomain}:${role}`);
+  tokens.set('outsider', await stack.token(idOf('outsider'), memberships));
+  return { baseUrl: stack.baseUrl, domain, otherDomain, tokenOf: (person) => tokens.get(person) ?? '', idOf };
+}
+
+async function startService(): Promise<Stack> {
+  const { startStack } = await import('../../infra/local/stack.ts');
+  const bundles = process.env['TARGET_BUNDLES'];
+  return await startStack({ port: 0, simulator: false, ...(bundles ? { load: loadBundled(bundles) } : {}) });
 }
 
 /** Decodes the claims of a token without verifying it. */
