@@ -1,4 +1,6 @@
+import { StateMachine, type StateMachineDefinition } from 'aws-local-stepfunctions';
 import { describe, expect, it } from 'vitest';
+import { interpretable } from '../../../infra/local/step-functions/definition.ts';
 import { runOverErrorName } from '../../../shared/runs/run-over.ts';
 import { stateMachineDefinition } from '../../../shared/runs/state-machine.ts';
 
@@ -27,6 +29,14 @@ interface State {
 const times = { acceptInSeconds: 1, silenceInSeconds: 2, runInSeconds: 3, stopInSeconds: 4 };
 const definition = stateMachineDefinition((step) => step, times);
 const states = definition.States as Record<string, State>;
+
+it('is valid Amazon States Language, as AWS and the interpreter of one machine get it', () => {
+  for (const given of [definition as unknown as StateMachineDefinition, interpretable(definition)]) {
+    expect(() => new StateMachine(given)).not.toThrow();
+  }
+  const broken = { ...definition, StartAt: 'Missing' } as unknown as StateMachineDefinition;
+  expect(() => new StateMachine(broken)).toThrow('invalid');
+});
 
 /** The notes and functions on the way from a state to the end, when nothing else goes wrong. */
 function wayFrom(name: string): string[] {
