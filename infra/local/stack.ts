@@ -11,7 +11,7 @@ import { type Background, startBackground } from './background.ts';
 import type { ConsoleFiles } from './console/console-build.ts';
 import { consolePages } from './console/console-pages.ts';
 import { lockDirectory } from './data/lock-directory.ts';
-import { type CvmGateway, type CvmGatewayOptions, startCvmGateway } from './cvm-gateway.ts';
+import type { CvmGateway, CvmGatewayOptions, startCvmGateway } from './cvm-gateway.ts';
 import { createTable, startDynamoDb } from './dynamodb.ts';
 import { type GatewayOptions, startGateway } from './gateway/gateway.ts';
 import { startIssuer } from './issuer.ts';
@@ -164,7 +164,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
     membershipClaim: local.membershipClaim,
     storage: s3.endpoint,
   });
-  const cvmGateway = options.cvmGateway && (await started(startCvmGateway(options.cvmGateway, { ...kept, clock })));
+  const cvmGateway = options.cvmGateway && (await started(loadCvmGateway(options.cvmGateway, { ...kept, clock })));
   const gate = new DomainGate();
   const gateway = await started(
     startGateway({
@@ -209,6 +209,12 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
     invoke,
   };
 }
+
+/** Starts the gateway for real CVMs. Stacks without one need not load gRPC and certificates. */
+const loadCvmGateway: typeof startCvmGateway = async (options, stack) => {
+  const { startCvmGateway } = await import('./cvm-gateway.ts');
+  return await startCvmGateway(options, stack);
+};
 
 type Pages = NonNullable<GatewayOptions['localPages']>;
 
