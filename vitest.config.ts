@@ -36,8 +36,8 @@ const without = (...files: string[]) => [...configDefaults.exclude, ...files];
 
 /** Projects that cover every file once. */
 export const projects = [
-  { test: { ...base.test, name: 'alone', exclude: without(...sharing, ...endToEnd, ...components) } },
-  { test: { ...base.test, name: 'exceptions', include: exceptions } },
+  { test: { ...base.test, name: 'alone', isolate: true, exclude: without(...sharing, ...endToEnd, ...components) } },
+  { test: { ...base.test, name: 'exceptions', isolate: true, include: exceptions } },
   { test: { ...base.test, name: 'sharing', isolate: false, include: sharing, exclude: without(...exceptions) } },
   { test: { ...base.test, name: 'e2e', isolate: false, include: endToEnd } },
   { test: { ...base.test, name: 'console', isolate: false, include: components, experimental: {} } },
