@@ -5,6 +5,7 @@ import config from './vitest.base.config.ts';
 export default defineConfig({
   test: {
     ...config.test,
+    isolate: false, // one service for all files of a process
     include: ['test/e2e/**/*.test.ts'],
     globalSetup: ['test/support/build-bundles.ts'],
   },
