@@ -22,7 +22,7 @@ import {
 } from '../../support/builders-store.ts';
 import { beforeTheNextTransaction } from '../../support/interleave.ts';
 import { inconsistencies, scan } from '../../support/lifecycle-inconsistencies.ts';
-import { slowness } from '../../mutants/slowness.ts';
+import { slowness } from '../../support/slowness.ts';
 
 /** `npm run test:full` deletes 5,000, with a round trip of 5 ms. */
 const manyRuns = amount({ sample: 12, full: 5_000 });
