@@ -19,8 +19,8 @@ export interface Stage {
   domain?: { name: string; certificateArn: string };
   /** The limits of each route, for all domains together. API Gateway answers 429 above them. */
   throttling: Throttling;
-  /** The same for each route that is dear (`isDear` in shared/endpoints/). */
-  dearThrottling: Throttling;
+  /** The same for each route that is expensive (`isExpensive` in shared/endpoints/). */
+  expensiveThrottling: Throttling;
   /** The changes that each domain may make. Its callers get 429 above that. Default: no limit. */
   domainLimit?: { changesPerSecond: number; burst: number };
   /** The concurrent executions of all functions that the account has in the region. */
@@ -179,7 +179,7 @@ export const stages: readonly Stage[] = [
     region: 'eu-central-1',
     corsOrigins: ['http://localhost:3000'],
     throttling: { requestsPerSecond: 500, burst: 500 },
-    dearThrottling: { requestsPerSecond: 20, burst: 40 },
+    expensiveThrottling: { requestsPerSecond: 20, burst: 40 },
     domainLimit: { changesPerSecond: 50, burst: 500 }, // the end-to-end suite makes all its changes in one domain
     accountConcurrency: 1_000,
     reservedConcurrency: { reports: 10, lifecycleSteps: 5 },
@@ -200,7 +200,7 @@ export const stages: readonly Stage[] = [
     region: 'eu-central-1',
     corsOrigins: [],
     throttling: { requestsPerSecond: 1_000, burst: 1_000 },
-    dearThrottling: { requestsPerSecond: 50, burst: 100 },
+    expensiveThrottling: { requestsPerSecond: 50, burst: 100 },
     domainLimit: { changesPerSecond: 40, burst: 80 },
     accountConcurrency: 1_000,
     reservedConcurrency: { reports: 20, lifecycleSteps: 10 },
@@ -221,7 +221,7 @@ export const stages: readonly Stage[] = [
     region: 'eu-central-1',
     corsOrigins: [],
     throttling: { requestsPerSecond: 5_000, burst: 5_000 },
-    dearThrottling: { requestsPerSecond: 100, burst: 200 },
+    expensiveThrottling: { requestsPerSecond: 100, burst: 200 },
     domainLimit: { changesPerSecond: 40, burst: 80 },
     accountConcurrency: 1_000,
     reservedConcurrency: { reports: 100, lifecycleSteps: 20 },

@@ -85,9 +85,9 @@ export class ServiceApi extends Construct {
     new CfnOutput(this, 'Url', { value: this.url });
   }
 
-  throttleDearRoutes({ dearThrottling }: Stage, created: readonly HttpRoute[]): void {
-    const dear = (routes as readonly Route[]).filter(({ isDear }) => isDear);
-    this.throttle(Object.fromEntries(dear.map(({ method, path }) => [`${method} ${path}`, dearThrottling])), created);
+  throttleExpensiveRoutes({ expensiveThrottling }: Stage, created: readonly HttpRoute[]): void {
+    const expensive = (routes as readonly Route[]).filter(({ isExpensive }) => isExpensive);
+    this.throttle(Object.fromEntries(expensive.map(({ method, path }) => [`${method} ${path}`, expensiveThrottling])), created);
   }
 
   /**

@@ -179,15 +179,17 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
     });
   });
 
-  it('admits fewer requests to dear routes, after these routes exist', () => {
+  it('admits fewer requests to expensive routes, after these routes exist', () => {
     const [deployed] = Object.values(service.resources).filter(({ Type }) => Type === 'AWS::ApiGatewayV2::Stage');
-    const dear = (routes as readonly Route[]).filter(({ isDear }) => isDear).map(({ method, path }) => `${method} ${path}`);
+    const expensive = (routes as readonly Route[])
+      .filter(({ isExpensive }) => isExpensive)
+      .map(({ method, path }) => `${method} ${path}`);
     const settings = deployed?.Properties['RouteSettings'] as Record<string, object>;
-    expect(Object.keys(settings).sort()).toEqual([...dear, ...ofReference].sort());
-    for (const route of dear) {
+    expect(Object.keys(settings).sort()).toEqual([...expensive, ...ofReference].sort());
+    for (const route of expensive) {
       expect(settings[route]).toEqual({
-        ThrottlingRateLimit: stage.dearThrottling.requestsPerSecond,
-        ThrottlingBurstLimit: stage.dearThrottling.burst,
+        ThrottlingRateLimit: stage.expensiveThrottling.requestsPerSecond,
+        ThrottlingBurstLimit: stage.expensiveThrottling.burst,
       });
     }
     expect(deployed?.DependsOn).toEqual(expect.arrayContaining(Object.keys(service.ofType('AWS::ApiGatewayV2::Route'))));
