@@ -7,7 +7,7 @@ import type { Clock } from '../../shared/clock.ts';
 import { linkLifetimeInSeconds } from '../../shared/assets/content-store.ts';
 import { Deadline } from '../../shared/deadline.ts';
 import { changesEndInMilliseconds, closeDomain, isClosingOf, openDomain } from '../../shared/deletion/closed-domain.ts';
-import type { Stage } from '../stages.ts';
+import type { Stage } from '../stage.ts';
 import { PoolUsers } from './pool-users.ts';
 import type { Closing, DataPlace } from './remove-from-place.ts';
 import type { StageResources } from './stage-resources.ts';

@@ -6,7 +6,7 @@ import { routes } from '../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../shared/http/route.ts';
 import { acknowledge } from '../acknowledge.ts';
 import type { FunctionName } from '../bundles/function-names.ts';
-import type { Issuer, Stage } from '../stages.ts';
+import type { Issuer, Stage } from '../stage.ts';
 import type { Resources } from './permissions.ts';
 import { reservedFor } from './reserved-concurrency.ts';
 import type { ServiceApi } from './service-api.ts';

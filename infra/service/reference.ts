@@ -8,7 +8,7 @@ import { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
 import { referenceFiles } from '../reference/reference-files.ts';
 import { referenceThrottling } from '../reference/reference-throttling.ts';
-import { nameIn, type Stage } from '../stages.ts';
+import { nameIn, type Stage } from '../stage.ts';
 import type { ServiceApi } from './service-api.ts';
 
 export interface ReferenceProps {

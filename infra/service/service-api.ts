@@ -17,7 +17,7 @@ import { Construct } from 'constructs';
 import { apiCors } from '../cors.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../shared/http/route.ts';
-import { nameIn, type Issuer, type Stage, type Throttling } from '../stages.ts';
+import { nameIn, type Issuer, type Stage, type Throttling } from '../stage.ts';
 
 /** One entry per request, including requests that reach no function. */
 const accessLogFormat = {

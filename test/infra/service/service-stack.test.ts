@@ -3,7 +3,7 @@ import { functionNames, type FunctionName } from '../../../infra/bundles/functio
 import { variablesOf } from '../../../infra/service/function-variables.ts';
 import { referenceFiles } from '../../../infra/reference/reference-files.ts';
 import { schedules } from '../../../infra/schedules.ts';
-import { nameIn } from '../../../infra/stages.ts';
+import { nameIn } from '../../../infra/stage.ts';
 import { environment } from '../../../shared/environment.ts';
 import { lifecycleSteps, stateMachineDefinition } from '../../../shared/runs/state-machine.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
