@@ -2,7 +2,8 @@ import * as v from 'valibot';
 import { log } from '../logger.ts';
 import { gatewayKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
-import { deleteItemIf, putItem, queryPrefix, type Table } from '../table/table.ts';
+import { queryPrefix, type Table } from '../table/table.ts';
+import { deleteItemIf, putItem } from '../table/writes.ts';
 
 const question = v.object({
   type: v.literal('question'),

@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { limitKeys, type Key } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
-import { deleteItems, getItem, putItem, type Table } from '../table/table.ts';
+import { getItem, type Table } from '../table/table.ts';
+import { deleteItems, putItem } from '../table/writes.ts';
 
 /**
  * Changes of the domain leave both as they are, so a removal that nobody completed stays readable: it counts until `closed_until`.

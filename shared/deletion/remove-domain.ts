@@ -9,7 +9,9 @@ import {
   type CountedKind,
   type DomainToFind,
 } from '../table/keys-of-domain.ts';
-import { deleteItems, queryPartition, queryPrefix, scanNames, type Item, type Segment, type Table } from '../table/table.ts';
+import { scanNames, type Segment } from '../table/scan.ts';
+import { queryPartition, queryPrefix, type Item, type Table } from '../table/table.ts';
+import { deleteItems } from '../table/writes.ts';
 import { inParallel } from './in-parallel.ts';
 
 /** How many items there are of each kind. */

@@ -1,7 +1,8 @@
 import { indexKeys } from '../table/keys.ts';
 import * as v from 'valibot';
 import { parseStored } from '../table/parse-stored.ts';
-import { getItems, putItems, queryBetween, type Item, type Table } from '../table/table.ts';
+import { getItems, queryBetween, type Item, type Table } from '../table/table.ts';
+import { putItems } from '../table/writes.ts';
 import type { DayCounts, Head } from './head.ts';
 import type { IndexedList } from './indexed-list.ts';
 import type { ListIndex } from './list-index.ts';

@@ -4,7 +4,8 @@ import { log } from '../logger.ts';
 import { emitMetric } from '../metrics.ts';
 import { dueFoldKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
-import { deleteItemIf, queryPartition, type Item, type Table } from '../table/table.ts';
+import { queryPartition, type Item, type Table } from '../table/table.ts';
+import { deleteItemIf } from '../table/writes.ts';
 import { foldChanges } from './fold.ts';
 import { listsOfIndex } from './indexed-list.ts';
 

@@ -1,5 +1,6 @@
 import { listKeys, type List } from '../table/keys.ts';
-import { getItem, incrementExisting, incrementFrom, type Table } from '../table/table.ts';
+import { incrementExisting, incrementFrom } from '../table/numbers.ts';
+import { getItem, type Table } from '../table/table.ts';
 
 /** Functions of the version before may still issue numbers for a moment. These are left to them. */
 const numbersLeftToOldCounter = 10_000;

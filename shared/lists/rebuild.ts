@@ -1,6 +1,7 @@
 import { systemClock } from '../clock.ts';
 import { indexKeys } from '../table/keys.ts';
-import { deleteItems, getItem, queryPartition, queryPrefix, type Table } from '../table/table.ts';
+import { getItem, queryPartition, queryPrefix, type Table } from '../table/table.ts';
+import { deleteItems } from '../table/writes.ts';
 import { carryOver } from './carry-over.ts';
 import { commitHead, stayInMilliseconds } from './fold.ts';
 import { parseHead, type Head } from './head.ts';

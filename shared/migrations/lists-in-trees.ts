@@ -2,7 +2,8 @@ import { carryOver } from '../lists/carry-over.ts';
 import { listsOfIndex } from '../lists/indexed-list.ts';
 import { carryOverName } from '../lists/old-lists.ts';
 import { listKeys } from '../table/keys.ts';
-import { deadlineOf, scanPage } from '../table/table.ts';
+import { scanPage } from '../table/scan.ts';
+import { deadlineOf } from '../table/table.ts';
 import type { Migration } from './migration.ts';
 
 const itemsPerStep = 100;

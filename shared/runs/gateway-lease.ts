@@ -2,7 +2,8 @@ import * as v from 'valibot';
 import { gatewayKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { setAttributes } from '../table/set-attributes.ts';
-import { getItem, getItems, putItem, updateExisting, type Item, type Table } from '../table/table.ts';
+import { getItem, getItems, type Item, type Table } from '../table/table.ts';
+import { putItem, updateExisting } from '../table/writes.ts';
 import type { StoredPresence } from './presence.ts';
 
 /**

@@ -1,6 +1,7 @@
 import { cvmKeys } from '../table/keys.ts';
 import { setAttributes } from '../table/set-attributes.ts';
-import { updateExisting, type Item, type Table } from '../table/table.ts';
+import type { Item, Table } from '../table/table.ts';
+import { updateExisting } from '../table/writes.ts';
 import { StaleReadError, type Transaction } from '../table/transaction.ts';
 import { isSpentBy, parsePresence, presenceToStore, type Word } from './presence.ts';
 import type { RunReference } from './run-reference.ts';

@@ -5,7 +5,7 @@ import { purgeAll } from '../../shared/deletion/purge-all.ts';
 import { foldDueLists } from '../../shared/lists/fold-due.ts';
 import { indexedLists } from '../../shared/lists/indexed-list.ts';
 import { dueFoldKeys, purgeKeys } from '../../shared/table/keys.ts';
-import { putItem } from '../../shared/table/table.ts';
+import { putItem } from '../../shared/table/writes.ts';
 import { transact } from '../../shared/table/transaction.ts';
 import {
   aComputation,

@@ -7,7 +7,7 @@ import { digestOfKey, keyAttributes, keptInPlainText, keptKeyOf, type SealKey } 
 import { updateComputation } from '../../../shared/computations/update-computation.ts';
 import { readEvents } from '../../../shared/events/read-events.ts';
 import { computationKeys } from '../../../shared/table/keys.ts';
-import { putItem } from '../../../shared/table/table.ts';
+import { putItem } from '../../../shared/table/writes.ts';
 import { allowed, byAlice } from '../../support/builders-store.ts';
 import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
 

@@ -8,7 +8,8 @@ import { logChange } from '../../../shared/lists/log.ts';
 import { readPage } from '../../../shared/lists/read-page.ts';
 import { rebuildIndex } from '../../../shared/lists/rebuild.ts';
 import { indexKeys, keyToWrite, listKeys } from '../../../shared/table/keys.ts';
-import { getItem, putItem, putItems, type Table } from '../../../shared/table/table.ts';
+import { getItem, type Table } from '../../../shared/table/table.ts';
+import { putItem, putItems } from '../../../shared/table/writes.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
 

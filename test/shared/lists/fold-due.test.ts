@@ -4,7 +4,8 @@ import { foldDueLists } from '../../../shared/lists/fold-due.ts';
 import { indexedLists, memberChange } from '../../../shared/lists/indexed-list.ts';
 import { logChange } from '../../../shared/lists/log.ts';
 import { dueFoldKeys, indexKeys } from '../../../shared/table/keys.ts';
-import { getItem, putItem, queryPartition, type Table } from '../../../shared/table/table.ts';
+import { getItem, queryPartition, type Table } from '../../../shared/table/table.ts';
+import { putItem } from '../../../shared/table/writes.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
 

@@ -8,7 +8,8 @@ import { groupOfOwner, indexedLists, listsOfIndex } from '../../../shared/lists/
 import { rebuildIndex } from '../../../shared/lists/rebuild.ts';
 import { listRuns } from '../../../shared/runs/list-runs.ts';
 import { indexKeys, keyToWrite, listKeys, type Key } from '../../../shared/table/keys.ts';
-import { deleteItems, getItem, putItem, queryPartition, type Table } from '../../../shared/table/table.ts';
+import { getItem, queryPartition, type Table } from '../../../shared/table/table.ts';
+import { deleteItems, putItem } from '../../../shared/table/writes.ts';
 import { dieAtEveryCall } from '../../support/builders-purge.ts';
 import {
   aComputation,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TreeNode } from '../../../shared/lists/node.ts';
 import { NodeGoneError, nodeItems, StoredNodes } from '../../../shared/lists/stored-nodes.ts';
-import { putItems } from '../../../shared/table/table.ts';
+import { putItems } from '../../../shared/table/writes.ts';
 import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
 
 let embedded: EmbeddedTable;

@@ -10,7 +10,8 @@ import { indexedLists } from '../../../shared/lists/indexed-list.ts';
 import { runMigrations } from '../../../shared/migrations/run-migrations.ts';
 import { listRuns } from '../../../shared/runs/list-runs.ts';
 import { indexKeys, listKeys, lists, type Key, type List } from '../../../shared/table/keys.ts';
-import { deleteItems, getItem, queryPartition, type Item, type Table } from '../../../shared/table/table.ts';
+import { getItem, queryPartition, type Item, type Table } from '../../../shared/table/table.ts';
+import { deleteItems } from '../../../shared/table/writes.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { dieAtEveryCall } from '../../support/builders-purge.ts';
 import {

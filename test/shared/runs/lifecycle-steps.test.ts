@@ -14,7 +14,8 @@ import { computationKey } from '../../../shared/computations/find-computation.ts
 import { readRun } from '../../../shared/runs/read-run.ts';
 import { stopRun } from '../../../shared/runs/stop-run.ts';
 import { cvmKeys, keyToWrite } from '../../../shared/table/keys.ts';
-import { putItem, getItem } from '../../../shared/table/table.ts';
+import { getItem } from '../../../shared/table/table.ts';
+import { putItem } from '../../../shared/table/writes.ts';
 import { transact, Transaction } from '../../../shared/table/transaction.ts';
 import { aReadyComputation, aRun, byAlice, endRunWith, startStores, type Stores } from '../../support/builders-store.ts';
 import { beforeTheNextTransaction } from '../../support/interleave.ts';

@@ -8,7 +8,7 @@ import type { Report } from '../../../shared/runs/report.ts';
 import type { RunReference } from '../../../shared/runs/run-reference.ts';
 import { stopRun } from '../../../shared/runs/stop-run.ts';
 import { cvmKeys } from '../../../shared/table/keys.ts';
-import { putItem } from '../../../shared/table/table.ts';
+import { putItem } from '../../../shared/table/writes.ts';
 import { aReadyComputation, aRun, byAlice, endRunWith, startStores, type Stores } from '../../support/builders-store.ts';
 import { beforeTheNextTransaction } from '../../support/interleave.ts';
 

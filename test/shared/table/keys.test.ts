@@ -20,7 +20,8 @@ import {
   waitKeys,
   type Key,
 } from '../../../shared/table/keys.ts';
-import { deleteItemIf, putItem, type Table } from '../../../shared/table/table.ts';
+import type { Table } from '../../../shared/table/table.ts';
+import { deleteItemIf, putItem } from '../../../shared/table/writes.ts';
 import { Transaction } from '../../../shared/table/transaction.ts';
 
 // What is stored must be found again by every later version, so these places never change.

@@ -2,17 +2,10 @@ import { TransactionConflictException } from '@aws-sdk/client-dynamodb';
 import { ConfiguredRetryStrategy } from '@smithy/core/retry';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Deadline } from '../../../shared/deadline.ts';
-import {
-  deleteItems,
-  getItem,
-  getItems,
-  incrementFrom,
-  queryBetween,
-  queryPartition,
-  queryPrefix,
-  scanPage,
-  updateExisting,
-} from '../../../shared/table/table.ts';
+import { incrementFrom } from '../../../shared/table/numbers.ts';
+import { scanPage } from '../../../shared/table/scan.ts';
+import { getItem, getItems, queryBetween, queryPartition, queryPrefix } from '../../../shared/table/table.ts';
+import { deleteItems, updateExisting } from '../../../shared/table/writes.ts';
 import { StaleReadError, transact, withFreshReads } from '../../../shared/table/transaction.ts';
 import { untilTestEnds } from '../../support/patience.ts';
 import { startProxiedTable } from '../../support/proxied-table.ts';

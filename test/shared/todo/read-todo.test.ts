@@ -15,7 +15,8 @@ import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { unlinkAsset } from '../../../shared/links/unlink-asset.ts';
 import { updateAsset } from '../../../shared/links/update-asset.ts';
 import { computationKeys, userKeys } from '../../../shared/table/keys.ts';
-import { putItems, queryPartition } from '../../../shared/table/table.ts';
+import { queryPartition } from '../../../shared/table/table.ts';
+import { putItems } from '../../../shared/table/writes.ts';
 import { readTodo } from '../../../shared/todo/read-todo.ts';
 import { aDatasetOfBob, anApproval, aSharedComputation, digestOf } from '../../support/approvals.ts';
 import {
