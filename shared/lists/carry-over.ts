@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { systemClock } from '../clock.ts';
-import { indexKeys, listKeys } from '../table/keys.ts';
+import { indexKeys, listKeys, type Key } from '../table/keys.ts';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
 import { getItem, queryBetween, type Item, type Table } from '../table/table.ts';
 import { deleteItems, putItem, putItems } from '../table/writes.ts';
@@ -76,7 +76,7 @@ async function enter(table: Table, { index, tree: letter }: IndexedList, build: 
   const source = new StoredNodes(table, index);
   const filter = index.trees[letter];
   const edges = { ...build.edges };
-  const items: Item[] = [];
+  const items: (Item & Key)[] = [];
   const written: string[] = [];
   const dropped: string[] = [];
   for (const each of filter === undefined ? [letter] : [letter, filter]) {
@@ -90,7 +90,7 @@ async function enter(table: Table, { index, tree: letter }: IndexedList, build: 
     dropped.push(...changed.dropped);
   }
   await putItem(table, { ...indexKeys.build(index), ...build, writing: written });
-  await putItems(table, items as Parameters<typeof putItems>[1]);
+  await putItems(table, items);
   const deleteDropped = () =>
     deleteItems(
       table,
@@ -119,7 +119,7 @@ async function complete(
   const version = before.version + 1;
   const name = foldName(version, 'built');
   const head: Head = { ...before, version, totals: {}, leaves: {}, branches: {}, roots: {} };
-  const roots: Item[] = [];
+  const roots: (Item & Key)[] = [];
   for (const [letter, edge] of Object.entries(current.edges)) {
     const isList = letter in index.trees;
     const tree = decodeEdge(edge);
@@ -131,7 +131,7 @@ async function complete(
     head.roots[letter] = name;
     roots.push({ ...indexKeys.root(index, letter, name), edge: upper });
   }
-  await putItems(table, roots as Parameters<typeof putItems>[1]);
+  await putItems(table, roots);
   const unfolded = unfoldedEntries(before, entries);
   const days =
     before.version === 0 ? await carryOverDays(table, lists[0]) : await readDaysNotIn(table, index, before.days, unfolded);
