@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { systemClock } from '../clock.ts';
-import { indexKeys, listKeys, type Key } from '../table/keys.ts';
+import { indexKeys } from '../table/index-keys.ts';
+import { listKeys, type Key } from '../table/keys.ts';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
 import { getItem, queryBetween, type Item, type Table } from '../table/table.ts';
 import { deleteItems, putItem, putItems } from '../table/writes.ts';

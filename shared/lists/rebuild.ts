@@ -1,5 +1,5 @@
 import { systemClock } from '../clock.ts';
-import { indexKeys } from '../table/keys.ts';
+import { indexKeys } from '../table/index-keys.ts';
 import { getItem, queryPartition, queryPrefix, type Table } from '../table/table.ts';
 import { deleteItems } from '../table/writes.ts';
 import { carryOver } from './carry-over.ts';

@@ -1,4 +1,4 @@
-import { indexKeys } from '../table/keys.ts';
+import { indexKeys } from '../table/index-keys.ts';
 import * as v from 'valibot';
 import { systemClock } from '../clock.ts';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';

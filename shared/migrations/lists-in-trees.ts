@@ -1,7 +1,7 @@
 import { carryOver } from '../lists/carry-over.ts';
 import { listsOfIndex } from '../lists/indexed-list.ts';
 import { carryOverName } from '../lists/old-lists.ts';
-import { listKeys } from '../table/keys.ts';
+import { oldListKeys } from '../table/old-list-keys.ts';
 import { scanPage } from '../table/scan.ts';
 import { deadlineOf } from '../table/table.ts';
 import type { Migration } from './migration.ts';
@@ -13,7 +13,7 @@ const listTimeInMilliseconds = 2_000;
 /** Lists of earlier versions had counts of their members in items of this kind. */
 const listsWithCounts = {
   FilterExpression: 'begins_with(sk, :mid)',
-  ExpressionAttributeValues: { ':mid': listKeys.prefixes.mid },
+  ExpressionAttributeValues: { ':mid': oldListKeys.prefixes.mid },
 };
 
 /**

@@ -5,7 +5,7 @@ import { createComputation } from '../../../shared/computations/create-computati
 import { readStatistics } from '../../../shared/computations/statistics.ts';
 import { foldChanges } from '../../../shared/lists/fold.ts';
 import { indexedLists } from '../../../shared/lists/indexed-list.ts';
-import { indexKeys } from '../../../shared/table/keys.ts';
+import { indexKeys } from '../../../shared/table/index-keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
 import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
 

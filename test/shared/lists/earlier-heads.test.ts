@@ -7,7 +7,8 @@ import { indexedLists, memberChange, stateOf, type IndexedList } from '../../../
 import { logChange } from '../../../shared/lists/log.ts';
 import { readPage } from '../../../shared/lists/read-page.ts';
 import { rebuildIndex } from '../../../shared/lists/rebuild.ts';
-import { indexKeys, keyToWrite, listKeys } from '../../../shared/table/keys.ts';
+import { indexKeys } from '../../../shared/table/index-keys.ts';
+import { keyToWrite, listKeys } from '../../../shared/table/keys.ts';
 import { getItem, type Table } from '../../../shared/table/table.ts';
 import { putItem, putItems } from '../../../shared/table/writes.ts';
 import { transact } from '../../../shared/table/transaction.ts';

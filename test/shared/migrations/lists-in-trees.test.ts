@@ -9,7 +9,9 @@ import { listLinkedComputations } from '../../../shared/links/list-linked-comput
 import { indexedLists } from '../../../shared/lists/indexed-list.ts';
 import { runMigrations } from '../../../shared/migrations/run-migrations.ts';
 import { listRuns } from '../../../shared/runs/list-runs.ts';
-import { indexKeys, listKeys, lists, type Key, type List } from '../../../shared/table/keys.ts';
+import { indexKeys } from '../../../shared/table/index-keys.ts';
+import { listKeys, lists, type Key, type List } from '../../../shared/table/keys.ts';
+import { oldListKeys } from '../../../shared/table/old-list-keys.ts';
 import { getItem, queryPartition, type Item, type Table } from '../../../shared/table/table.ts';
 import { deleteItems } from '../../../shared/table/writes.ts';
 import { transact } from '../../../shared/table/transaction.ts';
@@ -52,7 +54,7 @@ async function asEarlierVersionsHadIt(assetId: string): Promise<void> {
       await transact(table, addToList(list, Number(String(row['sk']).slice(listKeys.prefixes.row.length)), facet));
       const [counter] = await queryPartition(table, listKeys.counter(list).pk);
       if (counter)
-        await transact(table, [{ put: { Item: { ...listKeys.oldCounter(list), last_number: counter['last_number'] } } }]);
+        await transact(table, [{ put: { Item: { ...oldListKeys.counter(list), last_number: counter['last_number'] } } }]);
     }
     await deleteItems(table, [listKeys.counter(list)]);
   };
