@@ -1,4 +1,6 @@
-import { enterStatus, type ComputationToChange, type Entry } from '../computations/change-computation.ts';
+import { enterStatus } from '../computations/change-computation.ts';
+import type { ComputationToChange } from '../computations/computation-to-change.ts';
+import type { Entry } from '../computations/record-entry.ts';
 import type { Run } from '../computations/run.ts';
 import { numberOf } from '../identifiers.ts';
 import { computationNumber } from '../computations/find-computation.ts';

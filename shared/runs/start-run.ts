@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Permitted } from '../access/caller.ts';
 import { isClosing } from '../assets/close-asset.ts';
 import { isIncomplete, readinessOf } from '../approvals/readiness.ts';
-import { readToChange, type ComputationToChange } from '../computations/change-computation.ts';
+import { readToChange, type ComputationToChange } from '../computations/computation-to-change.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import { computationKey, findComputation } from '../computations/find-computation.ts';
 import { isActive, type Run } from '../computations/run.ts';

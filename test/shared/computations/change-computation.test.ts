@@ -1,11 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  assertExists,
-  changeInputs,
-  readToChange,
-  removeComputation,
-  type ComputationToChange,
-} from '../../../shared/computations/change-computation.ts';
+import { assertExists, changeInputs, removeComputation } from '../../../shared/computations/change-computation.ts';
+import { readToChange, type ComputationToChange } from '../../../shared/computations/computation-to-change.ts';
 import { computationKey, readComputation } from '../../../shared/computations/find-computation.ts';
 import { keyToWrite } from '../../../shared/table/keys.ts';
 import { setAttributes } from '../../../shared/table/set-attributes.ts';
