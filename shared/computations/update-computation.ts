@@ -25,6 +25,9 @@ interface Updated {
   permitted: Permitted;
 }
 
+/** Called with the current computation. Returns what to write, or throws to refuse the request. */
+export type DecideUpdate = (current: StoredComputation, definition: Definition) => Replacement;
+
 interface UpdateRequest {
   domain: string;
   id: string;
@@ -33,8 +36,7 @@ interface UpdateRequest {
   now: string;
   /** Seals a private key. Called only if the key differs from the stored one. */
   seal: SealKey;
-  /** Called with the current computation. Returns what to write, or throws to refuse the request. */
-  decide: (current: StoredComputation, definition: Definition) => Replacement;
+  decide: DecideUpdate;
 }
 
 /**
