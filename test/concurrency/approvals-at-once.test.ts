@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { AssetReplacement } from '../../shared/assets/asset.ts';
 import { withdrawApproval } from '../../shared/approvals/withdraw-approval.ts';
 import { canonicalDigest } from '../../shared/canonical-json.ts';
@@ -19,15 +19,12 @@ import { startRun } from '../../shared/runs/start-run.ts';
 import { getItems } from '../../shared/table/table.ts';
 import { aDatasetOfBob, anApproval, aSharedComputation, type SharedComputation } from '../support/approvals.ts';
 import { oneOf } from '../support/amounts.ts';
-import { aComputation, allowed, aRun, byAlice, startStores, type Stores, noKey } from '../support/builders-store.ts';
+import { aComputation, allowed, aRun, byAlice, startStores, noKey } from '../support/builders-store.ts';
 import { untilTestEnds } from '../support/patience.ts';
 import { beforeCall, beforeTheNextTransaction } from '../support/interleave.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-});
-afterAll(() => stores.stop());
+const stores = sharedByTests(startStores);
 
 const domain = 'd1';
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { putContentCheck } from '../../shared/assets/content-check.ts';
 import { collectContent } from '../../shared/deletion/collect-content.ts';
 import { purgeAll } from '../../shared/deletion/purge-all.ts';
@@ -14,14 +14,10 @@ import {
   byAlice,
   endRunWith,
   startStores,
-  type Stores,
 } from '../support/builders-store.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-});
-afterAll(() => stores.stop());
+const stores = sharedByTests(startStores);
 
 let lines: Record<string, unknown>[] = [];
 beforeEach(() => {

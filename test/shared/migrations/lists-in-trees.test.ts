@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { listAssets } from '../../../shared/assets/list-assets.ts';
 import { listComputations } from '../../../shared/computations/list-computations.ts';
 import { readStatistics } from '../../../shared/computations/statistics.ts';
@@ -24,17 +24,13 @@ import {
   byAlice,
   endRunWith,
   startStores,
-  type Stores,
 } from '../../support/builders-store.ts';
 import { addToList, countTransition } from '../../support/earlier-lists.ts';
 import { scan } from '../../support/lifecycle-inconsistencies.ts';
 import { inLists } from '../../support/list-inconsistencies.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-});
-afterAll(() => stores.stop());
+const stores = sharedByTests(startStores);
 const clear = async () => deleteItems(stores.table, (await scan(stores.table)) as unknown as Key[]);
 beforeEach(clear);
 

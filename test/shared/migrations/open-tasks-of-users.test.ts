@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createAsset } from '../../../shared/assets/create-asset.ts';
 import { systemClock, type Clock } from '../../../shared/clock.ts';
 import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
@@ -18,15 +18,12 @@ import { deleteItems } from '../../../shared/table/writes.ts';
 import { readTodo } from '../../../shared/todo/read-todo.ts';
 import { aDatasetOfBob, aSharedComputation, type SharedComputation } from '../../support/approvals.ts';
 import { dieAtEveryCall } from '../../support/builders-purge.ts';
-import { aComputation, aKey, allowed, byAlice, noKey, startStores, type Stores } from '../../support/builders-store.ts';
+import { aComputation, aKey, allowed, byAlice, noKey, startStores } from '../../support/builders-store.ts';
 import { forgetOpenTasks, isOpenTask } from '../../support/earlier-open-tasks.ts';
 import { inconsistencies, scan } from '../../support/lifecycle-inconsistencies.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-});
-afterAll(() => stores.stop());
+const stores = sharedByTests(startStores);
 const clear = async () => deleteItems(stores.table, (await scan(stores.table)) as unknown as Key[]);
 beforeEach(clear);
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { Deadline } from '../../../shared/deadline.ts';
 import type { Migration } from '../../../shared/migrations/migration.ts';
 import { runMigrations } from '../../../shared/migrations/run-migrations.ts';
@@ -8,14 +8,11 @@ import { getItem, queryPartition, type Table } from '../../../shared/table/table
 import { deleteItems, putItem } from '../../../shared/table/writes.ts';
 import { ConditionFailedError, transact } from '../../../shared/table/transaction.ts';
 import { dieAtEveryCall } from '../../support/builders-purge.ts';
-import { startStores, type Stores } from '../../support/builders-store.ts';
+import { startStores } from '../../support/builders-store.ts';
 import { scan } from '../../support/lifecycle-inconsistencies.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-});
-afterAll(() => stores.stop());
+const stores = sharedByTests(startStores);
 
 const now = '2026-11-21T12:00:00.000Z';
 const anHourLater = '2026-11-21T13:00:00.000Z';

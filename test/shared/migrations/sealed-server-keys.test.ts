@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { KMSClient } from '@aws-sdk/client-kms';
 import { localCredentials } from '../../../infra/local/local-credentials.ts';
 import { readDefinition } from '../../../shared/computations/definition.ts';
@@ -10,14 +10,11 @@ import { getItem, getItems, type Table } from '../../../shared/table/table.ts';
 import { deleteItems, putItem } from '../../../shared/table/writes.ts';
 import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
 import { dieAtEveryCall } from '../../support/builders-purge.ts';
-import { aComputation, aReadyComputation, aRun, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
+import { aComputation, aReadyComputation, aRun, byAlice, startStores } from '../../support/builders-store.ts';
 import { scan } from '../../support/lifecycle-inconsistencies.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-});
-afterAll(() => stores.stop());
+const stores = sharedByTests(startStores);
 
 const domain = 'd1';
 const privateKey = 'PRIVATE KEY';

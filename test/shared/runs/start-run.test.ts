@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
 import { readComputation } from '../../../shared/computations/find-computation.ts';
 import { updateComputation } from '../../../shared/computations/update-computation.ts';
@@ -12,16 +12,12 @@ import {
   aRun,
   byAlice,
   startStores,
-  type Stores,
   noKey,
 } from '../../support/builders-store.ts';
 import { beforeTheNextTransaction, betweenReads } from '../../support/interleave.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-});
-afterAll(() => stores.stop());
+const stores = sharedByTests(startStores);
 
 const domain = 'd1';
 

@@ -1,6 +1,6 @@
 import { TransactionConflictException } from '@aws-sdk/client-dynamodb';
 import { ConfiguredRetryStrategy } from '@smithy/core/retry';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Deadline } from '../../../shared/deadline.ts';
 import { incrementFrom } from '../../../shared/table/numbers.ts';
 import { scanPage } from '../../../shared/table/scan.ts';
@@ -9,13 +9,10 @@ import { deleteItems, updateExisting } from '../../../shared/table/writes.ts';
 import { StaleReadError, transact, withFreshReads } from '../../../shared/table/transaction.ts';
 import { untilTestEnds } from '../../support/patience.ts';
 import { startProxiedTable } from '../../support/proxied-table.ts';
-import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
+import { startEmbeddedTable } from '../../support/embedded-table.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let embedded: EmbeddedTable;
-beforeAll(async () => {
-  embedded = await startEmbeddedTable();
-});
-afterAll(() => embedded.stop());
+const embedded = sharedByTests(startEmbeddedTable);
 
 describe('transact', () => {
   it('throws the error of the action whose condition fails, and writes nothing', async () => {

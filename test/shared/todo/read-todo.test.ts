@@ -1,5 +1,5 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createAsset } from '../../../shared/assets/create-asset.ts';
 import { receiveUpload } from '../../../shared/assets/receive-upload.ts';
 import { uploadKey as storageKeyOf } from '../../../shared/assets/content-store.ts';
@@ -26,15 +26,11 @@ import {
   aReadyComputation,
   byAlice,
   startStores,
-  type Stores,
   noKey,
 } from '../../support/builders-store.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-});
-afterAll(() => stores.stop());
+const stores = sharedByTests(startStores);
 
 let domains = 0;
 const newDomain = () => `d${++domains}`;
