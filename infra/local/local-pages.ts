@@ -1,21 +1,16 @@
-import { createReadStream } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { pipeline } from 'node:stream/promises';
 import * as v from 'valibot';
 import { cvmId, domainId } from '../../shared/identifier-schemas.ts';
 import { UsageError } from './arguments.ts';
-import { contentTypeOf, referenceFiles } from '../reference/reference-files.ts';
 import { referenceHeaders } from '../reference/reference-headers.ts';
 import { apiGatewayMessage, send } from './http-api/http-response.ts';
 import { readBody } from './http-api/read-body.ts';
 import type { CvmGateway } from './cvm-gateway.ts';
 import type { LocalIssuer } from './issuer.ts';
 import type { DomainAnswer, DomainRequest } from './local-domains.ts';
+import { sendReference } from './local-reference.ts';
 import { ownOrigin } from './own-host.ts';
 import { membership } from './sign-in/membership.ts';
-
-/** The file for each path. */
-const files = referenceFiles('local.html');
 
 const tokenRequest = v.strictObject({
   sub: v.pipe(v.string(), v.nonEmpty('Expected a user identifier.')),
@@ -62,15 +57,7 @@ export function localPages({ mintToken, enrol, manageDomain }: LocalPagesOptions
       await sendDomain(request, response, manageDomain);
       return true;
     }
-    const file = request.method === 'GET' ? files[path] : undefined;
-    if (file === undefined) return false;
-    response.writeHead(200, {
-      ...referenceHeaders,
-      'content-type': contentTypeOf(file),
-      'cache-control': 'no-cache',
-    });
-    await pipeline(createReadStream(file), response);
-    return true;
+    return await sendReference(request, response);
   };
 }
 

@@ -54,7 +54,7 @@ export class Reference extends Construct {
     acknowledge(lambda, 'Serverless-LambdaDLQ', 'Its caller waits for the response.');
     acknowledge(lambda, 'Serverless-LambdaTracing', 'It calls nothing, so there is nothing to trace.');
     const integration = new HttpLambdaIntegration('Files', lambda, { scopePermissionToRoute: false });
-    const paths = Object.keys(referenceFiles('stage.html'));
+    const paths = Object.keys(referenceFiles());
     const routes = paths.flatMap((path) =>
       api.http.addRoutes({ path, methods: [HttpMethod.GET], integration, authorizer: new HttpNoneAuthorizer() }),
     );

@@ -77,7 +77,7 @@ function referenced(reference: unknown): string {
   return Ref ?? attribute?.[0] ?? '';
 }
 
-const ofReference = Object.keys(referenceFiles('stage.html')).map((path) => `GET ${path}`);
+const ofReference = Object.keys(referenceFiles()).map((path) => `GET ${path}`);
 
 const maxWaitInSeconds = 20;
 const waits = (name: FunctionName) => routes.some((route: Route) => route.name === name && route.waits);
