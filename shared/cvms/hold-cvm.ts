@@ -77,7 +77,7 @@ export function holdCvm(table: Table, { domain, cvmId }: Place, { holder, instea
   );
 }
 
-/** Notes that a stream takes the commands of a CVM no longer, unless another one has its place. @param lastSeenAt its last word */
+/** Notes that a stream takes the commands of a CVM no longer, unless another one has its place. @param lastSeenAt when it was last heard */
 export async function releaseCvm(
   table: Table,
   { domain, cvmId }: Place,

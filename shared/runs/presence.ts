@@ -80,7 +80,7 @@ export function whyNotReady(cvmId: string, stored: StoredPresence, now: string):
 }
 
 /** What a CVM says about itself. */
-export interface Word {
+export interface ReportedState {
   agent_state?: string | undefined;
   fit?: Fit | undefined;
 }
@@ -91,7 +91,7 @@ export interface Word {
  */
 export function presenceToStore(
   stored: StoredPresence,
-  { agent_state, fit }: Word,
+  { agent_state, fit }: ReportedState,
   now: string,
   by?: string,
 ): StoredPresence | undefined {
