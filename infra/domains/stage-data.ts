@@ -45,8 +45,8 @@ export function openStageData(
     bucket: resources.bucketName,
     executions: { client: sfn, stateMachineArn: resources.stateMachineArn },
     users: resources.userPool && new PoolUsers(cognito, resources.userPool.id),
-    close: async (domain, anew) => {
-      const closedAt = await closeDomain(table, domain, { now: clock.now(), anew, tokensLiveInSeconds });
+    close: async (domain, fromNow) => {
+      const closedAt = await closeDomain(table, domain, { now: clock.now(), fromNow, tokensLiveInSeconds });
       return closingOf(closedAt, { hasLimit: stage.domainLimit !== undefined, tokensLiveInSeconds });
     },
     open: async (domain) => await openDomain(table, domain),

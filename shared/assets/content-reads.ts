@@ -9,7 +9,7 @@ import type { ContentRead } from './asset.ts';
 import { assetExists } from './change-asset.ts';
 
 /**
- * The reads of an asset's content by others: one item beside the asset's row, so that reads neither conflict with changes of the
+ * The reads of an asset's content by others: one item apart from the asset's row, so that reads neither conflict with changes of the
  * asset nor change its version. Each read has a unique name, which begins with its time in milliseconds since the epoch.
  */
 const storedReads = v.object({ latest_reads: v.record(v.string(), v.string()) });

@@ -26,7 +26,7 @@ export async function listCvms(
   );
   const cvms = read.flatMap(({ cvm, claim }, index): Cvm[] => {
     const isSame = cvm && listKeys.row(lists.cvms(domain), cvm.listed_as).sk === rows[index]?.['sk'];
-    if (!isSame) return []; // removed meanwhile, and perhaps registered again
+    if (!isSame) return []; // removed since it was listed, and perhaps registered again
     return [describeCvm(cvm, { claim, presence: presences[index] ?? {} }, now)];
   });
   return { cvms, total };

@@ -27,7 +27,7 @@ interface Removal {
   onProgress?: (found: DomainCounts) => void;
 }
 
-/** A DynamoDB table is read in so many parts at the same time. */
+/** The table is read in this many parts at the same time. */
 const segments = 4;
 
 const itemsPerDeletion = 25;
@@ -49,7 +49,7 @@ export async function runIdsOf(table: Table, domain: string): Promise<string[]> 
 }
 
 /**
- * Removes every item of a domain from the table, whatever its state: nobody may use the domain meanwhile, and no run may be active.
+ * Removes every item of a domain from the table, whatever its state. During the removal, nobody may use the domain, and no run may be active.
  * Reads the whole table, at least twice: the last pass shows that nothing is left. May be interrupted and repeated: the items that
  * lead to others are deleted last.
  * @returns what was removed

@@ -36,7 +36,7 @@ const rowsPerStep = 2_000;
 /**
  * Enters the rows of lists into the trees of their index, step by step, while changes go on. They are in the log, from which
  * nothing is deleted before: an index without a head, which an earlier version has written, is not folded, and neither is one
- * that is built anew (rebuild.ts). May be repeated, and may die at any call.
+ * that is being rebuilt (rebuild.ts). May be repeated, and may die at any call.
  * @param lists all lists of one index
  * @returns the rows that this step entered; undefined if the index is complete
  */

@@ -101,8 +101,8 @@ export function readDays(
       .sort(([a], [b]) => a - b)
       .map(([day, counts]) => ({ day: new Date(day * dayInMilliseconds).toISOString().slice(0, 10), counts }));
   };
-  const beside = () => queryBetween(table, indexKeys.day(index, first), indexKeys.day(index, last));
-  return withSnapshot(table, index, count, { beside });
+  const alsoRead = () => queryBetween(table, indexKeys.day(index, first), indexKeys.day(index, last));
+  return withSnapshot(table, index, count, { alsoRead });
 }
 
 export function dayOfKey(item: Item): number {

@@ -14,7 +14,7 @@ import { readTree } from './snapshot.ts';
 import { StoredNodes } from './stored-nodes.ts';
 
 /**
- * Builds the trees of an index anew from the rows, while the service goes on. Nothing is folded meanwhile: reads stay exact, and
+ * Rebuilds the trees of an index from the rows, while the service runs. Nothing is folded until the end: reads stay exact, and
  * take longer the more changes there are. If it dies, the next call continues where it was.
  * @param lists all lists of one index
  * @param onRows called with the number of rows that a step has entered

@@ -19,7 +19,7 @@ const listsWithCounts = {
 /**
  * Enters the members of lists that earlier versions have written into the trees of their index, which makes pages and totals cost
  * the same at any size, and allows for the filters by owner, by status of a run and by computation. Lists are read correctly
- * before, meanwhile and after. What the earlier versions need for their lists stays as it is.
+ * before, during and after it. What the earlier versions need for their lists stays as it is.
  */
 export const listsInTrees: Migration = {
   name: carryOverName,

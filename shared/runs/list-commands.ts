@@ -71,7 +71,7 @@ export async function openWork(kms: Kms, { commands, run }: Work): Promise<Work<
   return { commands: await Promise.all(commands.map(open)), run };
 }
 
-/** What one look at a CVM's claim tells. */
+/** What one read of a CVM's claim shows. */
 interface Glance {
   /** Whether a run holds the CVM. */
   isHeld: boolean;

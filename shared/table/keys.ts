@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { hashByte, shardOf, shardsOf } from './shards.ts';
 
 /**
- * The keys of the table. Beside this file, only index-keys.ts, old-list-keys.ts and shards.ts contain key literals.
+ * The keys of the table. Apart from this file, only index-keys.ts, old-list-keys.ts and shards.ts contain key literals.
  *
  * A list (the computations, assets or runs of a domain; the computations linked to an asset) has its rows in a partition, each at
  * `row#<number>`. A row must be small. Membership, order and counts are in the list's index (see index-keys.ts and
@@ -229,7 +229,7 @@ export const cvmKeys = {
 };
 
 /**
- * What gateways tell each other: the lease by which each shows that it lives, and the letters to it (shared/cvms/gateway-letters.ts).
+ * What gateways tell each other: each one's lease, which shows that it is alive, and the letters to it (shared/cvms/gateway-letters.ts).
  */
 export const gatewayKeys = {
   partition: (gateway: string) => `gateway#${gateway}`,
@@ -240,7 +240,7 @@ export const gatewayKeys = {
   prefixes: { letter: 'letter#' },
 };
 
-/** What is stored beside an asset: the runs that used it when it was unlinked, and the reads of its content by others. */
+/** What is stored for an asset outside its row: the runs that used it when it was unlinked, and the reads of its content by others. */
 export const assetKeys = {
   uses: (assetId: string) => `uses#${assetId}`,
   use: (assetId: string, runId: string): Key => ({ pk: assetKeys.uses(assetId), sk: runId }),
@@ -298,7 +298,7 @@ export const purgeKeys = {
   purge: (kind: 'computation' | 'asset', id: string): Key => ({ pk: shardOf('purges', id), sk: `${kind}#${id}` }),
 };
 
-/** Marks of list indexes that were folded lately (shared/lists/fold-due.ts). */
+/** Marks of list indexes that were folded recently (shared/lists/fold-due.ts). */
 export const dueFoldKeys = {
   shards: shardsOf('due-folds'),
   mark: ({ scope }: { scope: string }): Key => ({ pk: shardOf('due-folds', scope), sk: scope }),

@@ -131,7 +131,7 @@ async function readAssets(table: Table, domain: string, numbers: number[]): Prom
   );
 }
 
-/** Returns whether the computation may need the user's approval or key, as far as its row and the user's own assets tell. */
+/** Returns whether the computation may need the user's approval or key, as far as its row and the user's own assets show. */
 function mayWait(
   { isNamed, hasKey, assets }: Participation,
   { approval }: StoredComputation,

@@ -66,7 +66,7 @@ afterAll(async () => {
 });
 
 describe(`${changesPerSecond} creates, starts and ends of runs a second in one domain`, () => {
-  it('meet in no item, and are all made, while every total counts what was acknowledged before and nothing later', async () => {
+  it('all succeed without a conflict, and every total counts exactly what was acknowledged before', async () => {
     const ready: { id: string }[] = [];
     while (ready.length < runs) ready.push(await aReadyComputation(stores, domain));
     const before = { begun: runs, done: runs };

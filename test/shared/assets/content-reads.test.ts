@@ -66,7 +66,7 @@ describe('recordContentRead', () => {
     expect((await readsOf(id)).map(({ user }) => user).sort()).toEqual(users.sort());
   });
 
-  it('records every read although transactions hold the item meanwhile', async () => {
+  it('records every read even while transactions hold the item', async () => {
     const id = await anAsset(stores, domain);
     const isolated = tableAt(front.endpoint);
     const users = Array.from({ length: 8 }, (_, index) => `user-${index}`);

@@ -17,7 +17,7 @@ describe('renewUpload', () => {
   it.each([
     ['no', '2026-03-12T11:00:00.000Z', []],
     ['another', '2026-03-12T11:00:00.001Z', ['2026-03-12T13:00:00.001Z']],
-  ])('adds %s content check for a link made anew at %2$s', async (_count, now, due) => {
+  ])('adds %s content check for a link that is renewed at %2$s', async (_count, now, due) => {
     const upload_key = uploadKey('d1', `asset-of-${now}`);
     const { upload } = await renewUpload(stores.table, stores.content, asset, { upload_key, given_at }, now);
     expect(upload).toMatchObject({ method: 'PUT', headers: { 'if-none-match': '*' } });

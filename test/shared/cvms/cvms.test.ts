@@ -92,7 +92,7 @@ describe('a registered CVM', () => {
     expect(await idsOf(other)).toEqual([]);
   });
 
-  it('begins anew when it is registered after its removal', async () => {
+  it('has no presence when it is registered again after its removal', async () => {
     const domain = newDomain();
     await register(domain, 'cvm-1');
     await beat(domain, 'cvm-1', { agent_state: 'Complete', fit: 'spent' });

@@ -132,7 +132,7 @@ describe('a gateway', () => {
     expect(await alive(1)).toBe(false);
   });
 
-  it('ends the lease of the one that had its name, whose last word stays', async () => {
+  it('ends the lease of the gateway that had its name, and keeps when that was last seen', async () => {
     const { one, two, hold, presence } = await aCvm();
     const name = randomUUID();
     for (const gateway of [one, two]) {

@@ -124,7 +124,7 @@ describe('the deletion of an asset with more links than fit into a transaction',
     expect(inconsistencies(await scan(stores.table))).toEqual([]);
   });
 
-  it('keeps runs away from the asset even if another deletion of it is refused meanwhile', async () => {
+  it('keeps runs from using the asset, even if another deletion of it is refused at the same time', async () => {
     const { id, algorithm } = await aWidelyLinkedAsset(91);
     const refused = () => deleteAsset(stores.table, { domain, id: algorithm, ...byAlice, isNamed: () => false });
     const hurried = { ...stores, table: { ...stores.table, deadline: () => new Deadline(200) } };

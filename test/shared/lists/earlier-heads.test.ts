@@ -124,7 +124,7 @@ describe.each([
 });
 
 describe('the head of an earlier version', () => {
-  it('is held while its index is built anew, and folds and another rebuild go on after that', async () => {
+  it('stops folds while its index is rebuilt, and allows folds and another rebuild after that', async () => {
     const size = withAllRows;
     const list = await anEarlierList('rebuilt', { size, levels: 2 });
     const numbers = await change(list, size);

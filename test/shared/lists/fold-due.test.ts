@@ -54,7 +54,7 @@ describe('the scheduled fold', () => {
     expect(await foldDueLists(table)).toBe(0);
   });
 
-  it('does not forget a list that a fold has just marked, or marks meanwhile', async () => {
+  it('keeps the mark of a list that a fold has just set, or sets at the same time', async () => {
     await putItem(table, { ...dueFoldKeys.mark(list.index), marked_at: time });
     await foldDueLists(table);
     expect(await mark()).toBeDefined();

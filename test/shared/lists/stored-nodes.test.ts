@@ -43,7 +43,7 @@ describe('StoredNodes', () => {
     expect(await Promise.all([one, two, root].map((id) => source.read(id)))).toEqual([leaf(1), leaf(2), inner]);
   });
 
-  it('asks once for all that is wanted at the same time, and never again for what it has', async () => {
+  it('reads all nodes that are requested at the same time in one call, and no node twice', async () => {
     const source = new StoredNodes(embedded.table, index);
     calls = [];
     await Promise.all([source.read(one), source.read(two), source.read(one)]);

@@ -111,7 +111,7 @@ describe('the migration open-tasks-of-users', () => {
     expect(await mirrors()).toHaveLength(2); // alice and carol of the other computation
   });
 
-  it('goes on where it was when its time is over in the middle of a step', async () => {
+  it('continues where it was when its time ended in the middle of a step', async () => {
     const { before } = await aTableOfAnEarlierVersion();
     const options = { now: byAlice.now, graceInSeconds: 0, migrations: [openTasksOfUsers] };
     for (let calls = 0, open = 1; open > 0; calls++) {

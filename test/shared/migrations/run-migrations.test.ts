@@ -88,7 +88,7 @@ describe('runMigrations', () => {
     expect(await state('late')).toMatchObject({ seen_at: now, done_at: anHourLater });
   });
 
-  it('stops when too little time is left for a step, and goes on from there with the next call', async () => {
+  it('stops when too little time is left for a step, and continues there in the next call', async () => {
     let isTimeOver = false;
     const hurried = { ...stores.table, deadline: () => new Deadline(isTimeOver ? 3_000 : 60_000) };
     const timeEnds = async () => {

@@ -46,7 +46,7 @@ describe('the record of an agent process', () => {
     expect(await read(newCvm())).toEqual({});
   });
 
-  it('begins anew with a new process, which can take another run', async () => {
+  it('is empty for a new process, which can take another run', async () => {
     const cvm = newCvm();
     await bindAgent(embedded.table, cvm, run);
     const kept = { attempted_run_id: 'run-1', attempts: 2 };

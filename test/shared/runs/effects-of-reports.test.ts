@@ -85,7 +85,7 @@ describe('the reason of an event that ends the run', () => {
 });
 
 describe('reportedStateOf', () => {
-  it('takes the last word on each subject from the heartbeats', () => {
+  it('returns the last state and the last fitness of the heartbeats', () => {
     const said: Report[] = [
       { type: 'heartbeat', agent_state: 'Running', fit: 'busy' },
       { type: 'heartbeat', fit: 'spent' },

@@ -105,7 +105,7 @@ describe('offerRun', () => {
     await aRun(stores, domain, run.computation_id, run.cvm_id);
   });
 
-  it('offers a run anew without a look at its inputs when it was offered before', async () => {
+  it('does not read the inputs when it offers a run again', async () => {
     const run = await aStartedRun();
     await offer(run, 'first');
     const transaction = new Transaction();

@@ -65,7 +65,7 @@ describe('listCommands', () => {
     expect((await told(run)).commands).toEqual([first, second]);
   });
 
-  it('tells which run holds the CVM, from its start to its end', async () => {
+  it('returns the run that holds the CVM, from its start to its end', async () => {
     const run = await aStartedRun();
     const claim = await readClaim(stores.table, run);
     expect(await work(run)).toEqual({

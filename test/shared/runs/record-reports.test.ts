@@ -49,7 +49,7 @@ describe('recordReports', () => {
     expect((await eventsOf(other.computation_id)).map((event) => event.event_type)).not.toContain('Running');
   });
 
-  it('says of each report what became of it, in the order of the batch', async () => {
+  it('returns an outcome for each report, in the order of the batch', async () => {
     const { cvm_id: cvmId, run_id: run } = await aStartedRun();
     const heartbeat: Report = { type: 'heartbeat' };
     const reports = [
@@ -72,7 +72,7 @@ describe('recordReports', () => {
     ]);
   });
 
-  it('tells the status of a run that has ended, also to a heartbeat', async () => {
+  it('returns the status of a run that has ended, also for a heartbeat', async () => {
     const { cvm_id: cvmId, run_id: run } = await aStartedRun();
     await endRunWith(stores, domain, run, ['Failed', 'Failed']);
     const { results } = await record(cvmId, [{ type: 'heartbeat', run_id: run }, anAgentEvent(run, 'late')]);
