@@ -1,6 +1,5 @@
-import { enterStatus } from '../computations/change-computation.ts';
+import { enterStatus, type Entry } from '../computations/change-computation.ts';
 import type { ComputationToChange } from '../computations/computation-to-change.ts';
-import type { Entry } from '../computations/record-entry.ts';
 import type { Run } from '../computations/run.ts';
 import { numberOf } from '../identifiers.ts';
 import { computationNumber } from '../computations/find-computation.ts';
