@@ -6,6 +6,7 @@ import { costPage } from '../../docs/cost/cost-page.ts';
 import { readMeasured } from '../../docs/cost/measured.ts';
 import { addUp, dollars } from '../../docs/cost/prices.ts';
 import { transitionsOf } from '../../docs/cost/transitions.ts';
+import { connectedCvmBill } from '../../docs/cost/gateway-bill.ts';
 import { stageBills } from '../../docs/cost/stage-bill.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { tasks } from '../../shared/tasks/tasks.ts';

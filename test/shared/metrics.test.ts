@@ -7,14 +7,7 @@ import { indexedLists } from '../../shared/lists/indexed-list.ts';
 import { dueFoldKeys, purgeKeys } from '../../shared/table/keys.ts';
 import { putItem } from '../../shared/table/writes.ts';
 import { transact } from '../../shared/table/transaction.ts';
-import {
-  aComputation,
-  aReadyComputation,
-  aRun,
-  byAlice,
-  endRunWith,
-  startStores,
-} from '../support/builders-store.ts';
+import { aComputation, aReadyComputation, aRun, byAlice, endRunWith, startStores } from '../support/builders-store.ts';
 import { sharedByTests } from '../support/shared-by-tests.ts';
 
 const stores = sharedByTests(startStores);

@@ -18,7 +18,7 @@ import { takesKey, type Route } from '../../shared/http/route.ts';
 import { bindAgent, keepAttestationOfRun, readAgentRecord, recordAgentProcess } from '../../shared/runs/agent-record.ts';
 import { writeSweepState } from '../../shared/runs/sweep-state.ts';
 import { indexKeys } from '../../shared/table/index-keys.ts';
-import { listKeys, lists } from '../../shared/table/keys.ts';
+import { lists } from '../../shared/table/keys.ts';
 import { oldListKeys } from '../../shared/table/old-list-keys.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { putItem } from '../../shared/table/writes.ts';

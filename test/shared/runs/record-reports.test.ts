@@ -25,7 +25,10 @@ const eventsOf = async (id: string) => (await readEvents(stores.table, id, {}, {
 describe('recordReports', () => {
   it('records a full batch of 50 events in order, and counts its repetition as duplicates', async () => {
     const { computation_id: id, cvm_id: cvmId, run_id: run } = await aStartedRun();
-    const reports = Array.from({ length: 50 }, (_, index) => ({ ...anAgentEvent(run, `r${index}`), event_type: `step ${index}` }));
+    const reports = Array.from({ length: 50 }, (_, index) => ({
+      ...anAgentEvent(run, `r${index}`),
+      event_type: `step ${index}`,
+    }));
     expect(await record(cvmId, reports)).toMatchObject({ accepted: 50, duplicates: 0 });
     expect(await record(cvmId, reports)).toMatchObject({ accepted: 0, duplicates: 50 });
     const types = (await eventsOf(id)).map((event) => event.event_type).filter((type) => type.startsWith('step'));

@@ -5,15 +5,7 @@ import { updateComputation } from '../../../shared/computations/update-computati
 import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { listCommands } from '../../../shared/runs/list-commands.ts';
 import { offerRun } from '../../../shared/runs/offer-run.ts';
-import {
-  allowed,
-  aReadyComputation,
-  anAsset,
-  aRun,
-  byAlice,
-  startStores,
-  noKey,
-} from '../../support/builders-store.ts';
+import { allowed, aReadyComputation, anAsset, aRun, byAlice, startStores, noKey } from '../../support/builders-store.ts';
 import { beforeTheNextTransaction, betweenReads } from '../../support/interleave.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 

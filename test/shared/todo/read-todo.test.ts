@@ -19,15 +19,7 @@ import { queryPartition } from '../../../shared/table/table.ts';
 import { putItems } from '../../../shared/table/writes.ts';
 import { readTodo } from '../../../shared/todo/read-todo.ts';
 import { aDatasetOfBob, anApproval, aSharedComputation, digestOf } from '../../support/approvals.ts';
-import {
-  aComputation,
-  aKey,
-  allowed,
-  aReadyComputation,
-  byAlice,
-  startStores,
-  noKey,
-} from '../../support/builders-store.ts';
+import { aComputation, aKey, allowed, aReadyComputation, byAlice, startStores, noKey } from '../../support/builders-store.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 const stores = sharedByTests(startStores);
