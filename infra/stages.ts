@@ -1,173 +1,6 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
-import type { RunTimes } from '../shared/runs/state-machine.ts';
-
-/** The configuration of a deployment. The account is that of the credentials used to deploy. */
-export interface Stage {
-  /** Part of all resource names. Lower-case letters and digits, up to 16 characters. */
-  name: string;
-  region: string;
-  /** The issuer of tokens. Default: the stage's own Cognito user pool, with groups `<domainID>:<role>`. */
-  issuer?: Issuer;
-  /** Tables, buckets and user pools that exist already, such as restored ones. Default: the stage creates its own. */
-  existing?: ExistingState;
-  /** Origins of web pages that may call the API and use presigned links, such as `https://app.example.com`. */
-  corsOrigins: readonly string[];
-  /** The web console, on CloudFront. Default: none. */
-  console?: Console;
-  /** The API's custom domain, with a certificate in the same region. Default: API Gateway's address. */
-  domain?: { name: string; certificateArn: string };
-  /** The limits of each route, for all domains together. API Gateway answers 429 above them. */
-  throttling: Throttling;
-  /** The same for each route that is dear (`isDear` in shared/endpoints/). */
-  dearThrottling: Throttling;
-  /** The changes that each domain may make. Its callers get 429 above that. Default: no limit. */
-  domainLimit?: { changesPerSecond: number; burst: number };
-  /** The concurrent executions of all functions that the account has in the region. */
-  accountConcurrency: number;
-  /**
-   * Executions that no other function can take, for each function of a kind. `'none'` for an account with a small limit: then no
-   * function has any, those that wait included.
-   */
-  reservedConcurrency: ReservedConcurrency | 'none';
-  /** Metrics are log entries of level INFO, so no stage may log less. */
-  logLevel: 'DEBUG' | 'INFO';
-  logRetention: RetentionDays;
-  /** What happens to table, content and users when their stack is deleted. */
-  removalPolicy: RemovalPolicy;
-  /** Protects the table and the user pool from deletion. */
-  deletionProtection: boolean;
-  /** Protects the stacks from deletion. */
-  terminationProtection: boolean;
-  pointInTimeRecovery: boolean;
-  /**
-   * Who is told of alarms. A stage without a target fails at synth, unless the row says `'none'`. The alarms are visible in
-   * CloudWatch in any case.
-   */
-  alarmTargets?: readonly AlarmTarget[] | 'none';
-  /** What the stage may cost in a month. The targets are told before it is exceeded. */
-  monthlyBudgetInDollars: number;
-  runTimes: RunTimes;
-  /**
-   * The names of the keys that sign evidence, oldest first. The last one signs, and the public keys of all are published. To
-   * replace the key, add a name. Never remove one: evidence that its key has signed could no longer be verified.
-   */
-  evidenceKeys: readonly [string, ...string[]];
-  waits: Waits;
-  /** The gateway for the agents of real CVMs (docs/deploy.md#cvms). Default: none. */
-  gateway?: GatewayRow;
-  /** Whether the events of computations go onto an event bus of the stage (docs/events.md). Default: false. */
-  eventBus?: boolean;
-  /** The canary, which runs a computation on a simulated CVM again and again (docs/deploy.md#the-canary). Default: none. */
-  canary?: CanaryRow;
-}
-
-export interface CanaryRow {
-  /** How often it runs: 5 to 60. */
-  everyMinutes: number;
-  /** Required if the stage names an issuer. Default: the password of the user `canary` in the stage's user pool. */
-  credentials?: CanaryCredentials;
-}
-
-/** An application that gets tokens from the stage's issuer by client credentials. They name the memberships of the canary. */
-export interface CanaryCredentials {
-  clientId: string;
-  /** The name of the secret in Secrets Manager whose text is the secret of the client. */
-  secretName: string;
-  scope?: string;
-  /** More parameters for the issuer, such as `audience`. */
-  parameters?: Record<string, string>;
-}
-
-export interface GatewayRow {
-  /** The port at which agents connect. */
-  port: number;
-  /** At least 2, so that CVMs stay connected while one is replaced. */
-  tasks: number;
-  /** The IPv4 networks from which agents connect, such as `203.0.113.0/24`. Default: all. */
-  networks?: readonly string[];
-  /** A name of your own that CVMs connect to, with a CNAME to the load balancer. Default: the load balancer's name. */
-  hostName?: string;
-  /** The digest of the image of Node (docs/deploy.md#the-gateways-image), such as `sha256:4f...`. Default: its version alone. */
-  imageDigest?: string;
-}
-
-/** The web console of a stage. The API and the content accept calls from its address. */
-export interface Console {
-  /** Its own domain name, with a certificate in us-east-1. Default: CloudFront's address. */
-  domain?: { name: string; certificateArn: string };
-  /** Required if the stage names an issuer or an existing user pool. Default: a client of the stage's own user pool. */
-  client?: ConsoleClient;
-}
-
-/** A public client for the authorization code flow with PKCE, which may return to `<address>/console/`. */
-export interface ConsoleClient {
-  id: string;
-  /** Separated by spaces. The access token must be a JWT for an audience of the stage. */
-  scopes: string;
-  /** The origins that a page calls to sign in: of the issuer, and of its token endpoint. */
-  origins: readonly string[];
-}
-
-/** How many requests each endpoint with the parameter `wait` holds at the same time. Above, it answers at once. */
-export interface Waits {
-  perStage: number;
-  perDomain: number;
-  /**
-   * The reserved concurrency of the endpoint's function. More than `perStage`, because requests that need no wait take some as well.
-   * Undefined, or `reservedConcurrency` of the stage is `'none'`: the function shares the concurrency of the account, so waits may
-   * keep other functions from running.
-   */
-  concurrency?: number;
-}
-
-/** State that was made outside of the stage, in its account and region. docs/restore.md says how each must be set up. */
-export interface ExistingState {
-  tableName?: string;
-  /** The ARN of the stream of `tableName`. Required for an event bus. */
-  tableStreamArn?: string;
-  contentBucketName?: string;
-  /** The stage must not name an issuer as well. */
-  userPool?: { id: string; clientId: string };
-}
-
-export interface Throttling {
-  requestsPerSecond: number;
-  burst: number;
-}
-
-export interface ReservedConcurrency {
-  /** The reports of CVMs (endpoint 26). */
-  reports: number;
-  /** Each step of the run lifecycle. */
-  lifecycleSteps: number;
-}
-
-/** A recipient of alarms. */
-export type AlarmTarget =
-  /** The address gets a message to confirm. */
-  | { email: string }
-  /** An existing topic in the same region. Its policy must allow `cloudwatch.amazonaws.com` to publish. */
-  | { topicArn: string }
-  | { webhook: Webhook };
-
-/** A URL that gets a POST with JSON when an alarm starts or ends. */
-export interface Webhook {
-  /** https only. */
-  url: string;
-  /** The request header that contains the key, such as `authorization`. */
-  header: string;
-  /** The name of the secret in Secrets Manager whose text is the key. */
-  secretName: string;
-}
-
-/** An OpenID Connect issuer that signs with RSA. API Gateway must be able to read its discovery document over https. */
-export interface Issuer {
-  url: string;
-  audience: readonly string[];
-  /** The claim that contains strings `<domainID>:<role>`. */
-  membershipClaim: string;
-}
+import type { Stage } from './stage.ts';
 
 const minute = 60;
 const hour = 60 * minute;
@@ -179,7 +12,7 @@ export const stages: readonly Stage[] = [
     region: 'eu-central-1',
     corsOrigins: ['http://localhost:3000'],
     throttling: { requestsPerSecond: 500, burst: 500 },
-    dearThrottling: { requestsPerSecond: 20, burst: 40 },
+    expensiveThrottling: { requestsPerSecond: 20, burst: 40 },
     domainLimit: { changesPerSecond: 50, burst: 500 }, // the end-to-end suite makes all its changes in one domain
     accountConcurrency: 1_000,
     reservedConcurrency: { reports: 10, lifecycleSteps: 5 },
@@ -200,7 +33,7 @@ export const stages: readonly Stage[] = [
     region: 'eu-central-1',
     corsOrigins: [],
     throttling: { requestsPerSecond: 1_000, burst: 1_000 },
-    dearThrottling: { requestsPerSecond: 50, burst: 100 },
+    expensiveThrottling: { requestsPerSecond: 50, burst: 100 },
     domainLimit: { changesPerSecond: 40, burst: 80 },
     accountConcurrency: 1_000,
     reservedConcurrency: { reports: 20, lifecycleSteps: 10 },
@@ -221,7 +54,7 @@ export const stages: readonly Stage[] = [
     region: 'eu-central-1',
     corsOrigins: [],
     throttling: { requestsPerSecond: 5_000, burst: 5_000 },
-    dearThrottling: { requestsPerSecond: 100, burst: 200 },
+    expensiveThrottling: { requestsPerSecond: 100, burst: 200 },
     domainLimit: { changesPerSecond: 40, burst: 80 },
     accountConcurrency: 1_000,
     reservedConcurrency: { reports: 100, lifecycleSteps: 20 },
@@ -238,27 +71,3 @@ export const stages: readonly Stage[] = [
     evidenceKeys: ['key-1'],
   },
 ];
-
-/** Returns the origins whose pages may call the API and use presigned links. */
-export function originsOf({ corsOrigins }: Stage, consoleUrl: string | undefined): string[] {
-  return [...corsOrigins, ...(consoleUrl === undefined ? [] : [consoleUrl])];
-}
-
-/** Returns the name of a stage's resource, such as a stack, a function or the state machine. */
-export function nameIn(stage: Stage, name: string): string {
-  return `computations-${stage.name}-${name.replace('/', '-')}`;
-}
-
-/** Returns those who are told of the stage's alarms; nobody for `'none'`. */
-export function targetsOf({ alarmTargets = [] }: Stage): readonly AlarmTarget[] {
-  return alarmTargets === 'none' ? [] : alarmTargets;
-}
-
-export function webhooksOf(stage: Stage): Webhook[] {
-  return targetsOf(stage).flatMap((target) => ('webhook' in target ? [target.webhook] : []));
-}
-
-/** A fixed name, because the policy of the queue of undelivered events refers to it from another stack. */
-export function webhookRuleName(stage: Stage, number: number): string {
-  return nameIn(stage, `alarm-webhook-${number}`);
-}

@@ -5,7 +5,7 @@ import { ServiceError } from './errors.ts';
 export const maxTimeInMilliseconds = 5_000;
 
 /**
- * The longest time that a request repeats what others keep changing. A function is held meanwhile, and all domains share the
+ * The longest time that a request repeats what others keep changing. It holds a function, and all domains share the
  * account's functions.
  */
 export const maxRetryTimeInMilliseconds = 3_000;

@@ -84,7 +84,7 @@ const variables = {
   get TLS_SECRET_ARN() {
     return text('TLS_SECRET_ARN');
   },
-  /** What the canary is told: JSON (infra/canary/canary-settings.ts). */
+  /** The settings of the canary: JSON (infra/canary/canary-settings.ts). */
   get CANARY() {
     return text('CANARY');
   },

@@ -77,7 +77,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** The refusal of a request above a limit, with the headers that tell the limit and when to try again. */
+/** The refusal of a request above a limit, with the headers that show the limit and when to try again. */
 export class RateLimitError extends ServiceError {
   readonly headers: Record<string, string>;
 

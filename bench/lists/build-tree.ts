@@ -3,7 +3,8 @@ import type { ListIndex } from '../../shared/lists/list-index.ts';
 import type { Child, Member } from '../../shared/lists/node.ts';
 import { nodeItems } from '../../shared/lists/stored-nodes.ts';
 import { encodeEdge } from '../../shared/lists/tree.ts';
-import { putItems, type Table } from '../../shared/table/table.ts';
+import type { Table } from '../../shared/table/table.ts';
+import { putItems } from '../../shared/table/writes.ts';
 
 /** As many as fit into a leaf if a tenth of the numbers is missing and the leaf is on the right edge of its tree. */
 const membersPerLeaf = 850;

@@ -7,8 +7,10 @@ import { countsOf, type Member } from '../../shared/lists/node.ts';
 import { readTree } from '../../shared/lists/snapshot.ts';
 import { nodeItems, StoredNodes } from '../../shared/lists/stored-nodes.ts';
 import { decodeEdge, divideEdge, encodeEdge } from '../../shared/lists/tree.ts';
-import { indexKeys, keyToWrite, listKeys, type Key } from '../../shared/table/keys.ts';
-import { deleteItems, getItem, putItem, putItems, queryBetween, type Item, type Table } from '../../shared/table/table.ts';
+import { indexKeys } from '../../shared/table/index-keys.ts';
+import { keyToWrite, listKeys, type Key } from '../../shared/table/keys.ts';
+import { getItem, queryBetween, type Item, type Table } from '../../shared/table/table.ts';
+import { deleteItems, putItem, putItems } from '../../shared/table/writes.ts';
 
 /** How many of a thousand computations have each status. In addition, a tenth of all assigned numbers was deleted. */
 const statuses = Object.entries({ completed: 620, created: 180, failed: 150, cancelled: 40, running: 9, stopping: 1 });

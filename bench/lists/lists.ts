@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { carryOverName } from '../../shared/lists/old-lists.ts';
 import { migrationKeys } from '../../shared/table/keys.ts';
-import { putItem } from '../../shared/table/table.ts';
+import { putItem } from '../../shared/table/writes.ts';
 import { startProxiedTable } from '../../test/support/proxied-table.ts';
 import { printTable } from '../print-table.ts';
 import { measureChanges, type MeasuredChange } from './changes.ts';

@@ -11,7 +11,8 @@ import {
 import { logChange } from '../../shared/lists/log.ts';
 import { readPage, type PageRequest } from '../../shared/lists/read-page.ts';
 import { listKeys } from '../../shared/table/keys.ts';
-import { incrementFrom, queryPrefix, type Table } from '../../shared/table/table.ts';
+import { incrementFrom } from '../../shared/table/numbers.ts';
+import { queryPrefix, type Table } from '../../shared/table/table.ts';
 import { transact } from '../../shared/table/transaction.ts';
 import type { ProxiedTable } from '../../test/support/proxied-table.ts';
 import { aList, fill, ownerOf, owners, rareStatus, removeFilled, rowOf, type Filled } from './fill.ts';

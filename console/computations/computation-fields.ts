@@ -6,7 +6,9 @@ type AgentConfig = Required<Schemas['AgentConfigInput']>;
  * What the form of a computation edits. Fields that it does not show are kept, because a replacement resets those that it leaves
  * out.
  */
-export type ComputationFields = Required<Schemas['ComputationInput']> & { agent_config: AgentConfig };
+export type ComputationFields = Given & Required<Pick<Given, Shown>> & { agent_config: AgentConfig };
+type Given = Schemas['ComputationInput'];
+type Shown = 'description' | 'owner' | 'approval' | 'consumers';
 
 const noConfiguration: AgentConfig = {
   log_level: '',

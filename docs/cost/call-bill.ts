@@ -41,6 +41,7 @@ const waiting = new Set(routes.filter((route: Route) => route.waits).map(({ name
 function memoryOf({ name }: Pick<Measurement, 'name'>, stage: Measured['stage']): number {
   return waiting.has(name) ? stage.memoryOfWaitsInMegabytes : stage.memoryInMegabytes;
 }
+
 /** Calls of KMS, by function and case. Public keys are read once in the life of a function's process. */
 const signatures: Record<string, number> = { 'runs/get-evidence, the first time': 1 };
 
@@ -64,8 +65,16 @@ export function billedMilliseconds(measurement: Measurement, stage: Measured['st
   );
 }
 
+const endpoints = new Set<string>(routes.map(({ name }) => name));
+
+/** Returns whether a call is of an endpoint, rather than of a function that AWS calls. */
+export function isEndpoint({ name }: Measurement): boolean {
+  return endpoints.has(name);
+}
+
 /** What one call of a function costs; an endpoint's comes through the API. */
-export function billOf(measurement: Measurement, isByApi: boolean, stage: Measured['stage']): Bill {
+export function billOf(measurement: Measurement, stage: Measured['stage']): Bill {
+  const isByApi = isEndpoint(measurement);
   const { put, get } = contentRequests[titleOf(measurement)] ?? {};
   const signed = signatures[titleOf(measurement)];
   const logged = assumed.functionLogInBytes + (isByApi ? assumed.accessLogInBytes : 0);

@@ -1,7 +1,8 @@
 import { refreshSeconds } from '../../console/loading/refresh-seconds.ts';
 import type { Measured } from './measured.ts';
+import { pricedBy } from './priced-by.ts';
 import { addUp, type Bill } from './prices.ts';
-import { heldInSeconds, pricedBy } from './usage-bill.ts';
+import { heldInSeconds } from './waiting-bill.ts';
 
 /** What a screen of the console asks for as long as it is open and visible. */
 interface Asking {

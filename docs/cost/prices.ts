@@ -1,4 +1,7 @@
-/** List prices on demand in us-east-1 and eu-west-1, US dollars, without free tiers; a region such as eu-central-1 is some 10 to 20 % dearer. */
+/**
+ * List prices on demand in us-east-1 and eu-west-1, in US dollars, without free tiers. A region such as eu-central-1 costs 10 to
+ * 20 % more.
+ */
 export const pricesAsOf = 'November 2026';
 
 /** Dollars for one of each. */

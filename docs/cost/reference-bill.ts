@@ -10,7 +10,7 @@ const functionGigabytes = 0.25;
 
 /** What somebody can run up in a month who loads all files of the API reference as often as the API allows. */
 export function mostOfReference(): Bill {
-  const sizes = Object.values(referenceFiles('stage.html')).map((file) => gzipSync(readFileSync(file), { level: 9 }).length);
+  const sizes = Object.values(referenceFiles()).map((file) => gzipSync(readFileSync(file), { level: 9 }).length);
   const loads = referenceThrottling.requestsPerSecond * secondsPerMonth;
   const calls = loads * sizes.length;
   return {

@@ -20,7 +20,7 @@ export async function bundleReference(outdir = referenceFolder): Promise<void> {
     entryPoints: [{ in: 'infra/reference/reference-handler.ts', out: 'index' }],
     outdir,
   });
-  const files = Object.entries(referenceFiles('stage.html')).map(([path, source]): BuiltFile => {
+  const files = Object.entries(referenceFiles()).map(([path, source]): BuiltFile => {
     const content = readFileSync(source);
     const name = `${basename(source)}.gz`;
     writeFileSync(join(outdir, name), gzipSync(content, { level: 9 }));

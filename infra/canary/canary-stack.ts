@@ -9,7 +9,7 @@ import type { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
 import type { ServiceStack } from '../service/service-stack.ts';
 import { StageStack } from '../stage-stack.ts';
-import { nameIn, type CanaryCredentials, type CanaryRow, type Stage } from '../stages.ts';
+import { nameIn, type CanaryCredentials, type CanaryRow, type Stage } from '../stage.ts';
 import type { StateStack } from '../state/state-stack.ts';
 import { canaryUser, type CanarySettings } from './canary-settings.ts';
 

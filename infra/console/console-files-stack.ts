@@ -7,7 +7,7 @@ import { BucketDeployment, CacheControl, Source } from 'aws-cdk-lib/aws-s3-deplo
 import type { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
 import { StageStack } from '../stage-stack.ts';
-import { nameIn, type ConsoleClient, type Issuer, type Stage } from '../stages.ts';
+import { nameIn, type ConsoleClient, type Issuer, type Stage } from '../stage.ts';
 import { bucketExport, type ConsoleStack } from './console-stack.ts';
 
 export interface ConsoleFilesStackProps {

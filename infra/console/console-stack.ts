@@ -22,7 +22,7 @@ import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership, type IBuc
 import type { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
 import { StageStack } from '../stage-stack.ts';
-import { nameIn, type Console, type Stage } from '../stages.ts';
+import { nameIn, type Console, type Stage } from '../stage.ts';
 import { contentSecurityPolicy } from './page-headers.ts';
 
 /** The name of the output with the bucket's ARN. Findings of cdk-nag contain it. */

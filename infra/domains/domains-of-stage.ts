@@ -1,7 +1,8 @@
 import { systemClock, type Clock } from '../../shared/clock.ts';
 import { closedAt } from '../../shared/deletion/closed-domain.ts';
 import { UsageError } from '../local/arguments.ts';
-import { stages, type Stage } from '../stages.ts';
+import type { Stage } from '../stage.ts';
+import { stages } from '../stages.ts';
 import type { DomainPlace } from './domain-place.ts';
 import { changeRoles, createDomain, inviteUser } from './manage-users.ts';
 import { contentsOf, removeFromPlace } from './remove-from-place.ts';

@@ -28,8 +28,8 @@ export interface DataPlace {
   executions: Executions;
   /** Undefined if the users are kept elsewhere. */
   users: UserDirectory | undefined;
-  /** Refuses the changes of a domain. May be repeated. @param anew whether users had tokens until now */
-  close: (domain: string, anew: boolean) => Promise<Closing>;
+  /** Refuses the changes of a domain. May be repeated. @param fromNow whether users had tokens until now */
+  close: (domain: string, fromNow: boolean) => Promise<Closing>;
   /** Opens the domain again, as an empty one. */
   open: (domain: string) => Promise<void>;
   /** Whether an item is what keeps the domain closed. */

@@ -7,7 +7,7 @@ import type { Clock } from '../../shared/clock.ts';
 import { linkLifetimeInSeconds } from '../../shared/assets/content-store.ts';
 import { Deadline } from '../../shared/deadline.ts';
 import { changesEndInMilliseconds, closeDomain, isClosingOf, openDomain } from '../../shared/deletion/closed-domain.ts';
-import type { Stage } from '../stages.ts';
+import type { Stage } from '../stage.ts';
 import { PoolUsers } from './pool-users.ts';
 import type { Closing, DataPlace } from './remove-from-place.ts';
 import type { StageResources } from './stage-resources.ts';
@@ -45,8 +45,8 @@ export function openStageData(
     bucket: resources.bucketName,
     executions: { client: sfn, stateMachineArn: resources.stateMachineArn },
     users: resources.userPool && new PoolUsers(cognito, resources.userPool.id),
-    close: async (domain, anew) => {
-      const closedAt = await closeDomain(table, domain, { now: clock.now(), anew, tokensLiveInSeconds });
+    close: async (domain, fromNow) => {
+      const closedAt = await closeDomain(table, domain, { now: clock.now(), fromNow, tokensLiveInSeconds });
       return closingOf(closedAt, { hasLimit: stage.domainLimit !== undefined, tokensLiveInSeconds });
     },
     open: async (domain) => await openDomain(table, domain),

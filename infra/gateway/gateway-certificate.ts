@@ -5,7 +5,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
-import { nameIn, type Stage } from '../stages.ts';
+import { nameIn, type Stage } from '../stage.ts';
 
 export interface GatewayCertificateProps {
   stage: Stage;

@@ -13,7 +13,7 @@ import { AnyPrincipal, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { gatewayUses } from '../../gateway/uses.ts';
 import { acknowledge } from '../acknowledge.ts';
-import { nameIn, type GatewayRow, type Stage } from '../stages.ts';
+import { nameIn, type GatewayRow, type Stage } from '../stage.ts';
 
 export interface GatewayNetworkProps {
   stage: Stage;

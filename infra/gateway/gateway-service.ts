@@ -24,7 +24,7 @@ import { acknowledge } from '../acknowledge.ts';
 import { metricsNamespace } from '../metrics-namespace.ts';
 import { permissionsFor, type Resources } from '../service/permissions.ts';
 import { serviceVersion } from '../service-version.ts';
-import { nameIn, type GatewayRow, type Stage } from '../stages.ts';
+import { nameIn, type GatewayRow, type Stage } from '../stage.ts';
 import type { GatewayBundle } from './gateway-bundle.ts';
 import type { GatewayCertificate } from './gateway-certificate.ts';
 import type { GatewayEntrance } from './gateway-entrance.ts';

@@ -4,7 +4,7 @@ import type { Construct } from 'constructs';
 import { certificateFunctionFolder } from '../bundles/bundle-gateway.ts';
 import type { ServiceStack } from '../service/service-stack.ts';
 import { StageStack } from '../stage-stack.ts';
-import type { GatewayRow, Stage } from '../stages.ts';
+import type { GatewayRow, Stage } from '../stage.ts';
 import type { StateStack } from '../state/state-stack.ts';
 import { GatewayBundle } from './gateway-bundle.ts';
 import { GatewayCertificate } from './gateway-certificate.ts';

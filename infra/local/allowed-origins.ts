@@ -1,4 +1,4 @@
-import type { AllowsOrigin } from './gateway/cors.ts';
+import type { AllowsOrigin } from './http-api/cors.ts';
 import { UsageError } from './arguments.ts';
 
 const ofThisMachine = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/;

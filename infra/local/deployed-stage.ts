@@ -2,7 +2,8 @@ import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-clo
 import { KMSClient } from '@aws-sdk/client-kms';
 import { issueCvmCertificate } from '../certificates/authority.ts';
 import { kmsAuthority } from '../certificates/kms-authority.ts';
-import { nameIn, stages, type Stage } from '../stages.ts';
+import { nameIn, type Stage } from '../stage.ts';
+import { stages } from '../stages.ts';
 import { cvmAuthorityAlias } from '../state/cvm-authority-key.ts';
 import { UsageError } from './arguments.ts';
 import type { CvmPlace } from './cvm-place.ts';

@@ -1,21 +1,16 @@
-import { createReadStream } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { pipeline } from 'node:stream/promises';
 import * as v from 'valibot';
 import { cvmId, domainId } from '../../shared/identifier-schemas.ts';
 import { UsageError } from './arguments.ts';
-import { contentTypeOf, referenceFiles } from '../reference/reference-files.ts';
 import { referenceHeaders } from '../reference/reference-headers.ts';
-import { gatewayMessage, send } from './gateway/http-response.ts';
-import { readBody } from './gateway/read-body.ts';
+import { apiGatewayMessage, send } from './http-api/http-response.ts';
+import { readBody } from './http-api/read-body.ts';
 import type { CvmGateway } from './cvm-gateway.ts';
 import type { LocalIssuer } from './issuer.ts';
 import type { DomainAnswer, DomainRequest } from './local-domains.ts';
+import { sendReference } from './local-reference.ts';
 import { ownOrigin } from './own-host.ts';
 import { membership } from './sign-in/membership.ts';
-
-/** The file for each path. */
-const files = referenceFiles('local.html');
 
 const tokenRequest = v.strictObject({
   sub: v.pipe(v.string(), v.nonEmpty('Expected a user identifier.')),
@@ -62,15 +57,7 @@ export function localPages({ mintToken, enrol, manageDomain }: LocalPagesOptions
       await sendDomain(request, response, manageDomain);
       return true;
     }
-    const file = request.method === 'GET' ? files[path] : undefined;
-    if (file === undefined) return false;
-    response.writeHead(200, {
-      ...referenceHeaders,
-      'content-type': contentTypeOf(file),
-      'cache-control': 'no-cache',
-    });
-    await pipeline(createReadStream(file), response);
-    return true;
+    return await sendReference(request, response);
   };
 }
 
@@ -86,18 +73,18 @@ async function readOwn<S extends v.GenericSchema>(
 ): Promise<v.InferOutput<S> | undefined> {
   const body = await readBody(request, 64 * 1024);
   if (request.method !== 'POST') {
-    send(response, gatewayMessage(404, 'Not Found'));
+    send(response, apiGatewayMessage(404, 'Not Found'));
     return undefined;
   }
   const isJson = request.headers['content-type']?.startsWith('application/json') ?? false;
   if (ownOrigin(request) === undefined || !isJson || !body) {
-    send(response, gatewayMessage(403, `${what} only for JSON requests from this machine.`));
+    send(response, apiGatewayMessage(403, `${what} only for JSON requests from this machine.`));
     return undefined;
   }
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), body.toString());
   if (parsed.success) return parsed.output;
   const problems = parsed.issues.map((issue) => `${v.getDotPath(issue) ?? 'The body'}: ${issue.message}`);
-  send(response, gatewayMessage(400, problems.join(' ')));
+  send(response, apiGatewayMessage(400, problems.join(' ')));
   return undefined;
 }
 
@@ -128,7 +115,7 @@ async function sendDomain(
     sendJson(response, await manageDomain(asked));
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    send(response, gatewayMessage(error instanceof UsageError ? 400 : 409, message));
+    send(response, apiGatewayMessage(error instanceof UsageError ? 400 : 409, message));
   }
 }
 
@@ -139,6 +126,6 @@ async function sendCertificate(request: IncomingMessage, response: ServerRespons
   try {
     sendJson(response, await enrol({ domain, cvmId: cvm_id, publicKey: public_key }));
   } catch {
-    send(response, gatewayMessage(400, 'public_key: Expected an RSA or EC public key in PEM.'));
+    send(response, apiGatewayMessage(400, 'public_key: Expected an RSA or EC public key in PEM.'));
   }
 }

@@ -1,6 +1,6 @@
-import type { GatewayOptions } from './gateway/gateway.ts';
+import type { HttpApiOptions } from './http-api/http-api.ts';
 
-type Done = Parameters<NonNullable<GatewayOptions['onResponse']>>[0];
+type Done = Parameters<NonNullable<HttpApiOptions['onResponse']>>[0];
 
 /** Formats a line about an answered request. Empty for pages and for successful requests of CVMs. */
 export function requestLine({ method, url, statusCode, milliseconds, route }: Done): string {

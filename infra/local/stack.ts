@@ -13,7 +13,7 @@ import { consolePages } from './console/console-pages.ts';
 import { lockDirectory } from './data/lock-directory.ts';
 import type { CvmGateway, CvmGatewayOptions, startCvmGateway } from './cvm-gateway.ts';
 import { createTable, startDynamoDb } from './dynamodb.ts';
-import { type GatewayOptions, startGateway } from './gateway/gateway.ts';
+import { type HttpApiOptions, startHttpApi } from './http-api/http-api.ts';
 import { startIssuer } from './issuer.ts';
 import { type Endpoints, local, setEnvironment } from './local-environment.ts';
 import { type InvokeFunction, type LoadHandler, localFunctions } from './local-functions.ts';
@@ -45,7 +45,7 @@ export interface StackOptions {
   corsOrigins?: readonly string[];
   /** The log level of the functions: SILENT (default), ERROR, WARN, INFO or DEBUG. */
   logLevel?: string;
-  onResponse?: NonNullable<GatewayOptions['onResponse']>;
+  onResponse?: NonNullable<HttpApiOptions['onResponse']>;
   /** Called once if a part has ended for good, so that the service must stop. The message is for the user. */
   onLost?: (error: Error) => void;
   /** Loads a function's handler. Default: imports it from the function's file. */
@@ -166,8 +166,8 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
   });
   const cvmGateway = options.cvmGateway && (await started(loadCvmGateway(options.cvmGateway, { ...kept, clock })));
   const gate = new DomainGate();
-  const gateway = await started(
-    startGateway({
+  const api = await started(
+    startHttpApi({
       routes,
       authorizer: { issuer: issuer.url, audience: issuer.audience, keys: issuer.keys },
       invoke: withHealthOfEngine(invoke, endpoints.dynamoDb),
@@ -189,7 +189,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
   );
   if (options.simulator) {
     const cvms = startSimulatedCvms({
-      baseUrl: gateway.endpoint,
+      baseUrl: api.endpoint,
       token: (domain) => issuer.mintToken({ sub: 'simulated-cvm', groups: [`${domain}:cvm`] }),
       clock,
       listClaimedCvms: claimsOfSimulatedCvms,
@@ -198,7 +198,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
   }
   onStop(async () => draining.abort()); // the first to be stopped: requests that are held get their answer
   return {
-    baseUrl: `http://localhost:${gateway.port}`,
+    baseUrl: `http://localhost:${api.port}`,
     endpoints,
     tableName: local.tableName,
     bucketName: local.bucketName,
@@ -216,7 +216,7 @@ const loadCvmGateway: typeof startCvmGateway = async (options, stack) => {
   return await startCvmGateway(options, stack);
 };
 
-type Pages = NonNullable<GatewayOptions['localPages']>;
+type Pages = NonNullable<HttpApiOptions['localPages']>;
 
 /** Lets the first of these pages that knows the path answer. */
 function firstOf(pages: readonly Pages[]): Pages {

@@ -1,5 +1,5 @@
 import { Duration } from 'aws-cdk-lib';
-import type { CanaryRow } from '../stages.ts';
+import type { CanaryRow } from '../stage.ts';
 import { functionMetric, type Watched } from './metrics.ts';
 import type { ServiceAlarmProps } from './service-alarm.ts';
 

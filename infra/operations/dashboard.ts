@@ -13,7 +13,7 @@ import {
 import type { Construct } from 'constructs';
 import { functionNames } from '../bundles/function-names.ts';
 import { gatewayLogName } from '../gateway/gateway-service.ts';
-import { nameIn } from '../stages.ts';
+import { nameIn } from '../stage.ts';
 import type { Alarms } from './alarms.ts';
 import {
   apiMetric,

@@ -6,7 +6,7 @@ import type { FunctionName } from '../bundles/function-names.ts';
 import { metricsNamespace } from '../metrics-namespace.ts';
 import { pipeName } from '../bus/stage-bus.ts';
 import { schedules } from '../schedules.ts';
-import { nameIn, type Stage } from '../stages.ts';
+import { nameIn, type Stage } from '../stage.ts';
 import { period } from './service-alarm.ts';
 
 /** The monitored resources. Functions are referred to by name, so that this stack never blocks the removal of one. */

@@ -1,7 +1,7 @@
 import { CfnBudget } from 'aws-cdk-lib/aws-budgets';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
-import { nameIn, targetsOf, type Stage } from '../stages.ts';
+import { nameIn, targetsOf, type Stage } from '../stage.ts';
 
 export interface MonthlyBudgetProps {
   stage: Stage;

@@ -2,7 +2,7 @@ import { Annotations } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import type { ServiceStack } from '../service/service-stack.ts';
 import { StageStack } from '../stage-stack.ts';
-import { targetsOf, webhooksOf, type Stage } from '../stages.ts';
+import { targetsOf, webhooksOf, type Stage } from '../stage.ts';
 import type { StateStack } from '../state/state-stack.ts';
 import { addAlarmTopics } from './alarm-topics.ts';
 import { AlarmWebhook } from './alarm-webhook.ts';

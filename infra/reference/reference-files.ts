@@ -14,15 +14,15 @@ export function contentTypeOf(file: string): string {
 
 const swaggerUi = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 
-/** The files of the API reference by their paths: from Swagger UI, and from this folder. On one machine, the page issues tokens. */
-export function referenceFiles(page: 'local.html' | 'stage.html'): Record<string, string> {
+/** The files of the API reference by their paths: from Swagger UI, and from this folder. */
+export function referenceFiles(): Record<string, string> {
   const own = (name: string) => join(import.meta.dirname, name);
   return {
-    '/docs': own(page),
+    '/docs': own('page.html'),
     '/docs/docs.js': own('docs.js'),
     '/docs/docs.css': own('docs.css'),
     '/docs/swagger-ui.css': join(swaggerUi, 'swagger-ui.css'),
     '/docs/swagger-ui-bundle.js': join(swaggerUi, 'swagger-ui-bundle.js'),
-    [page === 'local.html' ? '/favicon.ico' : '/docs/favicon.png']: join(swaggerUi, 'favicon-32x32.png'),
+    '/docs/favicon.png': join(swaggerUi, 'favicon-32x32.png'),
   };
 }

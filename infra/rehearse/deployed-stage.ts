@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { nameIn, type Stage } from '../stages.ts';
+import { nameIn, type Stage } from '../stage.ts';
 import { adaptAssembly } from './emulated-assembly.ts';
 import { tokensByPerson } from './emulated-users.ts';
 import { startEmulator, type Emulator } from './emulator.ts';

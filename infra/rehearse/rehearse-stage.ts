@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Stage } from '../stages.ts';
+import type { Stage } from '../stage.ts';
 import { onDeployedStage, step, type Place } from './deployed-stage.ts';
 import { errorsOfFunctions } from './function-errors.ts';
 import { runSuite } from './suite.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Stage } from '../stages.ts';
+import type { Stage } from '../stage.ts';
 import { onDeployedStage, step, type DeployedStage, type Place } from './deployed-stage.ts';
 import { DrillClient } from './drill-client.ts';
 import { adaptAssembly } from './emulated-assembly.ts';

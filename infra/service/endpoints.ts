@@ -6,7 +6,7 @@ import { routes } from '../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../shared/http/route.ts';
 import { acknowledge } from '../acknowledge.ts';
 import type { FunctionName } from '../bundles/function-names.ts';
-import type { Issuer, Stage } from '../stages.ts';
+import type { Issuer, Stage } from '../stage.ts';
 import type { Resources } from './permissions.ts';
 import { reservedFor } from './reserved-concurrency.ts';
 import type { ServiceApi } from './service-api.ts';
@@ -46,7 +46,7 @@ export class Endpoints extends Construct {
       for (const construct of routesOfApi)
         acknowledge(construct, 'AwsSolutions-APIG4', 'Public by design. It reveals nothing about any domain.');
     }
-    props.api.throttleDearRoutes(props.stage, added);
+    props.api.throttleExpensiveRoutes(props.stage, added);
   }
 
   private integrationOf(route: Route & { name: FunctionName }, props: EndpointsProps): HttpLambdaIntegration {

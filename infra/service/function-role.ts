@@ -5,7 +5,7 @@ import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import type { Uses } from '../../shared/uses.ts';
 import { acknowledge } from '../acknowledge.ts';
-import { nameIn, type Stage } from '../stages.ts';
+import { nameIn, type Stage } from '../stage.ts';
 import { permissionsFor, type Resources } from './permissions.ts';
 
 export interface FunctionRoleProps {

@@ -8,7 +8,7 @@ import { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
 import { referenceFiles } from '../reference/reference-files.ts';
 import { referenceThrottling } from '../reference/reference-throttling.ts';
-import { nameIn, type Stage } from '../stages.ts';
+import { nameIn, type Stage } from '../stage.ts';
 import type { ServiceApi } from './service-api.ts';
 
 export interface ReferenceProps {
@@ -54,7 +54,7 @@ export class Reference extends Construct {
     acknowledge(lambda, 'Serverless-LambdaDLQ', 'Its caller waits for the response.');
     acknowledge(lambda, 'Serverless-LambdaTracing', 'It calls nothing, so there is nothing to trace.');
     const integration = new HttpLambdaIntegration('Files', lambda, { scopePermissionToRoute: false });
-    const paths = Object.keys(referenceFiles('stage.html'));
+    const paths = Object.keys(referenceFiles());
     const routes = paths.flatMap((path) =>
       api.http.addRoutes({ path, methods: [HttpMethod.GET], integration, authorizer: new HttpNoneAuthorizer() }),
     );

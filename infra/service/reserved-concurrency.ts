@@ -1,7 +1,7 @@
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../shared/http/route.ts';
 import { tasks, type Task } from '../../shared/tasks/tasks.ts';
-import type { Stage } from '../stages.ts';
+import type { Stage } from '../stage.ts';
 
 /** Two calls of a scheduled task would do the same work twice. */
 const ofScheduledTask = 1;

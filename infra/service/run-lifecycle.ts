@@ -6,7 +6,7 @@ import { DefinitionBody, LogLevel, StateMachine } from 'aws-cdk-lib/aws-stepfunc
 import type { Construct } from 'constructs';
 import { lifecycleSteps, stateMachineDefinition, type LifecycleStep } from '../../shared/runs/state-machine.ts';
 import { acknowledge } from '../acknowledge.ts';
-import { nameIn, type Stage } from '../stages.ts';
+import { nameIn, type Stage } from '../stage.ts';
 
 export interface RunLifecycleProps {
   stage: Stage;

@@ -17,7 +17,7 @@ import { Construct } from 'constructs';
 import { apiCors } from '../cors.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../shared/http/route.ts';
-import { nameIn, type Issuer, type Stage, type Throttling } from '../stages.ts';
+import { nameIn, type Issuer, type Stage, type Throttling } from '../stage.ts';
 
 /** One entry per request, including requests that reach no function. */
 const accessLogFormat = {
@@ -85,9 +85,9 @@ export class ServiceApi extends Construct {
     new CfnOutput(this, 'Url', { value: this.url });
   }
 
-  throttleDearRoutes({ dearThrottling }: Stage, created: readonly HttpRoute[]): void {
-    const dear = (routes as readonly Route[]).filter(({ isDear }) => isDear);
-    this.throttle(Object.fromEntries(dear.map(({ method, path }) => [`${method} ${path}`, dearThrottling])), created);
+  throttleExpensiveRoutes({ expensiveThrottling }: Stage, created: readonly HttpRoute[]): void {
+    const expensive = (routes as readonly Route[]).filter(({ isExpensive }) => isExpensive);
+    this.throttle(Object.fromEntries(expensive.map(({ method, path }) => [`${method} ${path}`, expensiveThrottling])), created);
   }
 
   /**

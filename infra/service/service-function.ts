@@ -17,7 +17,7 @@ import { acknowledge } from '../acknowledge.ts';
 import type { FunctionName } from '../bundles/function-names.ts';
 import { metricsNamespace } from '../metrics-namespace.ts';
 import { serviceVersion } from '../service-version.ts';
-import { nameIn, type Issuer, type Stage } from '../stages.ts';
+import { nameIn, type Issuer, type Stage } from '../stage.ts';
 import { FunctionRole } from './function-role.ts';
 import { variablesOf, type DeployedVariable } from './function-variables.ts';
 import type { Resources } from './permissions.ts';

@@ -1,7 +1,7 @@
 import { Annotations, ArnFormat, CfnOutput } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { StageStack } from '../stage-stack.ts';
-import type { Stage } from '../stages.ts';
+import type { Stage } from '../stage.ts';
 import type { StateStack } from '../state/state-stack.ts';
 import { Endpoints } from './endpoints.ts';
 import { faultsOfReservations } from './reserved-concurrency.ts';

@@ -3,7 +3,7 @@ import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { tasks, type Task, type TaskName } from '../../shared/tasks/tasks.ts';
-import type { Issuer, Stage } from '../stages.ts';
+import type { Issuer, Stage } from '../stage.ts';
 import type { Resources } from './permissions.ts';
 import { reservedFor } from './reserved-concurrency.ts';
 import { ServiceFunction, type CodeOf } from './service-function.ts';

@@ -3,7 +3,7 @@ import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
-import { nameIn, webhookRuleName, webhooksOf, type Stage } from '../stages.ts';
+import { nameIn, webhookRuleName, webhooksOf, type Stage } from '../stage.ts';
 
 /** The dead-letter queue of events whose function could not be called or failed in all attempts, and of alarms that no webhook took. */
 export class Undelivered extends Queue {

@@ -12,7 +12,7 @@ import {
 import type { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
 import { contentCors } from '../cors.ts';
-import type { Stage } from '../stages.ts';
+import type { Stage } from '../stage.ts';
 
 const closed = {
   blockPublicAccess: BlockPublicAccess.BLOCK_ALL,

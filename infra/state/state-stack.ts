@@ -3,7 +3,7 @@ import type { Construct } from 'constructs';
 import { StageBus } from '../bus/stage-bus.ts';
 import { StageStack } from '../stage-stack.ts';
 import type { Resources } from '../service/permissions.ts';
-import { nameIn, originsOf, type ConsoleClient, type Issuer, type Stage } from '../stages.ts';
+import { nameIn, originsOf, type ConsoleClient, type Issuer, type Stage } from '../stage.ts';
 import { CvmAuthorityKey } from './cvm-authority-key.ts';
 import { ContentBucket } from './content-bucket.ts';
 import { EvidenceKeys } from './evidence-keys.ts';

@@ -17,7 +17,7 @@ import { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
 import { canaryDomain, canaryUser } from '../canary/canary-settings.ts';
 import type { Role } from '../../shared/access/roles.ts';
-import type { ConsoleClient, Issuer, Stage } from '../stages.ts';
+import type { ConsoleClient, Issuer, Stage } from '../stage.ts';
 
 const membershipClaim = 'cognito:groups';
 

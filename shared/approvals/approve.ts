@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Permitted, Relations } from '../access/caller.ts';
-import { changeInputsWithEvent, readToChange } from '../computations/change-computation.ts';
+import { changeInputsWithEvent } from '../computations/change-computation.ts';
+import { readToChange } from '../computations/computation-to-change.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import { readDefinition, type Definition } from '../computations/definition.ts';
 import { invalid, preconditionFailed, ServiceError } from '../errors.ts';

@@ -1,4 +1,5 @@
-import { changeInputsWithEvent, keysToChange, parseToChange } from '../computations/change-computation.ts';
+import { changeInputsWithEvent } from '../computations/change-computation.ts';
+import { keysToChange, parseToChange } from '../computations/computation-to-change.ts';
 import { parseApproval } from '../manifest/approval.ts';
 import { commitChange, type Kept } from '../table/commit-change.ts';
 import { computationKeys } from '../table/keys.ts';

@@ -7,13 +7,13 @@ import { assetKey, findAsset, readAssetToChange } from './read-asset.ts';
 /** Longer than a deletion takes. A deletion that dies keeps new runs that use its asset from starting for no longer. */
 const secondsToDelete = 30;
 
-/** Returns whether the asset is about to be deleted. No run starts with it meanwhile. @param now RFC 3339, UTC, milliseconds */
+/** Returns whether the asset is about to be deleted. No run starts with it until then. @param now RFC 3339, UTC, milliseconds */
 export function isClosing({ closing_until }: StoredAsset, now: string): boolean {
   return closing_until != null && closing_until > now;
 }
 
 /**
- * Marks an asset that is about to be deleted. Whoever deletes it first marks it, then looks for active runs that use it, and then
+ * Marks an asset that is about to be deleted. A deletion first marks the asset, then looks for active runs that use it, and then
  * deletes it on the condition that its row is unchanged. A run removes the mark before it is offered to its CVM (keepAssets). So
  * either the deletion finds the run, or the run finds the asset deleted, or the deletion fails and looks again (docs/adr, 3).
  * @returns the asset after the change
@@ -35,7 +35,7 @@ export async function reopenAsset(table: Table, domain: string, { id, closing_un
  * Keeps the assets of a run from being deleted until the run ends. The run must be active and have its claim. Ends deletions that
  * are under way: they fail and look again, and find the run. One round trip, and one for each asset that is about to be deleted.
  * @returns the assets that are deleted already
- * @throws StaleReadError if an asset has changed meanwhile
+ * @throws StaleReadError if an asset has changed since it was read
  */
 export async function keepAssets(table: Table, domain: string, ids: readonly string[]): Promise<string[]> {
   const items = await getItems(

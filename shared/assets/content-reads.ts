@@ -2,13 +2,14 @@ import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { assetKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
-import { updateExisting, type Item, type Table } from '../table/table.ts';
+import type { Item, Table } from '../table/table.ts';
+import { updateExisting } from '../table/writes.ts';
 import { StaleReadError, transact, withFreshReads } from '../table/transaction.ts';
 import type { ContentRead } from './asset.ts';
 import { assetExists } from './change-asset.ts';
 
 /**
- * The reads of an asset's content by others: one item beside the asset's row, so that reads neither conflict with changes of the
+ * The reads of an asset's content by others: one item apart from the asset's row, so that reads neither conflict with changes of the
  * asset nor change its version. Each read has a unique name, which begins with its time in milliseconds since the epoch.
  */
 const storedReads = v.object({ latest_reads: v.record(v.string(), v.string()) });

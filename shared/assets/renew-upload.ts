@@ -1,4 +1,5 @@
-import { putItem, type Table } from '../table/table.ts';
+import type { Table } from '../table/table.ts';
+import { putItem } from '../table/writes.ts';
 import type { Asset, StoredAsset } from './asset.ts';
 import { contentCheckItem, isDueWithin } from './content-check.ts';
 import { linkLifetimeInSeconds, presignUpload, type ContentStore } from './content-store.ts';

@@ -1,4 +1,5 @@
-import { putItem, type Table } from '../table/table.ts';
+import type { Table } from '../table/table.ts';
+import { putItem } from '../table/writes.ts';
 import type { StoredAsset } from './asset.ts';
 import { contentCheckItem, type ContentCheck } from './content-check.ts';
 import type { InlineContent } from './content-input.ts';

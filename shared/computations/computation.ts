@@ -16,7 +16,7 @@ export type ApprovalLevel = (typeof approvalLevels)[number];
 const approval = v.pipe(
   v.picklist(approvalLevels),
   v.description(
-    'Whose approval a run needs, beside the creators of assets whose `use` is `approval`: `none`, nobody; `all`, the creators of ' +
+    'Whose approval a run needs, in addition to the creators of assets whose `use` is `approval`: `none`, nobody; `all`, the creators of ' +
       'all assets and all result consumers; `all_signed`, the same, each with a signature. It can only be raised.',
   ),
 );
@@ -27,7 +27,7 @@ const consumers = v.pipe(
   v.maxLength(mostConsumers, `Expected up to ${mostConsumers} users.`),
   v.transform((users) => [...new Set(users)]),
   v.description(
-    `The only result consumers beside the owner, up to ${mostConsumers} users (\`sub\`). Empty: every user who has the role ` +
+    `The only result consumers in addition to the owner, up to ${mostConsumers} users (\`sub\`). Empty: every user who has the role ` +
       '`result_consumer` when uploading a key.',
   ),
 );

@@ -18,7 +18,7 @@ const consumersSchema = v.object({ consumers: v.array(v.string()) });
 /** The parts of a computation that are stored outside its row. */
 export interface Definition {
   agent_config: KeptAgentConfig;
-  /** The only result consumers beside the owner. Empty: not limited. */
+  /** The only result consumers in addition to the owner. Empty: not limited. */
   consumers: string[];
   algorithm: Link | undefined;
   /** In the order in which they were linked. */

@@ -5,7 +5,8 @@ import { computationKeys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { agentConfigAttributes, changedConfigFields, type AgentConfig, type KeptAgentConfig } from './agent-config.ts';
-import { readToChange, replaceFields } from './change-computation.ts';
+import { replaceFields } from './change-computation.ts';
+import { readToChange } from './computation-to-change.ts';
 import type { ComputationFields, StoredComputation } from './computation.ts';
 import { readDefinition, type Definition } from './definition.ts';
 import { digestOfKey, type SealKey } from './kept-key.ts';
@@ -24,6 +25,9 @@ interface Updated {
   permitted: Permitted;
 }
 
+/** Called with the current computation. Returns what to write, or throws to refuse the request. */
+export type DecideUpdate = (current: StoredComputation, definition: Definition) => Replacement;
+
 interface UpdateRequest {
   domain: string;
   id: string;
@@ -32,8 +36,7 @@ interface UpdateRequest {
   now: string;
   /** Seals a private key. Called only if the key differs from the stored one. */
   seal: SealKey;
-  /** Called with the current computation. Returns what to write, or throws to refuse the request. */
-  decide: (current: StoredComputation, definition: Definition) => Replacement;
+  decide: DecideUpdate;
 }
 
 /**

@@ -2,7 +2,8 @@ import * as v from 'valibot';
 import { log } from '../logger.ts';
 import { gatewayKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
-import { deleteItemIf, putItem, queryPrefix, type Table } from '../table/table.ts';
+import { queryPrefix, type Table } from '../table/table.ts';
+import { deleteItemIf, putItem } from '../table/writes.ts';
 
 const question = v.object({
   type: v.literal('question'),
@@ -34,7 +35,7 @@ export async function sendLetter(table: Table, to: string, letter: Letter, now: 
 
 /**
  * Reads the letters to a gateway. Costs one read unit, and more only if there are many. Removes a letter that it cannot read, such as one
- * of another version: it must not keep the others back, and whoever asked does not wait for long.
+ * of another version: it must not block the others, and the gateway that asked does not wait for long.
  */
 export async function readLetters(table: Table, gateway: string): Promise<Letter[]> {
   const items = await queryPrefix(table, gatewayKeys.partition(gateway), gatewayKeys.prefixes.letter);

@@ -2,7 +2,8 @@ import * as v from 'valibot';
 import { cvmKeys, type Key } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { setAttributes } from '../table/set-attributes.ts';
-import { getItem, updateExisting, updateIf, type Table } from '../table/table.ts';
+import { getItem, type Table } from '../table/table.ts';
+import { updateExisting, updateIf } from '../table/writes.ts';
 import { storedCvm } from './cvm.ts';
 
 interface Place {
@@ -76,7 +77,7 @@ export function holdCvm(table: Table, { domain, cvmId }: Place, { holder, instea
   );
 }
 
-/** Notes that a stream takes the commands of a CVM no longer, unless another one has its place. @param lastSeenAt its last word */
+/** Notes that a stream takes the commands of a CVM no longer, unless another one has its place. @param lastSeenAt when it was last heard */
 export async function releaseCvm(
   table: Table,
   { domain, cvmId }: Place,

@@ -1,6 +1,6 @@
 import { indexedLists } from '../lists/indexed-list.ts';
 import { readPage } from '../lists/read-page.ts';
-import { withWordsOfGateways } from '../runs/gateway-lease.ts';
+import { withGatewayLeases } from '../runs/gateway-lease.ts';
 import { listKeys, lists } from '../table/keys.ts';
 import { getItems, type Table } from '../table/table.ts';
 import type { Cvm } from './cvm.ts';
@@ -20,13 +20,13 @@ export async function listCvms(
   const places = rows.map((row) => ({ domain, cvmId: String(row['id']) }));
   const items = await getItems(table, places.flatMap(keysOfCvm));
   const read = places.map((place, index) => parseCvm(place, items.slice(3 * index, 3 * index + 3)));
-  const presences = await withWordsOfGateways(
+  const presences = await withGatewayLeases(
     table,
     read.map(({ presence }) => presence),
   );
   const cvms = read.flatMap(({ cvm, claim }, index): Cvm[] => {
     const isSame = cvm && listKeys.row(lists.cvms(domain), cvm.listed_as).sk === rows[index]?.['sk'];
-    if (!isSame) return []; // removed meanwhile, and perhaps registered again
+    if (!isSame) return []; // removed since it was listed, and perhaps registered again
     return [describeCvm(cvm, { claim, presence: presences[index] ?? {} }, now)];
   });
   return { cvms, total };

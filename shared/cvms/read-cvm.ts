@@ -1,6 +1,6 @@
 import { notFound } from '../errors.ts';
 import { claimKeys, parseClaim, type ReadClaim } from '../runs/claim.ts';
-import { withWordsOfGateways } from '../runs/gateway-lease.ts';
+import { withGatewayLeases } from '../runs/gateway-lease.ts';
 import { parsePresence, presenceOf, type StoredPresence } from '../runs/presence.ts';
 import { cvmKeys, type Key } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
@@ -26,7 +26,7 @@ export function keysOfCvm({ domain, cvmId }: Place): [Key, Key, Key] {
   return [cvmKeys.cvm(domain, cvmId), claim, unsharded];
 }
 
-/** Parses the items read at keysOfCvm. The presence is without the words of gateways. */
+/** Parses the items read at keysOfCvm. The presence does not consider the leases of gateways. */
 export function parseCvm({ domain, cvmId }: Place, [item, ...claimItems]: (Item | undefined)[]): ReadCvm {
   return {
     cvm: item && parseStored(storedCvm, item, 'registered CVM'),
@@ -43,7 +43,7 @@ export function describeCvm(cvm: StoredCvm, { presence, claim }: Pick<ReadCvm, '
 /** Reads a CVM, whether it is registered or not, in one round trip, or two if a gateway holds it. */
 export async function readCvmAndClaim(table: Table, place: Place): Promise<ReadCvm> {
   const read = parseCvm(place, await getItems(table, keysOfCvm(place)));
-  const [presence = {}] = await withWordsOfGateways(table, [read.presence]);
+  const [presence = {}] = await withGatewayLeases(table, [read.presence]);
   return { ...read, presence };
 }
 

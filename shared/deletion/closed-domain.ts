@@ -1,10 +1,11 @@
 import * as v from 'valibot';
 import { limitKeys, type Key } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
-import { deleteItems, getItem, putItem, type Table } from '../table/table.ts';
+import { getItem, type Table } from '../table/table.ts';
+import { deleteItems, putItem } from '../table/writes.ts';
 
 /**
- * Changes of the domain leave both as they are, so a removal that nobody completed stays readable: it counts until `closed_until`.
+ * Changes of the domain leave both as they are, so a removal that was never completed stays readable: it counts until `closed_until`.
  */
 const closing = v.object({ closed_at: v.optional(v.number()), closed_until: v.optional(v.number()) });
 
@@ -13,7 +14,7 @@ export const changesEndInMilliseconds = 45_000;
 
 /**
  * The time after the last token has expired in which a removal can be completed. DynamoDB deletes the item after it, so that a removal
- * that nobody completes locks nobody out.
+ * that is never completed locks nobody out.
  */
 const graceInMilliseconds = 7 * 24 * 3_600_000;
 
@@ -21,15 +22,15 @@ const graceInMilliseconds = 7 * 24 * 3_600_000;
  * Refuses the changes of a domain with 429 in a stage with a `domainLimit`: its bucket is emptied for the time of the removal. Has no
  * effect in a stage without. Requests that came before may change something for another 45 seconds.
  * @param now milliseconds since the Unix epoch
- * @param anew whether the domain counts as closed from now on if it is closed already
+ * @param fromNow whether a domain that is already closed counts as closed from now on
  * @returns since when it is closed
  */
 export async function closeDomain(
   table: Table,
   domain: string,
-  { now, anew, tokensLiveInSeconds }: { now: number; anew: boolean; tokensLiveInSeconds: number },
+  { now, fromNow, tokensLiveInSeconds }: { now: number; fromNow: boolean; tokensLiveInSeconds: number },
 ): Promise<number> {
-  const closed_at = (anew ? undefined : await closedAt(table, domain, now)) ?? now;
+  const closed_at = (fromNow ? undefined : await closedAt(table, domain, now)) ?? now;
   const full_at = now + tokensLiveInSeconds * 1_000 + graceInMilliseconds;
   await putItem(table, {
     ...limitKeys.changes(domain),

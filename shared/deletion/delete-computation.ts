@@ -1,5 +1,6 @@
 import type { Permitted } from '../access/caller.ts';
-import { readToChange, removeComputation } from '../computations/change-computation.ts';
+import { removeComputation } from '../computations/change-computation.ts';
+import { readToChange } from '../computations/computation-to-change.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import { readDefinition, type Definition } from '../computations/definition.ts';
 import { isActive } from '../computations/run.ts';

@@ -1,4 +1,5 @@
-import { deleteItems, queryPartition, type Table } from '../table/table.ts';
+import { queryPartition, type Table } from '../table/table.ts';
+import { deleteItems } from '../table/writes.ts';
 
 const itemsPerQuery = 1000;
 

@@ -3,7 +3,8 @@ import type { ContentStore } from '../assets/content-store.ts';
 import { emitMetric } from '../metrics.ts';
 import { purgeKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
-import { deleteItems, queryPartition, type Item, type Table } from '../table/table.ts';
+import { queryPartition, type Item, type Table } from '../table/table.ts';
+import { deleteItems } from '../table/writes.ts';
 import { assetPurge, purgeAsset } from './purge-asset.ts';
 import { computationPurge, purgeComputation } from './purge-computation.ts';
 

@@ -3,8 +3,10 @@ import { assetTypes } from '../assets/asset.ts';
 import { deleteContent, type ContentStore } from '../assets/content-store.ts';
 import { unlinkDeletedAsset } from '../links/unlink-asset.ts';
 import { indexedLists } from '../lists/indexed-list.ts';
-import { assetKeys, dueFoldKeys, indexKeys, listKeys, lists } from '../table/keys.ts';
-import { deleteItems, queryPrefix, type Table } from '../table/table.ts';
+import { indexKeys } from '../table/index-keys.ts';
+import { assetKeys, dueFoldKeys, listKeys, lists } from '../table/keys.ts';
+import { queryPrefix, type Table } from '../table/table.ts';
+import { deleteItems } from '../table/writes.ts';
 import { deletePartition } from './delete-partition.ts';
 import { inParallel } from './in-parallel.ts';
 

@@ -9,7 +9,9 @@ import {
   type CountedKind,
   type DomainToFind,
 } from '../table/keys-of-domain.ts';
-import { deleteItems, queryPartition, queryPrefix, scanNames, type Item, type Segment, type Table } from '../table/table.ts';
+import { scanNames, type Segment } from '../table/scan.ts';
+import { queryPartition, queryPrefix, type Item, type Table } from '../table/table.ts';
+import { deleteItems } from '../table/writes.ts';
 import { inParallel } from './in-parallel.ts';
 
 /** How many items there are of each kind. */
@@ -25,7 +27,7 @@ interface Removal {
   onProgress?: (found: DomainCounts) => void;
 }
 
-/** A DynamoDB table is read in so many parts at the same time. */
+/** The table is read in this many parts at the same time. */
 const segments = 4;
 
 const itemsPerDeletion = 25;
@@ -47,7 +49,7 @@ export async function runIdsOf(table: Table, domain: string): Promise<string[]> 
 }
 
 /**
- * Removes every item of a domain from the table, whatever its state: nobody may use the domain meanwhile, and no run may be active.
+ * Removes every item of a domain from the table, whatever its state. During the removal, nobody may use the domain, and no run may be active.
  * Reads the whole table, at least twice: the last pass shows that nothing is left. May be interrupted and repeated: the items that
  * lead to others are deleted last.
  * @returns what was removed

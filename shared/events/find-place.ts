@@ -13,7 +13,7 @@ export interface Place {
   head: JournalHead;
 }
 
-/** Identifiers of earlier versions do not tell the event's number. They are searched among this many newest events. */
+/** Identifiers of earlier versions do not contain the event's number. They are searched among this many newest events. */
 const searchedEvents = 100;
 
 /**

@@ -8,7 +8,7 @@ let limit: DomainLimit<Table> | undefined;
 
 /**
  * Admits a change of a domain within the stage's limit.
- * @returns the headers that tell the limit; none if the stage has none
+ * @returns the headers that show the limit; none if the stage has none
  * @throws RateLimitError
  */
 export async function admitChange(

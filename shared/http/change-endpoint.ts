@@ -28,7 +28,7 @@ interface Change<R extends Route, C extends Contract, T extends object> {
     result: T,
     request: ChangeRequest<R, C>,
   ) => Reply<R, C> & {
-    /** For `repeat`: what it needs to make anew the parts of the answer that are never kept. */
+    /** For `repeat`: what it needs to make the parts of the answer that are never kept. */
     remember?: Record<string, string>;
   };
   /**

@@ -9,7 +9,7 @@ export interface Contract {
   /** The largest body in bytes. Default 256 KiB. */
   bodyLimit?: number;
   status: 200 | 201 | 204;
-  /** The status of the reply if a PUT created its resource. Each reply of the handler tells whether it did. */
+  /** The status of the reply if a PUT created its resource. Each reply of the handler says whether it did. */
   statusIfNew?: 201;
   /** Omit for a response without content. */
   response?: v.GenericSchema;

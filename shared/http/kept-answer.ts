@@ -17,7 +17,7 @@ export interface KeptAnswer {
   body?: unknown;
   /** Whether the request created the resource, if that has a status of its own. */
   isNew?: boolean | undefined;
-  /** For making anew what is never kept; see `Change.remember`. */
+  /** For making again what is never kept; see `Change.remember`. */
   remembered: Record<string, string>;
   /** The relations of the caller that the access was checked with. They count once the resource is gone. */
   relations: Partial<Record<Relation, string>>;
@@ -26,7 +26,7 @@ export interface KeptAnswer {
 /** A request with an Idempotency-Key. */
 export interface KeyedRequest {
   key: Key;
-  /** Stored beside the answer, so that the removal of the domain finds it: the key is a hash. */
+  /** Stored with the answer, so that the removal of the domain finds it: the key is a hash. */
   domain: string;
   digest: string;
   body: Buffer;

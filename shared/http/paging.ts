@@ -23,7 +23,7 @@ export const paging = {
   offset: v.optional(offset, '0'),
 };
 
-/** `offset` for a list that must tell whether the client sent it. Undefined means 0. */
+/** `offset` for a list that must know whether the client sent it. Undefined means 0. */
 export const offsetIfSent = v.optional(offset);
 
 /** `limit`, `offset` and the exact `total` in every page of a list. */

@@ -12,7 +12,7 @@ const retryAfterInSeconds = '2';
 const longestDetail = 1_000;
 const longestPointer = 1_000;
 
-/** The one place where an error becomes a response. Internal errors do not tell the caller more than their title. */
+/** The one place where an error becomes a response. Of internal errors, the caller sees only the title. */
 export function problemResponse(error: ServiceError, requestId: string): HttpResponse {
   const { status, title } = errorTable[error.code];
   const detail =

@@ -24,8 +24,8 @@ export interface Route {
   uses: Uses;
   /** The executions that a stage reserves for the function. Default: it shares those of the account. */
   reserves?: 'reports';
-  /** One call takes much more time or storage than others. The gateway admits fewer of them. */
-  isDear?: true;
+  /** One call takes much more time or storage than others. API Gateway admits fewer of them. */
+  isExpensive?: true;
   /** The effect on users while the endpoint fails. The alarm includes it. */
   loses: string;
 }

@@ -1,5 +1,6 @@
 import { limitKeys } from '../table/keys.ts';
-import { updateNumberIf, type Table } from '../table/table.ts';
+import { updateNumberIf } from '../table/numbers.ts';
+import type { Table } from '../table/table.ts';
 
 /** The figures of a token bucket. */
 export interface Bucket {

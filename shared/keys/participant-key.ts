@@ -1,6 +1,7 @@
 import type { NewEvent } from '../events/event.ts';
 import * as v from 'valibot';
-import { changeInputsWithEvent, keysToChange, parseToChange } from '../computations/change-computation.ts';
+import { changeInputsWithEvent } from '../computations/change-computation.ts';
+import { keysToChange, parseToChange } from '../computations/computation-to-change.ts';
 import { computationKey, computationNumber, parseComputation } from '../computations/find-computation.ts';
 import { commitChange, type Kept } from '../table/commit-change.ts';
 import { computationKeys, userKeys } from '../table/keys.ts';

@@ -3,12 +3,8 @@ import type { Permitted } from '../access/caller.ts';
 import type { StoredAsset } from '../assets/asset.ts';
 import { changeAsset } from '../assets/change-asset.ts';
 import { assetKey, assetNumber, findAsset, parseAsset } from '../assets/read-asset.ts';
-import {
-  changeInputsWithEvent,
-  keysToChange,
-  parseToChange,
-  type ComputationToChange,
-} from '../computations/change-computation.ts';
+import { changeInputsWithEvent } from '../computations/change-computation.ts';
+import { keysToChange, parseToChange, type ComputationToChange } from '../computations/computation-to-change.ts';
 import { computationNumber, findComputation } from '../computations/find-computation.ts';
 import { isActive } from '../computations/run.ts';
 import { commitChange, type Kept } from '../table/commit-change.ts';

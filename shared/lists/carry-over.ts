@@ -1,8 +1,10 @@
 import * as v from 'valibot';
 import { systemClock } from '../clock.ts';
-import { indexKeys, listKeys } from '../table/keys.ts';
+import { indexKeys } from '../table/index-keys.ts';
+import { listKeys, type Key } from '../table/keys.ts';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
-import { deleteItems, getItem, putItem, putItems, queryBetween, type Item, type Table } from '../table/table.ts';
+import { getItem, queryBetween, type Item, type Table } from '../table/table.ts';
+import { deleteItems, putItem, putItems } from '../table/writes.ts';
 import { changeTree } from './change-tree.ts';
 import { countDays, readDaysNotIn } from './days.ts';
 import { commitHead, foldName } from './fold.ts';
@@ -34,7 +36,7 @@ const rowsPerStep = 2_000;
 /**
  * Enters the rows of lists into the trees of their index, step by step, while changes go on. They are in the log, from which
  * nothing is deleted before: an index without a head, which an earlier version has written, is not folded, and neither is one
- * that is built anew (rebuild.ts). May be repeated, and may die at any call.
+ * that is being rebuilt (rebuild.ts). May be repeated, and may die at any call.
  * @param lists all lists of one index
  * @returns the rows that this step entered; undefined if the index is complete
  */
@@ -75,7 +77,7 @@ async function enter(table: Table, { index, tree: letter }: IndexedList, build: 
   const source = new StoredNodes(table, index);
   const filter = index.trees[letter];
   const edges = { ...build.edges };
-  const items: Item[] = [];
+  const items: (Item & Key)[] = [];
   const written: string[] = [];
   const dropped: string[] = [];
   for (const each of filter === undefined ? [letter] : [letter, filter]) {
@@ -89,7 +91,7 @@ async function enter(table: Table, { index, tree: letter }: IndexedList, build: 
     dropped.push(...changed.dropped);
   }
   await putItem(table, { ...indexKeys.build(index), ...build, writing: written });
-  await putItems(table, items as Parameters<typeof putItems>[1]);
+  await putItems(table, items);
   const deleteDropped = () =>
     deleteItems(
       table,
@@ -118,7 +120,7 @@ async function complete(
   const version = before.version + 1;
   const name = foldName(version, 'built');
   const head: Head = { ...before, version, totals: {}, leaves: {}, branches: {}, roots: {} };
-  const roots: Item[] = [];
+  const roots: (Item & Key)[] = [];
   for (const [letter, edge] of Object.entries(current.edges)) {
     const isList = letter in index.trees;
     const tree = decodeEdge(edge);
@@ -130,7 +132,7 @@ async function complete(
     head.roots[letter] = name;
     roots.push({ ...indexKeys.root(index, letter, name), edge: upper });
   }
-  await putItems(table, roots as Parameters<typeof putItems>[1]);
+  await putItems(table, roots);
   const unfolded = unfoldedEntries(before, entries);
   const days =
     before.version === 0 ? await carryOverDays(table, lists[0]) : await readDaysNotIn(table, index, before.days, unfolded);

@@ -15,7 +15,7 @@ import { emptyTree, type NodeSource, type Tree } from './tree.ts';
 
 /** A node up to this size costs one write unit, keys included. */
 const maxNodeBytes = 900;
-/** A node below this size is merged with the node beside it. */
+/** A node below this size is merged with its neighbor. */
 const minNodeBytes = 225;
 /**
  * The lowest inner node on the right edge is in the head of the index. After a split it still has the leaves of about 20,000

@@ -69,7 +69,7 @@ function comparePage(table: Table, list: IndexedList, from: number): Promise<Che
   const first = listKeys.row(list.rows, from);
   return withSnapshot(table, list.index, compare, {
     roots: filter === undefined ? [list.tree] : [list.tree, filter],
-    beside: () => queryBetween(table, first, listKeys.row(list.rows, afterAll), { limit: rowsPerPage }),
+    alsoRead: () => queryBetween(table, first, listKeys.row(list.rows, afterAll), { limit: rowsPerPage }),
   });
 }
 

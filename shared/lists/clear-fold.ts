@@ -1,7 +1,8 @@
-import { indexKeys } from '../table/keys.ts';
+import { indexKeys } from '../table/index-keys.ts';
 import * as v from 'valibot';
 import { parseStored } from '../table/parse-stored.ts';
-import { deleteItemIf, deleteItems, putItem, queryPrefix, removeAttributes, type Table } from '../table/table.ts';
+import { queryPrefix, type Table } from '../table/table.ts';
+import { deleteItemIf, deleteItems, putItem, removeAttributes } from '../table/writes.ts';
 import type { Fold, Head } from './head.ts';
 import type { ListIndex } from './list-index.ts';
 import { attributesUpTo, type LogEntry } from './log.ts';

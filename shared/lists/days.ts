@@ -1,7 +1,8 @@
-import { indexKeys } from '../table/keys.ts';
+import { indexKeys } from '../table/index-keys.ts';
 import * as v from 'valibot';
 import { parseStored } from '../table/parse-stored.ts';
-import { getItems, putItems, queryBetween, type Item, type Table } from '../table/table.ts';
+import { getItems, queryBetween, type Item, type Table } from '../table/table.ts';
+import { putItems } from '../table/writes.ts';
 import type { DayCounts, Head } from './head.ts';
 import type { IndexedList } from './indexed-list.ts';
 import type { ListIndex } from './list-index.ts';
@@ -100,8 +101,8 @@ export function readDays(
       .sort(([a], [b]) => a - b)
       .map(([day, counts]) => ({ day: new Date(day * dayInMilliseconds).toISOString().slice(0, 10), counts }));
   };
-  const beside = () => queryBetween(table, indexKeys.day(index, first), indexKeys.day(index, last));
-  return withSnapshot(table, index, count, { beside });
+  const alsoRead = () => queryBetween(table, indexKeys.day(index, first), indexKeys.day(index, last));
+  return withSnapshot(table, index, count, { alsoRead });
 }
 
 export function dayOfKey(item: Item): number {

@@ -4,7 +4,8 @@ import { log } from '../logger.ts';
 import { emitMetric } from '../metrics.ts';
 import { dueFoldKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
-import { deleteItemIf, queryPartition, type Item, type Table } from '../table/table.ts';
+import { queryPartition, type Item, type Table } from '../table/table.ts';
+import { deleteItemIf } from '../table/writes.ts';
 import { foldChanges } from './fold.ts';
 import { listsOfIndex } from './indexed-list.ts';
 
@@ -17,7 +18,7 @@ const indexesAtOnce = 10;
 const storedMark = v.object({ pk: v.string(), sk: v.string(), marked_at: v.number() });
 
 /**
- * Folds what is left in the log of each index that was folded lately, and deletes what earlier folds replaced. If an index fails,
+ * Folds what is left in the log of each index that was folded recently, and deletes what earlier folds replaced. If an index fails,
  * the others are folded nevertheless.
  * @returns the number of indexes that were looked at
  * @throws AggregateError if an index failed

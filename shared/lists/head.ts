@@ -14,7 +14,7 @@ import { joinEdge, type StoredEdge } from './tree.ts';
 export interface Fold {
   name: string;
   stage: 'committed' | 'seen' | 'cleared';
-  /** Milliseconds since 1970, by the clock of whoever wrote it. */
+  /** Milliseconds since 1970, by the clock of the writer. */
   at: number;
   /** The version up to which each entry is in the trees, by the entry's name. */
   entries: ReadonlyMap<string, number>;
@@ -44,7 +44,7 @@ const storedHead = v.object({
   /** By the day since 1970-01-01. */
   days: v.record(v.string(), dayCounts),
   folds: v.array(storedFold),
-  /** While the index is built anew (rebuild.ts), nothing is folded. Its trees are built, or what they replaced is deleted. */
+  /** While the index is rebuilt (rebuild.ts), nothing is folded. Its trees are built, or what they replaced is deleted. */
   held: v.optional(v.picklist(['building', 'cleaning'])),
 });
 

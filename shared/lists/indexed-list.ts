@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { numberOf } from '../identifiers.ts';
-import { listKeys, lists, oldStatisticsKeys, type List } from '../table/keys.ts';
+import { listKeys, lists, type List } from '../table/keys.ts';
+import { oldStatisticsKeys } from '../table/old-list-keys.ts';
 import type { Item } from '../table/table.ts';
 import type { ListIndex } from './list-index.ts';
 import type { MemberChange } from './log.ts';

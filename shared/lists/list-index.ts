@@ -1,4 +1,4 @@
-import type { IndexPlace } from '../table/keys.ts';
+import type { IndexPlace } from '../table/index-keys.ts';
 
 /**
  * The index of one or more lists that change together, such as the computations and the runs of a domain. It consists of

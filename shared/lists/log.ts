@@ -1,4 +1,4 @@
-import { indexKeys } from '../table/keys.ts';
+import { indexKeys } from '../table/index-keys.ts';
 import * as v from 'valibot';
 import { parseStored } from '../table/parse-stored.ts';
 import type { Item } from '../table/table.ts';

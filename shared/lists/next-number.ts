@@ -1,5 +1,7 @@
 import { listKeys, type List } from '../table/keys.ts';
-import { getItem, incrementExisting, incrementFrom, type Table } from '../table/table.ts';
+import { incrementExisting, incrementFrom } from '../table/numbers.ts';
+import { oldListKeys } from '../table/old-list-keys.ts';
+import { getItem, type Table } from '../table/table.ts';
 
 /** Functions of the version before may still issue numbers for a moment. These are left to them. */
 const numbersLeftToOldCounter = 10_000;
@@ -8,6 +10,6 @@ const numbersLeftToOldCounter = 10_000;
 export async function nextNumber(table: Table, list: List): Promise<number> {
   const next = await incrementExisting(table, listKeys.counter(list));
   if (next !== undefined) return next;
-  const old = Number((await getItem(table, listKeys.oldCounter(list)))?.['last_number'] ?? 0);
+  const old = Number((await getItem(table, oldListKeys.counter(list)))?.['last_number'] ?? 0);
   return incrementFrom(table, listKeys.counter(list), old > 0 ? old + numbersLeftToOldCounter : 0);
 }

@@ -1,4 +1,5 @@
-import { leavesPerMid, listKeys, numbersPerLeaf, numbersPerMid, type List } from '../table/keys.ts';
+import type { List } from '../table/keys.ts';
+import { leavesPerMid, numbersPerLeaf, numbersPerMid, oldListKeys } from '../table/old-list-keys.ts';
 import type { Item } from '../table/table.ts';
 
 /** The number of members with a facet in a leaf. */
@@ -24,7 +25,7 @@ export function leafCounts(list: List, mids: Item[], facet?: string): LeafCount[
   const codes = codesOf(list, facet);
   const counts = new Map<number, number>();
   for (const mid of mids) {
-    const firstNumber = Number(String(mid['sk']).slice(listKeys.prefixes.mid.length)) * numbersPerMid;
+    const firstNumber = Number(String(mid['sk']).slice(oldListKeys.prefixes.mid.length)) * numbersPerMid;
     for (const [attribute, count] of Object.entries(mid)) {
       if (!codes.has(attribute.charAt(0))) continue;
       if (typeof count !== 'number')

@@ -1,9 +1,10 @@
-import { listKeys, migrationKeys } from '../table/keys.ts';
-import { leafCounts } from './old-counts.ts';
+import { migrationKeys } from '../table/keys.ts';
+import { oldListKeys } from '../table/old-list-keys.ts';
 import { getItem, queryPartition, queryPrefix, type Table } from '../table/table.ts';
 import type { IndexedList } from './indexed-list.ts';
 import type { ListIndex } from './list-index.ts';
 import { emptyCounts, type Child, type Member, type TreeNode } from './node.ts';
+import { leafCounts } from './old-counts.ts';
 import type { NodeSource } from './tree.ts';
 
 /** The migration that enters what earlier versions listed into the trees. */
@@ -31,7 +32,7 @@ const unknownState = 7;
  * call for each megabyte, and is used until the migration has reached the list.
  */
 export async function readOldTree(table: Table, list: IndexedList): Promise<{ tree: TreeNode; source: NodeSource }> {
-  const mids = await queryPrefix(table, list.rows.pk, listKeys.prefixes.mid);
+  const mids = await queryPrefix(table, list.rows.pk, oldListKeys.prefixes.mid);
   const children = new Map<number, number[]>();
   for (const facet of Object.keys(list.rows.facets)) {
     for (const { firstNumber, count } of leafCounts(list.rows, mids, facet)) {
@@ -48,7 +49,7 @@ export async function readOldTree(table: Table, list: IndexedList): Promise<{ tr
 }
 
 async function readOldLeaf(table: Table, { rows, states }: IndexedList, firstNumber: number): Promise<TreeNode> {
-  const leaf = await getItem(table, listKeys.leaf(rows, firstNumber));
+  const leaf = await getItem(table, oldListKeys.leaf(rows, firstNumber));
   const members: Member[] = [];
   for (const [facet, letter] of Object.entries(rows.facets)) {
     const offsets = leaf?.[letter];
@@ -62,7 +63,7 @@ async function readOldLeaf(table: Table, { rows, states }: IndexedList, firstNum
 
 /** Returns whether earlier versions listed members of an index. */
 export async function hasOldMembers(table: Table, { scope }: ListIndex): Promise<boolean> {
-  return (await queryPrefix(table, scope, listKeys.prefixes.mid, { limit: 1 })).length > 0;
+  return (await queryPrefix(table, scope, oldListKeys.prefixes.mid, { limit: 1 })).length > 0;
 }
 
 /** Reads how often members entered each state on each day, as earlier versions counted it. The days are those since 1970-01-01. */

@@ -1,4 +1,4 @@
-import { indexKeys } from '../table/keys.ts';
+import { indexKeys } from '../table/index-keys.ts';
 import { queryPartition, type Table } from '../table/table.ts';
 import { foldedVersions, type Head } from './head.ts';
 import type { ListIndex } from './list-index.ts';

@@ -31,7 +31,7 @@ const maxSpanPerRow = 4;
 
 /**
  * Reads a page of the list, newest member first, and the exact total. Both are of one moment, and contain every change that was
- * acknowledged before. A row that is deleted meanwhile is left out. First pages take one round trip, others of up to 15 million
+ * acknowledged before. A row that is deleted during the read is left out. First pages take one round trip, others of up to 15 million
  * members at most four; the cost does not depend on the offset.
  */
 export async function readPage(table: Table, list: IndexedList, request: PageRequest): Promise<Page> {
@@ -51,7 +51,7 @@ export async function readPage(table: Table, list: IndexedList, request: PageReq
   };
   return withSnapshot(table, list.index, readSelected, {
     roots: isFirst ? [] : [tree],
-    beside: isFirst ? () => readRowsAhead(table, list, request) : undefined,
+    alsoRead: isFirst ? () => readRowsAhead(table, list, request) : undefined,
   });
 }
 

@@ -1,6 +1,7 @@
 import { systemClock } from '../clock.ts';
-import { indexKeys } from '../table/keys.ts';
-import { deleteItems, getItem, queryPartition, queryPrefix, type Table } from '../table/table.ts';
+import { indexKeys } from '../table/index-keys.ts';
+import { getItem, queryPartition, queryPrefix, type Table } from '../table/table.ts';
+import { deleteItems } from '../table/writes.ts';
 import { carryOver } from './carry-over.ts';
 import { commitHead, stayInMilliseconds } from './fold.ts';
 import { parseHead, type Head } from './head.ts';
@@ -13,7 +14,7 @@ import { readTree } from './snapshot.ts';
 import { StoredNodes } from './stored-nodes.ts';
 
 /**
- * Builds the trees of an index anew from the rows, while the service goes on. Nothing is folded meanwhile: reads stay exact, and
+ * Rebuilds the trees of an index from the rows, while the service runs. Nothing is folded until the end: reads stay exact, and
  * take longer the more changes there are. If it dies, the next call continues where it was.
  * @param lists all lists of one index
  * @param onRows called with the number of rows that a step has entered

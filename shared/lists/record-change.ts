@@ -19,7 +19,7 @@ export function recordChange(
   transaction.afterwards((table) => tryToFold(table, index));
 }
 
-/** The change has succeeded. Whoever looks next folds what this failed to fold. */
+/** The change has succeeded. The next check folds what this one failed to fold. */
 async function tryToFold(table: Table, index: ListIndex): Promise<void> {
   try {
     await foldChanges(table, index);

@@ -1,4 +1,4 @@
-import { indexKeys } from '../table/keys.ts';
+import { indexKeys } from '../table/index-keys.ts';
 import * as v from 'valibot';
 import { systemClock } from '../clock.ts';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
@@ -36,14 +36,14 @@ export interface Snapshot {
 /**
  * Calls `read` with a snapshot, in one round trip. It contains every change that was acknowledged before, and of each other
  * change either all or nothing. Calls it again with a new one if the read has taken too long.
- * @param also.roots the letters of the trees whose roots are read at the same time
- * @param also.beside another read that is made at the same time
+ * @param options.roots the letters of the trees whose roots are read at the same time
+ * @param options.alsoRead another read that is made at the same time
  */
 export async function withSnapshot<T, B = undefined>(
   table: Table,
   index: ListIndex,
-  read: (snapshot: Snapshot, beside: B | undefined) => Promise<T>,
-  { roots = [], beside }: { roots?: readonly string[]; beside?: (() => Promise<B>) | undefined } = {},
+  read: (snapshot: Snapshot, also: B | undefined) => Promise<T>,
+  { roots = [], alsoRead }: { roots?: readonly string[]; alsoRead?: (() => Promise<B>) | undefined } = {},
 ): Promise<T> {
   const deadline = deadlineOf(table);
   const awaited = new Set<string>();
@@ -51,8 +51,8 @@ export async function withSnapshot<T, B = undefined>(
     const startedAt = monotonicTime(table);
     let failure: unknown;
     try {
-      const [snapshot, besideIt] = await Promise.all([readSnapshot(table, index, roots, awaited), beside?.()]);
-      const result = await read(snapshot, besideIt);
+      const [snapshot, also] = await Promise.all([readSnapshot(table, index, roots, awaited), alsoRead?.()]);
+      const result = await read(snapshot, also);
       if (monotonicTime(table) - startedAt <= maxReadInMilliseconds) return result;
       failure = new Error(`A read of ${index.scope} took longer than ${maxReadInMilliseconds} ms.`);
     } catch (error) {

@@ -1,4 +1,4 @@
-import { indexKeys } from '../table/keys.ts';
+import { indexKeys } from '../table/index-keys.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as v from 'valibot';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';

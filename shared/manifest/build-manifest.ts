@@ -15,7 +15,7 @@ export interface Inputs {
   datasets: StoredAsset[];
   /** The keys that participants uploaded to the computation. */
   keys: ParticipantKey[];
-  /** The users whom the computation names as its only result consumers beside the owner. Empty: not limited. */
+  /** The users whom the computation names as its only result consumers in addition to the owner. Empty: not limited. */
   consumers: string[];
   approvals: StoredApproval[];
 }

@@ -18,7 +18,7 @@ export async function readInputs(table: Table, domain: string, computation: Stor
   return inputsOf(computation, parts, await getItems(table, keys));
 }
 
-/** What is stored of a computation beside its row, except what its runs have. */
+/** What is stored of a computation apart from its row and its runs. */
 export interface Parts extends Pick<Inputs, 'agent_config' | 'consumers' | 'keys' | 'approvals'> {
   /** The linked assets: the algorithm, then the datasets in the order in which they were linked. */
   assetIds: string[];

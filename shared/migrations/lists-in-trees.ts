@@ -1,8 +1,9 @@
 import { carryOver } from '../lists/carry-over.ts';
 import { listsOfIndex } from '../lists/indexed-list.ts';
 import { carryOverName } from '../lists/old-lists.ts';
-import { listKeys } from '../table/keys.ts';
-import { deadlineOf, scanPage } from '../table/table.ts';
+import { oldListKeys } from '../table/old-list-keys.ts';
+import { scanPage } from '../table/scan.ts';
+import { deadlineOf } from '../table/table.ts';
 import type { Migration } from './migration.ts';
 
 const itemsPerStep = 100;
@@ -12,13 +13,13 @@ const listTimeInMilliseconds = 2_000;
 /** Lists of earlier versions had counts of their members in items of this kind. */
 const listsWithCounts = {
   FilterExpression: 'begins_with(sk, :mid)',
-  ExpressionAttributeValues: { ':mid': listKeys.prefixes.mid },
+  ExpressionAttributeValues: { ':mid': oldListKeys.prefixes.mid },
 };
 
 /**
  * Enters the members of lists that earlier versions have written into the trees of their index, which makes pages and totals cost
  * the same at any size, and allows for the filters by owner, by status of a run and by computation. Lists are read correctly
- * before, meanwhile and after. What the earlier versions need for their lists stays as it is.
+ * before, during and after it. What the earlier versions need for their lists stays as it is.
  */
 export const listsInTrees: Migration = {
   name: carryOverName,

@@ -72,7 +72,7 @@ async function continueMigration(
   return done_at !== undefined;
 }
 
-/** Records the state. @returns false if another runner has recorded one since `before` was read: it goes on in place of this one */
+/** Records the state. @returns false if another runner has recorded one since `before` was read: it continues in place of this one */
 async function recordStep(
   table: Table,
   { name }: Migration,

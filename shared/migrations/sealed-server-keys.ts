@@ -2,7 +2,8 @@ import { sealedKeyAttributes } from '../computations/kept-key.ts';
 import { sealKey } from '../computations/sealed-key.ts';
 import { openKms } from '../kms.ts';
 import { computationKeys, runKeys } from '../table/keys.ts';
-import { deadlineOf, scanPage, type Item, type Table } from '../table/table.ts';
+import { scanPage } from '../table/scan.ts';
+import { deadlineOf, type Item, type Table } from '../table/table.ts';
 import { ConditionFailedError, Transaction } from '../table/transaction.ts';
 import type { Migration } from './migration.ts';
 

@@ -1,6 +1,6 @@
 import { readClaims } from '../runs/claim.ts';
 import { removeKeyFromSnapshot, snapshotsWithKey } from '../runs/snapshot.ts';
-import { scanPage } from '../table/table.ts';
+import { scanPage } from '../table/scan.ts';
 import { ConditionFailedError, Transaction } from '../table/transaction.ts';
 import type { Migration } from './migration.ts';
 

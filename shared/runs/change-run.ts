@@ -1,4 +1,5 @@
-import { enterStatus, type ComputationToChange, type Entry } from '../computations/change-computation.ts';
+import { enterStatus, type Entry } from '../computations/change-computation.ts';
+import type { ComputationToChange } from '../computations/computation-to-change.ts';
 import type { Run } from '../computations/run.ts';
 import { numberOf } from '../identifiers.ts';
 import { computationNumber } from '../computations/find-computation.ts';

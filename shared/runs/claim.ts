@@ -22,7 +22,7 @@ const storedClaim = v.object({
   claimed_at: v.string(),
   run_command_id: v.string(),
   stop_command_id: v.string(),
-  /** Whether a private key is stored beside the run's snapshot. Claims of earlier versions lack this field. */
+  /** Whether a private key is stored in addition to the run's snapshot. Claims of earlier versions lack this field. */
   has_server_key: v.optional(v.boolean()),
   accepted_at: v.optional(v.string()),
   /** Task tokens of waiting steps. They stay here after the step has ended. */

@@ -6,7 +6,7 @@ import { leaveTaskToken } from './leave-task-token.ts';
 import type { WaitingStep } from './run-reference.ts';
 
 /**
- * Adds the stop command for the CVM, withdraws an offer that the CVM has not accepted yet, and waits for the CVM's word.
+ * Adds the stop command for the CVM, withdraws an offer that the CVM has not accepted yet, and waits for the CVM's answer.
  * @param stopInSeconds the time that the CVM has to confirm the stop
  */
 export async function deliverStop(

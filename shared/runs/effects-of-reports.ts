@@ -3,7 +3,7 @@ import type { Run } from '../computations/run.ts';
 import type { Claim, ClaimChange } from './claim.ts';
 import type { Command } from './command.ts';
 import { outcomeOfReport } from './outcome-of-report.ts';
-import type { Word } from './presence.ts';
+import type { ReportedState } from './presence.ts';
 import type { InvalidReport, Report } from './report.ts';
 
 /** Returns the change that the reports make to the claim. Any event of the agent counts as acceptance of the run. */
@@ -59,13 +59,13 @@ export function attestationOf(reports: Report[], claim: Claim): string | undefin
   return undefined;
 }
 
-/** Returns what the CVM says about itself in its heartbeats. The last word on each counts. */
-export function wordOf(reports: (Report | InvalidReport)[]): Word {
-  const word: Word = {};
+/** Returns what the CVM says about itself in its heartbeats. The last report of each property counts. */
+export function reportedStateOf(reports: (Report | InvalidReport)[]): ReportedState {
+  const state: ReportedState = {};
   for (const report of reports) {
     if (report.type !== 'heartbeat') continue;
-    word.agent_state = report.agent_state ?? word.agent_state;
-    word.fit = report.fit ?? word.fit;
+    state.agent_state = report.agent_state ?? state.agent_state;
+    state.fit = report.fit ?? state.fit;
   }
-  return word;
+  return state;
 }

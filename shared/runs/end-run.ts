@@ -1,4 +1,4 @@
-import { keysToChange, parseToChange } from '../computations/change-computation.ts';
+import { keysToChange, parseToChange } from '../computations/computation-to-change.ts';
 import { isActive, type Run } from '../computations/run.ts';
 import { emitMetric } from '../metrics.ts';
 import { cvmKeys, runKeys } from '../table/keys.ts';
@@ -7,7 +7,7 @@ import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { changeRun } from './change-run.ts';
 import { claimKeys, parseClaimOf, removeClaim, type Ending, type ReadClaim } from './claim.ts';
 import { removeCommand } from './change-commands.ts';
-import { noteSpent } from './note-word.ts';
+import { noteSpent } from './note-presence.ts';
 import { findRun, runKey } from './read-run.ts';
 import type { RunReference } from './run-reference.ts';
 import { removeKeyFromSnapshot, removeServerKey } from './snapshot.ts';

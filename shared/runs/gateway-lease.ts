@@ -2,12 +2,13 @@ import * as v from 'valibot';
 import { gatewayKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { setAttributes } from '../table/set-attributes.ts';
-import { getItem, getItems, putItem, updateExisting, type Item, type Table } from '../table/table.ts';
+import { getItem, getItems, type Item, type Table } from '../table/table.ts';
+import { putItem, updateExisting } from '../table/writes.ts';
 import type { StoredPresence } from './presence.ts';
 
 /**
- * A gateway shows by one item that it lives. It is the last word of all CVMs whose presence names the gateway, so that none of them
- * needs a write of its own.
+ * A gateway shows by one item that it lives. All CVMs whose presence names the gateway were last seen when it was renewed, so that
+ * none of them needs a write of its own.
  */
 const lease = v.object({
   renewed_at: v.string(),
@@ -56,17 +57,17 @@ export async function isAlive(table: Table, gateway: string, now: string): Promi
 }
 
 /**
- * Returns the presences with the last word of those that gateways hold. A round trip if there is any, and a read unit for each
- * gateway.
+ * Returns the presences, seen last when their gateway renewed its lease. Takes a round trip if a gateway holds any of them, and a
+ * read unit for each gateway.
  */
-export async function withWordsOfGateways(table: Table, presences: StoredPresence[]): Promise<StoredPresence[]> {
+export async function withGatewayLeases(table: Table, presences: StoredPresence[]): Promise<StoredPresence[]> {
   const gateways = [...new Set(presences.flatMap(({ held_by }) => held_by ?? []))];
   if (gateways.length === 0) return presences;
   const items = await getItems(table, gateways.map(gatewayKeys.lease));
-  const words = new Map(gateways.map((gateway, index) => [gateway, parseLease(items[index])?.renewed_at ?? '']));
+  const renewals = new Map(gateways.map((gateway, index) => [gateway, parseLease(items[index])?.renewed_at ?? '']));
   return presences.map((presence) => {
-    const word = words.get(presence.held_by ?? '') ?? '';
-    return word > (presence.last_seen_at ?? '') ? { ...presence, last_seen_at: word } : presence;
+    const renewedAt = renewals.get(presence.held_by ?? '') ?? '';
+    return renewedAt > (presence.last_seen_at ?? '') ? { ...presence, last_seen_at: renewedAt } : presence;
   });
 }
 

@@ -15,8 +15,8 @@ interface Refusal {
 }
 
 /**
- * Records in the journal of the CVM's active run that a stream was refused, once a minute. It is no word of the CVM: whoever opened
- * the stream keeps neither the CVM connected nor the run alive. Does nothing unless a run is active that the CVM has accepted.
+ * Records in the journal of the CVM's active run that a stream was refused, once a minute. It does not count
+ * as a report of the CVM: it keeps neither the CVM connected nor the run alive. Does nothing unless the CVM has accepted an active run.
  */
 export async function journalRefusal(
   table: Table,

@@ -30,5 +30,5 @@ export async function leaveTaskToken(
     await transaction.commit(table);
     return true;
   });
-  if (isWaiting && !(await readClaim(table, run))) await completeTask(executions, task_token); // the run ended meanwhile
+  if (isWaiting && !(await readClaim(table, run))) await completeTask(executions, task_token); // the run has ended since
 }

@@ -11,7 +11,7 @@ import { StaleReadError, withFreshReads } from '../table/transaction.ts';
 import { timestamp } from '../timestamp.ts';
 import { claimKeys, parseClaim, parseClaimAgain, type ReadClaim } from './claim.ts';
 import { commandSchema, type Command, type KeptCommand } from './command.ts';
-import { noteWord } from './note-word.ts';
+import { notePresence } from './note-presence.ts';
 import { findRun, runKey } from './read-run.ts';
 import { parseSnapshot, snapshotKeys } from './snapshot.ts';
 
@@ -53,7 +53,7 @@ export async function listCommands(table: Table, domain: string, cvmId: string, 
     const claim = parseClaim(cvm, claimItems);
     const [work] = await Promise.all([
       claim ? readWork(table, claim, now) : nothingToDo,
-      noteWord(table, { domain, cvmId, now }, registered),
+      notePresence(table, { domain, cvmId, now }, registered),
     ]);
     return work;
   });
@@ -71,7 +71,7 @@ export async function openWork(kms: Kms, { commands, run }: Work): Promise<Work<
   return { commands: await Promise.all(commands.map(open)), run };
 }
 
-/** What one look at a CVM's claim tells. */
+/** What one read of a CVM's claim shows. */
 interface Glance {
   /** Whether a run holds the CVM. */
   isHeld: boolean;

@@ -80,7 +80,7 @@ export function whyNotReady(cvmId: string, stored: StoredPresence, now: string):
 }
 
 /** What a CVM says about itself. */
-export interface Word {
+export interface ReportedState {
   agent_state?: string | undefined;
   fit?: Fit | undefined;
 }
@@ -91,7 +91,7 @@ export interface Word {
  */
 export function presenceToStore(
   stored: StoredPresence,
-  { agent_state, fit }: Word,
+  { agent_state, fit }: ReportedState,
   now: string,
   by?: string,
 ): StoredPresence | undefined {
@@ -110,7 +110,7 @@ export function presenceToStore(
 /**
  * Returns whether the end of a run that the CVM had accepted leaves its agent spent: an agent takes one run, and then has to be
  * restarted. One that reported `ready` after it took the run was restarted since. Of a CVM that never reports whether it is fit,
- * or that cannot tell, the service knows nothing.
+ * or that does not know, the service knows nothing.
  */
 export function isSpentBy({ fit, fit_at = '' }: StoredPresence, acceptedAt: string): boolean {
   return fit === 'busy' || (fit === 'ready' && fit_at <= acceptedAt);

@@ -4,9 +4,9 @@ import { getItems, type Item, type Table } from '../table/table.ts';
 import { withFreshReads } from '../table/transaction.ts';
 import { claimKeys, parseClaimOf, type Claim } from './claim.ts';
 import { completeTasksOf } from './complete-tasks.ts';
-import { wordOf } from './effects-of-reports.ts';
+import { reportedStateOf } from './effects-of-reports.ts';
 import { completeTask, sendHeartbeat, type Executions } from './executions.ts';
-import { noteWord } from './note-word.ts';
+import { notePresence } from './note-presence.ts';
 import { findRun, runKey } from './read-run.ts';
 import { recordLastingReports } from './record-lasting-reports.ts';
 import type { InvalidReport, LastingReport, Report } from './report.ts';
@@ -35,7 +35,7 @@ export async function recordReports(table: Table, executions: Executions, batch:
   const { runs, claimItems, registered } = await readCvm(table, batch);
   const [outcomes] = await Promise.all([
     recordForRuns(table, executions, batch, { runs, claimItems }),
-    noteWord(table, { domain, cvmId, now, by }, registered, wordOf(reports)),
+    notePresence(table, { domain, cvmId, now, by }, registered, reportedStateOf(reports)),
   ]);
   return summaryOf(reports, outcomes);
 }

@@ -7,7 +7,7 @@ import { startExecution, type Executions } from './executions.ts';
 /**
  * Lets an active run go on whose execution is gone, because the machine was restarted or the table was restored: starts an
  * execution from the claim. Its first step offers the run again, or passes on at once if the CVM has accepted it. The time limits
- * of the run begin anew. Safe to repeat.
+ * of the run start again. Safe to repeat.
  * @param status how the execution before ended; undefined if there was none. The name of an ended one stays taken.
  * @returns how often the run was resumed under another name
  */
@@ -23,7 +23,7 @@ export async function resumeRun(
   return resumed;
 }
 
-/** Counts in the claim, so that the sweep finds the execution. A claim that was counted or freed meanwhile stays as it is. */
+/** Counts in the claim, so that the sweep finds the execution. A claim that was counted or freed since stays as it is. */
 async function takeNextName(table: Table, { resumed: before = 0, ...run }: Claim): Promise<number> {
   return await withFreshReads(table, async (table) => {
     const claim = await readClaim(table, run);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Permitted } from '../access/caller.ts';
 import { isClosing } from '../assets/close-asset.ts';
 import { isIncomplete, readinessOf } from '../approvals/readiness.ts';
-import { readToChange, type ComputationToChange } from '../computations/change-computation.ts';
+import { readToChange, type ComputationToChange } from '../computations/computation-to-change.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import { computationKey, findComputation } from '../computations/find-computation.ts';
 import { isActive, type Run } from '../computations/run.ts';
@@ -20,7 +20,7 @@ import { addRun } from './change-run.ts';
 import { addClaim, claimKeys, parseClaim, type ReadClaim } from './claim.ts';
 import { endRun } from './end-run.ts';
 import { startExecution, type Executions } from './executions.ts';
-import { withWordsOfGateways } from './gateway-lease.ts';
+import { withGatewayLeases } from './gateway-lease.ts';
 import { parsePresence, whyNotReady, type StoredPresence } from './presence.ts';
 import type { RunReference } from './run-reference.ts';
 import { addSnapshot } from './snapshot.ts';
@@ -149,7 +149,7 @@ async function readCvm(
   cvm: { domain: string; cvm_id: string },
 ): Promise<{ presence: StoredPresence | undefined; claim: ReadClaim | undefined }> {
   const [registered, ...claimItems] = await getItems(table, [cvmKeys.cvm(cvm.domain, cvm.cvm_id), ...claimKeys(cvm)]);
-  const [presence] = registered ? await withWordsOfGateways(table, [parsePresence(registered)]) : [];
+  const [presence] = registered ? await withGatewayLeases(table, [parsePresence(registered)]) : [];
   return { presence, claim: parseClaim(cvm, claimItems) };
 }
 

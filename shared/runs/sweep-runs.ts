@@ -100,7 +100,7 @@ async function endIfOrphaned(
   let resumed = claim.resumed ?? 0;
   const status = await executionStatus(executions, 'run', claim.run_id, resumed);
   if (status === 'RUNNING' || status === 'PENDING_REDRIVE') {
-    // It goes on by itself.
+    // It continues by itself.
   } else if (resumes && !claim.outcome && findRun(runItem, claim.run_id)) {
     resumed = await resumeRun(table, executions, claim, status);
   } else {

@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { sweepKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
-import { getItem, putItem, type Table } from '../table/table.ts';
+import { getItem, type Table } from '../table/table.ts';
+import { putItem } from '../table/writes.ts';
 import type { Claim } from './claim.ts';
 
 type Place = Pick<Claim, 'domain' | 'cvm_id'>;

@@ -2,7 +2,7 @@ import { journalKeys, listKeys, purgeKeys, type Key } from './keys.ts';
 
 /** What is read of an item to find out whose it is. */
 export interface ItemOfSomeDomain extends Key {
-  /** The domain that the item names beside its key, if it does. */
+  /** The domain that the item names apart from its key, if it does. */
   domain?: string;
 }
 

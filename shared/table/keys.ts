@@ -1,15 +1,12 @@
 import { createHash } from 'node:crypto';
+import { hashByte, shardOf, shardsOf } from './shards.ts';
 
 /**
- * The keys of the table. No other file contains a key literal.
+ * The keys of the table. Apart from this file, only index-keys.ts, old-list-keys.ts and shards.ts contain key literals.
  *
  * A list (the computations, assets or runs of a domain; the computations linked to an asset) has its rows in a partition, each at
- * `row#<number>`. A row must be small. Membership, order and counts are in the list's index (see indexKeys and
- * docs/adr/0001-lists.md). Earlier versions kept them in the rows' partition. They are read from there until the migration
- * `lists-in-trees` has carried them over:
- *   counter            the last number assigned
- *   leaf#<number/256>  the members among 256 numbers: a number set for each facet
- *   mid#<number/8192>  the number of members in each of 32 leaves: a counter for each leaf and facet
+ * `row#<number>`. A row must be small. Membership, order and counts are in the list's index (see index-keys.ts and
+ * docs/adr/0001-lists.md).
  */
 export interface Key {
   pk: string;
@@ -58,12 +55,8 @@ interface SingleWriterList extends List {
   hasSingleWriter: true;
 }
 
-const padded = (value: number, digits: number) => String(value).padStart(digits, '0');
-
-export const numbersPerLeaf = 256;
-/** With six facets, a mid item stays below 1 KB, so that a write costs one write unit. */
-export const leavesPerMid = 32;
-export const numbersPerMid = numbersPerLeaf * leavesPerMid;
+/** Returns a number as sort keys contain it: with leading zeros, so that keys sort by it. */
+export const padded = (value: number, digits: number) => String(value).padStart(digits, '0');
 
 const computationFacets = { created: 'N', running: 'R', stopping: 'S', completed: 'C', failed: 'F', cancelled: 'X' };
 const assetFacets = { algorithm: 'A', dataset: 'D' };
@@ -97,12 +90,8 @@ function keyOfRow(list: List, number: number): Key {
 export const listKeys = {
   /** In a partition of its own, because each create changes it. */
   counter: (list: List): Key => ({ pk: `counter#${list.pk}`, sk: 'counter' }),
-  /** The counter of earlier versions. */
-  oldCounter: (list: List): Key => ({ pk: list.pk, sk: 'counter' }),
   row: keyOfRow,
-  leaf: (list: List, number: number): Key => ({ pk: list.pk, sk: `leaf#${padded(Math.floor(number / numbersPerLeaf), 13)}` }),
-  mid: (list: List, number: number): Key => ({ pk: list.pk, sk: `mid#${padded(Math.floor(number / numbersPerMid), 11)}` }),
-  prefixes: { row: 'row#', leaf: 'leaf#', mid: 'mid#' },
+  prefixes: { row: 'row#' },
 };
 
 /** The parts of a computation outside its row: its definition and its participants' keys. */
@@ -210,26 +199,6 @@ export const runKeys = {
   prefixes: { snapshot: 'snapshot#', serverKey: 'server-key#', report: 'report#', use: 'use#' },
 };
 
-/**
- * A DynamoDB partition takes 1,000 write units per second. Items that all domains share are spread over this many partitions, by
- * a hash of their sort key. Reading all such items takes a query for each partition.
- */
-const shardCount = 8;
-
-/** Returns the partitions of a sharded collection. The first has the plain name: earlier versions wrote everything there. */
-function shardsOf(place: string): string[] {
-  return [place, ...Array.from({ length: shardCount }, (_, shard) => `${place}#${shard}`)];
-}
-
-function shardOf(place: string, by: string): string {
-  return `${place}#${hashByte(by) % shardCount}`;
-}
-
-function hashByte(by: string): number {
-  const [byte = 0] = createHash('sha256').update(by).digest();
-  return byte;
-}
-
 /** Each gateway reads all of these twice a second. A run writes up to 10 units to its own. */
 const pendingShardCount = 4;
 
@@ -260,7 +229,7 @@ export const cvmKeys = {
 };
 
 /**
- * What gateways tell each other: the lease by which each shows that it lives, and the letters to it (shared/cvms/gateway-letters.ts).
+ * What gateways tell each other: each one's lease, which shows that it is alive, and the letters to it (shared/cvms/gateway-letters.ts).
  */
 export const gatewayKeys = {
   partition: (gateway: string) => `gateway#${gateway}`,
@@ -271,16 +240,11 @@ export const gatewayKeys = {
   prefixes: { letter: 'letter#' },
 };
 
-/** What is stored beside an asset: the runs that used it when it was unlinked, and the reads of its content by others. */
+/** What is stored for an asset outside its row: the runs that used it when it was unlinked, and the reads of its content by others. */
 export const assetKeys = {
   uses: (assetId: string) => `uses#${assetId}`,
   use: (assetId: string, runId: string): Key => ({ pk: assetKeys.uses(assetId), sk: runId }),
   contentReads: (assetId: string): Key => ({ pk: `content-reads#${assetId}`, sk: 'latest' }),
-};
-
-/** The statistics of earlier versions: an item for each UTC day, with a count for each status. */
-export const oldStatisticsKeys = {
-  partition: (domain: string) => `statistics#${domain}`,
 };
 
 /** Checks of content that may belong to no row, by the time when they are due. */
@@ -334,50 +298,8 @@ export const purgeKeys = {
   purge: (kind: 'computation' | 'asset', id: string): Key => ({ pk: shardOf('purges', id), sk: `${kind}#${id}` }),
 };
 
-/** Marks of list indexes that were folded lately (shared/lists/fold-due.ts). */
+/** Marks of list indexes that were folded recently (shared/lists/fold-due.ts). */
 export const dueFoldKeys = {
   shards: shardsOf('due-folds'),
-  mark: ({ scope }: IndexPlace): Key => ({ pk: shardOf('due-folds', scope), sk: scope }),
-};
-
-/** Where the items of a list index are (shared/lists/list-index.ts). */
-export interface IndexPlace {
-  /** Unique in the table. */
-  scope: string;
-  /** The number of partitions of the log. One takes 300 changes per second. */
-  logShards: number;
-}
-
-/** One partition takes 1,000 write units per second, and a fold may write hundreds of nodes. */
-const nodeShards = 8;
-
-export const indexKeys = {
-  logs: ({ scope, logShards }: IndexPlace): string[] => Array.from({ length: logShards }, (_, shard) => `log#${scope}#${shard}`),
-  entry: ({ scope, logShards }: IndexPlace, number: number, name: string): Key => ({
-    pk: `log#${scope}#${number % logShards}`,
-    sk: name,
-  }),
-  partition: ({ scope }: IndexPlace) => `index#${scope}`,
-  head: (index: IndexPlace): Key => ({ pk: indexKeys.partition(index), sk: 'head' }),
-  /** Sorted by version, so that the newest root is found without its name. */
-  root: (index: IndexPlace, tree: string, name: string): Key => ({ pk: indexKeys.partition(index), sk: `root#${tree}#${name}` }),
-  rootPrefix: (tree: string) => `root#${tree}#`,
-  fold: (index: IndexPlace, name: string): Key => ({ pk: indexKeys.partition(index), sk: `fold#${name}` }),
-  foldPrefix: 'fold#',
-  /** The counts of a day since 1970-01-01 for the statistics. */
-  day: (index: IndexPlace, day: number): Key => ({ pk: indexKeys.partition(index), sk: `day#${padded(day, 6)}` }),
-  dayPrefix: 'day#',
-  node: ({ scope }: IndexPlace, id: string): Key => ({
-    pk: `nodes#${scope}#${(Buffer.from(id, 'base64url')[0] ?? 0) % nodeShards}`,
-    sk: id,
-  }),
-  /** The progress of entering what earlier versions listed. */
-  build: (index: IndexPlace): Key => ({ pk: indexKeys.partition(index), sk: 'build' }),
-  /** All partitions of an index. */
-  partitions: (index: IndexPlace): string[] => [
-    ...indexKeys.logs(index),
-    indexKeys.partition(index),
-    ...indexKeys.nodeShards(index),
-  ],
-  nodeShards: ({ scope }: IndexPlace): string[] => Array.from({ length: nodeShards }, (_, shard) => `nodes#${scope}#${shard}`),
+  mark: ({ scope }: { scope: string }): Key => ({ pk: shardOf('due-folds', scope), sk: scope }),
 };

@@ -131,7 +131,7 @@ async function readAssets(table: Table, domain: string, numbers: number[]): Prom
   );
 }
 
-/** Returns whether the computation may need the user's approval or key, as far as its row and the user's own assets tell. */
+/** Returns whether the computation may need the user's approval or key, as far as its row and the user's own assets show. */
 function mayWait(
   { isNamed, hasKey, assets }: Participation,
   { approval }: StoredComputation,
@@ -181,11 +181,14 @@ interface WaitsFor {
 
 function waitsFor(inputs: Inputs, userId: string, at: string): WaitsFor {
   const { digest, missing } = digestOf(inputs);
-  const word = missingApprovals(inputs, { digest, at }).find(({ user }) => user === userId);
+  const missingApproval = missingApprovals(inputs, { digest, at }).find(({ user }) => user === userId);
   const hasKey = inputs.keys.some(({ user_id }) => user_id === userId);
   const canGive = hasKey || inputs.computation.approval !== 'all_signed'; // without a key, no approval would count
   return {
-    approval: word && digest !== undefined && canGive ? { because: word.because, manifest_digest: digest } : undefined,
+    approval:
+      missingApproval && digest !== undefined && canGive
+        ? { because: missingApproval.because, manifest_digest: digest }
+        : undefined,
     key: !hasKey && needsKey(inputs, userId, missing?.keys ?? []),
   };
 }

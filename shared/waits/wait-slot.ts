@@ -1,7 +1,8 @@
 import { createHash, randomInt, randomUUID } from 'node:crypto';
 import { log } from '../logger.ts';
 import { waitKeys } from '../table/keys.ts';
-import { deleteItemIf, putItemIf, queryBetween, type Table } from '../table/table.ts';
+import { queryBetween, type Table } from '../table/table.ts';
+import { deleteItemIf, putItemIf } from '../table/writes.ts';
 import type { Wait } from './wait.ts';
 
 /** Frees a slot. Never throws: a slot that cannot be freed becomes free by itself soon after the wait. */

@@ -1,6 +1,6 @@
 import { createHmac, createPublicKey } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startGateway } from '../../infra/local/gateway/gateway.ts';
+import { startHttpApi } from '../../infra/local/http-api/http-api.ts';
 import { startIssuer, type LocalIssuer } from '../../infra/local/issuer.ts';
 import { startStack, type Stack } from '../../infra/local/stack.ts';
 import { systemClock } from '../../shared/clock.ts';
@@ -18,7 +18,7 @@ const stranger = 'stranger';
 let stack: Stack;
 let issuer: LocalIssuer;
 let foreignIssuer: LocalIssuer;
-let gateway: Awaited<ReturnType<typeof startGateway>>;
+let gateway: Awaited<ReturnType<typeof startHttpApi>>;
 let badHeaders: Awaited<ReturnType<typeof refusedHeaders>>;
 
 /** Puts another gateway in front of the stack's functions, because some tokens here are ones that the stack's issuer never gives. */
@@ -27,7 +27,7 @@ beforeAll(async () => {
   issuer = await startIssuer({ claim: 'cognito:groups' });
   foreignIssuer = await startIssuer({ claim: 'cognito:groups' });
   const authorizer = { issuer: issuer.url, audience: issuer.audience, keys: issuer.keys };
-  gateway = await startGateway({ routes, authorizer, invoke: stack.invoke, clock: systemClock, port: 0 });
+  gateway = await startHttpApi({ routes, authorizer, invoke: stack.invoke, clock: systemClock, port: 0 });
   badHeaders = await refusedHeaders();
 });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { AssetReplacement } from '../../shared/assets/asset.ts';
 import { withdrawApproval } from '../../shared/approvals/withdraw-approval.ts';
 import { canonicalDigest } from '../../shared/canonical-json.ts';
@@ -19,15 +19,12 @@ import { startRun } from '../../shared/runs/start-run.ts';
 import { getItems } from '../../shared/table/table.ts';
 import { aDatasetOfBob, anApproval, aSharedComputation, type SharedComputation } from '../support/approvals.ts';
 import { oneOf } from '../support/amounts.ts';
-import { aComputation, allowed, aRun, byAlice, startStores, type Stores, noKey } from '../support/builders-store.ts';
+import { aComputation, allowed, aRun, byAlice, startStores, noKey } from '../support/builders-store.ts';
 import { untilTestEnds } from '../support/patience.ts';
 import { beforeCall, beforeTheNextTransaction } from '../support/interleave.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-});
-afterAll(() => stores.stop());
+const stores = sharedByTests(startStores);
 
 const domain = 'd1';
 
@@ -130,8 +127,8 @@ const points: [Point, ...Point[]] = [
   ['just before its transaction', (act) => beforeTheNextTransaction(stores.mortal, act)],
 ];
 
-describe('a run that starts while', () => {
-  it.each(changes)('%s is refused, at any point of its start', async (_what, change) => {
+describe('the start of a run', () => {
+  it.each(changes)('is refused while %s, at any point', async (_what, change) => {
     for (const [point, happens] of oneOf(points)) {
       const computation = await aSharedComputation(stores, domain);
       await anApproval(stores, domain, computation.id);
@@ -139,7 +136,7 @@ describe('a run that starts while', () => {
     }
   });
 
-  it('the use of an asset comes to take approval is refused, at any point of its start', async () => {
+  it('is refused while the use of an asset is changed to need approval, at any point', async () => {
     for (const [point, happens] of oneOf(points)) {
       const { id, dataset } = await aSharedComputation(stores, domain, 'open');
       expect([point, await startWhile(id, happens, () => replaceDataset(dataset, { use: 'approval' }))]).toEqual([
@@ -149,7 +146,7 @@ describe('a run that starts while', () => {
     }
   });
 
-  it('the approval is given anew starts with what was approved', async () => {
+  it('uses the new approval when the user approves again during it', async () => {
     for (const [point, happens] of oneOf(points)) {
       const { id } = await aSharedComputation(stores, domain);
       const digest = await anApproval(stores, domain, id);
@@ -161,7 +158,7 @@ describe('a run that starts while', () => {
     }
   });
 
-  it('its approval expires is refused', async () => {
+  it('is refused when its approval expires during it', async () => {
     const { id } = await aSharedComputation(stores, domain);
     await anApproval(stores, domain, id, 'bob', { expires_at: '2025-07-17T08:00:02.000Z' });
     let moved = 0;
@@ -176,14 +173,14 @@ describe('a run that starts while', () => {
     await expect(startRun(stores.table, executions, { ...request, cvmId: 'cvm-in-time' })).resolves.toHaveProperty('runId');
   });
 
-  it('its `started` event is recorded after the approval has expired is refused', async () => {
+  it('is refused when its `started` event would be later than the end of the approval', async () => {
     const { id } = await aSharedComputation(stores, domain);
     await replaceComputation(id, { name: 'By a clock that is fast' }, '2025-07-17T08:00:02.000Z');
     await anApproval(stores, domain, id, 'bob', { expires_at: '2025-07-17T08:00:01.000Z' });
     await expect(aRun(stores, domain, id, 'cvm-fast')).rejects.toMatchObject({ code: 'incomplete' });
   });
 
-  it('only the log level changes starts', async () => {
+  it('succeeds when only the log level changes during it', async () => {
     const { id } = await aSharedComputation(stores, domain);
     const digest = await anApproval(stores, domain, id);
     const act = () => replaceComputation(id, { config: { log_level: 'debug' } });

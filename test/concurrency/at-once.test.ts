@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../shared/clock.ts';
 import { defaultAgentConfig } from '../../shared/computations/agent-config.ts';
 import { createComputation } from '../../shared/computations/create-computation.ts';
@@ -12,14 +12,11 @@ import { allowed, noKey } from '../support/builders-store.ts';
 import type { Fault } from '../support/dynamodb-proxy.ts';
 import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
 import { reportId } from '../support/lifecycle-scenario.ts';
-import { startLifecycleStack, type LifecycleStack } from '../support/lifecycle-stack.ts';
+import { startLifecycleStack } from '../support/lifecycle-stack.ts';
 import { untilTestEnds } from '../support/patience.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 
-let lifecycle: LifecycleStack;
-beforeAll(async () => {
-  lifecycle = await startLifecycleStack();
-});
-afterAll(() => lifecycle.stop());
+const lifecycle = sharedByTests(startLifecycleStack);
 
 const times = <T>(count: number, make: (index: number) => T) => Array.from({ length: count }, (_, index) => make(index));
 

@@ -8,7 +8,7 @@ import { listComputations } from '../../shared/computations/list-computations.ts
 import { readStatistics } from '../../shared/computations/statistics.ts';
 import { foldDueLists } from '../../shared/lists/fold-due.ts';
 import { indexedLists } from '../../shared/lists/indexed-list.ts';
-import { indexKeys } from '../../shared/table/keys.ts';
+import { indexKeys } from '../../shared/table/index-keys.ts';
 import { queryPartition, type Table } from '../../shared/table/table.ts';
 import { amount } from '../support/amounts.ts';
 import { startAwsDynamoDb, type AwsDynamoDb } from '../support/aws-dynamodb/aws-dynamodb.ts';
@@ -66,7 +66,7 @@ afterAll(async () => {
 });
 
 describe(`${changesPerSecond} creates, starts and ends of runs a second in one domain`, () => {
-  it('meet in no item, and are all made, while every total counts what was acknowledged before and nothing later', async () => {
+  it('all succeed without a conflict, and every total counts exactly what was acknowledged before', async () => {
     const ready: { id: string }[] = [];
     while (ready.length < runs) ready.push(await aReadyComputation(stores, domain));
     const before = { begun: runs, done: runs };

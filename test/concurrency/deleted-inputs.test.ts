@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { assetKey, findAsset } from '../../shared/assets/read-asset.ts';
 import { systemClock } from '../../shared/clock.ts';
 import { Deadline } from '../../shared/deadline.ts';
@@ -11,20 +11,18 @@ import { recordOutcome } from '../../shared/runs/record-outcome.ts';
 import { readRun } from '../../shared/runs/read-run.ts';
 import { startRun } from '../../shared/runs/start-run.ts';
 import type { Key } from '../../shared/table/keys.ts';
-import { deleteItems, getItem, type Table } from '../../shared/table/table.ts';
+import { getItem, type Table } from '../../shared/table/table.ts';
+import { deleteItems } from '../../shared/table/writes.ts';
 import { amount, sampleSeed } from '../support/amounts.ts';
 import { seededRandom, shuffled } from '../support/aws-dynamodb/seeded-random.ts';
-import { aReadyComputation, byAlice, endRunWith, startStores, type Stores } from '../support/builders-store.ts';
+import { aReadyComputation, byAlice, endRunWith, startStores } from '../support/builders-store.ts';
 import { untilTestEnds } from '../support/patience.ts';
 import { addHalfLinks } from '../support/half-links.ts';
 import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 import { stepThrough } from '../support/stepped-calls.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-});
-afterAll(() => stores.stop());
+const stores = sharedByTests(startStores);
 
 const cvmId = 'cvm-1';
 /** The milliseconds for which a start waits for a deletion, which may have died. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../shared/access/caller.ts';
 import { approve } from '../../shared/approvals/approve.ts';
 import { listApprovals } from '../../shared/approvals/list-approvals.ts';
@@ -36,16 +36,12 @@ import {
   byAlice,
   endRunWith,
   startStores,
-  type Stores,
   noKey,
 } from '../support/builders-store.ts';
 import { beforeTheNextTransaction, betweenReads } from '../support/interleave.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-});
-afterAll(() => stores.stop());
+const stores = sharedByTests(startStores);
 
 const domain = 'd1';
 const alice: Caller = { id: 'alice', roles: new Set(), actions: new Set(['view', 'edit']) };

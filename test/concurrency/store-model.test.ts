@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { listComputations } from '../../shared/computations/list-computations.ts';
 import { foldChanges } from '../../shared/lists/fold.ts';
 import { indexedLists } from '../../shared/lists/indexed-list.ts';
@@ -16,12 +16,9 @@ import { emptyModel, enters, happens, modelOf, type Model } from '../support/bui
 import { plan, stepNames, type Planned, type Step } from '../support/builders-steps.ts';
 import { endRunWith, startStores, type Stores } from '../support/builders-store.ts';
 import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-});
-afterAll(() => stores.stop());
+const stores = sharedByTests(startStores);
 
 const domain = 'd1';
 const clone = (model: Model) => structuredClone(model);

@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { busBills } from '../../docs/cost/bus-bill.ts';
+import { canaryBills } from '../../docs/cost/canary-bill.ts';
 import { costPage } from '../../docs/cost/cost-page.ts';
 import { readMeasured } from '../../docs/cost/measured.ts';
 import { addUp, dollars } from '../../docs/cost/prices.ts';
 import { transitionsOf } from '../../docs/cost/transitions.ts';
-import { busBills, canaryBills, connectedCvmBill, stageBills } from '../../docs/cost/usage-bill.ts';
+import { connectedCvmBill } from '../../docs/cost/gateway-bill.ts';
+import { stageBills } from '../../docs/cost/stage-bill.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { tasks } from '../../shared/tasks/tasks.ts';
 

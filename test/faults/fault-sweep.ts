@@ -10,7 +10,7 @@ import { collectContent } from '../../shared/deletion/collect-content.ts';
 import { purgeAll } from '../../shared/deletion/purge-all.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { takesKey, type Route } from '../../shared/http/route.ts';
-import { deleteItems } from '../../shared/table/table.ts';
+import { deleteItems } from '../../shared/table/writes.ts';
 import { tasks } from '../../shared/tasks/tasks.ts';
 import { startStores, type Stores } from '../support/builders-store.ts';
 import { normalized, viewOf } from '../support/domain-view.ts';

@@ -1,17 +1,14 @@
 import { StopExecutionCommand } from '@aws-sdk/client-sfn';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { expectEndedOnce } from '../support/lifecycle-ended.ts';
 import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
 import { readClaim } from '../../shared/runs/claim.ts';
 import { agentEvent, cvm1, openScenario, reportId, type Scenario } from '../support/lifecycle-scenario.ts';
-import { runTimes, startLifecycleStack, type LifecycleStack } from '../support/lifecycle-stack.ts';
+import { runTimes, startLifecycleStack } from '../support/lifecycle-stack.ts';
 import { untilTestEnds } from '../support/patience.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 
-let lifecycle: LifecycleStack;
-beforeAll(async () => {
-  lifecycle = await startLifecycleStack();
-});
-afterAll(() => lifecycle.stop());
+const lifecycle = sharedByTests(startLifecycleStack);
 
 async function running() {
   const scenario = await openScenario(lifecycle.stack);

@@ -2,7 +2,7 @@ import { dirname } from 'node:path/posix';
 import { applyTo, type Mutant } from './mutant.ts';
 import type { TestReach } from './reach-map.ts';
 import { runTests, type Failure, type TestRun } from './run-tests.ts';
-import { slowness } from './slowness.ts';
+import { slowness } from '../support/slowness.ts';
 import type { TypeCheck } from './type-check.ts';
 import { compiles } from './whole-type-check.ts';
 import type { WorkingCopy } from './working-copy.ts';

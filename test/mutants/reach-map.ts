@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { openCache } from './cache.ts';
 import { instrumented } from './reach-points.ts';
 import { runTests } from './run-tests.ts';
-import { slowness } from './slowness.ts';
+import { slowness } from '../support/slowness.ts';
 import type { SourceTree } from './source-tree.ts';
 import type { WorkingCopy } from './working-copy.ts';
 

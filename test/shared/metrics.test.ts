@@ -1,27 +1,16 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { putContentCheck } from '../../shared/assets/content-check.ts';
 import { collectContent } from '../../shared/deletion/collect-content.ts';
 import { purgeAll } from '../../shared/deletion/purge-all.ts';
 import { foldDueLists } from '../../shared/lists/fold-due.ts';
 import { indexedLists } from '../../shared/lists/indexed-list.ts';
 import { dueFoldKeys, purgeKeys } from '../../shared/table/keys.ts';
-import { putItem } from '../../shared/table/table.ts';
+import { putItem } from '../../shared/table/writes.ts';
 import { transact } from '../../shared/table/transaction.ts';
-import {
-  aComputation,
-  aReadyComputation,
-  aRun,
-  byAlice,
-  endRunWith,
-  startStores,
-  type Stores,
-} from '../support/builders-store.ts';
+import { aComputation, aReadyComputation, aRun, byAlice, endRunWith, startStores } from '../support/builders-store.ts';
+import { sharedByTests } from '../support/shared-by-tests.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-});
-afterAll(() => stores.stop());
+const stores = sharedByTests(startStores);
 
 let lines: Record<string, unknown>[] = [];
 beforeEach(() => {

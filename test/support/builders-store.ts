@@ -13,9 +13,11 @@ import type { ContentStore } from '../../shared/assets/content-store.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
 import { defaultAgentConfig } from '../../shared/computations/agent-config.ts';
 import { createComputation } from '../../shared/computations/create-computation.ts';
-import { recordReports } from '../../shared/runs/record-reports.ts';
 import type { Executions } from '../../shared/runs/executions.ts';
 import { recordOutcome } from '../../shared/runs/record-outcome.ts';
+import { recordReports } from '../../shared/runs/record-reports.ts';
+import type { Report } from '../../shared/runs/report.ts';
+import type { RunReference } from '../../shared/runs/run-reference.ts';
 import { linkAsset } from '../../shared/links/link-asset.ts';
 import { uploadKey } from '../../shared/keys/participant-key.ts';
 import { readPublicKey } from '../../shared/keys/read-public-key.ts';
@@ -133,6 +135,20 @@ export async function aRun(
   return (await startRun(table, executions, { domain, computationId, cvmId, ...byAlice })).runId;
 }
 
+let cvms = 0;
+
+/** Starts a run on a CVM that has no other one. Returns the algorithm of its computation too. */
+export async function aRunOnNewCvm(stores: Stores, domain: string): Promise<RunReference & { algorithm: string }> {
+  const { id, algorithm } = await aReadyComputation(stores, domain);
+  const cvm_id = `cvm-${++cvms}`;
+  return { domain, computation_id: id, run_id: await aRun(stores, domain, id, cvm_id), cvm_id, algorithm };
+}
+
+/** A report by which the CVM accepts the run. */
+export function anAgentEvent(run_id: string, id: string): Report & { type: 'event' } {
+  return { id, run_id, type: 'event', event_type: 'Running', status: 'InProgress', originator: 'agent' };
+}
+
 /** Ends a run as its CVM and its execution do. */
 export async function endRunWith(
   { table, executions }: Stores,
@@ -142,9 +158,7 @@ export async function endRunWith(
 ): Promise<void> {
   const run = await readRun(table, domain, runId);
   if (!run) throw new Error('There is no such run.');
-  const reports = [
-    { id: `end of ${runId}`, run_id: runId, type: 'event' as const, event_type, status, originator: 'agent' as const },
-  ];
+  const reports = [{ ...anAgentEvent(runId, `end of ${runId}`), event_type, status }];
   await recordReports(table, executions, { domain, cvmId: run.cvm_id, reports, now: clockOfTests });
   const reference = { domain, computation_id: run.computation_id, run_id: runId, cvm_id: run.cvm_id };
   await recordOutcome(table, executions, reference, undefined, clockOfTests);

@@ -1,4 +1,5 @@
-import { listKeys, numbersPerLeaf, oldStatisticsKeys, type List } from '../../shared/table/keys.ts';
+import type { List } from '../../shared/table/keys.ts';
+import { numbersPerLeaf, oldListKeys, oldStatisticsKeys } from '../../shared/table/old-list-keys.ts';
 import { leafAttribute, midAttribute } from '../../shared/lists/old-counts.ts';
 import type { Action } from '../../shared/table/transaction.ts';
 
@@ -13,7 +14,7 @@ export function addToList(list: List, number: number, facet = 'all'): Action[] {
 function leafUpdate(list: List, number: number, facet: string): Action {
   return {
     update: {
-      Key: listKeys.leaf(list, number),
+      Key: oldListKeys.leaf(list, number),
       UpdateExpression: 'ADD #members :offset',
       ExpressionAttributeNames: { '#members': leafAttribute(list, facet) },
       ExpressionAttributeValues: { ':offset': new Set([number % numbersPerLeaf]) },
@@ -24,7 +25,7 @@ function leafUpdate(list: List, number: number, facet: string): Action {
 function midUpdate(list: List, number: number, facet: string): Action {
   return {
     update: {
-      Key: listKeys.mid(list, number),
+      Key: oldListKeys.mid(list, number),
       UpdateExpression: 'ADD #count :one',
       ExpressionAttributeNames: { '#count': midAttribute(list, facet, number) },
       ExpressionAttributeValues: { ':one': 1 },

@@ -1,5 +1,6 @@
 import { migrationKeys, userKeys, type Key } from '../../shared/table/keys.ts';
-import { deleteItems, type Item, type Table } from '../../shared/table/table.ts';
+import type { Item, Table } from '../../shared/table/table.ts';
+import { deleteItems } from '../../shared/table/writes.ts';
 import { transact } from '../../shared/table/transaction.ts';
 import { scan } from './lifecycle-inconsistencies.ts';
 

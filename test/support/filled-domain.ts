@@ -17,8 +17,11 @@ import { takeTokens } from '../../shared/http/token-bucket.ts';
 import { takesKey, type Route } from '../../shared/http/route.ts';
 import { bindAgent, keepAttestationOfRun, readAgentRecord, recordAgentProcess } from '../../shared/runs/agent-record.ts';
 import { writeSweepState } from '../../shared/runs/sweep-state.ts';
-import { indexKeys, listKeys, lists } from '../../shared/table/keys.ts';
-import { putItem, type Table } from '../../shared/table/table.ts';
+import { indexKeys } from '../../shared/table/index-keys.ts';
+import { lists } from '../../shared/table/keys.ts';
+import { oldListKeys } from '../../shared/table/old-list-keys.ts';
+import type { Table } from '../../shared/table/table.ts';
+import { putItem } from '../../shared/table/writes.ts';
 import { transact } from '../../shared/table/transaction.ts';
 import { addToList, countTransition } from './earlier-lists.ts';
 import { byAlice, type Stores } from './builders-store.ts';
@@ -80,7 +83,7 @@ async function recordAgent(world: BenchWorld): Promise<void> {
 }
 
 async function writeWhatEarlierVersionsWrote(table: Table, domain: string): Promise<void> {
-  await putItem(table, { ...listKeys.oldCounter(lists.computations(domain)), last_number: 1 });
+  await putItem(table, { ...oldListKeys.counter(lists.computations(domain)), last_number: 1 });
   await transact(table, addToList(lists.computations(domain), 1, 'created'));
   await transact(table, [countTransition(domain, 'created', byAlice.now)]);
   await putItem(table, { pk: `closing#${domain}#0`, sk: 'assets' });

@@ -1,6 +1,7 @@
 import { numberedId } from '../../shared/identifiers.ts';
 import { listKeys, lists, type Key } from '../../shared/table/keys.ts';
-import { putItems, type Table } from '../../shared/table/table.ts';
+import type { Table } from '../../shared/table/table.ts';
+import { putItems } from '../../shared/table/writes.ts';
 
 /** More than the deletion of an asset has room for in its transaction. */
 const manyLinks = 91;

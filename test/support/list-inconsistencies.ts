@@ -4,7 +4,8 @@ import { parseEntry } from '../../shared/lists/log.ts';
 import { countsOf, decodeNode, isLeaf, type Member, type TreeNode } from '../../shared/lists/node.ts';
 import { decodeEdge } from '../../shared/lists/tree.ts';
 import { differencesOf, unfoldedEntries } from '../../shared/lists/unfolded.ts';
-import { indexKeys, listKeys, type Key } from '../../shared/table/keys.ts';
+import { indexKeys } from '../../shared/table/index-keys.ts';
+import { listKeys, type Key } from '../../shared/table/keys.ts';
 import type { Item } from '../../shared/table/table.ts';
 
 type Partitions = Map<string, Item[]>;

@@ -2,7 +2,7 @@ import { globSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join, sep } from 'node:path';
 import { pageHeaders } from '../../console/page-headers.ts';
-import { gatewayMessage, send } from '../gateway/http-response.ts';
+import { apiGatewayMessage, send } from '../http-api/http-response.ts';
 import { ownOrigin } from '../own-host.ts';
 import { issuerPath } from '../sign-in/browser-sign-in.ts';
 import type { ConsoleFiles } from './console-build.ts';
@@ -43,7 +43,7 @@ export function consolePages({ files, clientId, membershipClaim, storage }: Cons
     if (!path.startsWith(base) || request.headers.authorization !== undefined) return false;
     response.setHeaders(pageHeaders({ connectTo: [storage] }));
     if (!isRead) {
-      send(response, gatewayMessage(405, 'Method Not Allowed', { allow: 'GET, HEAD' }));
+      send(response, apiGatewayMessage(405, 'Method Not Allowed', { allow: 'GET, HEAD' }));
       return true;
     }
     if (path === `${base}config.json`) {
@@ -62,7 +62,7 @@ function sendConfiguration(
 ): void {
   const origin = ownOrigin(request);
   if (origin === undefined) {
-    send(response, gatewayMessage(403, 'The console is served under localhost.'));
+    send(response, apiGatewayMessage(403, 'The console is served under localhost.'));
     return;
   }
   const configuration = { api: origin, issuer: `${origin}${issuerPath}`, scopes: 'openid', ...names };
@@ -87,7 +87,7 @@ async function sendPage(
   const name = path.slice(base.length);
   if (built.state === 'ready') {
     const isFile = filesIn(built.folder).has(name);
-    if (!isFile && name.startsWith('assets/')) send(response, gatewayMessage(404, 'Not Found'));
+    if (!isFile && name.startsWith('assets/')) send(response, apiGatewayMessage(404, 'Not Found'));
     else if (isFile && name.startsWith('assets/')) await sendFile(response, join(built.folder, name), immutable);
     else await sendFile(response, join(built.folder, isFile ? name : 'index.html'), alwaysChecked);
     return;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { contentCors } from '../../cors.ts';
-import type { AllowsOrigin } from '../gateway/cors.ts';
+import type { AllowsOrigin } from '../http-api/cors.ts';
 import { S3Error } from './s3-error.ts';
 
 const { methods, allowHeaders, exposeHeaders, maxAgeInSeconds } = contentCors;

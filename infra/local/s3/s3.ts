@@ -2,7 +2,7 @@ import { CreateBucketCommand, HeadObjectCommand, NotFound, S3Client } from '@aws
 import type { S3Event } from 'aws-lambda';
 import { createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import type { AllowsOrigin } from '../gateway/cors.ts';
+import type { AllowsOrigin } from '../http-api/cors.ts';
 import { listen } from '../listen.ts';
 import { localCredentials } from '../local-credentials.ts';
 import { checkSignature } from './check-signature.ts';

@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { MutableRedirectUri, MutableResponse, MutableToken, OAuth2Service } from 'oauth2-mock-server';
 import * as v from 'valibot';
-import { readBody } from '../gateway/read-body.ts';
+import { readBody } from '../http-api/read-body.ts';
 import { deviceRequests, sendJson } from './device-requests.ts';
 import { deviceSignIns, type NotYet } from './device-sign-ins.ts';
 import { identity, type Identity } from './identity.ts';

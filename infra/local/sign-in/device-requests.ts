@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as v from 'valibot';
-import { gatewayMessage, send } from '../gateway/http-response.ts';
-import { readBody } from '../gateway/read-body.ts';
+import { apiGatewayMessage, send } from '../http-api/http-response.ts';
+import { readBody } from '../http-api/read-body.ts';
 import type { DeviceSignIns } from './device-sign-ins.ts';
 import { identity } from './identity.ts';
 
@@ -24,7 +24,7 @@ export function deviceRequests({ devices, clientId }: DeviceRequestsOptions) {
     const text = (await readBody(request, 64 * 1024))?.toString() ?? '';
     const { 'sec-fetch-site': site = 'none' } = request.headers;
     if (site !== 'none' && site !== 'same-origin') {
-      send(response, gatewayMessage(403, 'Sign in with a program, or with the page of this service.'));
+      send(response, apiGatewayMessage(403, 'Sign in with a program, or with the page of this service.'));
     } else if (isBegin) {
       const isKnown = new URLSearchParams(text).get('client_id') === clientId;
       if (isKnown) sendJson(response, 200, begun(devices, issuer));
@@ -45,13 +45,13 @@ function begun(devices: DeviceSignIns, issuer: string) {
 function decide(response: ServerResponse, devices: DeviceSignIns, text: string): void {
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), decided), text);
   if (!parsed.success) {
-    send(response, gatewayMessage(400, parsed.issues.map(({ message }) => message).join(' ')));
+    send(response, apiGatewayMessage(400, parsed.issues.map(({ message }) => message).join(' ')));
     return;
   }
   const { user_code } = parsed.output;
   const isDecided = devices.decide(user_code, 'refused' in parsed.output ? 'refused' : parsed.output);
   if (isDecided) sendJson(response, 200, {});
-  else send(response, gatewayMessage(404, 'No sign-in waits with this code. Begin again in the terminal.'));
+  else send(response, apiGatewayMessage(404, 'No sign-in waits with this code. Begin again in the terminal.'));
 }
 
 /** Sends an answer that no cache may keep. */

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { pageHeaders } from '../../console/page-headers.ts';
 import { sendFile } from '../console/send-file.ts';
-import { gatewayMessage, send } from '../gateway/http-response.ts';
+import { apiGatewayMessage, send } from '../http-api/http-response.ts';
 import type { LocalIssuer } from '../issuer.ts';
 import { ownOrigin } from '../own-host.ts';
 import { issuerPath } from './browser-sign-in.ts';
@@ -23,7 +23,7 @@ export function signInPages(signIn: LocalIssuer['signIn']) {
     response.setHeaders(pageHeaders({ submitTo: ["'self'", 'http://127.0.0.1:*'] }));
     const origin = ownOrigin(request);
     if (origin === undefined) {
-      send(response, gatewayMessage(403, 'Sign in under localhost.'));
+      send(response, apiGatewayMessage(403, 'Sign in under localhost.'));
       return true;
     }
     const file = request.method === 'GET' ? files[path] : undefined;

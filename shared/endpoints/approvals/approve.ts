@@ -24,7 +24,7 @@ export const contract = {
   reasons: ['stale_digest'],
   description:
     'Each user has one approval per computation. Approving again replaces it. It counts while the manifest and the `agent_config` ' +
-    '(except `log_level` and `server_key`) stay the same. It does not cover the arguments of the algorithm, which whoever uploads ' +
+    '(except `log_level` and `server_key`) stay the same. It does not cover the arguments of the algorithm, which the user who uploads ' +
     'the algorithm gives to the agent. The digest does not contain the `agent_config`: send the `ETag` with which you read the ' +
     'computation as `If-Match`: the request is 412 if the computation has changed since you read it. A 409 `stale_digest` has the ' +
     'current digest in `manifest_digest`. While there is no manifest, returns 422 with the missing items.',

@@ -12,7 +12,7 @@ export const route = {
   summary: 'Create an asset',
   access: { anyOf: ['provide_algorithm', 'provide_dataset'] },
   uses: { table: changesLists, content: ['PutObject'] },
-  isDear: true,
+  isExpensive: true,
   loses: 'Users cannot add algorithms and datasets.',
 } as const satisfies Route;
 

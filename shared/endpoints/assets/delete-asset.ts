@@ -10,7 +10,7 @@ export const route = {
   summary: 'Delete an asset',
   access: { anyOf: ['administer'], or: ['creator'] },
   uses: { table: changesLists },
-  isDear: true,
+  isExpensive: true,
   loses: 'Users cannot delete assets.',
 } as const satisfies Route;
 

@@ -12,7 +12,7 @@ export const route = {
   summary: 'Replace an asset',
   access: { anyOf: ['administer'], or: ['creator'] },
   uses: { table: changesLists, content: ['PutObject'] },
-  isDear: true,
+  isExpensive: true,
   loses: 'Users cannot change assets.',
 } as const satisfies Route;
 

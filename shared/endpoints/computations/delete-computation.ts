@@ -10,7 +10,7 @@ export const route = {
   summary: 'Delete a computation',
   access: { anyOf: ['administer'], or: ['owner'] },
   uses: { table: changesLists },
-  isDear: true,
+  isExpensive: true,
   loses: 'Users cannot delete computations.',
 } as const satisfies Route;
 

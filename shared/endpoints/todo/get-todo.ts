@@ -11,7 +11,7 @@ export const route = {
   summary: 'List your open tasks: approvals, keys and content',
   access: { anyOf: ['view'] },
   uses: { table: reads },
-  isDear: true,
+  isExpensive: true,
   loses: 'Users cannot see what waits for them.',
 } as const satisfies Route;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { busEventTemplate } from '../../../infra/bus/bus-event.ts';
 import { journalFilter } from '../../../infra/bus/journal-filter.ts';
-import type { Stage } from '../../../infra/stages.ts';
+import type { Stage } from '../../../infra/stage.ts';
 import { errorsOf, findingsOf, flat, ownStage, synthesize, type SynthesizedStage } from '../../support/synthesized-stages.ts';
 
 interface PipeProperties {

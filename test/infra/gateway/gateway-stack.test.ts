@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { taskSettings } from '../../../infra/gateway/task-settings.ts';
 import { gatewayUses } from '../../../gateway/uses.ts';
 import { gatewayAlarms } from '../../../infra/operations/gateway-alarms.ts';
-import { nameIn, type GatewayRow } from '../../../infra/stages.ts';
+import { nameIn, type GatewayRow } from '../../../infra/stage.ts';
 import { environment } from '../../../shared/environment.ts';
 import {
   errorsOf,

@@ -98,7 +98,7 @@ describe('a run whose service is killed and started again with --data', () => {
     await untilRun(computation, 'completed');
   });
 
-  it('goes on over several kills if its CVM has accepted it, and completes', async () => {
+  it('completes after several kills if its CVM has accepted it', async () => {
     await start();
     const { computation, run } = await startRun('cvm-1');
     await report('cvm-1', run, { type: 'accepted', command_id: await untilCommand('cvm-1', 'run') });
@@ -145,7 +145,7 @@ describe('a run whose service is killed and started again with --data', () => {
     },
   );
 
-  it('completes on an agent that works on meanwhile, and each event is recorded once', async () => {
+  it('completes on an agent that worked during the restart, and each event is recorded once', async () => {
     const environment = { GATEWAY_PORT: String(await freePort()) };
     await start({ environment });
     const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });

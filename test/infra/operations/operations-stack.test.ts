@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { functionNames } from '../../../infra/bundles/function-names.ts';
 import { schedules } from '../../../infra/schedules.ts';
-import { nameIn, targetsOf, webhooksOf } from '../../../infra/stages.ts';
+import { nameIn, targetsOf, webhooksOf } from '../../../infra/stage.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../../shared/http/route.ts';
 import { tasks } from '../../../shared/tasks/tasks.ts';

@@ -26,14 +26,14 @@ describe('the function of the API reference', () => {
   it('serves the page and all that it loads', async () => {
     const page = (await get('/docs')).content.toString();
     const loaded = [...page.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, address = '']) => address);
-    expect(new Set(loaded)).toEqual(new Set([...Object.keys(referenceFiles('stage.html')).slice(1), '/openapi.json']));
+    expect(new Set(loaded)).toEqual(new Set([...Object.keys(referenceFiles()).slice(1), '/openapi.json']));
     for (const address of loaded.filter((each) => each !== '/openapi.json')) {
       const { statusCode, content } = await get(address);
       expect([address, statusCode, content.length > 100]).toEqual([address, 200, true]);
     }
   });
 
-  it.each(Object.keys(referenceFiles('stage.html')))(
+  it.each(Object.keys(referenceFiles()))(
     'lets browsers use only its own scripts and styles on %s, and guess no types',
     async (path) => {
       const { headers } = await get(path);
@@ -54,7 +54,7 @@ describe('the function of the API reference', () => {
   it.each([{}, { 'accept-encoding': 'identity' }, { 'accept-encoding': 'br, gzip' }])(
     'sends at most 500 KB for a file, compressed whatever the client asks for: %j',
     async (headers) => {
-      for (const path of Object.keys(referenceFiles('stage.html'))) {
+      for (const path of Object.keys(referenceFiles())) {
         const { packed, headers: answered } = await get(path, headers);
         expect([path, answered['content-encoding'], packed.length < 500_000]).toEqual([path, 'gzip', true]);
       }

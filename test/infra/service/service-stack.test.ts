@@ -3,7 +3,7 @@ import { functionNames, type FunctionName } from '../../../infra/bundles/functio
 import { variablesOf } from '../../../infra/service/function-variables.ts';
 import { referenceFiles } from '../../../infra/reference/reference-files.ts';
 import { schedules } from '../../../infra/schedules.ts';
-import { nameIn } from '../../../infra/stages.ts';
+import { nameIn } from '../../../infra/stage.ts';
 import { environment } from '../../../shared/environment.ts';
 import { lifecycleSteps, stateMachineDefinition } from '../../../shared/runs/state-machine.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
@@ -77,7 +77,7 @@ function referenced(reference: unknown): string {
   return Ref ?? attribute?.[0] ?? '';
 }
 
-const ofReference = Object.keys(referenceFiles('stage.html')).map((path) => `GET ${path}`);
+const ofReference = Object.keys(referenceFiles()).map((path) => `GET ${path}`);
 
 const maxWaitInSeconds = 20;
 const waits = (name: FunctionName) => routes.some((route: Route) => route.name === name && route.waits);
@@ -179,15 +179,17 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
     });
   });
 
-  it('admits fewer requests to dear routes, after these routes exist', () => {
+  it('admits fewer requests to expensive routes, after these routes exist', () => {
     const [deployed] = Object.values(service.resources).filter(({ Type }) => Type === 'AWS::ApiGatewayV2::Stage');
-    const dear = (routes as readonly Route[]).filter(({ isDear }) => isDear).map(({ method, path }) => `${method} ${path}`);
+    const expensive = (routes as readonly Route[])
+      .filter(({ isExpensive }) => isExpensive)
+      .map(({ method, path }) => `${method} ${path}`);
     const settings = deployed?.Properties['RouteSettings'] as Record<string, object>;
-    expect(Object.keys(settings).sort()).toEqual([...dear, ...ofReference].sort());
-    for (const route of dear) {
+    expect(Object.keys(settings).sort()).toEqual([...expensive, ...ofReference].sort());
+    for (const route of expensive) {
       expect(settings[route]).toEqual({
-        ThrottlingRateLimit: stage.dearThrottling.requestsPerSecond,
-        ThrottlingBurstLimit: stage.dearThrottling.burst,
+        ThrottlingRateLimit: stage.expensiveThrottling.requestsPerSecond,
+        ThrottlingBurstLimit: stage.expensiveThrottling.burst,
       });
     }
     expect(deployed?.DependsOn).toEqual(expect.arrayContaining(Object.keys(service.ofType('AWS::ApiGatewayV2::Route'))));

@@ -7,7 +7,8 @@ import { readAsset } from '../../../shared/assets/read-asset.ts';
 import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { assetKeys } from '../../../shared/table/keys.ts';
-import { getItem, putItem } from '../../../shared/table/table.ts';
+import { getItem } from '../../../shared/table/table.ts';
+import { putItem } from '../../../shared/table/writes.ts';
 import { clockOfTests } from '../../support/append-to-journal.ts';
 import { startAwsDynamoDb, type AwsDynamoDb } from '../../support/aws-dynamodb/aws-dynamodb.ts';
 import { dieAtEveryCall, itemsNaming } from '../../support/builders-purge.ts';
@@ -65,7 +66,7 @@ describe('recordContentRead', () => {
     expect((await readsOf(id)).map(({ user }) => user).sort()).toEqual(users.sort());
   });
 
-  it('records every read although transactions hold the item meanwhile', async () => {
+  it('records every read even while transactions hold the item', async () => {
     const id = await anAsset(stores, domain);
     const isolated = tableAt(front.endpoint);
     const users = Array.from({ length: 8 }, (_, index) => `user-${index}`);

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { renewUpload } from '../../../shared/assets/renew-upload.ts';
 import * as v from 'valibot';
 import { assetSchema } from '../../../shared/assets/asset.ts';
 import { asset as sample } from '../../../shared/endpoints/samples.ts';
 import { uploadKey } from '../../../shared/assets/content-store.ts';
-import { startStores, type Stores } from '../../support/builders-store.ts';
+import { startStores } from '../../support/builders-store.ts';
 import { scan } from '../../support/lifecycle-inconsistencies.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-});
-afterAll(() => stores.stop());
+const stores = sharedByTests(startStores);
 
 const asset = v.parse(assetSchema, sample);
 const given_at = '2026-03-12T10:00:00.000Z';
@@ -20,7 +17,7 @@ describe('renewUpload', () => {
   it.each([
     ['no', '2026-03-12T11:00:00.000Z', []],
     ['another', '2026-03-12T11:00:00.001Z', ['2026-03-12T13:00:00.001Z']],
-  ])('adds %s content check for a link made anew at %2$s', async (_count, now, due) => {
+  ])('adds %s content check for a link that is renewed at %2$s', async (_count, now, due) => {
     const upload_key = uploadKey('d1', `asset-of-${now}`);
     const { upload } = await renewUpload(stores.table, stores.content, asset, { upload_key, given_at }, now);
     expect(upload).toMatchObject({ method: 'PUT', headers: { 'if-none-match': '*' } });

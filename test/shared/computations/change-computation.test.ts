@@ -1,23 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  assertExists,
-  changeInputs,
-  readToChange,
-  removeComputation,
-  type ComputationToChange,
-} from '../../../shared/computations/change-computation.ts';
+import { describe, expect, it } from 'vitest';
+import { assertExists, changeInputs, removeComputation } from '../../../shared/computations/change-computation.ts';
+import { readToChange, type ComputationToChange } from '../../../shared/computations/computation-to-change.ts';
 import { computationKey, readComputation } from '../../../shared/computations/find-computation.ts';
 import { keyToWrite } from '../../../shared/table/keys.ts';
 import { setAttributes } from '../../../shared/table/set-attributes.ts';
 import { StaleReadError, Transaction } from '../../../shared/table/transaction.ts';
 import { aComputation } from '../../support/builders-store.ts';
-import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
+import { startEmbeddedTable } from '../../support/embedded-table.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let embedded: EmbeddedTable;
-beforeAll(async () => {
-  embedded = await startEmbeddedTable();
-});
-afterAll(() => embedded.stop());
+const embedded = sharedByTests(startEmbeddedTable);
 
 const domain = 'd1';
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { agentConfigAttributes, defaultAgentConfig, type AgentConfig } from '../../../shared/computations/agent-config.ts';
 import { createComputation } from '../../../shared/computations/create-computation.ts';
 import { readDefinition } from '../../../shared/computations/definition.ts';
@@ -7,15 +7,12 @@ import { digestOfKey, keyAttributes, keptInPlainText, keptKeyOf, type SealKey } 
 import { updateComputation } from '../../../shared/computations/update-computation.ts';
 import { readEvents } from '../../../shared/events/read-events.ts';
 import { computationKeys } from '../../../shared/table/keys.ts';
-import { putItem } from '../../../shared/table/table.ts';
+import { putItem } from '../../../shared/table/writes.ts';
 import { allowed, byAlice } from '../../support/builders-store.ts';
-import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
+import { startEmbeddedTable } from '../../support/embedded-table.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let embedded: EmbeddedTable;
-beforeAll(async () => {
-  embedded = await startEmbeddedTable();
-});
-afterAll(() => embedded.stop());
+const embedded = sharedByTests(startEmbeddedTable);
 
 const domain = 'd1';
 const fields = { name: 'Iris', description: '', owner: 'alice', approval: 'none' as const };

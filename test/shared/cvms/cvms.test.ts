@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { deleteCvm } from '../../../shared/cvms/delete-cvm.ts';
 import { listCvms } from '../../../shared/cvms/list-cvms.ts';
 import { readCvm } from '../../../shared/cvms/read-cvm.ts';
@@ -10,15 +10,12 @@ import { recordReports } from '../../../shared/runs/record-reports.ts';
 import type { Report } from '../../../shared/runs/report.ts';
 import { startRun } from '../../../shared/runs/start-run.ts';
 import { cvmKeys } from '../../../shared/table/keys.ts';
-import { allowed, aReadyComputation, aRun, byAlice, endRunWith, startStores, type Stores } from '../../support/builders-store.ts';
+import { allowed, aReadyComputation, aRun, byAlice, endRunWith, startStores } from '../../support/builders-store.ts';
 import { asReadBefore, beforeTheNextTransaction, betweenReads } from '../../support/interleave.ts';
 import { inconsistencies, scan } from '../../support/lifecycle-inconsistencies.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-});
-afterAll(() => stores.stop());
+const stores = sharedByTests(startStores);
 
 const start = Date.parse(byAlice.now);
 const at = (seconds: number) => new Date(start + seconds * 1_000).toISOString();
@@ -95,7 +92,7 @@ describe('a registered CVM', () => {
     expect(await idsOf(other)).toEqual([]);
   });
 
-  it('begins anew when it is registered after its removal', async () => {
+  it('has no presence when it is registered again after its removal', async () => {
     const domain = newDomain();
     await register(domain, 'cvm-1');
     await beat(domain, 'cvm-1', { agent_state: 'Complete', fit: 'spent' });

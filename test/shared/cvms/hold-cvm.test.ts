@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readLetters, removeLetter, sendLetter } from '../../../shared/cvms/gateway-letters.ts';
 import { holdCvm, noteForwarder, readRegistration, releaseCvm, type Holder } from '../../../shared/cvms/hold-cvm.ts';
 import { listCvms } from '../../../shared/cvms/list-cvms.ts';
@@ -8,16 +8,14 @@ import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
 import { cvm, cvmBody } from '../../../shared/endpoints/samples.ts';
 import { isAlive, renewLease, takeName } from '../../../shared/runs/gateway-lease.ts';
 import { gatewayKeys } from '../../../shared/table/keys.ts';
-import { getItem, putItem } from '../../../shared/table/table.ts';
+import { getItem } from '../../../shared/table/table.ts';
+import { putItem } from '../../../shared/table/writes.ts';
 import { recordReports } from '../../../shared/runs/record-reports.ts';
 import { startRun } from '../../../shared/runs/start-run.ts';
-import { allowed, aReadyComputation, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
+import { allowed, aReadyComputation, byAlice, startStores } from '../../support/builders-store.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-});
-afterAll(() => stores.stop());
+const stores = sharedByTests(startStores);
 
 const at = (seconds: number) => new Date(Date.parse(byAlice.now) + seconds * 1_000).toISOString();
 const now = at(0);
@@ -134,7 +132,7 @@ describe('a gateway', () => {
     expect(await alive(1)).toBe(false);
   });
 
-  it('ends the lease of the one that had its name, whose last word stays', async () => {
+  it('ends the lease of the gateway that had its name, and keeps when that was last seen', async () => {
     const { one, two, hold, presence } = await aCvm();
     const name = randomUUID();
     for (const gateway of [one, two]) {

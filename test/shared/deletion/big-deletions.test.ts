@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readAsset } from '../../../shared/assets/read-asset.ts';
 import { Deadline } from '../../../shared/deadline.ts';
 import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
@@ -18,11 +18,11 @@ import {
   byAlice,
   endRunWith,
   startStores,
-  type Stores,
 } from '../../support/builders-store.ts';
 import { beforeTheNextTransaction } from '../../support/interleave.ts';
 import { inconsistencies, scan } from '../../support/lifecycle-inconsistencies.ts';
-import { slowness } from '../../mutants/slowness.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { slowness } from '../../support/slowness.ts';
 
 /** `npm run test:full` deletes 5,000, with a round trip of 5 ms. */
 const manyRuns = amount({ sample: 12, full: 5_000 });
@@ -30,11 +30,7 @@ const manyLinks = amount({ sample: 91, full: 5_000 });
 const timeout = amount({ sample: 120_000, full: 1_800_000 });
 const mostMilliseconds = 3_000;
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores({ latencyInMilliseconds: 5 });
-});
-afterAll(() => stores.stop());
+const stores = sharedByTests(() => startStores({ latencyInMilliseconds: 5 }));
 
 const domain = 'd1';
 const isGone = { code: 'not_found' };
@@ -128,7 +124,7 @@ describe('the deletion of an asset with more links than fit into a transaction',
     expect(inconsistencies(await scan(stores.table))).toEqual([]);
   });
 
-  it('keeps runs away from the asset even if another deletion of it is refused meanwhile', async () => {
+  it('keeps runs from using the asset, even if another deletion of it is refused at the same time', async () => {
     const { id, algorithm } = await aWidelyLinkedAsset(91);
     const refused = () => deleteAsset(stores.table, { domain, id: algorithm, ...byAlice, isNamed: () => false });
     const hurried = { ...stores, table: { ...stores.table, deadline: () => new Deadline(200) } };

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { closeAsset, reopenAsset } from '../../../shared/assets/close-asset.ts';
 import { readAsset } from '../../../shared/assets/read-asset.ts';
 import { systemClock } from '../../../shared/clock.ts';
@@ -10,16 +10,13 @@ import { assetsOfRun } from '../../../shared/runs/snapshot.ts';
 import { startRun } from '../../../shared/runs/start-run.ts';
 import { runKeys } from '../../../shared/table/keys.ts';
 import { getItem, type Table } from '../../../shared/table/table.ts';
-import { aReadyComputation, anAsset, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
+import { aReadyComputation, anAsset, byAlice, startStores } from '../../support/builders-store.ts';
 import { addHalfLinks } from '../../support/half-links.ts';
 import { movableClock } from '../../support/movable-clock.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { stepThrough } from '../../support/stepped-calls.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-});
-afterAll(() => stores.stop());
+const stores = sharedByTests(startStores);
 
 const domain = 'd1';
 let cvms = 0;

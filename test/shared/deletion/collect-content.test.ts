@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createAsset } from '../../../shared/assets/create-asset.ts';
 import { getContent, putContent, uploadKey } from '../../../shared/assets/content-store.ts';
 import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
@@ -17,14 +17,11 @@ import { numberedId } from '../../../shared/identifiers.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { clockOfTests } from '../../support/append-to-journal.ts';
 import { contentKeys, dieAtEveryCall } from '../../support/builders-purge.ts';
-import { anAsset, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
+import { anAsset, byAlice, startStores } from '../../support/builders-store.ts';
 import { scan } from '../../support/lifecycle-inconsistencies.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-});
-afterAll(() => stores.stop());
+const stores = sharedByTests(startStores);
 
 const domain = 'd1';
 const fields = { file_name: 'iris.csv', description: '', asset_type: 'dataset' as const, mime_type: '', user_key: '' };

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readComputation } from '../../../shared/computations/find-computation.ts';
 import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
-import { allowed, aReadyComputation, aRun, startStores, type Stores } from '../../support/builders-store.ts';
+import { allowed, aReadyComputation, aRun, startStores } from '../../support/builders-store.ts';
 import { beforeTheNextTransaction } from '../../support/interleave.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-});
-afterAll(() => stores.stop());
+const stores = sharedByTests(startStores);
 
 const domain = 'd1';
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { recordContentRead } from '../../../shared/assets/content-reads.ts';
 import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
 import { updateAsset } from '../../../shared/links/update-asset.ts';
@@ -19,15 +19,11 @@ import {
   byAlice,
   endRunWith,
   startStores,
-  type Stores,
 } from '../../support/builders-store.ts';
 import { inconsistencies, scan } from '../../support/lifecycle-inconsistencies.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-});
-afterAll(() => stores.stop());
+const stores = sharedByTests(startStores);
 
 const domain = 'd1';
 const remove = (id: string, table = stores.table) => deleteAsset(table, { domain, id, ...byAlice });

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Event, NewEvent } from '../../../shared/events/event.ts';
 import { appendEvents } from '../../../shared/events/journal.ts';
 import { readHead, type JournalHead } from '../../../shared/events/journal-head.ts';
@@ -13,13 +13,10 @@ import { anEvent, appendToJournal, clockOfTests, ownerOf } from '../../support/a
 import { itemSize } from '../../support/aws-dynamodb/item-size.ts';
 import type { WireItem, WireValue } from '../../support/aws-dynamodb/wire.ts';
 import { startProxiedTable } from '../../support/proxied-table.ts';
-import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
+import { startEmbeddedTable } from '../../support/embedded-table.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let embedded: EmbeddedTable;
-beforeAll(async () => {
-  embedded = await startEmbeddedTable();
-});
-afterAll(() => embedded.stop());
+const embedded = sharedByTests(startEmbeddedTable);
 
 /** Written by hand: names in order, no white space. All texts of these tests are plain. */
 function hashByHand({ hash: _, ...event }: Event): string {

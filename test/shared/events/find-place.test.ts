@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../../shared/clock.ts';
 import { Deadline } from '../../../shared/deadline.ts';
 import { findPlace } from '../../../shared/events/find-place.ts';
@@ -8,14 +8,11 @@ import { numberedId, numberOf } from '../../../shared/identifiers.ts';
 import { journalKeys } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
 import { anEvent, appendToJournal } from '../../support/append-to-journal.ts';
-import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
+import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { longestWaitInMilliseconds } from '../../support/patience.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let embedded: EmbeddedTable;
-beforeAll(async () => {
-  embedded = await startEmbeddedTable();
-});
-afterAll(() => embedded.stop());
+const embedded = sharedByTests(startEmbeddedTable);
 
 async function aJournal(size: number): Promise<{ computation: string; ids: string[] }> {
   const computation = randomUUID();

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import * as v from 'valibot';
 import { eventSchema } from '../../../shared/events/event.ts';
 import { appendEvents } from '../../../shared/events/journal.ts';
@@ -12,13 +12,10 @@ import { getItem, queryPrefix } from '../../../shared/table/table.ts';
 import { StaleReadError, transact } from '../../../shared/table/transaction.ts';
 import { readEvents } from '../../../shared/events/read-events.ts';
 import { anEvent, appendToJournal, clockOfTests, ownerOf } from '../../support/append-to-journal.ts';
-import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
+import { startEmbeddedTable } from '../../support/embedded-table.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let embedded: EmbeddedTable;
-beforeAll(async () => {
-  embedded = await startEmbeddedTable();
-});
-afterAll(() => embedded.stop());
+const embedded = sharedByTests(startEmbeddedTable);
 
 const many = (count: number) => Array.from({ length: count }, () => anEvent());
 

@@ -1,18 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { EventFilter } from '../../../shared/events/event-filter.ts';
 import { readHead } from '../../../shared/events/journal-head.ts';
 import { readEventsAfter, readNewEvents } from '../../../shared/events/read-events-after.ts';
 import { journalKeys } from '../../../shared/table/keys.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { anEvent, appendToJournal } from '../../support/append-to-journal.ts';
-import { startProxiedTable, type ProxiedTable } from '../../support/proxied-table.ts';
+import { startProxiedTable } from '../../support/proxied-table.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let proxied: ProxiedTable;
-beforeAll(async () => {
-  proxied = await startProxiedTable();
-});
-afterAll(() => proxied.stop());
+const proxied = sharedByTests(startProxiedTable);
 
 const limit = 5;
 

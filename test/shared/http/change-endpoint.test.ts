@@ -141,7 +141,7 @@ describe('the type of an endpoint', () => {
     changeEndpoint(get, contract, { change: ({ table }) => commitChange(table, new Transaction(), {}), reply });
   });
 
-  it('refuses changes above the limit of their domain with 429, and tells the limit in every answer until then', async () => {
+  it('refuses changes above the limit of their domain with 429, and sends the limit with every answer until then', async () => {
     vi.stubEnv('DOMAIN_CHANGES_PER_SECOND', '1');
     vi.stubEnv('DOMAIN_BURST', '3');
     const handler = counter();

@@ -27,7 +27,7 @@ describe('DomainLimit', () => {
     expect(asked.map(({ now }) => now)).toEqual([0, 10_000, 20_000]);
   });
 
-  it('tells the limit and what is left', async () => {
+  it('returns headers with the limit and what is left', async () => {
     const { admit } = answering();
     expect(await admit(0)).toEqual({
       'ratelimit-policy': '"domain-changes";q=80;w=2',

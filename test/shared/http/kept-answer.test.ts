@@ -1,17 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { keepAnswer, readKeptAnswer, refuseKept, type KeptAnswer, type KeyedRequest } from '../../../shared/http/kept-answer.ts';
 import { AnswerKeptError, commitChange } from '../../../shared/table/commit-change.ts';
 import { answerKeys, type Key } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
 import { StaleReadError, Transaction } from '../../../shared/table/transaction.ts';
-import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
+import { startEmbeddedTable } from '../../support/embedded-table.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let embedded: EmbeddedTable;
-beforeAll(async () => {
-  embedded = await startEmbeddedTable();
-});
-afterAll(() => embedded.stop());
+const embedded = sharedByTests(startEmbeddedTable);
 
 const now = '2026-03-12T10:00:00.000Z';
 const laterBy = (seconds: number) => new Date(Date.parse(now) + seconds * 1000).toISOString();

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { updateAsset } from '../../../shared/links/update-asset.ts';
 import { readDefinition } from '../../../shared/computations/definition.ts';
 import { readComputation } from '../../../shared/computations/find-computation.ts';
 import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { unlinkAsset } from '../../../shared/links/unlink-asset.ts';
-import { aComputation, anAsset, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
+import { aComputation, anAsset, byAlice, startStores } from '../../support/builders-store.ts';
 import { inconsistencies, scan } from '../../support/lifecycle-inconsistencies.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-});
-afterAll(() => stores.stop());
+const stores = sharedByTests(startStores);
 
 const domain = 'd1';
 const aDataset = (name: string) => anAsset(stores, domain, { file_name: name, asset_type: 'dataset' });

@@ -1,17 +1,14 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { AssetReplacement } from '../../../shared/assets/asset.ts';
 import { readAsset } from '../../../shared/assets/read-asset.ts';
 import { readComputation } from '../../../shared/computations/find-computation.ts';
 import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { updateAsset } from '../../../shared/links/update-asset.ts';
-import { aComputation, anAsset, byAlice, publicKey, startStores, type Stores } from '../../support/builders-store.ts';
+import { aComputation, anAsset, byAlice, publicKey, startStores } from '../../support/builders-store.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-});
-afterAll(() => stores.stop());
+const stores = sharedByTests(startStores);
 
 const domain = 'd1';
 const fields = { file_name: 'rows.csv', description: '', asset_type: 'dataset', mime_type: '' } as const;

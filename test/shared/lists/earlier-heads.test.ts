@@ -7,8 +7,10 @@ import { indexedLists, memberChange, stateOf, type IndexedList } from '../../../
 import { logChange } from '../../../shared/lists/log.ts';
 import { readPage } from '../../../shared/lists/read-page.ts';
 import { rebuildIndex } from '../../../shared/lists/rebuild.ts';
-import { indexKeys, keyToWrite, listKeys } from '../../../shared/table/keys.ts';
-import { getItem, putItem, putItems, type Table } from '../../../shared/table/table.ts';
+import { indexKeys } from '../../../shared/table/index-keys.ts';
+import { keyToWrite, listKeys } from '../../../shared/table/keys.ts';
+import { getItem, type Table } from '../../../shared/table/table.ts';
+import { putItem, putItems } from '../../../shared/table/writes.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
 
@@ -122,7 +124,7 @@ describe.each([
 });
 
 describe('the head of an earlier version', () => {
-  it('is held while its index is built anew, and folds and another rebuild go on after that', async () => {
+  it('stops folds while its index is rebuilt, and allows folds and another rebuild after that', async () => {
     const size = withAllRows;
     const list = await anEarlierList('rebuilt', { size, levels: 2 });
     const numbers = await change(list, size);

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { foldChanges } from '../../../shared/lists/fold.ts';
 import { groupOfOwner, indexedLists, memberChange } from '../../../shared/lists/indexed-list.ts';
 import { logChange } from '../../../shared/lists/log.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { changesLists } from '../../../shared/uses.ts';
-import { startProxiedTable, type ProxiedTable } from '../../support/proxied-table.ts';
+import { startProxiedTable } from '../../support/proxied-table.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let proxied: ProxiedTable;
-beforeAll(async () => {
-  proxied = await startProxiedTable({ latencyInMilliseconds: 0 });
-});
-afterAll(() => proxied.stop());
+const proxied = sharedByTests(() => startProxiedTable({ latencyInMilliseconds: 0 }));
 
 const list = indexedLists.computations('d1');
 

@@ -3,8 +3,10 @@ import { foldChanges } from '../../../shared/lists/fold.ts';
 import { foldDueLists } from '../../../shared/lists/fold-due.ts';
 import { indexedLists, memberChange } from '../../../shared/lists/indexed-list.ts';
 import { logChange } from '../../../shared/lists/log.ts';
-import { dueFoldKeys, indexKeys } from '../../../shared/table/keys.ts';
-import { getItem, putItem, queryPartition, type Table } from '../../../shared/table/table.ts';
+import { indexKeys } from '../../../shared/table/index-keys.ts';
+import { dueFoldKeys } from '../../../shared/table/keys.ts';
+import { getItem, queryPartition, type Table } from '../../../shared/table/table.ts';
+import { putItem } from '../../../shared/table/writes.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
 
@@ -52,7 +54,7 @@ describe('the scheduled fold', () => {
     expect(await foldDueLists(table)).toBe(0);
   });
 
-  it('does not forget a list that a fold has just marked, or marks meanwhile', async () => {
+  it('keeps the mark of a list that a fold has just set, or sets at the same time', async () => {
     await putItem(table, { ...dueFoldKeys.mark(list.index), marked_at: time });
     await foldDueLists(table);
     expect(await mark()).toBeDefined();

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { indexedLists } from '../../../shared/lists/indexed-list.ts';
 import { membersBetween } from '../../../shared/lists/members-between.ts';
 import { isLeaf } from '../../../shared/lists/node.ts';
 import { hasOldMembers, readOldDays, readOldTree } from '../../../shared/lists/old-lists.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { addToList, countTransition } from '../../support/earlier-lists.ts';
-import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
+import { startEmbeddedTable } from '../../support/embedded-table.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let embedded: EmbeddedTable;
-beforeAll(async () => {
-  embedded = await startEmbeddedTable();
-});
-afterAll(() => embedded.stop());
+const embedded = sharedByTests(startEmbeddedTable);
 
 const add = async (list: ReturnType<typeof indexedLists.computations>, number: number, facet: string) =>
   transact(embedded.table, addToList(list.rows, number, facet));

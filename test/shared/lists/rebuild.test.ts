@@ -7,8 +7,10 @@ import { foldChanges } from '../../../shared/lists/fold.ts';
 import { groupOfOwner, indexedLists, listsOfIndex } from '../../../shared/lists/indexed-list.ts';
 import { rebuildIndex } from '../../../shared/lists/rebuild.ts';
 import { listRuns } from '../../../shared/runs/list-runs.ts';
-import { indexKeys, keyToWrite, listKeys, type Key } from '../../../shared/table/keys.ts';
-import { deleteItems, getItem, putItem, queryPartition, type Table } from '../../../shared/table/table.ts';
+import { indexKeys } from '../../../shared/table/index-keys.ts';
+import { keyToWrite, listKeys, type Key } from '../../../shared/table/keys.ts';
+import { getItem, queryPartition, type Table } from '../../../shared/table/table.ts';
+import { deleteItems, putItem } from '../../../shared/table/writes.ts';
 import { dieAtEveryCall } from '../../support/builders-purge.ts';
 import {
   aComputation,

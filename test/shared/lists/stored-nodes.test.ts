@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TreeNode } from '../../../shared/lists/node.ts';
 import { NodeGoneError, nodeItems, StoredNodes } from '../../../shared/lists/stored-nodes.ts';
-import { putItems } from '../../../shared/table/table.ts';
+import { putItems } from '../../../shared/table/writes.ts';
 import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
 
 let embedded: EmbeddedTable;
@@ -43,7 +43,7 @@ describe('StoredNodes', () => {
     expect(await Promise.all([one, two, root].map((id) => source.read(id)))).toEqual([leaf(1), leaf(2), inner]);
   });
 
-  it('asks once for all that is wanted at the same time, and never again for what it has', async () => {
+  it('reads all nodes that are requested at the same time in one call, and no node twice', async () => {
     const source = new StoredNodes(embedded.table, index);
     calls = [];
     await Promise.all([source.read(one), source.read(two), source.read(one)]);

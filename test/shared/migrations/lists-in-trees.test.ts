@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { listAssets } from '../../../shared/assets/list-assets.ts';
 import { listComputations } from '../../../shared/computations/list-computations.ts';
 import { readStatistics } from '../../../shared/computations/statistics.ts';
@@ -9,8 +9,11 @@ import { listLinkedComputations } from '../../../shared/links/list-linked-comput
 import { indexedLists } from '../../../shared/lists/indexed-list.ts';
 import { runMigrations } from '../../../shared/migrations/run-migrations.ts';
 import { listRuns } from '../../../shared/runs/list-runs.ts';
-import { indexKeys, listKeys, lists, type Key, type List } from '../../../shared/table/keys.ts';
-import { deleteItems, getItem, queryPartition, type Item, type Table } from '../../../shared/table/table.ts';
+import { indexKeys } from '../../../shared/table/index-keys.ts';
+import { listKeys, lists, type Key, type List } from '../../../shared/table/keys.ts';
+import { oldListKeys } from '../../../shared/table/old-list-keys.ts';
+import { getItem, queryPartition, type Item, type Table } from '../../../shared/table/table.ts';
+import { deleteItems } from '../../../shared/table/writes.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { dieAtEveryCall } from '../../support/builders-purge.ts';
 import {
@@ -21,17 +24,13 @@ import {
   byAlice,
   endRunWith,
   startStores,
-  type Stores,
 } from '../../support/builders-store.ts';
 import { addToList, countTransition } from '../../support/earlier-lists.ts';
 import { scan } from '../../support/lifecycle-inconsistencies.ts';
 import { inLists } from '../../support/list-inconsistencies.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-});
-afterAll(() => stores.stop());
+const stores = sharedByTests(startStores);
 const clear = async () => deleteItems(stores.table, (await scan(stores.table)) as unknown as Key[]);
 beforeEach(clear);
 
@@ -51,7 +50,7 @@ async function asEarlierVersionsHadIt(assetId: string): Promise<void> {
       await transact(table, addToList(list, Number(String(row['sk']).slice(listKeys.prefixes.row.length)), facet));
       const [counter] = await queryPartition(table, listKeys.counter(list).pk);
       if (counter)
-        await transact(table, [{ put: { Item: { ...listKeys.oldCounter(list), last_number: counter['last_number'] } } }]);
+        await transact(table, [{ put: { Item: { ...oldListKeys.counter(list), last_number: counter['last_number'] } } }]);
     }
     await deleteItems(table, [listKeys.counter(list)]);
   };

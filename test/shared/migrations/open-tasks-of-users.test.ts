@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createAsset } from '../../../shared/assets/create-asset.ts';
 import { systemClock, type Clock } from '../../../shared/clock.ts';
 import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
@@ -13,19 +13,17 @@ import { updateAsset } from '../../../shared/links/update-asset.ts';
 import { openTasksOfUsers } from '../../../shared/migrations/open-tasks-of-users.ts';
 import { runMigrations } from '../../../shared/migrations/run-migrations.ts';
 import { migrationKeys, type Key } from '../../../shared/table/keys.ts';
-import { deleteItems, getItem, type Table } from '../../../shared/table/table.ts';
+import { getItem, type Table } from '../../../shared/table/table.ts';
+import { deleteItems } from '../../../shared/table/writes.ts';
 import { readTodo } from '../../../shared/todo/read-todo.ts';
 import { aDatasetOfBob, aSharedComputation, type SharedComputation } from '../../support/approvals.ts';
 import { dieAtEveryCall } from '../../support/builders-purge.ts';
-import { aComputation, aKey, allowed, byAlice, noKey, startStores, type Stores } from '../../support/builders-store.ts';
+import { aComputation, aKey, allowed, byAlice, noKey, startStores } from '../../support/builders-store.ts';
 import { forgetOpenTasks, isOpenTask } from '../../support/earlier-open-tasks.ts';
 import { inconsistencies, scan } from '../../support/lifecycle-inconsistencies.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-});
-afterAll(() => stores.stop());
+const stores = sharedByTests(startStores);
 const clear = async () => deleteItems(stores.table, (await scan(stores.table)) as unknown as Key[]);
 beforeEach(clear);
 
@@ -113,7 +111,7 @@ describe('the migration open-tasks-of-users', () => {
     expect(await mirrors()).toHaveLength(2); // alice and carol of the other computation
   });
 
-  it('goes on where it was when its time is over in the middle of a step', async () => {
+  it('continues where it was when its time ended in the middle of a step', async () => {
     const { before } = await aTableOfAnEarlierVersion();
     const options = { now: byAlice.now, graceInSeconds: 0, migrations: [openTasksOfUsers] };
     for (let calls = 0, open = 1; open > 0; calls++) {

@@ -1,19 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { Deadline } from '../../../shared/deadline.ts';
 import type { Migration } from '../../../shared/migrations/migration.ts';
 import { runMigrations } from '../../../shared/migrations/run-migrations.ts';
 import { migrationKeys, type Key } from '../../../shared/table/keys.ts';
-import { deleteItems, getItem, putItem, queryPartition, scanPage, type Table } from '../../../shared/table/table.ts';
+import { scanPage } from '../../../shared/table/scan.ts';
+import { getItem, queryPartition, type Table } from '../../../shared/table/table.ts';
+import { deleteItems, putItem } from '../../../shared/table/writes.ts';
 import { ConditionFailedError, transact } from '../../../shared/table/transaction.ts';
 import { dieAtEveryCall } from '../../support/builders-purge.ts';
-import { startStores, type Stores } from '../../support/builders-store.ts';
+import { startStores } from '../../support/builders-store.ts';
 import { scan } from '../../support/lifecycle-inconsistencies.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-});
-afterAll(() => stores.stop());
+const stores = sharedByTests(startStores);
 
 const now = '2026-11-21T12:00:00.000Z';
 const anHourLater = '2026-11-21T13:00:00.000Z';
@@ -89,7 +88,7 @@ describe('runMigrations', () => {
     expect(await state('late')).toMatchObject({ seen_at: now, done_at: anHourLater });
   });
 
-  it('stops when too little time is left for a step, and goes on from there with the next call', async () => {
+  it('stops when too little time is left for a step, and continues there in the next call', async () => {
     let isTimeOver = false;
     const hurried = { ...stores.table, deadline: () => new Deadline(isTimeOver ? 3_000 : 60_000) };
     const timeEnds = async () => {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { KMSClient } from '@aws-sdk/client-kms';
 import { localCredentials } from '../../../infra/local/local-credentials.ts';
 import { readDefinition } from '../../../shared/computations/definition.ts';
@@ -6,17 +6,15 @@ import { openKey } from '../../../shared/computations/sealed-key.ts';
 import { runMigrations } from '../../../shared/migrations/run-migrations.ts';
 import { parseSnapshot, snapshotKeys } from '../../../shared/runs/snapshot.ts';
 import { computationKeys, migrationKeys, runKeys, type Key } from '../../../shared/table/keys.ts';
-import { deleteItems, getItem, getItems, putItem, type Table } from '../../../shared/table/table.ts';
+import { getItem, getItems, type Table } from '../../../shared/table/table.ts';
+import { deleteItems, putItem } from '../../../shared/table/writes.ts';
 import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
 import { dieAtEveryCall } from '../../support/builders-purge.ts';
-import { aComputation, aReadyComputation, aRun, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
+import { aComputation, aReadyComputation, aRun, byAlice, startStores } from '../../support/builders-store.ts';
 import { scan } from '../../support/lifecycle-inconsistencies.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-});
-afterAll(() => stores.stop());
+const stores = sharedByTests(startStores);
 
 const domain = 'd1';
 const privateKey = 'PRIVATE KEY';
@@ -58,7 +56,7 @@ const opened = async (id: string) => {
 };
 
 describe('the migration sealed-server-keys', () => {
-  it('leaves no private key in plain text, and each opens to what it was', async () => {
+  it('leaves no private key in plain text, and each opens to the same key', async () => {
     const ids = [await aComputation(stores.table, domain), await aComputation(stores.table, domain)];
     for (const id of ids) await giveKey(id);
     const run = await anEarlierRun();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { runMigrations } from '../../../shared/migrations/run-migrations.ts';
@@ -7,32 +7,25 @@ import { offerRun } from '../../../shared/runs/offer-run.ts';
 import { listCommands } from '../../../shared/runs/list-commands.ts';
 import type { RunReference } from '../../../shared/runs/run-reference.ts';
 import { keyToWrite, migrationKeys, runKeys, type Key } from '../../../shared/table/keys.ts';
-import { deleteItems, getItem, type Table } from '../../../shared/table/table.ts';
+import { getItem, type Table } from '../../../shared/table/table.ts';
+import { deleteItems } from '../../../shared/table/writes.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { dieAtEveryCall } from '../../support/builders-purge.ts';
-import { allowed, aReadyComputation, aRun, byAlice, endRunWith, startStores, type Stores } from '../../support/builders-store.ts';
+import { allowed, aRun, aRunOnNewCvm, byAlice, endRunWith, startStores } from '../../support/builders-store.ts';
 import { inconsistencies, scan } from '../../support/lifecycle-inconsistencies.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-});
-afterAll(() => stores.stop());
+const stores = sharedByTests(startStores);
 const clear = async () => deleteItems(stores.table, (await scan(stores.table)) as unknown as Key[]);
 beforeEach(clear);
 
 const domain = 'd1';
 const privateKey = 'PRIVATE KEY';
-let cvms = 0;
 
 const migrate = (table: Table = stores.table) => runMigrations(table, { now: byAlice.now, graceInSeconds: 0 });
 const changed = async () => (await getItem(stores.table, migrationKeys.state('server-keys-of-ended-runs')))?.['changed'];
 
-async function aStartedRun(): Promise<RunReference> {
-  const { id } = await aReadyComputation(stores, domain);
-  const cvm_id = `cvm-${++cvms}`;
-  return { domain, computation_id: id, run_id: await aRun(stores, domain, id, cvm_id), cvm_id };
-}
+const aStartedRun = () => aRunOnNewCvm(stores, domain);
 
 /** Starts a run in the form of earlier versions: the snapshot holds the key, and the claim does not mention it. */
 async function anEarlierRun(server_key = privateKey): Promise<RunReference> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   bindAgent,
   keepAttestationOfRun,
@@ -8,13 +8,10 @@ import {
 } from '../../../shared/runs/agent-record.ts';
 import { cvmKeys, runKeys } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
-import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
+import { startEmbeddedTable } from '../../support/embedded-table.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let embedded: EmbeddedTable;
-beforeAll(async () => {
-  embedded = await startEmbeddedTable();
-});
-afterAll(() => embedded.stop());
+const embedded = sharedByTests(startEmbeddedTable);
 
 const now = '2026-01-01T00:00:00.000Z';
 const run = { run_id: 'run-1', computation_id: 'c-1' };
@@ -49,7 +46,7 @@ describe('the record of an agent process', () => {
     expect(await read(newCvm())).toEqual({});
   });
 
-  it('begins anew with a new process, which can take another run', async () => {
+  it('is empty for a new process, which can take another run', async () => {
     const cvm = newCvm();
     await bindAgent(embedded.table, cvm, run);
     const kept = { attempted_run_id: 'run-1', attempts: 2 };

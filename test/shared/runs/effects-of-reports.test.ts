@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Claim } from '../../../shared/runs/claim.ts';
-import { answeredCommands, claimChangeOf, wordOf } from '../../../shared/runs/effects-of-reports.ts';
+import { answeredCommands, claimChangeOf, reportedStateOf } from '../../../shared/runs/effects-of-reports.ts';
 import type { Report } from '../../../shared/runs/report.ts';
 
 const now = '2025-07-17T08:00:00.000Z';
@@ -84,16 +84,16 @@ describe('the reason of an event that ends the run', () => {
   });
 });
 
-describe('wordOf', () => {
-  it('takes the last word on each subject from the heartbeats', () => {
+describe('reportedStateOf', () => {
+  it('returns the last state and the last fitness of the heartbeats', () => {
     const said: Report[] = [
       { type: 'heartbeat', agent_state: 'Running', fit: 'busy' },
       { type: 'heartbeat', fit: 'spent' },
       { type: 'heartbeat', agent_state: 'Complete' },
       { type: 'heartbeat' },
     ];
-    expect(wordOf(said)).toEqual({ agent_state: 'Complete', fit: 'spent' });
-    expect(wordOf([event('Running', 'InProgress')])).toEqual({});
+    expect(reportedStateOf(said)).toEqual({ agent_state: 'Complete', fit: 'spent' });
+    expect(reportedStateOf([event('Running', 'InProgress')])).toEqual({});
   });
 });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
 import type { ComputationFields } from '../../../shared/computations/computation.ts';
 import { updateComputation } from '../../../shared/computations/update-computation.ts';
@@ -10,14 +10,11 @@ import { readRun } from '../../../shared/runs/read-run.ts';
 import { recordReports } from '../../../shared/runs/record-reports.ts';
 import { runKeys } from '../../../shared/table/keys.ts';
 import { queryPartition } from '../../../shared/table/table.ts';
-import { aReadyComputation, allowed, aRun, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
+import { aReadyComputation, allowed, aRun, byAlice, startStores } from '../../support/builders-store.ts';
 import { beforeTheNextTransaction } from '../../support/interleave.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-});
-afterAll(() => stores.stop());
+const stores = sharedByTests(startStores);
 
 const domain = 'd1';
 

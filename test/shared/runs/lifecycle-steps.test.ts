@@ -14,9 +14,10 @@ import { computationKey } from '../../../shared/computations/find-computation.ts
 import { readRun } from '../../../shared/runs/read-run.ts';
 import { stopRun } from '../../../shared/runs/stop-run.ts';
 import { cvmKeys, keyToWrite } from '../../../shared/table/keys.ts';
-import { putItem, getItem } from '../../../shared/table/table.ts';
+import { getItem } from '../../../shared/table/table.ts';
+import { putItem } from '../../../shared/table/writes.ts';
 import { transact, Transaction } from '../../../shared/table/transaction.ts';
-import { aReadyComputation, aRun, byAlice, endRunWith, startStores, type Stores } from '../../support/builders-store.ts';
+import { aRun, aRunOnNewCvm, byAlice, endRunWith, startStores, type Stores } from '../../support/builders-store.ts';
 import { beforeTheNextTransaction } from '../../support/interleave.ts';
 import { startIdleStepFunctions } from '../../support/lifecycle-idle-step-functions.ts';
 
@@ -36,14 +37,8 @@ afterAll(() => stores.stop());
 
 const domain = 'd1';
 const now = () => new Date().toISOString();
-let cvms = 0;
 
-async function aStartedRun() {
-  const { id, algorithm } = await aReadyComputation(stores, domain);
-  const cvm_id = `cvm-${++cvms}`;
-  const run_id = await aRun(stores, domain, id, cvm_id);
-  return { domain, computation_id: id, run_id, cvm_id, algorithm };
-}
+const aStartedRun = () => aRunOnNewCvm(stores, domain);
 
 const offer = (run: Awaited<ReturnType<typeof aStartedRun>>, task_token: string) =>
   offerRun(stores.table, stores.executions, { run, task_token }, now(), 60);
@@ -110,7 +105,7 @@ describe('offerRun', () => {
     await aRun(stores, domain, run.computation_id, run.cvm_id);
   });
 
-  it('offers a run anew without a look at its inputs when it was offered before', async () => {
+  it('does not read the inputs when it offers a run again', async () => {
     const run = await aStartedRun();
     await offer(run, 'first');
     const transaction = new Transaction();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { deliverStop } from '../../../shared/runs/deliver-stop.ts';
 import { readClaim } from '../../../shared/runs/claim.ts';
 import { listCommands } from '../../../shared/runs/list-commands.ts';
@@ -8,26 +8,18 @@ import type { Report } from '../../../shared/runs/report.ts';
 import type { RunReference } from '../../../shared/runs/run-reference.ts';
 import { stopRun } from '../../../shared/runs/stop-run.ts';
 import { cvmKeys } from '../../../shared/table/keys.ts';
-import { putItem } from '../../../shared/table/table.ts';
-import { aReadyComputation, aRun, byAlice, endRunWith, startStores, type Stores } from '../../support/builders-store.ts';
+import { putItem } from '../../../shared/table/writes.ts';
+import { aRunOnNewCvm, byAlice, endRunWith, startStores } from '../../support/builders-store.ts';
 import { beforeTheNextTransaction } from '../../support/interleave.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-});
-afterAll(() => stores.stop());
+const stores = sharedByTests(startStores);
 
 const domain = 'd1';
 const { now } = byAlice;
 const after = (milliseconds: number) => new Date(Date.parse(now) + milliseconds).toISOString();
-let cvms = 0;
 
-async function aStartedRun(): Promise<RunReference> {
-  const { id } = await aReadyComputation(stores, domain);
-  const cvm_id = `cvm-${++cvms}`;
-  return { domain, computation_id: id, run_id: await aRun(stores, domain, id, cvm_id), cvm_id };
-}
+const aStartedRun = () => aRunOnNewCvm(stores, domain);
 const offer = (run: RunReference) => offerRun(stores.table, stores.executions, { run, task_token: 'offer' }, now, 60);
 const stop = async (run: RunReference) => {
   await stopRun(stores.table, stores.executions, { domain, computationId: run.computation_id, ...byAlice });
@@ -73,7 +65,7 @@ describe('listCommands', () => {
     expect((await told(run)).commands).toEqual([first, second]);
   });
 
-  it('tells which run holds the CVM, from its start to its end', async () => {
+  it('returns the run that holds the CVM, from its start to its end', async () => {
     const run = await aStartedRun();
     const claim = await readClaim(stores.table, run);
     expect(await work(run)).toEqual({

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { addCommand, removeCommand } from '../../../shared/runs/change-commands.ts';
 import { listPendingCommands } from '../../../shared/runs/pending-commands.ts';
 import { Transaction } from '../../../shared/table/transaction.ts';
-import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
+import { startEmbeddedTable } from '../../support/embedded-table.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let embedded: EmbeddedTable;
-beforeAll(async () => {
-  embedded = await startEmbeddedTable();
-});
-afterAll(() => embedded.stop());
+const embedded = sharedByTests(startEmbeddedTable);
 
 const now = '2026-01-01T00:00:00.000Z';
 const at = (second: string) => `2026-01-01T00:00:${second}Z`;

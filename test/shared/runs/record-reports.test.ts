@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { recordReports } from '../../../shared/runs/record-reports.ts';
 import { readClaim } from '../../../shared/runs/claim.ts';
 import { readRun, runKey } from '../../../shared/runs/read-run.ts';
@@ -7,41 +7,28 @@ import { readEvents } from '../../../shared/events/read-events.ts';
 import { numberedId } from '../../../shared/identifiers.ts';
 import { cvmKeys } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
-import { aReadyComputation, aRun, byAlice, endRunWith, startStores, type Stores } from '../../support/builders-store.ts';
+import { anAgentEvent, aRunOnNewCvm, byAlice, endRunWith, startStores } from '../../support/builders-store.ts';
 import { asReadBefore } from '../../support/interleave.ts';
 import { inconsistencies, scan } from '../../support/lifecycle-inconsistencies.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-});
-afterAll(() => stores.stop());
+const stores = sharedByTests(startStores);
 
 const domain = 'd1';
-let cvms = 0;
 
-async function aStartedRun() {
-  const { id } = await aReadyComputation(stores, domain);
-  const cvmId = `cvm-${++cvms}`;
-  return { id, cvmId, run: await aRun(stores, domain, id, cvmId) };
-}
+const aStartedRun = () => aRunOnNewCvm(stores, domain);
 
-const anEvent = (run_id: string, id: string): Report & { type: 'event' } => ({
-  id,
-  run_id,
-  type: 'event',
-  event_type: 'Running',
-  status: 'InProgress',
-  originator: 'agent',
-});
 const record = (cvmId: string, reports: (Report | InvalidReport)[]) =>
   recordReports(stores.table, stores.executions, { domain, cvmId, reports, now: byAlice.now });
 const eventsOf = async (id: string) => (await readEvents(stores.table, id, {}, { limit: 100, offset: 0 })).events;
 
 describe('recordReports', () => {
   it('records a full batch of 50 events in order, and counts its repetition as duplicates', async () => {
-    const { id, cvmId, run } = await aStartedRun();
-    const reports = Array.from({ length: 50 }, (_, index) => ({ ...anEvent(run, `r${index}`), event_type: `step ${index}` }));
+    const { computation_id: id, cvm_id: cvmId, run_id: run } = await aStartedRun();
+    const reports = Array.from({ length: 50 }, (_, index) => ({
+      ...anAgentEvent(run, `r${index}`),
+      event_type: `step ${index}`,
+    }));
     expect(await record(cvmId, reports)).toMatchObject({ accepted: 50, duplicates: 0 });
     expect(await record(cvmId, reports)).toMatchObject({ accepted: 0, duplicates: 50 });
     const types = (await eventsOf(id)).map((event) => event.event_type).filter((type) => type.startsWith('step'));
@@ -50,8 +37,8 @@ describe('recordReports', () => {
 
   it('records the other reports of a batch that names a run of another CVM or an unknown run', async () => {
     const [mine, other] = [await aStartedRun(), await aStartedRun()];
-    for (const [index, stranger] of [other.run, numberedId(4711), 'no run at all'].entries()) {
-      const summary = await record(mine.cvmId, [anEvent(stranger, 'x'), anEvent(mine.run, `kept ${index}`)]);
+    for (const [index, stranger] of [other.run_id, numberedId(4711), 'no run at all'].entries()) {
+      const summary = await record(mine.cvm_id, [anAgentEvent(stranger, 'x'), anAgentEvent(mine.run_id, `kept ${index}`)]);
       expect(summary).toEqual({
         accepted: 1,
         duplicates: 0,
@@ -61,20 +48,20 @@ describe('recordReports', () => {
         ],
       });
     }
-    expect((await eventsOf(mine.id)).filter((event) => event.event_type === 'Running')).toHaveLength(3);
-    expect((await eventsOf(other.id)).map((event) => event.event_type)).not.toContain('Running');
+    expect((await eventsOf(mine.computation_id)).filter((event) => event.event_type === 'Running')).toHaveLength(3);
+    expect((await eventsOf(other.computation_id)).map((event) => event.event_type)).not.toContain('Running');
   });
 
-  it('says of each report what became of it, in the order of the batch', async () => {
-    const { cvmId, run } = await aStartedRun();
+  it('returns an outcome for each report, in the order of the batch', async () => {
+    const { cvm_id: cvmId, run_id: run } = await aStartedRun();
     const heartbeat: Report = { type: 'heartbeat' };
     const reports = [
-      anEvent('no run at all', 'a'),
+      anAgentEvent('no run at all', 'a'),
       { type: 'invalid', id: null, detail: 'Expected something.' } as const,
-      anEvent(run, 'b'),
+      anAgentEvent(run, 'b'),
       heartbeat,
       { ...heartbeat, id: 'c', run_id: run },
-      anEvent(run, 'b'),
+      anAgentEvent(run, 'b'),
       { ...heartbeat, run_id: numberedId(4711) },
     ];
     expect((await record(cvmId, reports)).results).toEqual([
@@ -88,17 +75,17 @@ describe('recordReports', () => {
     ]);
   });
 
-  it('tells the status of a run that has ended, also to a heartbeat', async () => {
-    const { cvmId, run } = await aStartedRun();
+  it('returns the status of a run that has ended, also for a heartbeat', async () => {
+    const { cvm_id: cvmId, run_id: run } = await aStartedRun();
     await endRunWith(stores, domain, run, ['Failed', 'Failed']);
-    const { results } = await record(cvmId, [{ type: 'heartbeat', run_id: run }, anEvent(run, 'late')]);
+    const { results } = await record(cvmId, [{ type: 'heartbeat', run_id: run }, anAgentEvent(run, 'late')]);
     expect(results.map(({ run_status }) => run_status)).toEqual(['failed', 'failed']);
     const [alone] = (await record(cvmId, [{ type: 'heartbeat', run_id: run }])).results;
     expect(alone).toMatchObject({ outcome: 'recorded', run_status: 'failed' });
   });
 
   it('stores nothing of a heartbeat, which is never a duplicate', async () => {
-    const { cvmId, run } = await aStartedRun();
+    const { cvm_id: cvmId, run_id: run } = await aStartedRun();
     const items = await scan(stores.table);
     const heartbeat: Report = { type: 'heartbeat', id: 'same', run_id: run, agent_state: 'Running', fit: 'busy' };
     for (let time = 1; time <= 2; time++) {
@@ -108,7 +95,7 @@ describe('recordReports', () => {
   });
 
   it('keeps the hash of the attestation that accepts the run, and never another one', async () => {
-    const { cvmId, run } = await aStartedRun();
+    const { cvm_id: cvmId, run_id: run } = await aStartedRun();
     const reference = { domain, computation_id: '', run_id: run, cvm_id: cvmId };
     const claim = await readClaim(stores.table, reference);
     const accepted = (id: string, command_id: string, digit: string): Report => ({
@@ -127,11 +114,11 @@ describe('recordReports', () => {
   });
 
   it('takes the reason of the event that ends the run, and keeps it in the details of an event without details', async () => {
-    const { id, cvmId, run } = await aStartedRun();
+    const { computation_id: id, cvm_id: cvmId, run_id: run } = await aStartedRun();
     const reason = 'exit status 3';
     await record(cvmId, [
-      { ...anEvent(run, 'warning'), reason: 'low memory' },
-      { ...anEvent(run, 'end'), event_type: 'Failed', status: 'Failed', reason },
+      { ...anAgentEvent(run, 'warning'), reason: 'low memory' },
+      { ...anAgentEvent(run, 'end'), event_type: 'Failed', status: 'Failed', reason },
     ]);
     await endRunWith(stores, domain, run);
     expect(await readRun(stores.table, domain, run)).toMatchObject({ status: 'failed', reason });
@@ -140,18 +127,18 @@ describe('recordReports', () => {
   });
 
   it('records a report once when it arrives several times at the same time and twice in a batch', async () => {
-    const { id, cvmId, run } = await aStartedRun();
-    const report = anEvent(run, 'same');
+    const { computation_id: id, cvm_id: cvmId, run_id: run } = await aStartedRun();
+    const report = anAgentEvent(run, 'same');
     const answers = await Promise.all(Array.from({ length: 6 }, () => record(cvmId, [report, report])));
     expect(answers.reduce((sum, { accepted }) => sum + accepted, 0)).toBe(1);
     expect((await eventsOf(id)).filter((event) => event.event_type === 'Running')).toHaveLength(1);
   });
 
   it('records an event after the end of a run that ends after recordReports has read the claim', async () => {
-    const { id, cvmId, run } = await aStartedRun();
-    await record(cvmId, [anEvent(run, 'accepts the run')]);
+    const { computation_id: id, cvm_id: cvmId, run_id: run } = await aStartedRun();
+    await record(cvmId, [anAgentEvent(run, 'accepts the run')]);
     asReadBefore(stores.mortal, cvmKeys.claim(domain, cvmId), () => endRunWith(stores, domain, run));
-    const reports = [anEvent(run, 'late')];
+    const reports = [anAgentEvent(run, 'late')];
     await recordReports(stores.mortal, stores.executions, { domain, cvmId, reports, now: byAlice.now });
     expect((await eventsOf(id)).map(({ event_type }) => event_type).slice(0, 2)).toEqual(['Running', 'completed']);
     const items = await scan(stores.table);
@@ -162,10 +149,10 @@ describe('recordReports', () => {
   });
 
   it('measures how long the CVM took to accept, and the age of the oldest event', async () => {
-    const { cvmId, run } = await aStartedRun();
+    const { cvm_id: cvmId, run_id: run } = await aStartedRun();
     const reports = [1, 7, 3].map((age) => {
       const occurred_at = new Date(Date.parse(byAlice.now) - age * 1000).toISOString();
-      return { ...anEvent(run, `${age} s old`), occurred_at };
+      return { ...anAgentEvent(run, `${age} s old`), occurred_at };
     });
     vi.stubEnv('METRICS_NAMESPACE', 'Test');
     const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
@@ -178,8 +165,8 @@ describe('recordReports', () => {
   });
 
   it('leaves the end of a run as its latest event when other events arrive at the same time', async () => {
-    const { id, cvmId, run } = await aStartedRun();
-    const late = Array.from({ length: 8 }, (_, index) => record(cvmId, [anEvent(run, `late ${index}`)]));
+    const { computation_id: id, cvm_id: cvmId, run_id: run } = await aStartedRun();
+    const late = Array.from({ length: 8 }, (_, index) => record(cvmId, [anAgentEvent(run, `late ${index}`)]));
     await Promise.all([...late, endRunWith(stores, domain, run)]);
     const items = await scan(stores.table);
     expect(items.find((item) => item['pk'] === `journal#${id}` && item['sk'] === 'latest')).toMatchObject({

@@ -57,7 +57,7 @@ describe('the body of endpoint 26', () => {
       expect(isTaken(body)).toBe(false);
   });
 
-  it('has an invalid report beside the others, with its identifier and what was expected', () => {
+  it('contains an invalid report with its identifier and what was expected, among the others', () => {
     expect(parsed(event, { ...event, id: 'bad', status: undefined })).toEqual([
       { ...event, originator: 'agent' },
       { type: 'invalid', id: 'bad', detail: '/status: Required.' },

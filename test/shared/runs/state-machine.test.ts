@@ -85,7 +85,7 @@ describe('stateMachineDefinition', () => {
     expect(wayAfter(step, error)).toEqual(way);
   });
 
-  it('keeps the run as the input of every step, and notes beside it how the run ended', () => {
+  it('keeps the run as the input of every step, and adds how the run ended', () => {
     const paths = Object.values(states).map(({ Type, ResultPath }) => [Type, ResultPath]);
     expect(paths.filter(([type]) => type === 'Task').map(([, path]) => path)).toEqual([null, null, null, null, null]);
     expect(new Set(paths.filter(([type]) => type === 'Pass').map(([, path]) => path))).toEqual(new Set(['$.ended_by']));

@@ -10,7 +10,7 @@ import type { RunReference } from '../../../shared/runs/run-reference.ts';
 import { stopRun } from '../../../shared/runs/stop-run.ts';
 import { cvmKeys } from '../../../shared/table/keys.ts';
 import type { Table } from '../../../shared/table/table.ts';
-import { aReadyComputation, aRun, byAlice, endRunWith, startStores, type Stores } from '../../support/builders-store.ts';
+import { aRunOnNewCvm, byAlice, endRunWith, startStores, type Stores } from '../../support/builders-store.ts';
 import { asReadBefore, beforeTheNextTransaction } from '../../support/interleave.ts';
 import { recordTasks } from '../../support/recorded-tasks.ts';
 
@@ -23,15 +23,10 @@ beforeAll(async () => {
 afterAll(() => stores.stop());
 
 const domain = 'd1';
-let cvms = 0;
 let tokens = 0;
 const aToken = () => `token ${++tokens}`;
 
-async function aStartedRun(): Promise<RunReference> {
-  const { id } = await aReadyComputation(stores, domain);
-  const cvm_id = `cvm-${++cvms}`;
-  return { domain, computation_id: id, run_id: await aRun(stores, domain, id, cvm_id), cvm_id };
-}
+const aStartedRun = () => aRunOnNewCvm(stores, domain);
 
 const offer = (table: Table, run: RunReference, task_token: string) =>
   offerRun(table, stores.executions, { run, task_token }, byAlice.now, 60);

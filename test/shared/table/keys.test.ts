@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { indexKeys } from '../../../shared/table/index-keys.ts';
 import {
   answerKeys,
   assetKeys,
@@ -6,7 +7,6 @@ import {
   contentCheckKeys,
   cvmKeys,
   dueFoldKeys,
-  indexKeys,
   journalKeys,
   keyToWrite,
   limitKeys,
@@ -20,7 +20,9 @@ import {
   waitKeys,
   type Key,
 } from '../../../shared/table/keys.ts';
-import { deleteItemIf, putItem, type Table } from '../../../shared/table/table.ts';
+import { oldListKeys } from '../../../shared/table/old-list-keys.ts';
+import type { Table } from '../../../shared/table/table.ts';
+import { deleteItemIf, putItem } from '../../../shared/table/writes.ts';
 import { Transaction } from '../../../shared/table/transaction.ts';
 
 // What is stored must be found again by every later version, so these places never change.
@@ -35,7 +37,7 @@ describe('listKeys', () => {
     [8191, 'leaf#0000000000031', 'mid#00000000000'],
     [8192, 'leaf#0000000000032', 'mid#00000000001'],
   ])('places the member %i in %s and %s', (number, leaf, mid) => {
-    expect([listKeys.leaf(list, number), listKeys.mid(list, number)]).toEqual([
+    expect([oldListKeys.leaf(list, number), oldListKeys.mid(list, number)]).toEqual([
       { pk: 'runs#d1', sk: leaf },
       { pk: 'runs#d1', sk: mid },
     ]);
@@ -78,7 +80,7 @@ const index = { scope: 'computations#d1', logShards: 2 };
 describe('the place of', () => {
   it.each<[string, Key, string]>([
     ['the counter of a list', listKeys.counter(lists.runs('d1')), 'counter#runs#d1 counter'],
-    ['the counter of earlier versions', listKeys.oldCounter(lists.runs('d1')), 'runs#d1 counter'],
+    ['the counter of earlier versions', oldListKeys.counter(lists.runs('d1')), 'runs#d1 counter'],
     ['a configuration', computationKeys.config('c'), 'computation#c part#config'],
     ['a linked algorithm', computationKeys.algorithm('c'), 'computation#c part#algorithm'],
     [

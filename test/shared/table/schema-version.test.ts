@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { assetKey, readAsset } from '../../../shared/assets/read-asset.ts';
-import { changeInputs, readToChange } from '../../../shared/computations/change-computation.ts';
+import { changeInputs } from '../../../shared/computations/change-computation.ts';
+import { readToChange } from '../../../shared/computations/computation-to-change.ts';
 import { computationKey, readComputation } from '../../../shared/computations/find-computation.ts';
 import { listComputations } from '../../../shared/computations/list-computations.ts';
 import { readHead } from '../../../shared/events/journal-head.ts';
@@ -11,23 +12,14 @@ import { journalKeys, keyToWrite, runKeys, type Key, type RowKey } from '../../.
 import { getItem } from '../../../shared/table/table.ts';
 import { assertKnownSchema, schemaVersion } from '../../../shared/table/schema-version.ts';
 import { transact, Transaction } from '../../../shared/table/transaction.ts';
-import { aReadyComputation, aRun, startStores, type Stores } from '../../support/builders-store.ts';
+import { aReadyComputation, aRunOnNewCvm, startStores } from '../../support/builders-store.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-});
-afterAll(() => stores.stop());
+const stores = sharedByTests(startStores);
 
 const domain = 'd1';
-let cvms = 0;
 
-async function aStartedRun() {
-  const { id, algorithm } = await aReadyComputation(stores, domain);
-  const cvm_id = `cvm-${++cvms}`;
-  const run_id = await aRun(stores, domain, id, cvm_id);
-  return { domain, computation_id: id, algorithm, run_id, cvm_id };
-}
+const aStartedRun = () => aRunOnNewCvm(stores, domain);
 type Started = Awaited<ReturnType<typeof aStartedRun>>;
 
 /** Each kind of item with a version: where it stands, and who reads it. */

@@ -1,5 +1,12 @@
+import { ConfiguredRetryStrategy } from '@smithy/core/retry';
 import { describe, expect, it } from 'vitest';
-import { Transaction } from '../../../shared/table/transaction.ts';
+import { getItem } from '../../../shared/table/table.ts';
+import { StaleReadError, transact, Transaction, withFreshReads } from '../../../shared/table/transaction.ts';
+import { startEmbeddedTable } from '../../support/embedded-table.ts';
+import { startProxiedTable } from '../../support/proxied-table.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
+
+const embedded = sharedByTests(startEmbeddedTable);
 
 const put = (sk: number, more = {}) => ({ put: { Item: { pk: 'p', sk: String(sk), ...more } } });
 
@@ -41,5 +48,85 @@ describe('Transaction', () => {
     transaction.add(put(1), { delete: { Key: { pk: 'p', sk: '2' } } });
     expect(() => transaction.add({ check: { Key: { pk: 'p', sk: '1' }, ConditionExpression: 'a = b' } })).toThrow(TypeError);
     expect(() => transaction.add(put(2))).toThrow(TypeError);
+  });
+});
+
+describe('transact', () => {
+  it('throws the error of the action whose condition fails, and writes nothing', async () => {
+    const { table } = embedded;
+    const taken = { pk: 'a', sk: 'taken' };
+    await transact(table, [{ put: { Item: taken } }]);
+    const refused = new Error('taken');
+    const attempt = transact(table, [
+      { put: { Item: { pk: 'a', sk: 'other' } } },
+      { put: { Item: taken, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: refused },
+    ]);
+    await expect(attempt).rejects.toBe(refused);
+    expect(await getItem(table, { pk: 'a', sk: 'other' })).toBeUndefined();
+  });
+});
+
+describe('transact on a busy table', () => {
+  it('writes once when a transaction succeeded but was reported as in progress', async () => {
+    const proxied = await startProxiedTable({ latencyInMilliseconds: 0 });
+    proxied.proxy.inject({ kind: 'still-in-progress', share: 1, times: 3 });
+    const update = {
+      Key: { pk: 'a', sk: 'count' },
+      UpdateExpression: 'ADD #count :one',
+      ExpressionAttributeNames: { '#count': 'count' },
+      ExpressionAttributeValues: { ':one': 1 },
+    };
+    await transact(proxied.table, [{ update }]);
+    expect(proxied.proxy.faults()).toBe(3);
+    expect(await getItem(proxied.direct, update.Key)).toMatchObject({ count: 1 });
+    await proxied.stop();
+  });
+});
+
+describe('transact, tried again,', () => {
+  const put = { put: { Item: { pk: 'a', sk: 'token' } } };
+
+  /** The retries of the SDK's default, without its pauses of up to 4 seconds. */
+  const retriesAtOnce = new ConfiguredRetryStrategy(3, 0);
+
+  /** The tokens under which a transaction is sent that meets a fault so many times. The SDK itself retries what is in progress. */
+  async function tokensSent(kind: 'conflict' | 'still-in-progress', times: number): Promise<unknown[]> {
+    const proxied = await startProxiedTable({ latencyInMilliseconds: 0 });
+    const tokens: unknown[] = [];
+    proxied.table.document.middlewareStack.add(
+      (next) => async (sent) => {
+        if ('ClientRequestToken' in sent.input) tokens.push(sent.input.ClientRequestToken);
+        return await next(sent);
+      },
+      { step: 'initialize' },
+    );
+    proxied.table.document.config.retryStrategy = () => Promise.resolve(retriesAtOnce);
+    proxied.proxy.inject({ kind, share: 1, times });
+    await transact(proxied.table, [put]);
+    await proxied.stop();
+    return tokens;
+  }
+
+  it('sends a cancelled transaction under a new token each time', async () => {
+    const tokens = await tokensSent('conflict', 2);
+    expect(tokens).toHaveLength(3);
+    expect(new Set(tokens).size).toBe(3);
+  });
+
+  it('sends a transaction that is still in progress under the token it was first sent with', async () => {
+    const tokens = await tokensSent('still-in-progress', 8);
+    expect(tokens.length).toBeGreaterThan(1);
+    expect(new Set(tokens).size).toBe(1);
+  });
+});
+
+describe('withFreshReads', () => {
+  it('repeats the decision after a stale read and returns the last answer', async () => {
+    let calls = 0;
+    const answer = await withFreshReads(embedded.table, () => {
+      calls += 1;
+      return calls < 3 ? Promise.reject(new StaleReadError()) : Promise.resolve('done');
+    });
+    expect([answer, calls]).toEqual(['done', 3]);
   });
 });

@@ -1,5 +1,5 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createAsset } from '../../../shared/assets/create-asset.ts';
 import { receiveUpload } from '../../../shared/assets/receive-upload.ts';
 import { uploadKey as storageKeyOf } from '../../../shared/assets/content-store.ts';
@@ -15,25 +15,14 @@ import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { unlinkAsset } from '../../../shared/links/unlink-asset.ts';
 import { updateAsset } from '../../../shared/links/update-asset.ts';
 import { computationKeys, userKeys } from '../../../shared/table/keys.ts';
-import { putItems, queryPartition } from '../../../shared/table/table.ts';
+import { queryPartition } from '../../../shared/table/table.ts';
+import { putItems } from '../../../shared/table/writes.ts';
 import { readTodo } from '../../../shared/todo/read-todo.ts';
 import { aDatasetOfBob, anApproval, aSharedComputation, digestOf } from '../../support/approvals.ts';
-import {
-  aComputation,
-  aKey,
-  allowed,
-  aReadyComputation,
-  byAlice,
-  startStores,
-  type Stores,
-  noKey,
-} from '../../support/builders-store.ts';
+import { aComputation, aKey, allowed, aReadyComputation, byAlice, startStores, noKey } from '../../support/builders-store.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let stores: Stores;
-beforeAll(async () => {
-  stores = await startStores();
-});
-afterAll(() => stores.stop());
+const stores = sharedByTests(startStores);
 
 let domains = 0;
 const newDomain = () => `d${++domains}`;

@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { waitFor } from '../../../shared/waits/wait-for.ts';
 import type { Wait } from '../../../shared/waits/wait.ts';
 import { aWait } from '../../support/a-wait.ts';
-import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
+import { startEmbeddedTable } from '../../support/embedded-table.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { skippingClock } from '../../support/skipping-clock.ts';
 
-let embedded: EmbeddedTable;
-beforeAll(async () => {
-  embedded = await startEmbeddedTable();
-});
-afterAll(() => embedded.stop());
+const embedded = sharedByTests(startEmbeddedTable);
 
 const ownWait = (fields: Partial<Wait> = {}) => aWait({ endpoint: `tests/${randomUUID()}`, ...fields });
 
@@ -37,17 +34,17 @@ function lookout(wait: Wait, enough = Infinity) {
 const stillClock = () => ({ ...skippingClock(), wait: () => new Promise<void>(() => {}) });
 
 describe('waitFor', () => {
-  it('returns what it sees at once if that is enough, even if there are no slots', async () => {
+  it('returns at once if the first read is enough, even without a free slot', async () => {
     const { seconds, wait } = lookout(ownWait({ perStage: 0 }), 1);
     expect([await wait(), seconds]).toEqual([1, [0]]);
   });
 
-  it('looks once a second, and returns what it sees as soon as that is enough', async () => {
+  it('reads once a second, and returns as soon as a read is enough', async () => {
     const { seconds, wait } = lookout(ownWait(), 4);
     expect([await wait(), seconds]).toEqual([4, [0, 1, 2, 3]]);
   });
 
-  it('looks 21 times within 20 seconds, and returns what it saw last', async () => {
+  it('reads 21 times within 20 seconds, and returns the last read', async () => {
     const { seconds, wait } = lookout(ownWait());
     expect(await wait()).toBe(21);
     expect([seconds[0], seconds.at(-1)]).toEqual([0, 20]);

@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { takeWaitSlot, type FreeSlot } from '../../../shared/waits/wait-slot.ts';
 import type { Wait } from '../../../shared/waits/wait.ts';
 import { aWait } from '../../support/a-wait.ts';
-import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
+import { startEmbeddedTable } from '../../support/embedded-table.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { skippingClock } from '../../support/skipping-clock.ts';
 
-let embedded: EmbeddedTable;
-beforeAll(async () => {
-  embedded = await startEmbeddedTable();
-});
-afterAll(() => embedded.stop());
+const embedded = sharedByTests(startEmbeddedTable);
 
 /** Waits of one endpoint that no other test has. */
 function waitsOf(caps: Pick<Wait, 'perStage' | 'perDomain'>) {

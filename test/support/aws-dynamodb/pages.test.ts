@@ -77,7 +77,7 @@ describe('a page read while nothing is written', () => {
     expect([ours.Count, ours.LastEvaluatedKey]).toEqual([45, expect.anything()]);
   });
 
-  it('ends before it exceeds 1 MB, with the key to go on from', async () => {
+  it('ends before it exceeds 1 MB, with the key of the next page', async () => {
     const keys = keysIn('megabytes', 5);
     for (const key of keys) await direct.put({ ...key, value: 'v'.repeat(390_000) });
     const first = await through.query('megabytes', { ProjectionExpression: 'pk, sk' });

@@ -1,16 +1,16 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import type { GatewayRoute, Match } from './match-route.ts';
+import type { ApiRoute, Match } from './match-route.ts';
 
 /** The parts of a request that the event is built from. */
-export interface GatewayRequest {
+export interface ApiRequest {
   message: IncomingMessage;
   requestId: string;
   time: Date;
   rawPath: string;
   rawQueryString: string;
-  match: Match<GatewayRoute>;
+  match: Match<ApiRoute>;
   claims?: Record<string, string>;
   body: Buffer;
 }
@@ -19,7 +19,7 @@ const neverPassedOn = new Set(['connection', 'cookie', 'keep-alive', 'transfer-e
 const textTypes = /^(text\/|application\/(json|javascript|xml|[\w.-]+\+json|[\w.-]+\+xml)\s*(;|$))/i;
 
 /** Builds the event of a Lambda proxy integration, payload format 2.0. */
-export function httpEvent(request: GatewayRequest): APIGatewayProxyEventV2 {
+export function httpEvent(request: ApiRequest): APIGatewayProxyEventV2 {
   const { message, match, time, rawPath, rawQueryString, claims, body } = request;
   const routeKey = `${match.route.method} ${match.route.path}`;
   const sourceIp = message.socket.remoteAddress ?? '';

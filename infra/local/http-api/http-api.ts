@@ -8,12 +8,12 @@ import { apiCors } from '../../cors.ts';
 import { authorize, type AuthorizerOptions } from './authorize.ts';
 import { type AllowsOrigin, corsHeaders, preflightAnswer, withoutCorsHeaders } from './cors.ts';
 import { httpEvent } from './http-event.ts';
-import { functionResponse, type GatewayResponse, gatewayMessage, send } from './http-response.ts';
-import { type GatewayRoute, matchRoute } from './match-route.ts';
+import { functionResponse, type ApiResponse, apiGatewayMessage, send } from './http-response.ts';
+import { type ApiRoute, matchRoute } from './match-route.ts';
 import { readBody } from './read-body.ts';
 
-export interface GatewayOptions {
-  routes: readonly GatewayRoute[];
+export interface HttpApiOptions {
+  routes: readonly ApiRoute[];
   authorizer: AuthorizerOptions;
   invoke: InvokeFunction;
   /** The time of the events. Tokens are checked in real time. */
@@ -31,7 +31,7 @@ export interface GatewayOptions {
 const largestBodyInBytes = 10 * 1024 * 1024;
 
 /** Serves HTTP as an HTTP API of API Gateway does, and calls the functions of the route table. */
-export async function startGateway(options: GatewayOptions): Promise<Listening> {
+export async function startHttpApi(options: HttpApiOptions): Promise<Listening> {
   const server = createServer((request, response) => {
     const startedAt = performance.now();
     serve(request, response, options)
@@ -50,13 +50,13 @@ export async function startGateway(options: GatewayOptions): Promise<Listening> 
         if (request.destroyed && !request.complete) return; // the client disconnected
         process.stderr.write(`${String(error instanceof Error ? error.stack : error)}\n`);
         if (response.headersSent) response.destroy();
-        else send(response, gatewayMessage(500, 'Internal Server Error'));
+        else send(response, apiGatewayMessage(500, 'Internal Server Error'));
       });
   });
   return await listen(server, options.port);
 }
 
-async function serve(request: IncomingMessage, response: ServerResponse, options: GatewayOptions): Promise<string | undefined> {
+async function serve(request: IncomingMessage, response: ServerResponse, options: HttpApiOptions): Promise<string | undefined> {
   if (await options.localPages?.(request, response)) return undefined;
   const requestId = randomBytes(11).toString('base64');
   response.setHeader('apigw-requestid', requestId);
@@ -74,25 +74,25 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
 }
 
 interface Answer {
-  answer: GatewayResponse;
+  answer: ApiResponse;
   route?: string;
 }
 
-async function answerTo(message: IncomingMessage, requestId: string, options: GatewayOptions): Promise<Answer> {
+async function answerTo(message: IncomingMessage, requestId: string, options: HttpApiOptions): Promise<Answer> {
   const [rawPath = '', ...rest] = (message.url ?? '').split('?');
   const match = matchOrMalformed(options.routes, message.method ?? '', rawPath);
-  if (match === 'malformed') return { answer: gatewayMessage(400, 'Bad Request') };
-  if (!match) return { answer: gatewayMessage(404, 'Not Found') };
+  if (match === 'malformed') return { answer: apiGatewayMessage(400, 'Bad Request') };
+  if (!match) return { answer: apiGatewayMessage(404, 'Not Found') };
   const route = match.route.name;
 
   const isPublic = match.route.access === undefined;
   const authorization = isPublic ? undefined : await authorize(message.headers.authorization, options.authorizer);
   if (authorization && 'challenge' in authorization) {
-    return { route, answer: gatewayMessage(401, 'Unauthorized', { 'www-authenticate': authorization.challenge }) };
+    return { route, answer: apiGatewayMessage(401, 'Unauthorized', { 'www-authenticate': authorization.challenge }) };
   }
 
   const body = await readBody(message, largestBodyInBytes);
-  if (!body) return { route, answer: gatewayMessage(413, 'Request Entity Too Large') };
+  if (!body) return { route, answer: apiGatewayMessage(413, 'Request Entity Too Large') };
   const event = httpEvent({
     message,
     requestId,
@@ -108,7 +108,7 @@ async function answerTo(message: IncomingMessage, requestId: string, options: Ga
     return { route, answer: await integrate(options.invoke, route, event) };
   }
   const leave = options.gate.enter(domainID);
-  if (!leave) return { route, answer: gatewayMessage(429, 'Too Many Requests') };
+  if (!leave) return { route, answer: apiGatewayMessage(429, 'Too Many Requests') };
   try {
     return { route, answer: await integrate(options.invoke, route, event) };
   } finally {
@@ -117,11 +117,11 @@ async function answerTo(message: IncomingMessage, requestId: string, options: Ga
 }
 
 /** The requests that the limit of a domain applies to on AWS: changes, but not what CVMs report. */
-function isLimited({ method, name }: GatewayRoute): boolean {
+function isLimited({ method, name }: ApiRoute): boolean {
   return method !== 'GET' && name !== 'cvms/report';
 }
 
-function matchOrMalformed(routes: readonly GatewayRoute[], method: string, rawPath: string) {
+function matchOrMalformed(routes: readonly ApiRoute[], method: string, rawPath: string) {
   try {
     return matchRoute(routes, method, rawPath);
   } catch (error) {
@@ -130,13 +130,13 @@ function matchOrMalformed(routes: readonly GatewayRoute[], method: string, rawPa
   }
 }
 
-async function integrate(invoke: InvokeFunction, name: string, event: unknown): Promise<GatewayResponse> {
+async function integrate(invoke: InvokeFunction, name: string, event: unknown): Promise<ApiResponse> {
   try {
-    return functionResponse(await invoke(name, event)) ?? gatewayMessage(500, 'Internal Server Error');
+    return functionResponse(await invoke(name, event)) ?? apiGatewayMessage(500, 'Internal Server Error');
   } catch (error) {
-    if (error instanceof RequestTooLargeError) return gatewayMessage(413, 'Request Entity Too Large');
-    if (error instanceof FunctionTimeoutError) return gatewayMessage(503, 'Service Unavailable');
+    if (error instanceof RequestTooLargeError) return apiGatewayMessage(413, 'Request Entity Too Large');
+    if (error instanceof FunctionTimeoutError) return apiGatewayMessage(503, 'Service Unavailable');
     process.stderr.write(`${name}: ${String(error instanceof Error ? error.stack : error)}\n`);
-    return gatewayMessage(500, 'Internal Server Error');
+    return apiGatewayMessage(500, 'Internal Server Error');
   }
 }

@@ -1,8 +1,9 @@
 import { cvmKeys } from '../table/keys.ts';
 import { setAttributes } from '../table/set-attributes.ts';
-import { updateExisting, type Item, type Table } from '../table/table.ts';
+import type { Item, Table } from '../table/table.ts';
+import { updateExisting } from '../table/writes.ts';
 import { StaleReadError, type Transaction } from '../table/transaction.ts';
-import { isSpentBy, parsePresence, presenceToStore, type Word } from './presence.ts';
+import { isSpentBy, parsePresence, presenceToStore, type ReportedState } from './presence.ts';
 import type { RunReference } from './run-reference.ts';
 
 interface Heard {
@@ -19,13 +20,13 @@ interface Heard {
  * nothing new, or never if the gateway that heard it holds it.
  * @param item what was read at `cvmKeys.cvm`
  */
-export async function noteWord(
+export async function notePresence(
   table: Table,
   { domain, cvmId, now, by }: Heard,
   item: Item | undefined,
-  word: Word = {},
+  reported: ReportedState = {},
 ): Promise<void> {
-  const changes = item && presenceToStore(parsePresence(item), word, now, by);
+  const changes = item && presenceToStore(parsePresence(item), reported, now, by);
   if (changes) await updateExisting(table, cvmKeys.cvm(domain, cvmId), setAttributes({ ...changes }));
 }
 

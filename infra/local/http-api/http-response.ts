@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http';
 
-export interface GatewayResponse {
+export interface ApiResponse {
   statusCode: number;
   headers: Record<string, string | string[]>;
   body: Buffer;
 }
 
 /** Builds a response that API Gateway gives without calling a function. */
-export function gatewayMessage(statusCode: number, message: string, headers: Record<string, string> = {}): GatewayResponse {
+export function apiGatewayMessage(statusCode: number, message: string, headers: Record<string, string> = {}): ApiResponse {
   return {
     statusCode,
     headers: { 'content-type': 'application/json', ...headers },
@@ -16,7 +16,7 @@ export function gatewayMessage(statusCode: number, message: string, headers: Rec
 }
 
 /** Turns a function's result into a response by the rules of payload format 2.0. Undefined if it breaks them. */
-export function functionResponse(result: unknown): GatewayResponse | undefined {
+export function functionResponse(result: unknown): ApiResponse | undefined {
   if (typeof result !== 'object' || result === null || !('statusCode' in result)) {
     const body = Buffer.from(typeof result === 'string' ? result : JSON.stringify(result ?? null));
     return { statusCode: 200, headers: { 'content-type': 'application/json' }, body };
@@ -37,7 +37,7 @@ export function functionResponse(result: unknown): GatewayResponse | undefined {
   };
 }
 
-export function send(response: ServerResponse, { statusCode, headers, body }: GatewayResponse): void {
+export function send(response: ServerResponse, { statusCode, headers, body }: ApiResponse): void {
   const hasLength = statusCode !== 204 && statusCode !== 304;
   response.writeHead(statusCode, { ...headers, ...(hasLength ? { 'content-length': body.length } : {}) });
   response.end(hasLength ? body : undefined);

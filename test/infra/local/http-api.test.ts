@@ -2,7 +2,7 @@ import type { APIGatewayProxyEventV2WithJWTAuthorizer } from 'aws-lambda';
 import { request as httpRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type GatewayOptions, startGateway } from '../../../infra/local/gateway/gateway.ts';
+import { type HttpApiOptions, startHttpApi } from '../../../infra/local/http-api/http-api.ts';
 import { type LocalIssuer, startIssuer } from '../../../infra/local/issuer.ts';
 import { localFunctions } from '../../../infra/local/local-functions.ts';
 import { movableClock } from '../../support/movable-clock.ts';
@@ -55,15 +55,15 @@ const echo = (event: unknown) => ({
 
 let issuer: LocalIssuer;
 let foreignIssuer: LocalIssuer;
-let gateway: Awaited<ReturnType<typeof startGateway>>;
+let api: Awaited<ReturnType<typeof startHttpApi>>;
 /** The same with CORS. */
-let openGateway: typeof gateway;
+let apiWithCors: typeof api;
 let authorization: string;
 
 beforeAll(async () => {
   issuer = await startIssuer({ claim: 'cognito:groups' });
   foreignIssuer = await startIssuer({ claim: 'cognito:groups' });
-  const options: GatewayOptions = {
+  const options: HttpApiOptions = {
     routes,
     authorizer: { issuer: issuer.url, audience: issuer.audience, keys: issuer.keys },
     clock,
@@ -74,20 +74,20 @@ beforeAll(async () => {
     }),
     port: 0,
   };
-  gateway = await startGateway(options);
-  openGateway = await startGateway({ ...options, allowsOrigin: (origin) => origin === app });
+  api = await startHttpApi(options);
+  apiWithCors = await startHttpApi({ ...options, allowsOrigin: (origin) => origin === app });
   authorization = `Bearer ${await issuer.mintToken({ sub: 'alice', groups: ['d1:viewer', 'd2:creator'] })}`;
 });
 
 afterAll(async () => {
-  await gateway.stop();
-  await openGateway.stop();
+  await api.stop();
+  await apiWithCors.stop();
   await issuer.stop();
   await foreignIssuer.stop();
 });
 
 async function call(path: string, init: RequestInit = {}) {
-  const response = await fetch(gateway.endpoint + path, {
+  const response = await fetch(api.endpoint + path, {
     ...init,
     headers: { authorization, ...(init.headers as Record<string, string> | undefined) },
   });
@@ -103,7 +103,7 @@ async function call(path: string, init: RequestInit = {}) {
 /** Sends a request exactly as written. `fetch` would normalize its path and headers. */
 async function raw(method: string, path: string, headers: Record<string, string | string[]> = {}) {
   return await new Promise<{ status: number; body: string }>((resolve, reject) => {
-    httpRequest({ port: gateway.port, host: '127.0.0.1', method, path, headers }, (response) => {
+    httpRequest({ port: api.port, host: '127.0.0.1', method, path, headers }, (response) => {
       text(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
     })
       .once('error', reject)
@@ -219,7 +219,7 @@ describe('routing', () => {
 
 describe('authorization', () => {
   const expectRefusal = async (header: string | undefined) => {
-    const response = await fetch(`${gateway.endpoint}/d1/things`, {
+    const response = await fetch(`${api.endpoint}/d1/things`, {
       headers: header === undefined ? {} : { authorization: header },
     });
     expect(response.status).toBe(401);
@@ -248,13 +248,13 @@ describe('authorization', () => {
     await expectRefusal(`${header}.${Buffer.from(JSON.stringify(payload)).toString('base64url')}.${signature}`);
   });
   it('requires no token on a public route', async () => {
-    expect((await fetch(`${gateway.endpoint}/bare`)).status).toBe(200);
+    expect((await fetch(`${api.endpoint}/bare`)).status).toBe(200);
   });
 });
 
-describe('the gateway', () => {
+describe('the HTTP API', () => {
   const post = async (bytes: number, type: string) => {
-    const response = await fetch(`${gateway.endpoint}/echo`, {
+    const response = await fetch(`${api.endpoint}/echo`, {
       method: 'POST',
       body: 'x'.repeat(bytes),
       headers: { 'content-type': type },
@@ -277,9 +277,9 @@ describe('the gateway', () => {
   it('answers 500 when a result is not a response', async () => expect(await raw('GET', '/nonsense')).toEqual(broken));
 });
 
-describe('the response of the gateway', () => {
+describe('the response of the HTTP API', () => {
   it('is the result as JSON when that has no statusCode', async () => {
-    const response = await fetch(`${gateway.endpoint}/bare`);
+    const response = await fetch(`${api.endpoint}/bare`);
     expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
       200,
       'application/json',
@@ -288,7 +288,7 @@ describe('the response of the gateway', () => {
   });
 
   it('has the status, headers, cookies and bytes of a result with statusCode', async () => {
-    const response = await fetch(`${gateway.endpoint}/full`);
+    const response = await fetch(`${api.endpoint}/full`);
     expect(response.status).toBe(203);
     expect(response.headers.get('x-number')).toBe('5');
     expect(response.headers.get('content-type')).toBe('image/png');
@@ -299,7 +299,7 @@ describe('the response of the gateway', () => {
 
 describe('CORS', () => {
   const preflight = (path: string, origin: string, headers = 'authorization,content-type,if-match') =>
-    fetch(openGateway.endpoint + path, {
+    fetch(apiWithCors.endpoint + path, {
       method: 'OPTIONS',
       headers: { origin, 'access-control-request-method': 'PUT', 'access-control-request-headers': headers },
     });
@@ -339,7 +339,7 @@ describe('CORS', () => {
     ['the routes', '/none', 404],
     ['a function that fails', '/fails', 500],
   ])('lets an allowed page read the answer of %s', async (_what, path, status) => {
-    const response = await fetch(openGateway.endpoint + path, { headers: { origin: app } });
+    const response = await fetch(apiWithCors.endpoint + path, { headers: { origin: app } });
     expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([status, app]);
     expect(response.headers.get('access-control-expose-headers')?.split(',')).toEqual(
       expect.arrayContaining([
@@ -357,13 +357,13 @@ describe('CORS', () => {
 
   it('adds nothing to the answer of a request without Origin or from another one', async () => {
     for (const headers of [{}, { origin: 'https://other.example.com' }]) {
-      expect(corsOf(await fetch(`${openGateway.endpoint}/bare`, { headers }))).toEqual([]);
+      expect(corsOf(await fetch(`${apiWithCors.endpoint}/bare`, { headers }))).toEqual([]);
     }
   });
 
   it('replaces the headers of a function', async () => {
-    expect(corsOf(await fetch(`${openGateway.endpoint}/cors`))).toEqual([]);
-    const response = await fetch(`${openGateway.endpoint}/cors`, { headers: { origin: app } });
+    expect(corsOf(await fetch(`${apiWithCors.endpoint}/cors`))).toEqual([]);
+    const response = await fetch(`${apiWithCors.endpoint}/cors`, { headers: { origin: app } });
     expect(response.headers.get('access-control-allow-origin')).toBe(app);
   });
 });

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Cors } from '../../cors.ts';
-import type { GatewayResponse } from './http-response.ts';
+import type { ApiResponse } from './http-response.ts';
 
 /** Which web pages may call this server. */
 export type AllowsOrigin = (origin: string) => boolean;
@@ -20,13 +20,13 @@ export function corsHeaders(message: IncomingMessage, cors: Cors, allowsOrigin: 
 }
 
 /** Leaves out the CORS headers of a function, which an HTTP API with CORS replaces. */
-export function withoutCorsHeaders({ headers, ...rest }: GatewayResponse): GatewayResponse {
+export function withoutCorsHeaders({ headers, ...rest }: ApiResponse): ApiResponse {
   const kept = Object.entries(headers).filter(([name]) => !name.startsWith('access-control-'));
   return { headers: Object.fromEntries(kept), ...rest };
 }
 
 /** The answer of an HTTP API with CORS to every OPTIONS request, whatever its path. It calls no authorizer and no function. */
-export function preflightAnswer(message: IncomingMessage, cors: Cors, allowsOrigin: AllowsOrigin): GatewayResponse {
+export function preflightAnswer(message: IncomingMessage, cors: Cors, allowsOrigin: AllowsOrigin): ApiResponse {
   const { origin } = message.headers;
   const headers: Record<string, string> =
     origin !== undefined && allowsOrigin(origin)

@@ -1,5 +1,5 @@
-/** The fields of a route that the gateway uses. */
-export interface GatewayRoute {
+/** The fields of a route that the HTTP API uses. */
+export interface ApiRoute {
   /** The function's name: its path below functions/. */
   name: string;
   method: string;
@@ -9,7 +9,7 @@ export interface GatewayRoute {
   access?: unknown;
 }
 
-export interface Match<Route extends GatewayRoute> {
+export interface Match<Route extends ApiRoute> {
   route: Route;
   pathParameters: Record<string, string>;
 }
@@ -18,7 +18,7 @@ export interface Match<Route extends GatewayRoute> {
  * Finds the route of a request. From left to right, a static segment takes precedence over a parameter.
  * @throws URIError if a segment's percent-encoding is malformed
  */
-export function matchRoute<Route extends GatewayRoute>(
+export function matchRoute<Route extends ApiRoute>(
   routes: readonly Route[],
   method: string,
   rawPath: string,

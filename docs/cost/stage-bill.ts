@@ -1,0 +1,32 @@
+import { schedules } from '../../infra/schedules.ts';
+import { metricUnits } from '../../shared/metrics.ts';
+import { metricsOfGateways } from './gateway-bill.ts';
+import type { Measured } from './measured.ts';
+import { minutesPerMonth } from './month.ts';
+import { pricedBy } from './priced-by.ts';
+import { addUp, type Bill } from './prices.ts';
+
+/** Metrics that a stage writes only while requests fail: charged for these hours alone. */
+export const metricsOfFailures = ['RequestsFailed'] as const;
+
+/** `RunsEnded` has one metric for each of three outcomes, `Waiting` one for each of two tasks. */
+const ownMetrics = Object.keys(metricUnits).length - metricsOfFailures.length - metricsOfGateways.length + 2 + 1;
+
+/** The monthly cost of a stage that nobody uses. */
+export function stageBills(measured: Measured): Record<string, Bill> {
+  const priced = pricedBy(measured);
+  const cases: Record<(typeof schedules)[number]['name'], string> = {
+    'lifecycle/sweep-runs': 'lifecycle/sweep-runs, nothing to do',
+    'maintenance/purge': 'maintenance/purge, nothing to do',
+    'maintenance/collect-content': 'maintenance/collect-content, one note',
+    'maintenance/fold-lists': 'maintenance/fold-lists, nothing to do',
+    'maintenance/migrate': 'maintenance/migrate, nothing to do',
+  };
+  return {
+    alarms: { 'CloudWatch alarm metric, month': measured.stage.alarmMetrics },
+    'keys of the stage': { 'KMS key, month': measured.stage.keys },
+    dashboard: { 'CloudWatch dashboard, month': measured.stage.dashboards },
+    'custom metrics': { 'CloudWatch custom metric, month': ownMetrics },
+    schedules: addUp(schedules.map(({ name, everyMinutes }) => [minutesPerMonth / everyMinutes, priced(cases[name])])),
+  };
+}

@@ -1,0 +1,43 @@
+import { padded, type Key } from './keys.ts';
+
+/** Where the items of a list index are (shared/lists/list-index.ts). */
+export interface IndexPlace {
+  /** Unique in the table. */
+  scope: string;
+  /** The number of partitions of the log. One takes 300 changes per second. */
+  logShards: number;
+}
+
+/** One partition takes 1,000 write units per second, and a fold may write hundreds of nodes. */
+const nodeShards = 8;
+
+export const indexKeys = {
+  logs: ({ scope, logShards }: IndexPlace): string[] => Array.from({ length: logShards }, (_, shard) => `log#${scope}#${shard}`),
+  entry: ({ scope, logShards }: IndexPlace, number: number, name: string): Key => ({
+    pk: `log#${scope}#${number % logShards}`,
+    sk: name,
+  }),
+  partition: ({ scope }: IndexPlace) => `index#${scope}`,
+  head: (index: IndexPlace): Key => ({ pk: indexKeys.partition(index), sk: 'head' }),
+  /** Sorted by version, so that the newest root is found without its name. */
+  root: (index: IndexPlace, tree: string, name: string): Key => ({ pk: indexKeys.partition(index), sk: `root#${tree}#${name}` }),
+  rootPrefix: (tree: string) => `root#${tree}#`,
+  fold: (index: IndexPlace, name: string): Key => ({ pk: indexKeys.partition(index), sk: `fold#${name}` }),
+  foldPrefix: 'fold#',
+  /** The counts of a day since 1970-01-01 for the statistics. */
+  day: (index: IndexPlace, day: number): Key => ({ pk: indexKeys.partition(index), sk: `day#${padded(day, 6)}` }),
+  dayPrefix: 'day#',
+  node: ({ scope }: IndexPlace, id: string): Key => ({
+    pk: `nodes#${scope}#${(Buffer.from(id, 'base64url')[0] ?? 0) % nodeShards}`,
+    sk: id,
+  }),
+  /** The progress of entering what earlier versions listed. */
+  build: (index: IndexPlace): Key => ({ pk: indexKeys.partition(index), sk: 'build' }),
+  /** All partitions of an index. */
+  partitions: (index: IndexPlace): string[] => [
+    ...indexKeys.logs(index),
+    indexKeys.partition(index),
+    ...indexKeys.nodeShards(index),
+  ],
+  nodeShards: ({ scope }: IndexPlace): string[] => Array.from({ length: nodeShards }, (_, shard) => `nodes#${scope}#${shard}`),
+};

@@ -1,0 +1,135 @@
+import { ConditionalCheckFailedException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
+import {
+  BatchWriteCommand,
+  DeleteCommand,
+  PutCommand,
+  UpdateCommand,
+  type UpdateCommandInput,
+  type UpdateCommandOutput,
+} from '@aws-sdk/lib-dynamodb';
+import type { Key, NotARow } from './keys.ts';
+import { deadlineOf, until, type Item, type Table } from './table.ts';
+
+/** Writes an item and replaces an existing one. */
+export async function putItem(table: Table, item: Item & Key & NotARow): Promise<void> {
+  await table.document.send(new PutCommand({ TableName: table.name, Item: item }), until(deadlineOf(table)));
+}
+
+const writesPerBatch = 25;
+
+/** Writes items and replaces existing ones, 25 per round trip. Retries unprocessed items until the deadline of their batch. */
+export function putItems(table: Table, items: (Item & Key & NotARow)[]): Promise<void> {
+  return writeBatches(
+    table,
+    items.map((Item) => ({ PutRequest: { Item } })),
+  );
+}
+
+/** Deletes items, 25 per round trip. Retries unprocessed keys until the deadline of their batch. */
+export function deleteItems(table: Table, keys: (Key & NotARow)[]): Promise<void> {
+  return writeBatches(
+    table,
+    keys.map(({ pk, sk }) => ({ DeleteRequest: { Key: { pk, sk } } })),
+  );
+}
+
+type BatchWrite = { PutRequest: { Item: Item } } | { DeleteRequest: { Key: Key } };
+
+async function writeBatches(table: Table, writes: BatchWrite[]): Promise<void> {
+  for (let start = 0; start < writes.length; start += writesPerBatch) {
+    const deadline = deadlineOf(table);
+    let unprocessed = writes.slice(start, start + writesPerBatch);
+    for (let attempt = 0; unprocessed.length > 0; attempt++) {
+      if (attempt > 0) await deadline.pause(attempt, new Error('DynamoDB left items of a batch unprocessed.'));
+      const command = new BatchWriteCommand({ RequestItems: { [table.name]: unprocessed } });
+      const { UnprocessedItems } = await table.document.send(command, until(deadline));
+      unprocessed = (UnprocessedItems?.[table.name] ?? []) as typeof unprocessed;
+    }
+  }
+}
+
+/** A condition of a single write, on attributes whose names are no reserved words of DynamoDB. */
+export interface WriteCondition {
+  ConditionExpression: string;
+  ExpressionAttributeValues?: Record<string, unknown>;
+}
+
+/** Writes an item if the condition holds. @returns whether it does; an unknown outcome counts as a failure */
+export async function putItemIf(table: Table, item: Item & Key & NotARow, condition: WriteCondition): Promise<boolean> {
+  const command = new PutCommand({ TableName: table.name, Item: item, ...condition });
+  return (await attempt(table, (until) => table.document.send(command, until))).isDone;
+}
+
+/** Deletes an item if the condition holds. @returns whether it does */
+export async function deleteItemIf(table: Table, key: Key & NotARow, condition: WriteCondition): Promise<boolean> {
+  const command = new DeleteCommand({ TableName: table.name, Key: { pk: key.pk, sk: key.sk }, ...condition });
+  return (await attempt(table, (until) => table.document.send(command, until))).isDone;
+}
+
+export type Update = Pick<UpdateCommandInput, 'UpdateExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues'>;
+
+/** Updates an item if the condition holds. @returns whether it does */
+export async function updateIf(
+  table: Table,
+  key: Key & NotARow,
+  update: Update,
+  { ConditionExpression, ExpressionAttributeValues }: WriteCondition,
+): Promise<boolean> {
+  const values = { ...update.ExpressionAttributeValues, ...ExpressionAttributeValues };
+  return (await tryUpdate(table, key, { ...update, ConditionExpression, ExpressionAttributeValues: values })).isDone;
+}
+
+/**
+ * Updates an item if it exists. The SDK may send an update twice if a response is lost, so its effect must not depend on how
+ * often it is made.
+ * @returns the whole item after the update, or undefined if it does not exist
+ * @throws ServiceError `unavailable` if transactions hold the item until the deadline
+ */
+export async function updateExisting(table: Table, key: Key & NotARow, update: Update): Promise<Item | undefined> {
+  const result = await tryUpdate(table, key, { ...update, ConditionExpression: 'attribute_exists(pk)' });
+  return result.isDone ? result.output.Attributes : undefined;
+}
+
+/** Removes attributes of an item, if the item exists. */
+export async function removeAttributes(table: Table, key: Key & NotARow, attributes: string[]): Promise<void> {
+  await updateExisting(table, key, {
+    UpdateExpression: `REMOVE ${attributes.map((_, index) => `#a${index}`).join(', ')}`,
+    ExpressionAttributeNames: Object.fromEntries(attributes.map((attribute, index) => [`#a${index}`, attribute])),
+  });
+}
+
+/** What became of a conditional write. `failure.Item` is the item that did not meet the condition, if the write asked for it. */
+type Attempt<Output> = { isDone: true; output: Output } | { isDone: false; failure: ConditionalCheckFailedException };
+
+/** Updates an item if the condition holds. Without a condition, creates the item if it does not exist. Returns the whole item. */
+export function tryUpdate(
+  table: Table,
+  key: Key & NotARow,
+  update: Update & { ConditionExpression?: string },
+): Promise<Attempt<UpdateCommandOutput>> {
+  const command = new UpdateCommand({
+    TableName: table.name,
+    Key: { pk: key.pk, sk: key.sk },
+    ...update,
+    ReturnValues: 'ALL_NEW',
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+  });
+  return attempt(table, (until) => table.document.send(command, until));
+}
+
+/** Retries while a transaction holds the item, until the deadline. */
+async function attempt<Output>(
+  table: Table,
+  send: (until: { abortSignal: AbortSignal }) => Promise<Output>,
+): Promise<Attempt<Output>> {
+  const deadline = deadlineOf(table);
+  for (let count = 1; ; count++) {
+    try {
+      return { isDone: true, output: await send(until(deadline)) };
+    } catch (error) {
+      if (error instanceof ConditionalCheckFailedException) return { isDone: false, failure: error };
+      if (!(error instanceof TransactionConflictException)) throw error;
+      await deadline.pause(count, error);
+    }
+  }
+}

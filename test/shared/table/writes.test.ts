@@ -1,0 +1,67 @@
+import { TransactionConflictException } from '@aws-sdk/client-dynamodb';
+import { describe, expect, it } from 'vitest';
+import { Deadline } from '../../../shared/deadline.ts';
+import { getItem, queryPartition } from '../../../shared/table/table.ts';
+import { transact } from '../../../shared/table/transaction.ts';
+import { deleteItems, updateExisting } from '../../../shared/table/writes.ts';
+import { startBusyTable } from '../../support/busy-table.ts';
+import { startEmbeddedTable } from '../../support/embedded-table.ts';
+import { startProxiedTable } from '../../support/proxied-table.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
+
+const embedded = sharedByTests(startEmbeddedTable);
+
+describe('updateExisting', () => {
+  const key = { pk: 'a', sk: 'updated' };
+  const naming = (name: string) => ({
+    UpdateExpression: 'SET #name = :name',
+    ExpressionAttributeNames: { '#name': 'name' },
+    ExpressionAttributeValues: { ':name': name },
+  });
+
+  it('returns the whole item after the update', async () => {
+    await transact(embedded.table, [{ put: { Item: { ...key, other: 1 } } }]);
+    expect(await updateExisting(embedded.table, key, naming('new'))).toEqual({ ...key, other: 1, name: 'new' });
+  });
+
+  it('returns undefined for a missing item, and does not create it', async () => {
+    const missing = { pk: 'a', sk: 'missing' };
+    expect(await updateExisting(embedded.table, missing, naming('new'))).toBeUndefined();
+    expect(await getItem(embedded.table, missing)).toBeUndefined();
+  });
+
+  it('throws an error that a retry cannot fix', async () => {
+    const invalid = { UpdateExpression: 'SET' };
+    await expect(updateExisting(embedded.table, key, invalid)).rejects.toMatchObject({ name: 'ValidationException' });
+  });
+
+  it('throws unavailable when a transaction holds the item until the deadline', async () => {
+    const proxied = await startProxiedTable({ latencyInMilliseconds: 0 });
+    const held = new TransactionConflictException({ message: 'Transaction is ongoing for the item', $metadata: {} });
+    proxied.table.document.middlewareStack.add(() => () => Promise.reject(held), { step: 'initialize' });
+    const hurried = { ...proxied.table, deadline: () => new Deadline(100) };
+    await expect(updateExisting(hurried, key, naming('new'))).rejects.toMatchObject({ code: 'unavailable', cause: held });
+    await proxied.stop();
+  });
+});
+
+describe('deleteItems', () => {
+  it('deletes more than the 25 items of one request', async () => {
+    const keys = Array.from({ length: 51 }, (_, index) => ({ pk: 'deleted', sk: String(index) }));
+    await transact(
+      embedded.table,
+      keys.map((Item) => ({ put: { Item } })),
+    );
+    await deleteItems(embedded.table, keys.slice(1));
+    expect(await queryPartition(embedded.table, 'deleted')).toEqual([keys[0]]);
+  });
+
+  it('deletes again, after a pause, what DynamoDB leaves unprocessed', async () => {
+    const { table, log, stop } = await startBusyTable('BatchWrite');
+    await transact(table, [{ put: { Item: { pk: 'busy', sk: '1' } } }]);
+    await deleteItems(table, [{ pk: 'busy', sk: '1' }]);
+    expect(await getItem(table, { pk: 'busy', sk: '1' })).toBeUndefined();
+    expect(log).toEqual(['send', 'pause', 'send']);
+    await stop();
+  });
+});
