@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { awaitCvm } from '../../../shared/runs/await-cvm.ts';
 import { recordReports } from '../../../shared/runs/record-reports.ts';
 import { readClaim } from '../../../shared/runs/claim.ts';
 import { readRun, runKey } from '../../../shared/runs/read-run.ts';
@@ -34,6 +35,7 @@ const anEvent = (run_id: string, id: string): Report & { type: 'event' } => ({
   status: 'InProgress',
   originator: 'agent',
 });
+const invalid = (run_id: string): InvalidReport => ({ type: 'invalid', id: 'bad', run_id, detail: 'Expected something.' });
 const record = (cvmId: string, reports: (Report | InvalidReport)[]) =>
   recordReports(stores.table, stores.executions, { domain, cvmId, reports, now: byAlice.now });
 const eventsOf = async (id: string) => (await readEvents(stores.table, id, {}, { limit: 100, offset: 0 })).events;
@@ -86,6 +88,29 @@ describe('recordReports', () => {
       { id: 'b', outcome: 'duplicate', run_status: 'running' },
       { id: null, outcome: 'unknown_run', run_status: null },
     ]);
+  });
+
+  it('tells the status of the run that an invalid report names, if it is on this CVM, and takes it for no sign of life', async () => {
+    const [mine, other] = [await aStartedRun(), await aStartedRun()];
+    const reference = { domain, computation_id: mine.id, run_id: mine.run, cvm_id: mine.cvmId };
+    await awaitCvm(stores.table, stores.executions, { run: reference, task_token: 'token' });
+    const before = await scan(stores.table);
+    const calls = vi.spyOn(stores.executions.client, 'send');
+    const named = [mine.run, other.run, numberedId(4711), 'no run at all', ''];
+    const { results } = await record(mine.cvmId, [...named.map(invalid), { type: 'heartbeat', run_id: other.run }]);
+    expect(results.map(({ run_status }) => run_status)).toEqual(['running', null, null, null, null, null]);
+    expect(calls).not.toHaveBeenCalled();
+    calls.mockRestore();
+    expect(await scan(stores.table)).toEqual(before);
+  });
+
+  it('tells an invalid report that its run has ended, alone and beside another report', async () => {
+    const { cvmId, run } = await aStartedRun();
+    await endRunWith(stores, domain, run, ['Failed', 'Failed']);
+    for (const reports of [[invalid(run)], [invalid(run), anEvent(run, 'late')]]) {
+      const { results } = await record(cvmId, reports);
+      expect(results[0]).toEqual({ id: 'bad', outcome: 'invalid', run_status: 'failed', detail: 'Expected something.' });
+    }
   });
 
   it('tells the status of a run that has ended, also to a heartbeat', async () => {
