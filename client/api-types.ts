@@ -239,7 +239,7 @@ export interface paths {
         get: operations["getAsset"];
         /**
          * Replace an asset
-         * @description Replaces all fields. A field that you omit is reset to its default, except `asset`, `checksum`, `user_key`, `content_access` and `use`, which stay the same and which only the creator of the asset may change. A new `file_name` or `asset_type` applies to all linked computations at once. Returns 409 if more than 30 are linked. Requires `administer` (administrator), or being the creator.
+         * @description Replaces all fields. A field that you omit is reset to its default, except `asset`, `checksum`, `user_key`, `content_access` and `use`, which stay the same and which only the creator of the asset may change. A new `file_name` or `asset_type` applies to all linked computations at once. Returns 409 if more than 30 are linked. The response has `content_withheld: true` if you do not get the content of the asset. Requires `administer` (administrator), or being the creator.
          */
         put: operations["updateAsset"];
         post?: never;
@@ -700,7 +700,7 @@ export interface components {
         };
         Approval: {
             user: string;
-            /** @description The digest of the manifest: the SHA3-256, hex, of its canonical JSON (RFC 8785). */
+            /** @description The digest of the manifest: the SHA3-256, lower-case hex, of its canonical JSON (RFC 8785). */
             digest: string;
             /** @description The CVMs that a run may use. null: any. */
             cvm_ids: string[] | null;
@@ -717,7 +717,7 @@ export interface components {
             approved_at: string;
         };
         ApprovalInput: {
-            /** @description The digest of the manifest: the SHA3-256, hex, of its canonical JSON (RFC 8785). */
+            /** @description The digest of the manifest: the SHA3-256, lower-case hex, of its canonical JSON (RFC 8785). */
             digest: string;
             cvm_ids?: string[] | null;
             expires_at?: string | null;

@@ -16,15 +16,16 @@ type Claims = Record<string, unknown>;
 /** OpenID Connect Core 1.0, section 2. */
 const longestUserIdInBytes = 255;
 
-/** Originators of events that are not users. */
-const reserved = new Set(['', 'system', 'agent', 'computation-runner']);
+/** Originators of events that are not users. A CVM may have such a name, because no event names the CVM's token. */
+const reserved = new Set(['system', 'agent', 'computation-runner']);
 
 /**
  * Reads the caller from the claims of a verified token. A membership is a string `<domainID>:<role>`, or
  * `<domainID>:cvm:<cvmID>`, which allows what the role `cvm` does on that CVM alone. Memberships of other domains and unknown roles
  * are ignored.
  * @param cvmId the CVM in the path of the request
- * @throws ServiceError `unauthenticated` without a `sub` or for an ID token, `forbidden` without any role in the domain
+ * @throws ServiceError `unauthenticated` without a `sub`, for an ID token, or for a reserved name with another role than `cvm`;
+ * `forbidden` without any role in the domain
  */
 export function callerOf(claims: Claims, membershipClaim: string, domain: string, cvmId?: string): Caller {
   // Cognito's ID tokens pass the authorizer too: they have the same issuer, audience and groups.
@@ -32,12 +33,7 @@ export function callerOf(claims: Claims, membershipClaim: string, domain: string
     throw new ServiceError('unauthenticated', 'The token is not an access token. Send the access token of the sign-in.');
   }
   const id = claims['sub'];
-  if (typeof id !== 'string' || reserved.has(id) || !id.isWellFormed() || Buffer.byteLength(id) > longestUserIdInBytes) {
-    throw new ServiceError(
-      'unauthenticated',
-      `The token names no user. Its claim \`sub\` must have 1 to ${longestUserIdInBytes} bytes of UTF-8 and must not be a reserved word.`,
-    );
-  }
+  if (typeof id !== 'string' || id === '' || !id.isWellFormed() || Buffer.byteLength(id) > longestUserIdInBytes) throw noUser();
   const held = new Set<Role>();
   const actions = new Set<AccessAction>();
   for (const membership of memberships(claims[membershipClaim])) {
@@ -46,8 +42,16 @@ export function callerOf(claims: Claims, membershipClaim: string, domain: string
     held.add(role);
     if (boundTo === undefined || boundTo === cvmId) for (const action of roles[role]) actions.add(action);
   }
+  if (reserved.has(id) && [...held].some((role) => role !== 'cvm')) throw noUser();
   if (held.size === 0) throw new ServiceError('forbidden', `The token has no role in the domain ${domain}.`);
   return { id, roles: held, actions };
+}
+
+function noUser(): ServiceError {
+  return new ServiceError(
+    'unauthenticated',
+    `The token names no user. Its claim \`sub\` must have 1 to ${longestUserIdInBytes} bytes of UTF-8 and must not be a reserved word.`,
+  );
 }
 
 /** API Gateway passes an array claim on as one string, `[a b c]`, joined by single spaces. */
@@ -88,7 +92,9 @@ export function requireAccess(caller: Caller, access: Access, relations: Relatio
   throw forbidden(caller, access);
 }
 
+/** A reserved name has none, so that no event names it as the user, whomever an administrator makes an owner. */
 function hasRelation({ id }: Caller, relation: Relation, relations: Relations): boolean {
+  if (reserved.has(id)) return false;
   const users = relations[relation] ?? [];
   return typeof users === 'string' ? users === id : users.includes(id);
 }

@@ -2,13 +2,14 @@ import * as v from 'valibot';
 import { cvmId } from '../identifier-schemas.ts';
 import type { StoredApproval } from '../manifest/approval.ts';
 import { strictObject } from '../strict-object.ts';
+import { text } from '../text.ts';
 import { givenTimestamp, timestamp } from '../timestamp.ts';
 
-const digest = v.pipe(
-  v.string(),
-  v.regex(/^[0-9a-f]{64}$/, 'Expected a SHA3-256 in lower-case hex, 64 digits.'),
-  v.description('The digest of the manifest: the SHA3-256, hex, of its canonical JSON (RFC 8785).'),
-);
+const ofDigest = 'The digest of the manifest: the SHA3-256, lower-case hex, of its canonical JSON (RFC 8785).';
+const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/), v.description(ofDigest));
+
+/** Text of another form is another digest than the manifest's. */
+const givenDigest = v.pipe(text(1, 200), v.description(ofDigest));
 
 const mostCvms = 100;
 const longestSignature = 4_096;
@@ -16,7 +17,7 @@ const longestSignature = 4_096;
 /** The body of a request to approve. */
 export const approvalInput = v.pipe(
   strictObject({
-    digest,
+    digest: givenDigest,
     cvm_ids: v.optional(
       v.nullable(
         v.pipe(

@@ -216,3 +216,8 @@ export const storedAsset = v.object({
   version: v.number(),
 });
 export type StoredAsset = v.InferOutput<typeof storedAsset>;
+
+/** Returns whether a user who may view the asset does not get its content. */
+export function isContentWithheld({ created_by, content_access }: StoredAsset, user: string): boolean {
+  return user !== created_by && content_access !== 'domain';
+}

@@ -1,7 +1,7 @@
 import { assetKeys } from '../table/keys.ts';
 import { getItems, type Table } from '../table/table.ts';
 import { assetEtag } from './asset-etag.ts';
-import { inlineLimitInBytes, type Asset, type StoredAsset } from './asset.ts';
+import { inlineLimitInBytes, isContentWithheld, type Asset, type StoredAsset } from './asset.ts';
 import { parseContentReads, recordContentRead } from './content-reads.ts';
 import { getContent, presignDownload, type ContentStore } from './content-store.ts';
 import { assetKey, parseAsset, readAsset } from './read-asset.ts';
@@ -34,7 +34,7 @@ export async function describeAsset(table: Table, store: ContentStore, request: 
   const [row, reads] = await getItems(table, [assetKey(domain, id), assetKeys.contentReads(id)]);
   const asset = parseAsset(row, id);
   const isCreator = by === asset.created_by;
-  const isWithheld = !isCreator && asset.content_access !== 'domain';
+  const isWithheld = isContentWithheld(asset, by);
   const content_reads = isCreator ? parseContentReads(reads) : [];
   const etag = assetEtag(asset, content_reads);
   if ((isWithheld || !isLarge(asset)) && isKnown?.(etag)) return { etag };

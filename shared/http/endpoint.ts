@@ -1,6 +1,5 @@
 import middy from '@middy/core';
 import eventNormalizer from '@middy/http-event-normalizer';
-import jsonBodyParser from '@middy/http-json-body-parser';
 import type { APIGatewayProxyEventV2WithJWTAuthorizer, Context } from 'aws-lambda';
 import * as v from 'valibot';
 import {
@@ -28,7 +27,7 @@ import { logFieldsOf } from './log-fields.ts';
 import { parseInput } from './parse.ts';
 import { parseCondition, type ConditionalHeader, type Names } from './preconditions.ts';
 import { problemResponse, toServiceError, type HttpResponse } from './problem.ts';
-import { notJson, readBody } from './read-body.ts';
+import { readBody } from './read-body.ts';
 
 type ParameterNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParameterNames<Rest>
@@ -132,7 +131,7 @@ export function anyEndpoint<const R extends Route, const C extends Contract>(
         startLog({ endpoint: name, request_id: event.requestContext.requestId, ...logFieldsOf(route, event.pathParameters) }),
     },
     ...(access ? [{ before: ({ event }) => identify(access, event) } satisfies Layer] : []),
-    ...(contract.body ? [bodyReader(contract), bodyParser()] : []),
+    ...(contract.body ? [bodyReader(contract)] : []),
     {
       onError: (request) => {
         request.response = failure(name, request.error, request.event);
@@ -196,27 +195,15 @@ function identify(access: Access, event: AcceptedEvent): void {
   event.caller = caller;
 }
 
+/** An own field `__proto__` stays one, so that the schema can refuse it by its name. */
 function bodyReader({ bodyLimit }: Contract): Layer {
   return {
     before: ({ event }) => {
-      event.body = readBody(event, bodyLimit);
-      event.isBase64Encoded = false;
-    },
-  };
-}
-
-/** The library's parser, with this service's errors. */
-function bodyParser(): Layer {
-  const { before } = jsonBodyParser() as unknown as Layer;
-  return {
-    before: async (request) => {
+      const text = readBody(event, bodyLimit);
       try {
-        await before?.(request);
-      } catch (error) {
-        if ((error as { statusCode?: number }).statusCode === 415) {
-          throw notJson(error);
-        }
-        throw malformedJson(String(request.event.body));
+        event.body = JSON.parse(text);
+      } catch {
+        throw malformedJson(text);
       }
     },
   };

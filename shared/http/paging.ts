@@ -1,10 +1,16 @@
 import * as v from 'valibot';
 
+/** Larger numbers are not exact in JavaScript. */
+const largestOffset = Number.MAX_SAFE_INTEGER;
+
 const offset = v.pipe(
   v.string(),
-  v.regex(/^(?:0|[1-9][0-9]{0,14})$/, 'Expected a whole number from 0 to 999999999999999.'),
+  v.check(
+    (text) => /^(?:0|[1-9][0-9]{0,15})$/.test(text) && Number(text) <= largestOffset,
+    `Expected a whole number from 0 to ${largestOffset}.`,
+  ),
   v.description('The number of rows to skip. Default 0.'),
-  v.metadata({ minimum: 0, maximum: 999_999_999_999_999, default: 0 }),
+  v.metadata({ minimum: 0, maximum: largestOffset, default: 0 }),
   v.transform(Number),
 );
 

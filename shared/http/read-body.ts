@@ -17,7 +17,7 @@ interface RawBody {
  */
 export function readBody({ headers, body, isBase64Encoded }: RawBody, limitInBytes = defaultLimitInBytes): string {
   const type = headers['content-type'];
-  if (type && !/^application\/([\w.+-]*\+)?json\b/i.test(type)) throw notJson();
+  if (type && !/^application\/([\w.+-]+\+)?json[ \t]*(;|$)/i.test(type)) throw notJson();
   if (!/^(identity)?$/i.test(headers['content-encoding'] ?? '')) {
     throw new ServiceError('unsupported_media_type', 'Expected a body without content-encoding.');
   }
@@ -30,8 +30,8 @@ export function readBody({ headers, body, isBase64Encoded }: RawBody, limitInByt
   return text;
 }
 
-export function notJson(cause?: unknown): ServiceError {
-  return new ServiceError('unsupported_media_type', 'Expected content-type: application/json.', {}, cause);
+function notJson(): ServiceError {
+  return new ServiceError('unsupported_media_type', 'Expected content-type: application/json.');
 }
 
 function decoded(base64: string): string {

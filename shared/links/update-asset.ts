@@ -1,5 +1,5 @@
 import type { Permitted } from '../access/caller.ts';
-import type { Asset, AssetReplacement, StoredAsset } from '../assets/asset.ts';
+import { isContentWithheld, type Asset, type AssetReplacement, type StoredAsset } from '../assets/asset.ts';
 import { changeAsset } from '../assets/change-asset.ts';
 import { dropContentCheck, putContentCheck } from '../assets/content-check.ts';
 import { decodeContent, matchChecksum } from '../assets/content-input.ts';
@@ -36,9 +36,9 @@ interface UpdatedAsset {
 
 /**
  * Replaces an asset. Only its creator may change its content, checksum, key, use and access to the content, and gets an upload
- * while the content has not arrived. New content gets a new key, so that callers who are reading the old content are not
- * disturbed. A content check removes the old content later. A change that a run depends on changes the inputs of all linked
- * computations before this returns.
+ * while the content has not arrived. Others are told if the content is withheld from them. New content gets a new key, so that
+ * callers who are reading the old content are not disturbed. A content check removes the old content later. A change that a run
+ * depends on changes the inputs of all linked computations before this returns.
  * @throws ServiceError `not_found`; `forbidden`; `invalid_request`; `too_large`; `conflict` as in renameLinks;
  * `precondition_failed`, after all of these
  */
@@ -91,7 +91,8 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
     else if (isOtherInput(current, next)) later = await changeInputsOfLinked(table, transaction, domain, id);
     const uploadKey = by === next.created_by ? next.upload_key : null;
     const upload = uploadKey === null ? {} : { upload: await presignUpload(store, uploadKey, now) };
-    return await commitChange(table, transaction, { asset: { ...next, ...upload }, permitted });
+    const withheld = isContentWithheld(next, by) ? { content_withheld: true as const } : {};
+    return await commitChange(table, transaction, { asset: { ...next, ...upload, ...withheld }, permitted });
   });
   if (later) await changeInputsLater(table, domain, later);
   else if (given.use === 'approval') await completeChangeOfLinked(table, domain, id); // the request may repeat one that died

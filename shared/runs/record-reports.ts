@@ -45,7 +45,7 @@ function isHeartbeatOfRun(report: Report | InvalidReport): boolean {
 }
 
 interface CvmItems {
-  /** The runs of the batch that are on this CVM, in the order of the reports. */
+  /** The runs that the batch names, also in invalid reports, and that are on this CVM. In the order of the reports. */
   runs: Run[];
   /** Only if the batch has heartbeats of runs. */
   claimItems: (Item | undefined)[];
@@ -67,7 +67,7 @@ async function readCvm(table: Table, { domain, cvmId, reports }: Batch): Promise
   return { runs, claimItems: items.slice(0, claims.length), registered };
 }
 
-/** Returns the outcomes of the reports on these runs, by their places in the batch. */
+/** Returns the outcomes of the reports that name these runs, by their places in the batch. */
 async function recordForRuns(
   table: Table,
   executions: Executions,
@@ -77,7 +77,7 @@ async function recordForRuns(
   const outcomes = new Map<number, Outcome>();
   for (const run of runs) {
     const reference = { domain, computation_id: run.computation_id, run_id: run.id, cvm_id: cvmId };
-    const { lasting, heartbeats } = reportsOf(run, reports);
+    const { lasting, heartbeats, invalid } = reportsOf(run, reports);
     let latest: Outcome = { outcome: 'recorded', run_status: run.status };
     for (let start = 0; start < lasting.length; start += reportsPerTransaction) {
       const chunk = lasting.slice(start, start + reportsPerTransaction);
@@ -91,23 +91,26 @@ async function recordForRuns(
       latest =
         recorded.status === null ? { outcome: 'unknown_run', run_status: null } : { ...latest, run_status: recorded.status };
     }
-    const claim = lasting.length === 0 ? parseClaimOf(reference, claimItems) : undefined;
+    const isHeartbeatAlone = lasting.length === 0 && heartbeats.length > 0;
+    const claim = isHeartbeatAlone ? parseClaimOf(reference, claimItems) : undefined;
     if (claim) await notifyExecution(executions, claim);
-    for (const place of heartbeats) outcomes.set(place, latest);
+    for (const place of [...heartbeats, ...invalid]) outcomes.set(place, latest);
   }
   return outcomes;
 }
 
-/** Returns the reports of a run that are recorded, and the places of its heartbeats. */
+/** Returns the reports of a run that are recorded, and the places of its heartbeats and of the invalid reports that name it. */
 function reportsOf(run: Run, reports: (Report | InvalidReport)[]) {
   const lasting: { place: number; report: LastingReport }[] = [];
   const heartbeats: number[] = [];
+  const invalid: number[] = [];
   for (const [place, report] of reports.entries()) {
-    if (report.type === 'invalid' || report.run_id !== run.id) continue;
-    if (report.type === 'heartbeat') heartbeats.push(place);
+    if (report.run_id !== run.id) continue;
+    if (report.type === 'invalid') invalid.push(place);
+    else if (report.type === 'heartbeat') heartbeats.push(place);
     else lasting.push({ place, report });
   }
-  return { lasting, heartbeats };
+  return { lasting, heartbeats, invalid };
 }
 
 async function notifyExecution(executions: Executions, claim: Claim): Promise<void> {

@@ -33,7 +33,7 @@ export const reportSummarySchema = v.pipe(
 );
 export type ReportSummary = v.InferOutput<typeof reportSummarySchema>;
 
-/** What became of a report on a run of the CVM. */
+/** What became of a report on a run of the CVM. Of an invalid report, only the status of the run counts. */
 export interface Outcome {
   outcome: 'recorded' | 'duplicate' | 'unknown_run';
   run_status: Run['status'] | null;
@@ -49,7 +49,7 @@ export function summaryOf(reports: (Report | InvalidReport)[], outcomes: Readonl
 function resultOf(report: Report | InvalidReport, outcome: Outcome | undefined): ReportResult {
   if (report.type === 'invalid') {
     const { id, detail } = report;
-    return { id, outcome: 'invalid', run_status: null, detail };
+    return { id, outcome: 'invalid', run_status: outcome?.run_status ?? null, detail };
   }
   const isOfNoRun = report.type === 'heartbeat' && report.run_id === undefined;
   const withoutRun: Outcome = { outcome: isOfNoRun ? 'recorded' : 'unknown_run', run_status: null };

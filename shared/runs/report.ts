@@ -108,12 +108,19 @@ export type LastingReport = Exclude<Report, { type: 'heartbeat' }>;
 export interface InvalidReport {
   type: 'invalid';
   id: string | null;
+  /** As given. Absent if the report has none, or one that is no text. */
+  run_id?: string;
   /** What was expected where. */
   detail: string;
 }
 
 /** @param given an entry of a batch that does not fit the schema */
 export function invalidReport(given: unknown, detail: string): InvalidReport {
-  const { id } = (typeof given === 'object' && given !== null ? given : {}) as { id?: unknown };
-  return { type: 'invalid', id: typeof id === 'string' ? id : null, detail };
+  const { id, run_id } = (typeof given === 'object' && given !== null ? given : {}) as { id?: unknown; run_id?: unknown };
+  return {
+    type: 'invalid',
+    id: typeof id === 'string' ? id : null,
+    ...(typeof run_id === 'string' ? { run_id } : {}),
+    detail,
+  };
 }

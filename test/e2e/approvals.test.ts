@@ -229,12 +229,20 @@ describe('an approval', () => {
   it('of another digest is refused with the present one, and of no manifest with what is missing', async () => {
     const id = await session.readyComputation();
     const manifest_digest = await session.digestOf(id);
-    const refused = await session.refused(approve, { path: { id }, body: { digest: '0'.repeat(64) } });
-    expect(refused).toMatchObject({ status: 409, code: 'conflict', reason: 'stale_digest', manifest_digest });
+    for (const digest of [
+      '0'.repeat(64),
+      manifest_digest.toUpperCase(),
+      manifest_digest.slice(1),
+      ` ${manifest_digest}`,
+      'stale',
+    ]) {
+      const refused = await session.refused(approve, { path: { id }, body: { digest, signature: 'AAAA' } });
+      expect(refused).toMatchObject({ status: 409, code: 'conflict', reason: 'stale_digest', manifest_digest });
+    }
     const { id: incomplete } = await session.createComputation();
-    const none = await session.refused(approve, { path: { id: incomplete }, body: { digest: manifest_digest } });
+    const none = await session.refused(approve, { path: { id: incomplete }, body: { digest: 'stale' } });
     expect(none).toMatchObject({ status: 422, code: 'incomplete', missing_items: { info: ['Missing algorithm'] } });
-    expect((await session.refused(approve, { path: { id: absent }, body: { digest: manifest_digest } })).status).toBe(404);
+    expect((await session.refused(approve, { path: { id: absent }, body: { digest: 'stale' } })).status).toBe(404);
   });
 
   itAs([provider], 'is refused with 412 if the agent_config is another one than its ETag in If-Match', async () => {
@@ -280,7 +288,9 @@ describe('an approval', () => {
 
   it.each([
     ['no digest', {}, '/digest'],
-    ['a digest in capitals', { digest: 'A'.repeat(64) }, '/digest'],
+    ['an empty digest', { digest: '' }, '/digest'],
+    ['a digest that is no text', { digest: 1 }, '/digest'],
+    ['a digest of 201 characters', { digest: 'a'.repeat(201) }, '/digest'],
     ['a CVM that is no identifier', { digest: '0'.repeat(64), cvm_ids: ['a/b'] }, '/cvm_ids/0'],
     ['a time without an offset', { digest: '0'.repeat(64), expires_at: '2099-01-01T00:00:00' }, '/expires_at'],
     ['an unknown field', { digest: '0'.repeat(64), x: 1 }, '/x'],

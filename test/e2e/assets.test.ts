@@ -308,7 +308,8 @@ describe('replace an asset', () => {
       expect(content_withheld).toBe(true);
       const replace = (fields: Record<string, unknown>) => ({ path: { id }, body: { asset: { ...read, ...fields } } });
       const changed = await session.done(update, replace({ description: 'By the administrator', mime_type: 'text/csv' }));
-      expect(changed).toMatchObject({ description: 'By the administrator', mime_type: 'text/csv', user_key: read.user_key });
+      const { description, mime_type } = { description: 'By the administrator', mime_type: 'text/csv' };
+      expect(changed).toEqual({ ...read, description, mime_type, updated_at: changed.updated_at, content_withheld: true });
       const forbidden = { content_access: 'domain', user_key: publicKey(), checksum: sha3('b'), asset: base64('b') };
       for (const [field, value] of Object.entries(forbidden)) {
         const { status, code, errors, detail } = await session.refused(update, replace({ [field]: value }));
@@ -325,6 +326,25 @@ describe('replace an asset', () => {
       });
     },
   );
+
+  itAs(['dataset_provider'], 'tells a caller whether the content is withheld, with the ETag that a GET gives', async () => {
+    const withheld: unknown[] = [];
+    for (const content_access of ['creator', 'domain']) {
+      const { id } = await session.createAsset({ content_access }, 'dataset_provider');
+      for (const as of ['dataset_provider', 'administrator'] as const) {
+        const updated = await session.call(update, { path: { id }, body: dataset({ description: as }), as });
+        const read = await session.call(get, { path: { id }, as });
+        expect(updated.headers.get('etag')).toBe(read.headers.get('etag'));
+        withheld.push([content_access, as, ...[updated, read].map(({ body }) => (body as BodyOf<typeof get>).content_withheld)]);
+      }
+    }
+    expect(withheld).toEqual([
+      ['creator', 'dataset_provider', undefined, undefined],
+      ['creator', 'administrator', true, true],
+      ['domain', 'dataset_provider', undefined, undefined],
+      ['domain', 'administrator', undefined, undefined],
+    ]);
+  });
 
   itAs(['dataset_provider'], 'answers with the upload of a pending asset to its creator only', async () => {
     const { id, file_name } = await session.createAsset({ asset: undefined }, 'dataset_provider');

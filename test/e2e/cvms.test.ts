@@ -248,7 +248,7 @@ describe('a batch of reports', () => {
       duplicates: 1,
       results: [
         { id: 'good', outcome: 'recorded', run_status: 'running' },
-        { id: 'bad', outcome: 'invalid', run_status: null, detail: expect.stringContaining('/status') },
+        { id: 'bad', outcome: 'invalid', run_status: 'running', detail: expect.stringContaining('/status') },
         { id: null, outcome: 'recorded', run_status: null },
         { id: 'stray', outcome: 'unknown_run', run_status: null },
         { id: 'good', outcome: 'duplicate', run_status: 'running' },

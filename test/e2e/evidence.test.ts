@@ -153,13 +153,14 @@ describe('a request for evidence', () => {
     expect((await evidenceOf(id, run)).statement.run.id).toBe(run);
   });
 
-  it.each([
-    ['no run', {}],
-    ['an empty run', { run: '' }],
-    ['a run that is no identifier', { run: 'latest' }],
-  ])('answers 400 to %s', async (_what, query: Record<string, string>) => {
-    const { status, errors } = await session.refused(getEvidence, { path: { id: ended.id }, query });
+  it('answers 400 if it names no run', async () => {
+    const { status, errors } = await session.refused(getEvidence, { path: { id: ended.id } });
     expect([status, errors?.[0]?.pointer]).toEqual([400, 'query/run']);
+  });
+
+  it.each(['', 'latest', 'x'.repeat(1000)])('answers 404 to the run %j, which is no identifier', async (run) => {
+    const { status, code } = await session.refused(getEvidence, { path: { id: ended.id }, query: { run } });
+    expect([status, code]).toEqual([404, 'not_found']);
   });
 
   it('answers 404 to an unknown run, a run of another computation, and after the deletion of the computation', async () => {

@@ -122,6 +122,17 @@ describe('an asset', () => {
 
 describe('a listing', () => {
   it.each(['computations/list-computations', 'assets/list-assets', 'runs/list-runs'] as const)(
+    '%s answers the largest offset with an empty page, and 400 to one more',
+    async (name) => {
+      const page: object = await session.done(name, { query: { limit: 100, offset: '9007199254740991' } });
+      expect(page).toMatchObject({ limit: 100, offset: Number.MAX_SAFE_INTEGER });
+      expect(Object.values(page)).toContainEqual([]);
+      const { status, errors } = await session.refused(name, { query: { offset: '9007199254740992' } });
+      expect([status, errors?.[0]?.pointer]).toEqual([400, 'query/offset']);
+    },
+  );
+
+  it.each(['computations/list-computations', 'assets/list-assets', 'runs/list-runs'] as const)(
     '%s takes limits of 1 and of 100',
     async (name) => {
       for (const limit of [1, 100]) {

@@ -124,6 +124,8 @@ describe('read runs', () => {
   it.each([
     ['no computation', absent],
     ['no identifier that was ever issued', randomUUID()],
+    ['what is no identifier', 'latest'],
+    ['an empty identifier', ''],
   ])('lists none of %s', async (_, computation_id) => {
     const { runs, total } = await session.done('runs/list-runs', { query: { computation_id } });
     expect([runs, total]).toEqual([[], 0]);

@@ -60,6 +60,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
   if (await options.localPages?.(request, response)) return undefined;
   const requestId = randomBytes(11).toString('base64');
   response.setHeader('apigw-requestid', requestId);
+  response.setHeader('x-request-id', requestId); // on AWS, only the answers of functions have it
   const { allowsOrigin } = options;
   if (allowsOrigin) {
     response.setHeaders(new Map(Object.entries(corsHeaders(request, apiCors, allowsOrigin))));

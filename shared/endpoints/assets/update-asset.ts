@@ -29,7 +29,8 @@ export const contract = {
   description:
     'Replaces all fields. A field that you omit is reset to its default, except `asset`, `checksum`, `user_key`, ' +
     '`content_access` and `use`, which stay the same and which only the creator of the asset may change. A new ' +
-    '`file_name` or `asset_type` applies to all linked computations at once. Returns 409 if more than 30 are linked.',
+    '`file_name` or `asset_type` applies to all linked computations at once. Returns 409 if more than 30 are linked. ' +
+    'The response has `content_withheld: true` if you do not get the content of the asset.',
 } as const satisfies Contract;
 
 export const examples = { request: assetBody, response: asset } satisfies Examples<typeof contract>;

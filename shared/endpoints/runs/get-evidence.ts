@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { evidenceSchema } from '../../evidence/evidence.ts';
 import type { Contract, Examples } from '../../http/contract.ts';
 import type { Route } from '../../http/route.ts';
-import { identifier } from '../../identifier-schemas.ts';
+import { namedId } from '../../identifier-schemas.ts';
 import { evidence } from '../samples.ts';
 
 export const route = {
@@ -19,7 +19,7 @@ export const route = {
 } as const satisfies Route;
 
 export const contract = {
-  query: v.strictObject({ run: v.pipe(identifier, v.description('The identifier of a run of this computation.')) }),
+  query: v.strictObject({ run: v.pipe(namedId(), v.description('The identifier of a run of this computation.')) }),
   status: 200,
   response: evidenceSchema,
   errors: ['not_found', 'conflict'],

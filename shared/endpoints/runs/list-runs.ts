@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { runSchema, runStatuses } from '../../computations/run.ts';
 import type { Contract, Examples } from '../../http/contract.ts';
 import { pageEnvelope, paging } from '../../http/paging.ts';
-import { identifier } from '../../identifier-schemas.ts';
+import { namedId } from '../../identifier-schemas.ts';
 import type { Route } from '../../http/route.ts';
 import { run } from '../samples.ts';
 import { reads } from '../../uses.ts';
@@ -22,7 +22,7 @@ export const contract = {
   query: v.strictObject({
     ...paging,
     status: v.optional(v.pipe(v.picklist(runStatuses), v.description('Return only runs with this status.'))),
-    computation_id: v.optional(v.pipe(identifier, v.description('Return only runs of this computation.'))),
+    computation_id: v.optional(v.pipe(namedId(), v.description('Return only runs of this computation.'))),
   }),
   status: 200,
   response: v.pipe(v.object({ runs: v.array(runSchema), ...pageEnvelope }), v.title('RunPage')),

@@ -287,6 +287,29 @@ describe('the response of the HTTP API', () => {
     ]);
   });
 
+  it.each([
+    ['a function', 'GET', '/bare', 200],
+    ['a function that fails', 'GET', '/fails', 500],
+    ['the authorizer', 'GET', '/d1/things', 401],
+    ['the routes', 'GET', '/none', 404],
+    ['the routes to HEAD', 'HEAD', '/bare', 404],
+    ['the routes to malformed percent-encoding', 'GET', '/d1/things/%zz', 400],
+  ])('has the request id in both headers if it comes from %s', async (_what, method, path, status) => {
+    const { status: answered, headers } = await fetch(gateway.endpoint + path, { method });
+    const requestId = headers.get('x-request-id');
+    expect([answered, headers.get('apigw-requestid')]).toEqual([status, requestId]);
+    expect(requestId).toMatch(/^[\w+/=]{16}$/);
+  });
+
+  it('has the request id in both headers if the body is too large', async () => {
+    const { status, headers } = await fetch(`${gateway.endpoint}/echo`, {
+      method: 'POST',
+      body: 'x'.repeat(10 * 1024 * 1024 + 1),
+    });
+    expect([status, headers.get('x-request-id')]).toEqual([413, headers.get('apigw-requestid')]);
+    expect(headers.has('x-request-id')).toBe(true);
+  });
+
   it('has the status, headers, cookies and bytes of a result with statusCode', async () => {
     const response = await fetch(`${api.endpoint}/full`);
     expect(response.status).toBe(203);

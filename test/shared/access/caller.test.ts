@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { callerOf, providing, requireAccess, requireAction, type Caller } from '../../../shared/access/caller.ts';
+import { callerOf, providing, relationsOf, requireAccess, requireAction, type Caller } from '../../../shared/access/caller.ts';
 
 const rolesIn = (groups: unknown, domain = 'd1') => [...callerOf({ sub: 'a', groups }, 'groups', domain).roles].sort();
 
@@ -89,6 +89,31 @@ describe('callerOf', () => {
     expect(() => callerOf({ sub, groups: '[d1:viewer]' }, 'groups', 'd1')).toThrow(
       expect.objectContaining({ code: 'unauthenticated' }),
     );
+  });
+});
+
+describe.each(['system', 'agent', 'computation-runner'])('the reserved name %s', (sub) => {
+  const callerWith = (...groups: string[]) => callerOf({ sub, groups }, 'groups', 'd1', 'cvm-1');
+
+  it('is taken from a caller with no other role than cvm, bound or not', () => {
+    for (const groups of [['d1:cvm'], ['d1:cvm:cvm-1'], ['d1:cvm', 'd1:cvm:cvm-2', 'd2:viewer']]) {
+      const { id, actions } = callerWith(...groups);
+      expect([id, ...actions]).toEqual([sub, 'operate_cvm']);
+    }
+  });
+
+  it('is refused as unauthenticated with any other role, and as forbidden without a role', () => {
+    for (const role of ['viewer', 'administrator', 'result_consumer']) {
+      expect(() => callerWith('d1:cvm', `d1:${role}`)).toThrow(expect.objectContaining({ code: 'unauthenticated' }));
+    }
+    expect(() => callerWith('d2:viewer')).toThrow(expect.objectContaining({ code: 'forbidden' }));
+  });
+
+  it('is never an owner, a creator or a consumer', () => {
+    const relations = { owner: sub, creator: ['alice', sub], consumer: sub };
+    const access = { anyOf: ['edit'], or: ['owner', 'creator', 'consumer'] } as const;
+    expect(() => requireAccess(callerWith('d1:cvm'), access, relations)).toThrow(expect.objectContaining({ code: 'forbidden' }));
+    expect(relationsOf(callerWith('d1:cvm'), relations)).toEqual({});
   });
 });
 

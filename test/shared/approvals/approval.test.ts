@@ -9,6 +9,8 @@ const cvms = (count: number) => Array.from({ length: count }, (_, index) => `cvm
 describe('approvalInput', () => {
   it.each([
     ['nothing but the digest', {}],
+    ['a digest of another form, which is that of no manifest', { digest: 'sha3:0A' }],
+    ['a digest of 200 characters', { digest: '0'.repeat(200) }],
     ['null for what is not limited', { cvm_ids: null, expires_at: null, signature: null }],
     ['100 CVMs', { cvm_ids: cvms(100) }],
     ['a time', { expires_at: '2026-01-01T00:00:00Z' }],
@@ -19,10 +21,10 @@ describe('approvalInput', () => {
 
   it.each([
     ['no digest', { digest: undefined }],
-    ['a digest of 63 digits', { digest: digest.slice(1) }],
-    ['a digit before the digest', { digest: `0${digest}` }],
-    ['a digit behind the digest', { digest: `${digest}0` }],
-    ['a digest in upper case', { digest: digest.toUpperCase() }],
+    ['an empty digest', { digest: '' }],
+    ['a digest of 201 characters', { digest: '0'.repeat(201) }],
+    ['a digest that is a number', { digest: 0 }],
+    ['null as the digest', { digest: null }],
     ['101 CVMs', { cvm_ids: cvms(101) }],
     ['a CVM that no identifier can name', { cvm_ids: ['a b'] }],
     ['a time without a zone', { expires_at: '2026-01-01T00:00:00' }],

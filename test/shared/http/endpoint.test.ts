@@ -116,6 +116,8 @@ describe('endpoint', () => {
     ['malformed JSON', { body: '{' }, 400, ''],
     ['no body', { body: '' }, 400, ''],
     ['an invalid body', { body: '{"name":1}' }, 400, '/name'],
+    ['a field __proto__', { body: '{"name":"N","__proto__":{"name":"M"}}' }, 400, '/__proto__'],
+    ['a field constructor that holds a prototype', { body: '{"name":"N","constructor":{"prototype":{}}}' }, 400, '/constructor'],
     ['33 levels of nesting', { body: `{"name":${'['.repeat(32)}${']'.repeat(32)}}` }, 400, ''],
     [
       'base64 of invalid UTF-8',
@@ -131,6 +133,16 @@ describe('endpoint', () => {
     expect([statusCode, body?.['code']]).toEqual([status, 'invalid_request']);
     expect(body?.['errors']).toMatchObject([{ pointer }]);
   });
+
+  it.each(['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'])(
+    'names %s as an unknown field',
+    async (name) => {
+      const fields = [`{"name":"N","${name}":{"prototype":{}}}`, `{"${name}":{"prototype":{}}}`];
+      for (const body of fields) {
+        expect((await answerOf(echo, { body })).body).toMatchObject({ detail: `/${name}: Unknown field.` });
+      }
+    },
+  );
 
   it('says where the JSON of a body is malformed, also if the body is base64', async () => {
     const detail = 'Expected well-formed JSON. The error is at line 2, column 11.';

@@ -13,7 +13,10 @@ describe.each(['limit', 'offset'] as const)('the parameter %s', (name) => {
     expect(v.parse(schema, undefined)).toBe(byDefault);
   });
 
-  it.each(['', ' 1', '1 ', 'x1', '1x', '01', '1.0', '-1', '1e1'])('refuses %j', (text) => {
-    expect(isTaken(text)).toBe(false);
-  });
+  it.each(['', ' 1', '1 ', 'x1', '1x', '01', '1.0', '-1', '1e1', '9'.repeat(16), '1'.repeat(17), '1'.repeat(400)])(
+    'refuses %j',
+    (text) => {
+      expect(isTaken(text)).toBe(false);
+    },
+  );
 });

@@ -51,6 +51,31 @@ describe('readBody', () => {
     expect(() => readBody(plain, 1)).toThrow(refusedAs('too_large'));
   });
 
+  it.each([
+    'application/json;charset=utf-8',
+    'application/json ; charset=utf-8',
+    'application/json\t;charset=utf-8',
+    'application/json;',
+    'application/json ',
+    'Application/JSON',
+    'application/merge-patch+json ; charset=utf-8',
+  ])('returns a body whose content-type is %j', (type) => {
+    expect(readBody({ headers: { 'content-type': type }, body: '{}', isBase64Encoded: false })).toBe('{}');
+  });
+
+  it.each([
+    'application/json-seq',
+    'application/json charset=utf-8',
+    'application/json, text/plain',
+    'application/+json',
+    'application/xjson',
+    'text/json',
+    'x application/json',
+  ])('refuses a body whose content-type is %j', (type) => {
+    const body = { headers: { 'content-type': type }, body: '{}', isBase64Encoded: false };
+    expect(() => readBody(body)).toThrow(refusedAs('unsupported_media_type'));
+  });
+
   it.each(['', 'identity', 'IDENTITY'])('returns a body whose content-encoding is %j', (encoding) => {
     const encoded = { headers: { ...headers, 'content-encoding': encoding }, body: '{}', isBase64Encoded: false };
     expect(readBody(encoded)).toBe('{}');

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { awaitCvm } from '../../../shared/runs/await-cvm.ts';
 import { recordReports } from '../../../shared/runs/record-reports.ts';
 import { readClaim } from '../../../shared/runs/claim.ts';
 import { readRun, runKey } from '../../../shared/runs/read-run.ts';
@@ -18,6 +19,7 @@ const domain = 'd1';
 
 const aStartedRun = () => aRunOnNewCvm(stores, domain);
 
+const invalid = (run_id: string): InvalidReport => ({ type: 'invalid', id: 'bad', run_id, detail: 'Expected something.' });
 const record = (cvmId: string, reports: (Report | InvalidReport)[]) =>
   recordReports(stores.table, stores.executions, { domain, cvmId, reports, now: byAlice.now });
 const eventsOf = async (id: string) => (await readEvents(stores.table, id, {}, { limit: 100, offset: 0 })).events;
@@ -73,6 +75,29 @@ describe('recordReports', () => {
       { id: 'b', outcome: 'duplicate', run_status: 'running' },
       { id: null, outcome: 'unknown_run', run_status: null },
     ]);
+  });
+
+  it('returns the status of the run that an invalid report names, if it is on this CVM, and takes it for no sign of life', async () => {
+    const [mine, other] = [await aStartedRun(), await aStartedRun()];
+    const reference = { domain, computation_id: mine.computation_id, run_id: mine.run_id, cvm_id: mine.cvm_id };
+    await awaitCvm(stores.table, stores.executions, { run: reference, task_token: 'token' });
+    const before = await scan(stores.table);
+    const calls = vi.spyOn(stores.executions.client, 'send');
+    const named = [mine.run_id, other.run_id, numberedId(4711), 'no run at all', ''];
+    const { results } = await record(mine.cvm_id, [...named.map(invalid), { type: 'heartbeat', run_id: other.run_id }]);
+    expect(results.map(({ run_status }) => run_status)).toEqual(['running', null, null, null, null, null]);
+    expect(calls).not.toHaveBeenCalled();
+    calls.mockRestore();
+    expect(await scan(stores.table)).toEqual(before);
+  });
+
+  it('tells an invalid report that its run has ended, alone and beside another report', async () => {
+    const { cvm_id: cvmId, run_id: run } = await aStartedRun();
+    await endRunWith(stores, domain, run, ['Failed', 'Failed']);
+    for (const reports of [[invalid(run)], [invalid(run), anAgentEvent(run, 'late')]]) {
+      const { results } = await record(cvmId, reports);
+      expect(results[0]).toEqual({ id: 'bad', outcome: 'invalid', run_status: 'failed', detail: 'Expected something.' });
+    }
   });
 
   it('returns the status of a run that has ended, also for a heartbeat', async () => {

@@ -60,8 +60,13 @@ describe('the body of endpoint 26', () => {
   it('contains an invalid report with its identifier and what was expected, among the others', () => {
     expect(parsed(event, { ...event, id: 'bad', status: undefined })).toEqual([
       { ...event, originator: 'agent' },
-      { type: 'invalid', id: 'bad', detail: '/status: Required.' },
+      { type: 'invalid', id: 'bad', run_id: event.run_id, detail: '/status: Required.' },
     ]);
+  });
+
+  it('has no run for an invalid report that names none, or that names it by anything but text', () => {
+    const invalid = parsed({ ...event, run_id: 5 }, { ...event, run_id: undefined }, { type: 'event' }, null);
+    expect(invalid.map((report) => 'run_id' in report)).toEqual([false, false, false, false]);
   });
 
   it('has no identifier for an invalid report that has none, or that is no object', () => {
