@@ -4,7 +4,7 @@ import { withdrawApproval } from '../../shared/approvals/withdraw-approval.ts';
 import { canonicalDigest } from '../../shared/canonical-json.ts';
 import { systemClock } from '../../shared/clock.ts';
 import { defaultAgentConfig, type AgentConfig } from '../../shared/computations/agent-config.ts';
-import type { ComputationFields } from '../../shared/computations/computation.ts';
+import { fieldsOf, type ComputationFields } from '../../shared/computations/computation.ts';
 import { updateComputation } from '../../shared/computations/update-computation.ts';
 import { deleteAsset } from '../../shared/deletion/delete-asset.ts';
 import { Deadline } from '../../shared/deadline.ts';
@@ -50,8 +50,8 @@ function replaceComputation(id: string, { consumers = [], config = {}, ...change
     id,
     by: 'alice',
     now,
-    decide: ({ name, description, owner, approval }) => ({
-      fields: { name, description, owner, approval, ...change },
+    decide: (row) => ({
+      fields: { ...fieldsOf(row, row), ...change },
       agent_config: { ...defaultAgentConfig, ...config },
       consumers,
       permitted: allowed(),
