@@ -412,7 +412,7 @@ export interface paths {
         put?: never;
         /**
          * Approve the manifest of a computation
-         * @description Each user has one approval per computation. Approving again replaces it. It counts while the manifest and the `agent_config` (except `log_level` and `server_key`) stay the same. It does not cover the arguments of the algorithm, which whoever uploads the algorithm gives to the agent. The digest does not contain the `agent_config`: send the `ETag` with which you read the computation as `If-Match`: the request is 412 if the computation has changed since you read it. A 409 `stale_digest` has the current digest in `manifest_digest`. While there is no manifest, returns 422 with the missing items. Requires being the owner or the creator or the consumer.
+         * @description Each user has one approval per computation. Approving again replaces it. It counts while the manifest and the `agent_config` (except `log_level` and `server_key`) stay the same. It does not cover the arguments of the algorithm, which the user who uploads the algorithm gives to the agent. The digest does not contain the `agent_config`: send the `ETag` with which you read the computation as `If-Match`: the request is 412 if the computation has changed since you read it. A 409 `stale_digest` has the current digest in `manifest_digest`. While there is no manifest, returns 422 with the missing items. Requires being the owner or the creator or the consumer.
          */
         post: operations["approve"];
         /**
@@ -1057,7 +1057,7 @@ export interface components {
             updated_at: string;
             agent_config: components["schemas"]["AgentConfig"];
             /**
-             * @description Whose approval a run needs, beside the creators of assets whose `use` is `approval`: `none`, nobody; `all`, the creators of all assets and all result consumers; `all_signed`, the same, each with a signature. It can only be raised.
+             * @description Whose approval a run needs, in addition to the creators of assets whose `use` is `approval`: `none`, nobody; `all`, the creators of all assets and all result consumers; `all_signed`, the same, each with a signature. It can only be raised.
              * @enum {string}
              */
             approval: "none" | "all" | "all_signed";
@@ -1083,7 +1083,7 @@ export interface components {
             owner?: string;
             agent_config?: components["schemas"]["AgentConfigInput"];
             /**
-             * @description Whose approval a run needs, beside the creators of assets whose `use` is `approval`: `none`, nobody; `all`, the creators of all assets and all result consumers; `all_signed`, the same, each with a signature. It can only be raised.
+             * @description Whose approval a run needs, in addition to the creators of assets whose `use` is `approval`: `none`, nobody; `all`, the creators of all assets and all result consumers; `all_signed`, the same, each with a signature. It can only be raised.
              * @default none
              * @enum {string}
              */
@@ -1117,7 +1117,7 @@ export interface components {
             owner?: string;
             agent_config?: components["schemas"]["AgentConfigInput"];
             /**
-             * @description Whose approval a run needs, beside the creators of assets whose `use` is `approval`: `none`, nobody; `all`, the creators of all assets and all result consumers; `all_signed`, the same, each with a signature. It can only be raised.
+             * @description Whose approval a run needs, in addition to the creators of assets whose `use` is `approval`: `none`, nobody; `all`, the creators of all assets and all result consumers; `all_signed`, the same, each with a signature. It can only be raised.
              * @enum {string}
              */
             approval?: "none" | "all" | "all_signed";
@@ -1182,7 +1182,7 @@ export interface components {
             updated_at: string;
             agent_config?: components["schemas"]["AgentConfig"];
             /**
-             * @description Whose approval a run needs, beside the creators of assets whose `use` is `approval`: `none`, nobody; `all`, the creators of all assets and all result consumers; `all_signed`, the same, each with a signature. It can only be raised.
+             * @description Whose approval a run needs, in addition to the creators of assets whose `use` is `approval`: `none`, nobody; `all`, the creators of all assets and all result consumers; `all_signed`, the same, each with a signature. It can only be raised.
              * @enum {string}
              */
             approval?: "none" | "all" | "all_signed";

@@ -4,7 +4,7 @@ import { withdrawApproval } from '../../shared/approvals/withdraw-approval.ts';
 import { canonicalDigest } from '../../shared/canonical-json.ts';
 import { systemClock } from '../../shared/clock.ts';
 import { defaultAgentConfig, type AgentConfig } from '../../shared/computations/agent-config.ts';
-import type { ComputationFields } from '../../shared/computations/computation.ts';
+import { fieldsOf, type ComputationFields } from '../../shared/computations/computation.ts';
 import { updateComputation } from '../../shared/computations/update-computation.ts';
 import { deleteAsset } from '../../shared/deletion/delete-asset.ts';
 import { Deadline } from '../../shared/deadline.ts';
@@ -50,8 +50,8 @@ function replaceComputation(id: string, { consumers = [], config = {}, ...change
     id,
     by: 'alice',
     now,
-    decide: ({ name, description, owner, approval }) => ({
-      fields: { name, description, owner, approval, ...change },
+    decide: (row) => ({
+      fields: { ...fieldsOf(row, row), ...change },
       agent_config: { ...defaultAgentConfig, ...config },
       consumers,
       permitted: allowed(),
@@ -127,8 +127,8 @@ const points: [Point, ...Point[]] = [
   ['just before its transaction', (act) => beforeTheNextTransaction(stores.mortal, act)],
 ];
 
-describe('the start of a run', () => {
-  it.each(changes)('is refused while %s, at any point', async (_what, change) => {
+describe('a run that starts while', () => {
+  it.each(changes)('%s is refused, at any point of its start', async (_what, change) => {
     for (const [point, happens] of oneOf(points)) {
       const computation = await aSharedComputation(stores, domain);
       await anApproval(stores, domain, computation.id);
@@ -136,7 +136,7 @@ describe('the start of a run', () => {
     }
   });
 
-  it('is refused while the use of an asset is changed to need approval, at any point', async () => {
+  it('an asset is changed to need approval is refused, at any point of its start', async () => {
     for (const [point, happens] of oneOf(points)) {
       const { id, dataset } = await aSharedComputation(stores, domain, 'open');
       expect([point, await startWhile(id, happens, () => replaceDataset(dataset, { use: 'approval' }))]).toEqual([
@@ -146,7 +146,7 @@ describe('the start of a run', () => {
     }
   });
 
-  it('uses the new approval when the user approves again during it', async () => {
+  it('the user approves again starts with the new approval', async () => {
     for (const [point, happens] of oneOf(points)) {
       const { id } = await aSharedComputation(stores, domain);
       const digest = await anApproval(stores, domain, id);
@@ -158,7 +158,7 @@ describe('the start of a run', () => {
     }
   });
 
-  it('is refused when its approval expires during it', async () => {
+  it('its approval expires is refused', async () => {
     const { id } = await aSharedComputation(stores, domain);
     await anApproval(stores, domain, id, 'bob', { expires_at: '2025-07-17T08:00:02.000Z' });
     let moved = 0;
@@ -173,14 +173,14 @@ describe('the start of a run', () => {
     await expect(startRun(stores.table, executions, { ...request, cvmId: 'cvm-in-time' })).resolves.toHaveProperty('runId');
   });
 
-  it('is refused when its `started` event would be later than the end of the approval', async () => {
+  it('its `started` event would be later than the end of the approval is refused', async () => {
     const { id } = await aSharedComputation(stores, domain);
     await replaceComputation(id, { name: 'By a clock that is fast' }, '2025-07-17T08:00:02.000Z');
     await anApproval(stores, domain, id, 'bob', { expires_at: '2025-07-17T08:00:01.000Z' });
     await expect(aRun(stores, domain, id, 'cvm-fast')).rejects.toMatchObject({ code: 'incomplete' });
   });
 
-  it('succeeds when only the log level changes during it', async () => {
+  it('only the log level changes starts', async () => {
     const { id } = await aSharedComputation(stores, domain);
     const digest = await anApproval(stores, domain, id);
     const act = () => replaceComputation(id, { config: { log_level: 'debug' } });

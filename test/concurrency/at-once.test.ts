@@ -9,6 +9,7 @@ import { callAs, type Call } from '../infra/local/ready-computation.ts';
 import { amount } from '../support/amounts.ts';
 import { readyComputations } from '../support/builders-ready-computations.ts';
 import { allowed, noKey } from '../support/builders-store.ts';
+import { computationFields } from '../support/computation-fields.ts';
 import type { Fault } from '../support/dynamodb-proxy.ts';
 import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
 import { reportId } from '../support/lifecycle-scenario.ts';
@@ -50,7 +51,7 @@ async function changeAtOnce(domain: Domain, count: number, fault: Fault): Promis
   const create = (index: number) =>
     createComputation(table, {
       domain: name,
-      fields: { name: `computation ${index}`, description: '', owner: 'alice', approval: 'none' },
+      fields: computationFields({ name: `computation ${index}` }),
       agent_config: defaultAgentConfig,
       seal: noKey,
       consumers: [],

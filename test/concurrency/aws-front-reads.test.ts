@@ -7,6 +7,7 @@ import { localCredentials } from '../../infra/local/local-credentials.ts';
 import { updateAsset } from '../../shared/links/update-asset.ts';
 import { assetKey, readAsset } from '../../shared/assets/read-asset.ts';
 import { defaultAgentConfig } from '../../shared/computations/agent-config.ts';
+import { fieldsOf } from '../../shared/computations/computation.ts';
 import { readDefinition } from '../../shared/computations/definition.ts';
 import { computationKey, readComputation } from '../../shared/computations/find-computation.ts';
 import { updateComputation } from '../../shared/computations/update-computation.ts';
@@ -179,8 +180,8 @@ describe('while a transaction is partly visible', () => {
           id,
           by: 'alice',
           now: clockOfTests,
-          decide: ({ description, owner, approval }) => ({
-            fields: { name, description, owner, approval },
+          decide: (row) => ({
+            fields: { ...fieldsOf(row, row), name },
             consumers: [],
             agent_config: { ...defaultAgentConfig, log_level },
             permitted: allowed(),

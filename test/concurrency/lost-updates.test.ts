@@ -10,6 +10,7 @@ import { readAsset } from '../../shared/assets/read-asset.ts';
 import { receiveUpload } from '../../shared/assets/receive-upload.ts';
 import { defaultAgentConfig } from '../../shared/computations/agent-config.ts';
 import { computationEtag, etagsFor } from '../../shared/computations/computation-etag.ts';
+import { fieldsOf } from '../../shared/computations/computation.ts';
 import { readDefinition } from '../../shared/computations/definition.ts';
 import { readDescribed } from '../../shared/computations/describe-computation.ts';
 import { readComputation } from '../../shared/computations/find-computation.ts';
@@ -65,9 +66,8 @@ function replaceComputation(table: Table, id: string, log_level: 'debug' | 'info
     now: clockOfTests,
     decide: (row, definition) => {
       if (!names(...etagsFor(alice, row, definition))) throw preconditionFailed();
-      const { name, description, owner, approval } = row;
       return {
-        fields: { name, description, owner, approval },
+        fields: fieldsOf(row, row),
         consumers: [],
         agent_config: { ...defaultAgentConfig, log_level },
         permitted: allowed(),

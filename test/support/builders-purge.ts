@@ -24,6 +24,13 @@ export async function contentKeys(content: ContentStore): Promise<string[]> {
   return (Contents ?? []).map(({ Key }) => String(Key));
 }
 
+/** Does `act` on a table that fails after this many calls. */
+export async function cutOffAfter(calls: number, { proxy }: Stores, act: () => Promise<unknown>): Promise<void> {
+  proxy.inject({ kind: 'dropped', share: 1, after: calls });
+  await act();
+  proxy.inject(undefined);
+}
+
 /** `npm test` tries every eighth call. The seed says where it begins. */
 const sampleStride = amount({ sample: 8, full: 1 });
 

@@ -4,6 +4,7 @@ import { deleteAsset } from '../../shared/deletion/delete-asset.ts';
 import { updateAsset } from '../../shared/links/update-asset.ts';
 import { defaultAgentConfig } from '../../shared/computations/agent-config.ts';
 import { deleteComputation } from '../../shared/deletion/delete-computation.ts';
+import { fieldsOf } from '../../shared/computations/computation.ts';
 import { updateComputation } from '../../shared/computations/update-computation.ts';
 import { linkAsset } from '../../shared/links/link-asset.ts';
 import { unlinkAsset } from '../../shared/links/unlink-asset.ts';
@@ -65,8 +66,8 @@ const onComputation = {
         id,
         by: 'alice',
         now: byAlice.now,
-        decide: ({ owner, approval }) => ({
-          fields: { name, description: '', owner, approval },
+        decide: (row) => ({
+          fields: { ...fieldsOf(row, row), name },
           consumers: [],
           agent_config: defaultAgentConfig,
           permitted: allowed(),

@@ -25,6 +25,7 @@ import { readRun } from '../../shared/runs/read-run.ts';
 import { startRun } from '../../shared/runs/start-run.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { clockOfTests } from './append-to-journal.ts';
+import { computationFields } from './computation-fields.ts';
 import { startDynamoDbProxy, type DynamoDbProxy } from './dynamodb-proxy.ts';
 import { patientDeadline, startEmbeddedTable } from './embedded-table.ts';
 import { startIdleStepFunctions } from './lifecycle-idle-step-functions.ts';
@@ -87,7 +88,7 @@ export function allowed(): Permitted {
 }
 
 export async function aComputation(table: Table, domain: string, name = 'Iris'): Promise<string> {
-  const fields = { name, description: '', owner: 'alice', approval: 'none' as const };
+  const fields = computationFields({ name });
   const given = { domain, fields, agent_config: defaultAgentConfig, seal: noKey, consumers: [], by: 'alice', now: clockOfTests };
   return (await createComputation(table, given)).row.id;
 }

@@ -3,6 +3,7 @@ import { defaultAgentConfig } from '../../shared/computations/agent-config.ts';
 import type { ParticipantKey } from '../../shared/keys/participant-key.ts';
 import type { Inputs } from '../../shared/manifest/build-manifest.ts';
 import { clockOfTests } from './append-to-journal.ts';
+import { aComputationRow } from './computation-fields.ts';
 
 export const id = '00000000-0001-8000-8000-000000000000';
 export const key = (user: string) => btoa(`key of ${user}`);
@@ -39,20 +40,7 @@ export function aKeyOf(user_id: string, fields: Partial<ParticipantKey> = {}): P
 /** A computation of alice with an algorithm and a dataset of bob, ready to run. */
 export function inputs(fields: Partial<Inputs> = {}): Inputs {
   return {
-    computation: {
-      id,
-      name: 'Iris',
-      description: '',
-      owner: 'alice',
-      status: 'created',
-      created_at: clockOfTests,
-      updated_at: clockOfTests,
-      run: null,
-      version: 1,
-      inputs_version: 1,
-      dataset_count: 1,
-      approval: 'none',
-    },
+    computation: aComputationRow(id, { dataset_count: 1 }),
     agent_config: defaultAgentConfig,
     algorithm: anAssetRow({ file_name: 'algorithm.py', asset_type: 'algorithm' }),
     datasets: [anAssetRow()],

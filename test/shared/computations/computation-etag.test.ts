@@ -7,24 +7,12 @@ import type { StoredComputation } from '../../../shared/computations/computation
 import type { Definition } from '../../../shared/computations/definition.ts';
 import { describeComputation } from '../../../shared/computations/describe-computation.ts';
 import type { Run } from '../../../shared/computations/run.ts';
+import { aComputationRow } from '../../support/computation-fields.ts';
 
 const id = '00000000-0001-8c3a-9f0e-2b7d41c5e6a8';
 const now = '2025-07-17T08:00:00.000Z';
 const later = '2025-07-17T08:00:00.001Z';
-const row: StoredComputation = {
-  id,
-  name: 'Iris',
-  description: 'Irises',
-  owner: 'alice',
-  status: 'running',
-  created_at: now,
-  updated_at: now,
-  run: null,
-  version: 3,
-  inputs_version: 2,
-  dataset_count: 0,
-  approval: 'none',
-};
+const row = aComputationRow(id, { description: 'Irises', status: 'running', version: 3, inputs_version: 2 });
 const run: Run = {
   id,
   computation_id: id,

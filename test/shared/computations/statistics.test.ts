@@ -7,6 +7,7 @@ import { foldChanges } from '../../../shared/lists/fold.ts';
 import { indexedLists } from '../../../shared/lists/indexed-list.ts';
 import { indexKeys } from '../../../shared/table/index-keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
+import { computationFields } from '../../support/computation-fields.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
@@ -18,7 +19,7 @@ const daysRead = async (days: number) => (await readStatistics(embedded.table, '
 describe('readStatistics', () => {
   it('answers the given number of UTC days, today included, across the end of a month', async () => {
     for (const day of ['02-26', '02-27', '02-28', '03-01', '03-02', '03-03']) {
-      const fields = { name: 'Iris', description: '', owner: 'alice', approval: 'none' as const };
+      const fields = computationFields();
       const now = `2025-${day}T12:00:00.000Z`;
       const given = { domain: 'd1', fields, agent_config: defaultAgentConfig, seal: noKey, consumers: [], by: 'alice', now };
       await createComputation(embedded.table, given);
@@ -46,7 +47,7 @@ describe('readStatistics', () => {
   });
 
   it('counts a status once if a fold dies before its commit, on a day that is not in the head', async () => {
-    const fields = { name: 'Iris', description: '', owner: 'alice', approval: 'none' as const };
+    const fields = computationFields();
     const at = '2025-02-26T13:00:00.000Z';
     const given = { domain: 'd1', fields, agent_config: defaultAgentConfig, seal: noKey, consumers: [], by: 'alice', now: at };
     await createComputation(embedded.table, given);

@@ -9,13 +9,14 @@ import { readEvents } from '../../../shared/events/read-events.ts';
 import { computationKeys } from '../../../shared/table/keys.ts';
 import { putItem } from '../../../shared/table/writes.ts';
 import { allowed, byAlice } from '../../support/builders-store.ts';
+import { computationFields } from '../../support/computation-fields.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
 
 const domain = 'd1';
-const fields = { name: 'Iris', description: '', owner: 'alice', approval: 'none' as const };
+const fields = computationFields();
 let seals: string[] = [];
 beforeEach(() => {
   seals = [];

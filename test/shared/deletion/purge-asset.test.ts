@@ -9,7 +9,7 @@ import { readEvents } from '../../../shared/events/read-events.ts';
 import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { unlinkAsset } from '../../../shared/links/unlink-asset.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
-import { contentKeys, dieAtEveryCall, itemsNaming } from '../../support/builders-purge.ts';
+import { contentKeys, cutOffAfter, dieAtEveryCall, itemsNaming } from '../../support/builders-purge.ts';
 import {
   allowed,
   aComputation,
@@ -67,9 +67,7 @@ describe('the purge of an asset', () => {
   it('leaves neither links nor content, and one event at each computation, at whichever call the purge itself died before', async () => {
     const prepare = async () => {
       const linked = await aLinkedAsset();
-      stores.proxy.inject({ kind: 'dropped', share: 1, after: 5 });
-      await remove(linked.asset, stores.mortal).catch(() => undefined);
-      stores.proxy.inject(undefined);
+      await cutOffAfter(5, stores, () => remove(linked.asset, stores.mortal).catch(() => undefined));
       return linked;
     };
     const calls = await dieAtEveryCall(stores, prepare, () => purgeAll(stores.mortal, stores.content), expectUnlinked);
@@ -78,9 +76,7 @@ describe('the purge of an asset', () => {
 
   it('ends although the linked computations are deleted in between', async () => {
     const { asset, computations } = await aLinkedAsset();
-    stores.proxy.inject({ kind: 'dropped', share: 1, after: 5 });
-    await remove(asset, stores.mortal);
-    stores.proxy.inject(undefined);
+    await cutOffAfter(5, stores, () => remove(asset, stores.mortal));
     for (const id of computations) await deleteComputation(stores.table, { domain, id, permit: allowed });
     await purgeAll(stores.table, stores.content);
     expect(await itemsNaming(stores.table, [asset, ...computations])).toEqual([]);

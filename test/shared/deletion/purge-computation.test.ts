@@ -4,7 +4,7 @@ import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { unlinkAsset } from '../../../shared/links/unlink-asset.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
-import { dieAtEveryCall, itemsNaming } from '../../support/builders-purge.ts';
+import { cutOffAfter, dieAtEveryCall, itemsNaming } from '../../support/builders-purge.ts';
 import {
   allowed,
   aKey,
@@ -65,9 +65,7 @@ describe('the purge of a computation', () => {
   it('leaves no item of the computation, at whichever call the purge itself died before', async () => {
     const prepare = async () => {
       const computation = await aLivedComputation();
-      stores.proxy.inject({ kind: 'dropped', share: 1, after: 2 });
-      await remove(computation.id, stores.mortal).catch(() => undefined);
-      stores.proxy.inject(undefined);
+      await cutOffAfter(2, stores, () => remove(computation.id, stores.mortal).catch(() => undefined));
       return computation;
     };
     const purge = () => purgeAll(stores.mortal, stores.content);
@@ -77,9 +75,7 @@ describe('the purge of a computation', () => {
 
   it('ends after a deletion that was answered as done, although the assets are deleted in between', async () => {
     const { id, assets } = await aLivedComputation();
-    stores.proxy.inject({ kind: 'dropped', share: 1, after: 2 });
-    await remove(id, stores.mortal);
-    stores.proxy.inject(undefined);
+    await cutOffAfter(2, stores, () => remove(id, stores.mortal));
     await expect(remove(id)).rejects.toMatchObject({ code: 'not_found' });
     for (const assetId of assets) await deleteAsset(stores.table, { domain, id: assetId, ...byAlice });
     await expectNothingLeft({ id, runs: assets }, 'with its assets');

@@ -19,6 +19,7 @@ import { readTodo } from '../../../shared/todo/read-todo.ts';
 import { aDatasetOfBob, aSharedComputation, type SharedComputation } from '../../support/approvals.ts';
 import { dieAtEveryCall } from '../../support/builders-purge.ts';
 import { aComputation, aKey, allowed, byAlice, noKey, startStores } from '../../support/builders-store.ts';
+import { computationFields } from '../../support/computation-fields.ts';
 import { forgetOpenTasks, isOpenTask } from '../../support/earlier-open-tasks.ts';
 import { inconsistencies, scan } from '../../support/lifecycle-inconsistencies.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
@@ -47,7 +48,7 @@ async function pendingAssetOf(user: string): Promise<string> {
 }
 
 async function aComputationFor(...consumers: string[]): Promise<string> {
-  const fields = { name: 'Iris', description: '', owner: 'alice', approval: 'none' as const };
+  const fields = computationFields();
   const given = { domain, fields, agent_config: defaultAgentConfig, seal: noKey, consumers, by: 'alice', now: byAlice.now };
   return (await createComputation(stores.table, given)).row.id;
 }

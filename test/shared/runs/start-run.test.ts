@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
+import { fieldsOf } from '../../../shared/computations/computation.ts';
 import { readComputation } from '../../../shared/computations/find-computation.ts';
 import { updateComputation } from '../../../shared/computations/update-computation.ts';
 import { linkAsset } from '../../../shared/links/link-asset.ts';
@@ -42,8 +43,8 @@ describe('startRun', () => {
         id,
         by: byAlice.by,
         now: byAlice.now,
-        decide: ({ name, description, owner, approval }) => ({
-          fields: { name, description, owner, approval },
+        decide: (row) => ({
+          fields: fieldsOf(row, row),
           agent_config,
           consumers: [],
           permitted: allowed(),

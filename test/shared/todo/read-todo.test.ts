@@ -5,6 +5,7 @@ import { receiveUpload } from '../../../shared/assets/receive-upload.ts';
 import { uploadKey as storageKeyOf } from '../../../shared/assets/content-store.ts';
 import { withdrawApproval } from '../../../shared/approvals/withdraw-approval.ts';
 import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
+import { fieldsOf } from '../../../shared/computations/computation.ts';
 import { createComputation } from '../../../shared/computations/create-computation.ts';
 import { updateComputation } from '../../../shared/computations/update-computation.ts';
 import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
@@ -20,6 +21,7 @@ import { putItems } from '../../../shared/table/writes.ts';
 import { readTodo } from '../../../shared/todo/read-todo.ts';
 import { aDatasetOfBob, anApproval, aSharedComputation, digestOf } from '../../support/approvals.ts';
 import { aComputation, aKey, allowed, aReadyComputation, byAlice, startStores, noKey } from '../../support/builders-store.ts';
+import { computationFields } from '../../support/computation-fields.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 const stores = sharedByTests(startStores);
@@ -42,8 +44,8 @@ function update(
     id,
     by: 'alice',
     now: byAlice.now,
-    decide: ({ name, description, owner, approval }) => ({
-      fields: { name, description, owner, approval, ...fields },
+    decide: (row) => ({
+      fields: { ...fieldsOf(row, row), ...fields },
       agent_config: defaultAgentConfig,
       consumers,
       permitted: allowed(),
@@ -186,11 +188,10 @@ describe('readTodo', () => {
   it('names the newest computations first, up to 100, and an approval of an older one', async () => {
     const domain = newDomain();
     const { id } = await aSharedComputation(stores, domain);
-    const fields = { description: '', owner: 'bob', approval: 'none' as const };
     const create = async (index: number) =>
       createComputation(stores.table, {
         domain,
-        fields: { ...fields, name: `computation ${index}` },
+        fields: computationFields({ name: `computation ${index}`, owner: 'bob' }),
         agent_config: defaultAgentConfig,
         seal: noKey,
         consumers: [],
