@@ -5,16 +5,19 @@ import { parseArgs } from 'node:util';
 import { printTable } from '../print-table.ts';
 import { startOurs } from './ours.ts';
 import { startPrefect, startsPerService } from './prefect.ts';
+import { startRestate } from './restate.ts';
 import { caseNames, type CaseName, type Service } from './service.ts';
 
-const usage = `Usage: npm run bench:http -- [--rows 1000] [--prefect DIRECTORY]
+const usage = `Usage: npm run bench:http -- [--rows 1000] [--prefect DIRECTORY] [--restate DIRECTORY]
 
-Measures requests over HTTP at 1, 4 and 16 callers, beside Prefect in the same run, in turns. Each service has processes of its own.
-Both are filled directly in their stores: what is measured goes over HTTP, filling does not.
+Measures requests over HTTP at 1, 4 and 16 callers, beside Prefect and Restate in the same run, in turns. Each service has processes
+of its own. This one and Prefect are filled directly in their stores, and Restate over HTTP, which takes a minute for 100,000.
 
-  --rows ROWS          the computations of a domain, and the flow runs of Prefect. Default: 1000
-  --prefect DIRECTORY  a virtual environment with Prefect: python3 -m venv DIRECTORY && DIRECTORY/bin/pip install prefect==3.8.*
-                       Without it, this service is measured alone.`;
+  --rows ROWS          the computations of a domain, the flow runs of Prefect, the invocations of Restate. Default: 1000
+  --prefect DIRECTORY  a virtual environment with Prefect:
+                       python3 -m venv DIRECTORY && DIRECTORY/bin/pip install prefect==3.8.8 fastapi==0.139.0
+  --restate DIRECTORY  npm install --prefix DIRECTORY @restatedev/restate-server@1.7.12 @restatedev/restate-sdk@1.17.2
+                       Without a directory, its service is not measured.`;
 
 const callers = [1, 4, 16];
 const rounds = 3;
@@ -28,11 +31,20 @@ interface Row {
   [figure: string]: string | number;
 }
 
-function optionsFrom(args: string[]): { rows: number; prefect: string | undefined } {
+interface Options {
+  rows: number;
+  prefect: string | undefined;
+  restate: string | undefined;
+}
+
+function optionsFrom(args: string[]): Options {
   try {
-    const { values } = parseArgs({ args, options: { rows: { type: 'string', default: '1000' }, prefect: { type: 'string' } } });
+    const { values } = parseArgs({
+      args,
+      options: { rows: { type: 'string', default: '1000' }, prefect: { type: 'string' }, restate: { type: 'string' } },
+    });
     const rows = Number(values.rows);
-    if (Number.isInteger(rows) && rows > 0) return { rows, prefect: values.prefect };
+    if (Number.isInteger(rows) && rows > 0) return { rows, prefect: values.prefect, restate: values.restate };
   } catch {
     // The usage says it.
   }
@@ -79,7 +91,8 @@ async function measure(services: readonly Service[], name: CaseName, at: number)
   const row: Row = { case: name, callers: at };
   const medians = figures.map(({ times }) => times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0);
   for (const [index, { name: service }] of services.entries()) {
-    const { times, duration, failed } = figures[index] ?? { times: [], duration: 1, failed: 0 };
+    const { times, duration, failed } = figures[index] ?? { times: [], duration: 0, failed: 0 };
+    if (duration === 0) continue; // it has no such case
     row[`${service}, ms`] = Number((medians[index] ?? 0).toFixed(1));
     row[`${service}, a second`] = Math.round((times.length * 1_000) / duration);
     row[`${service}, failed`] = failed;
@@ -91,15 +104,20 @@ async function measure(services: readonly Service[], name: CaseName, at: number)
   return row;
 }
 
-const { rows, prefect } = optionsFrom(process.argv.slice(2));
-if (prefect !== undefined && !existsSync(join(prefect, 'bin/prefect'))) {
-  console.error(`There is no Prefect in ${prefect}.\n\n${usage}`);
+function requireProgram(name: string, program: string | undefined): void {
+  if (program === undefined || existsSync(program)) return;
+  console.error(`${name} is not installed: there is no ${program}.\n\n${usage}`);
   process.exit(2);
 }
+
+const { rows, prefect, restate } = optionsFrom(process.argv.slice(2));
+requireProgram('Prefect', prefect && join(prefect, 'bin/prefect'));
+requireProgram('Restate', restate && join(restate, 'node_modules/.bin/restate-server'));
 const services: Service[] = [];
 try {
   services.push(await startOurs(rows));
   if (prefect !== undefined) services.push(await startPrefect(prefect, rows));
+  if (restate !== undefined) services.push(await startRestate(restate, rows));
   console.log(
     `${rows.toLocaleString('en')} rows, medians of ${rounds} rounds in turns. Load of the machine before: ${loadavg()[0]?.toFixed(1) ?? ''}\n`,
   );

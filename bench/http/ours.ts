@@ -69,6 +69,7 @@ export async function startOurs(rows: number): Promise<Service> {
       'first page': () => get('/computations?limit=10'),
       'page at 90 %': () => get(`/computations?limit=10&offset=${Math.floor(rows * 0.9)}`),
       'filtered page': () => get('/computations?limit=10&status=completed'),
+      'total alone': () => get('/computations?limit=1'),
       'start of a run': async () => {
         const cvm = `cvm-${++cvms}`;
         const run = (await post(`/computations/${ready.pop() ?? ''}/run?cvm=${cvm}`)) as string;

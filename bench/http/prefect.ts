@@ -53,6 +53,7 @@ export async function startPrefect(directory: string, rows: number): Promise<Ser
       'first page': () => page({ page: 1 }),
       'page at 90 %': () => page({ page: Math.floor((rows * 0.9) / limit) }),
       'filtered page': () => page({ page: 1, flow_runs: { state: { type: { any_: ['COMPLETED'] } } } }),
+      'total alone': () => post('/flow_runs/count', {}),
       'start of a run': async () => {
         const run = pending.pop() ?? (await create('PENDING'));
         await setState(run.id, 'RUNNING');

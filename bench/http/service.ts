@@ -16,6 +16,7 @@ export const caseNames = [
   'first page',
   'page at 90 %',
   'filtered page',
+  'total alone',
   'start of a run',
   'report of its end',
 ] as const;
@@ -34,13 +35,24 @@ export async function request(
   return text === '' ? {} : JSON.parse(text);
 }
 
+interface ServerProcess {
+  url: string;
+  environment: Record<string, string>;
+  /** Default: that of this process. */
+  directory?: string;
+}
+
 /** Starts a process, and waits until its address answers. */
 export async function startServer(
   command: string[],
-  { url, environment }: { url: string; environment: Record<string, string> },
+  { url, environment, directory }: ServerProcess,
 ): Promise<() => Promise<void>> {
   const [program = '', ...args] = command;
-  const child = spawn(program, args, { env: { ...process.env, ...environment }, stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(program, args, {
+    cwd: directory,
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   let output = '';
   child.stderr.on('data', (bytes: Buffer) => (output = (output + bytes.toString()).slice(-2_000)));
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));

@@ -2,6 +2,7 @@ import { uploadPrefix } from '../../shared/assets/content-store.ts';
 import { Deadline } from '../../shared/deadline.ts';
 import { readClaims, type Claim } from '../../shared/runs/claim.ts';
 import { type RunTimes, stateMachineDefinition } from '../../shared/runs/state-machine.ts';
+import { openExecutions } from '../../shared/runs/executions.ts';
 import { readRegistration } from '../../shared/cvms/hold-cvm.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { openTable } from '../../shared/table/open-table.ts';
@@ -24,6 +25,7 @@ import { LocalUsers } from './local-users.ts';
 import { localPages } from './local-pages.ts';
 import { startKms } from './kms/kms.ts';
 import { startS3 } from './s3/s3.ts';
+import { sendUnsigned } from './send-unsigned.ts';
 import { signInPages } from './sign-in/sign-in-pages.ts';
 import { startSimulatedCvms } from './simulated-cvms.ts';
 import { startStepFunctions } from './step-functions/step-functions.ts';
@@ -147,6 +149,8 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
     kms: kms.place,
   };
   setEnvironment((await options.intercept?.(endpoints)) ?? endpoints, times, options.logLevel ?? 'SILENT');
+  sendUnsigned(openTable(() => new Deadline()).document, 'dynamodb');
+  sendUnsigned(openExecutions(() => new Deadline()).client, 'states');
   if (options.dataDirectory !== undefined) {
     await resumeInterruptedRuns(invoke);
     const deletions = continueDeletions(invoke, background);

@@ -28,22 +28,31 @@ import { differencesOf, unfoldedEntries, versionsOf } from './unfolded.ts';
 export const stayInMilliseconds = 4_000;
 
 /**
+ * A fold that is made because it is worth its cost begins only if no other one began in this time: both would write the same nodes
+ * and delete the same entries, and one of them in vain. A fold that dies holds the next one up for as long.
+ */
+const turnInMilliseconds = 1_000;
+
+/**
  * Moves the changes in the log into the trees, in new nodes, and deletes what earlier folds replaced. It may be called at any
  * time, by several callers at the same time, and may die at any call: the only commit is one conditional write of the head.
- * @param least with fewer changes in the log, nothing is folded. Default: as many as make a fold worth its cost.
- * @returns what there was to do: the changes that no tree contained, and the earlier folds that were not cleared
+ * @param least with fewer changes in the log, nothing is folded. Default: as many as make a fold worth its cost, and nothing while
+ * another caller may be folding.
+ * @returns what there was to do
  */
 export async function foldChanges(table: Table, index: ListIndex, least?: number): Promise<ToDo> {
   const clock = table.clock ?? systemClock;
   const head = parseHead(await getItem(table, indexKeys.head(index)));
   const entries = await readWholeLog(table, index, head);
   const unfolded = unfoldedEntries(head, entries);
-  const toDo = { steps: countSteps(unfolded), folds: head.folds.length };
-  const isWorthIt = toDo.steps >= (least ?? leastStepsToFold(head, { entries, unfolded }));
-  if (!isWorthIt && head.folds.length === 0) return toDo;
+  const worthFrom = leastStepsToFold(head, { entries, unfolded });
+  const toDo = { steps: countSteps(unfolded), folds: head.folds.length, worthFrom };
+  const isWorthIt = toDo.steps >= (least ?? worthFrom);
+  if (!isWorthIt && !head.folds.some((fold) => isToAge(fold, clock.now()))) return toDo;
 
   if (head.held !== undefined) return toDo;
   if (head.version === 0 && (await hasOldMembers(table, index)) && !(await isCarriedOver(table))) return toDo;
+  if (least === undefined && !(await takeTurn(table, index, clock.now()))) return toDo;
   const aged = await ageFolds(table, index, { head, entries, now: clock.now() });
   if (!isWorthIt && !aged.hasChanged) return toDo;
   const before: Head = { ...head, folds: aged.folds, version: head.version + 1 };
@@ -53,7 +62,7 @@ export async function foldChanges(table: Table, index: ListIndex, least?: number
   }
   const [fold] = await Promise.all([
     writeFold(table, index, before, { unfolded, now: clock.now() }),
-    putItem(table, { ...dueFoldKeys.mark(index), marked_at: clock.now() }),
+    ...(least === undefined ? [] : [putItem(table, markOf(index, clock.now()))]),
   ]);
   if (!(await commitHead(table, index, fold.head))) {
     await removeUnlessCommitted(table, index, fold);
@@ -67,8 +76,25 @@ export async function foldChanges(table: Table, index: ListIndex, least?: number
 }
 
 interface ToDo {
+  /** The changes that no tree contained. */
   steps: number;
+  /** The earlier folds that were not cleared. */
   folds: number;
+  /** As many changes would have been worth a fold. */
+  worthFrom: number;
+}
+
+/** The mark for the scheduled fold. */
+function markOf(index: ListIndex, now: number): Item & Key {
+  return { ...dueFoldKeys.mark(index), marked_at: now };
+}
+
+/** Marks the index, unless another fold has done so just now. */
+function takeTurn(table: Table, index: ListIndex, now: number): Promise<boolean> {
+  return putItemIf(table, markOf(index, now), {
+    ConditionExpression: 'attribute_not_exists(pk) OR marked_at <= :before',
+    ExpressionAttributeValues: { ':before': now - turnInMilliseconds },
+  });
 }
 
 /** A member that a change did not find as it left it: rows and index have drifted apart. The fold sets it to its new state. */
@@ -102,13 +128,22 @@ export function commitHead(table: Table, index: ListIndex, head: Head): Promise<
   return putItemIf(table, { ...indexKeys.head(index), ...encodeHead(head) }, isNext);
 }
 
+function hasStayed({ at }: Fold, now: number): boolean {
+  return now - at >= stayInMilliseconds;
+}
+
+/** Returns whether it is time for the fold's next stage. */
+function isToAge(fold: Fold, now: number): boolean {
+  return fold.stage === 'committed' || hasStayed(fold, now);
+}
+
 /** Takes each earlier fold to its next stage, if it is time. */
 async function ageFolds(
   table: Table,
   index: ListIndex,
   { head, entries, now }: { head: Head; entries: readonly LogEntry[]; now: number },
 ): Promise<{ folds: Fold[]; hasChanged: boolean }> {
-  const isOver = ({ at }: Fold) => now - at >= stayInMilliseconds;
+  const isOver = (fold: Fold) => hasStayed(fold, now);
   const plans = head.folds.some(isOver) ? await readPlans(table, index) : new Map<string, FoldPlan>();
   await removeFailedFolds(table, index, head, plans);
   const folds: Fold[] = [];

@@ -4,9 +4,7 @@ import type { Transaction } from '../table/transaction.ts';
 import { foldChanges } from './fold.ts';
 import type { ListIndex } from './list-index.ts';
 import { logChange, nameOfResource, type Step } from './log.ts';
-
-/** Every 16th change checks whether the log should be folded. */
-const changesPerLook = 16;
+import { changesPerLook, noteLook, untilLook } from './looks.ts';
 
 /** Adds a change of members to the transaction that changes the resource. See logChange. */
 export function recordChange(
@@ -15,14 +13,18 @@ export function recordChange(
   { resource, name = nameOfResource(resource), ...step }: Step & { resource: number; name?: string },
 ): void {
   transaction.add(logChange(index, resource, step, name));
-  if ((resource * 5 + step.version) % changesPerLook !== 0) return;
-  transaction.afterwards((table) => tryToFold(table, index));
+  const turn = resource * 5 + step.version;
+  if (turn % changesPerLook !== 0) return;
+  transaction.afterwards(async (table) => {
+    if (turn % untilLook(table, index) === 0) await tryToFold(table, index);
+  });
 }
 
 /** The change has succeeded. The next check folds what this one failed to fold. */
 async function tryToFold(table: Table, index: ListIndex): Promise<void> {
   try {
-    await foldChanges(table, index);
+    const { worthFrom } = await foldChanges(table, index);
+    noteLook(table, index, worthFrom);
   } catch (error) {
     log('WARN', 'The changes of a list were not folded, and will be later.', { index: index.scope }, error);
   }

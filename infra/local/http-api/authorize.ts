@@ -9,17 +9,18 @@ export interface AuthorizerOptions {
 /** The claims as API Gateway passes them to a function, or the challenge of its 401. */
 export type Authorization = { claims: Record<string, string> } | { challenge: string };
 
+/** More tokens than the users of one machine have. Beyond this, their signatures are checked again. */
+const mostTokens = 1_000;
+
+/** The payloads of tokens that were checked, by the keys that they were checked with: clients send one token with many requests. */
+const checked = new WeakMap<JWTVerifyGetKey, Map<string, JWTPayload>>();
+
 /** Checks a bearer token as the JWT authorizer of an HTTP API does: signature (RS256), issuer, audience, times. */
 export async function authorize(header: string | undefined, options: AuthorizerOptions): Promise<Authorization> {
   const token = /^Bearer +([^ ]+)$/i.exec(header ?? '')?.[1];
   if (token === undefined) return { challenge: 'Bearer' };
   try {
-    const { payload } = await jwtVerify(token, options.keys, {
-      issuer: options.issuer,
-      algorithms: ['RS256'],
-      clockTolerance: 0,
-      requiredClaims: ['exp'],
-    });
+    const payload = await payloadOf(token, options);
     const refusal = refusalOf(payload, options.audience);
     return refusal === undefined ? { claims: asText(payload) } : invalidToken(refusal);
   } catch (error) {
@@ -27,6 +28,23 @@ export async function authorize(header: string | undefined, options: AuthorizerO
     if (error instanceof errors.JOSEError) return invalidToken('the token is not valid');
     throw error;
   }
+}
+
+/** @throws JOSEError if the token is not valid, or has expired */
+async function payloadOf(token: string, { issuer, keys }: AuthorizerOptions): Promise<JWTPayload> {
+  const known = checked.get(keys) ?? new Map<string, JWTPayload>();
+  checked.set(keys, known);
+  const before = known.get(token);
+  if (before?.exp !== undefined && before.exp > Date.now() / 1_000) return before;
+  const { payload } = await jwtVerify(token, keys, {
+    issuer,
+    algorithms: ['RS256'],
+    clockTolerance: 0,
+    requiredClaims: ['exp'],
+  });
+  if (known.size >= mostTokens) known.clear();
+  known.set(token, payload);
+  return payload;
 }
 
 /** A token without `aud`, such as an access token of Cognito, names its audience in `client_id`. */

@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { foldChanges } from '../../../shared/lists/fold.ts';
+import { indexedLists, memberChange } from '../../../shared/lists/indexed-list.ts';
+import { logChange } from '../../../shared/lists/log.ts';
+import { readPage } from '../../../shared/lists/read-page.ts';
+import type { Table } from '../../../shared/table/table.ts';
+import { transact } from '../../../shared/table/transaction.ts';
+import { startProxiedTable, type ProxiedTable } from '../../support/proxied-table.ts';
+
+let proxied: ProxiedTable;
+let table: Table;
+let time = Date.parse('2026-01-01T00:00:00Z');
+beforeAll(async () => {
+  proxied = await startProxiedTable({ latencyInMilliseconds: 1 });
+  table = { ...proxied.table, clock: { now: () => time, wait: () => Promise.resolve() } };
+});
+afterAll(() => proxied.stop());
+
+const { index, ...list } = indexedLists.assets('d1');
+
+async function create(from: number, to: number): Promise<void> {
+  const changes = Array.from({ length: to - from + 1 }, (_, at) =>
+    logChange(index, from + at, { version: 1, changes: [memberChange({ index, ...list }, from + at, { now: 'dataset' })] }),
+  );
+  await transact(proxied.direct, changes);
+}
+
+/** @returns what was written, by operation */
+async function foldAtOnce(callers: number): Promise<Record<string, number>> {
+  proxied.proxy.reset();
+  await Promise.all(Array.from({ length: callers }, () => foldChanges(table, index)));
+  const writes = proxied.proxy.calls.map(({ operation }) => operation).filter((name) => /Put|Update|Delete|Write/.test(name));
+  return Object.fromEntries([...Map.groupBy(writes, (name) => name)].map(([name, calls]) => [name, calls.length]));
+}
+
+it('of eight callers who find the same long log, one folds it and deletes its entries, and the others leave it', async () => {
+  await create(1, 40);
+  // Each of the eight asks for the turn. One writes the head, and marks it as seen.
+  expect(await foldAtOnce(8)).toEqual({ PutItem: 8 + 2 });
+  time += 5_000;
+  const cleared = await foldAtOnce(8);
+  expect(cleared).toMatchObject({ PutItem: 8 + 1, DeleteItem: 40 });
+  expect((await readPage(table, { index, ...list }, { limit: 1, offset: 0 })).total).toBe(40);
+});
+
+it('a log that has become long again is folded when the turn of the fold before is over', async () => {
+  time += 10_000;
+  await foldAtOnce(1);
+  await create(41, 80);
+  expect(await foldAtOnce(1)).toEqual({ PutItem: 1 });
+  time += 1_000;
+  expect(await foldAtOnce(1)).toMatchObject({ PutItem: 3 });
+  expect((await readPage(table, { index, ...list }, { limit: 1, offset: 0 })).total).toBe(80);
+});
