@@ -147,7 +147,7 @@ function cmsOf(terminal: Partial<Terminal>): ReturnType<typeof cmsIn> {
 function deviceTerminal() {
   const shown = Promise.withResolvers<{ address: string; code: string }>();
   const err = (text: string) => {
-    const [, address, code] = /^Open (\S+) and type the code (\S+)$/m.exec(text) ?? [];
+    const [, address, code] = /^Open (\S+)\nCheck that it shows the code (\S+)$/m.exec(text) ?? [];
     if (address !== undefined && code !== undefined) shown.resolve({ address, code });
   };
   const printed: string[] = [];

@@ -114,7 +114,7 @@ export function addComputationCommands(program: Command, act: Act): void {
         const id = await computationId(context, connection, reference);
         const { name } = await connection.client.getComputation({ id, peek: 'true' });
         if (options.yes !== true)
-          await confirm(context.terminal, `Delete the computation ${JSON.stringify(printable(name))} and all its events?`);
+          await confirm(context, `Delete the computation ${JSON.stringify(printable(name))} and all its events?`);
         await connection.client.deleteComputation({ id });
         context.print({ deleted: id }, () => `Deleted ${printable(name)} (${id}).\n`);
       }),
