@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { ConsoleWorld } from './console-world.ts';
+import { type ConsoleWorld, violationsOn } from './console-world.ts';
 import { enter } from './party.ts';
 import { clientOf, readyComputation } from './seed.ts';
 
@@ -19,6 +19,7 @@ export function tellRuns(world: () => ConsoleWorld): void {
     await bob.page.getByRole('button', { name: 'Approve', exact: true }).click();
     const manifest = bob.page.getByRole('dialog', { name: 'Approve this manifest' });
     await manifest.getByText('penguins.csv').first().waitFor();
+    expect(await violationsOn(bob.page)).toEqual([]);
     await manifest.getByRole('button', { name: 'Approve', exact: true }).click();
     await bob.page.getByText('You have approved.').waitFor();
 
@@ -39,6 +40,7 @@ export function tellRuns(world: () => ConsoleWorld): void {
     await alice.page.getByText('The run failed').waitFor();
     await alice.page.getByRole('list', { name: 'Events of the run' }).getByText('Algorithm run').waitFor();
     await alice.page.getByRole('button', { name: 'Download evidence' }).waitFor();
+    expect(await violationsOn(alice.page)).toEqual([]);
     await alice.open(`computations?status=failed`);
     await alice.page.getByRole('grid', { name: 'Computations' }).getByRole('link', { name: 'Fails' }).waitFor();
   });
@@ -49,6 +51,8 @@ export function tellRuns(world: () => ConsoleWorld): void {
     await alice.open(`computations/${id}`);
     await alice.startRun('sim-slow-1');
     await alice.page.getByRole('button', { name: 'Stop run' }).click();
+    await alice.page.getByRole('dialog').waitFor();
+    expect(await violationsOn(alice.page)).toEqual([]);
     await alice.page.getByRole('dialog').getByRole('button', { name: 'Stop run' }).click();
     await alice.page.getByText('The run was cancelled').waitFor();
   });

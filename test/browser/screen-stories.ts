@@ -1,33 +1,42 @@
 import { expect, it } from 'vitest';
-import { type ConsoleWorld, type TabOptions, violationsOn } from './console-world.ts';
+import { type ConsoleWorld, violationsOn } from './console-world.ts';
 import { goWithin } from './go-within.ts';
 import { enter } from './party.ts';
 import { clientOf, readyComputation } from './seed.ts';
 
-/** A screen, its address, and the heading that it shows. */
-type Screen = readonly [title: string, path: string, heading: string];
+/** A screen, its address, the heading that it shows, and a fact that no window is too narrow for. */
+type Screen = readonly [title: string, path: string, heading: string, fact?: string];
 
-export function tellEveryScreen(world: () => ConsoleWorld, options: Required<Pick<TabOptions, 'width' | 'colorScheme'>>): void {
-  const { width, colorScheme } = options;
-  it(`fits ${width} px on every screen and has no finding of axe, in ${colorScheme}`, async () => {
+/** How each screen is looked at. */
+const looks = [
+  { width: 1280, colorScheme: 'light' },
+  { width: 360, colorScheme: 'dark' },
+] as const;
+
+export function tellEveryScreen(world: () => ConsoleWorld): void {
+  it('fits 1280 px in light and 360 px in dark on every screen, and has no finding of axe', async () => {
     const screens = await seedScreens(world());
     const notFound = /status of 404/; // the unknown computation
     const { page } = await enter(world(), {
       user: 'alice',
       roles: ['administrator'],
-      more: 'd2:viewer',
+      more: 'empty:administrator',
       provokes: notFound,
-      ...options,
     });
     const found: Record<string, string[]> = {};
-    for (const [title, path, heading] of screens) {
+    for (const [title, path, heading, fact = ''] of screens) {
       await goWithin(page, path.startsWith('/') ? path : `/console/domains/d1/${path}`);
       await page.getByRole('heading', { level: 1, name: heading }).waitFor();
-      await expect.poll(() => page.evaluate<boolean>(nothingLoads)).toBe(true);
-      const wide = await page.evaluate<number>('document.documentElement.scrollWidth');
-      const faults = await violationsOn(page);
-      if (wide > width) faults.push(`${wide} px wide`);
-      if (faults.length > 0) found[title] = faults;
+      for (const { width, colorScheme } of looks) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.emulateMedia({ colorScheme });
+        await expect.poll(() => page.evaluate<boolean>(nothingLoads)).toBe(true);
+        const wide = await page.evaluate<number>('document.documentElement.scrollWidth');
+        const faults = await violationsOn(page);
+        if (wide > width) faults.push(`${wide} px wide`);
+        if (!(await page.locator('main').innerText()).includes(fact)) faults.push(`no ${fact}`);
+        if (faults.length > 0) found[`${title}, ${width} px`] = faults;
+      }
     }
     expect(found).toEqual({});
   });
@@ -45,18 +54,23 @@ async function seedScreens(world: ConsoleWorld): Promise<Screen[]> {
     ['a new computation', 'computations/new', 'Create computation'],
     ['a computation', `computations/${id}`, 'Seen everywhere'],
     ['its manifest', `computations/${id}?tab=manifest`, 'Seen everywhere'],
-    ['its runs', `computations/${id}?tab=runs`, 'Seen everywhere'],
-    ['its events', `computations/${id}?tab=events`, 'Seen everywhere'],
+    ['its runs', `computations/${id}?tab=runs`, 'Seen everywhere', 'Started by'],
+    ['its events', `computations/${id}?tab=events`, 'Seen everywhere', 'fingerprint'],
     ['its configuration', `computations/${id}?tab=configuration`, 'Seen everywhere'],
     ['a change of it', `computations/${id}/edit`, 'Edit'],
     ['a run', `computations/${id}/runs/${run}`, 'Run of'],
-    ['runs', 'runs', 'Runs'],
-    ['assets', 'assets', 'Assets'],
+    ['runs', 'runs', 'Runs', 'Started by'],
+    ['assets', 'assets', 'Assets', 'Creator'],
     ['a new asset', 'assets/new', 'Upload asset'],
     ['an asset', `assets/${asset}`, 'penguin-sizes.py'],
-    ['CVMs', 'cvms', 'CVMs'],
+    ['CVMs', 'cvms', 'CVMs', 'Rack 1'],
     ['a CVM', 'cvms/cvm.1', 'cvm.1'],
     ['statistics', 'statistics', 'Statistics'],
+    ['nothing to do', '/console/domains/empty/todo', 'To do'],
+    ['no computations', '/console/domains/empty/computations', 'Computations'],
+    ['no runs', '/console/domains/empty/runs', 'Runs'],
+    ['no assets', '/console/domains/empty/assets', 'Assets'],
+    ['no CVMs', '/console/domains/empty/cvms', 'CVMs'],
     ['no screen', 'nothing/here', 'No such page'],
     ['an unknown computation', 'computations/00000000-0000-8000-8000-000000000000', 'Computation'],
   ];
