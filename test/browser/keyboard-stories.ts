@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { type ConsoleWorld, violationsOn } from './console-world.ts';
-import { enter } from './party.ts';
+import { arrive } from './party.ts';
 
 export function tellOfTheKeyboard(world: () => ConsoleWorld): void {
   it('is worked by the keyboard alone: the bars are skipped, a computation is created, a question asked and left', async () => {
-    const { page } = await enter(world(), { user: 'alice', roles: ['administrator'], provokes: /ERR_FAILED/ });
+    const { page } = await arrive(world(), { user: 'alice', roles: ['administrator'], provokes: /ERR_FAILED/ });
     await page.keyboard.press('Tab');
     expect(await nameOfFocus(page)).toBe('Skip to the content');
     await page.keyboard.press('Enter');

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type ConsoleWorld, violationsOn } from './console-world.ts';
 import { goWithin } from './go-within.ts';
-import { enter } from './party.ts';
+import { arrive } from './party.ts';
 import { clientOf, readyComputation } from './seed.ts';
 
 /** A screen, its address, the heading that it shows, and a fact that no window is too narrow for. */
@@ -17,7 +17,7 @@ export function tellEveryScreen(world: () => ConsoleWorld): void {
   it('fits 1280 px in light and 360 px in dark on every screen, and has no finding of axe', async () => {
     const screens = await seedScreens(world());
     const notFound = /status of 404/; // the unknown computation
-    const { page } = await enter(world(), {
+    const { page } = await arrive(world(), {
       user: 'alice',
       roles: ['administrator'],
       more: 'empty:administrator',

@@ -45,7 +45,7 @@ export function tellHowToSignIn(world: () => ConsoleWorld): void {
 
       await spoilToken(page);
       await page.reload();
-      await page.getByRole('grid', { name: 'Computations' }).getByText('The domain has no computations').waitFor();
+      await page.getByRole('heading', { name: /^Computations \(\d/, level: 1 }).waitFor();
       expect((await storedTokens(page)).access_token).not.toBe(renewed.access_token);
 
       await spoilToken(page, { isLast: true });
