@@ -62,18 +62,11 @@ export interface Connection {
 
 const localServer = 'http://localhost:3000';
 
-/** The command line that runs. */
-export interface Invocation {
-  /** As it was typed. */
-  typed: string;
-  /** The command that explains it. */
-  help: string;
-}
-
+/** @param given with the command that explains the command as `help` */
 export function contextOf(
   options: GlobalOptions,
   terminal: Terminal,
-  { typed, help, exitWith }: Invocation & Pick<Context, 'exitWith'>,
+  { typed, help, exitWith }: Pick<Context, 'typed' | 'exitWith'> & { help: string },
 ): Context {
   const { env } = terminal;
   const profiles = openProfiles(terminal);

@@ -87,7 +87,7 @@ function placesOf({ detail, errors }: ServiceProblem): string[] {
 function ofIssuer({ code, detail }: ServiceProblem, { login, profileName, typed }: Circumstances): Wording {
   switch (code) {
     case 'unauthenticated':
-      return { message: detail, next: login === 'variable' ? 'cms login --help' : loginAgain(profileName, login) };
+      return { message: detail, next: typed.startsWith('cms login ') ? typed : loginAgain(profileName, login) };
     case 'unreachable':
     case 'unavailable':
       return { message: `${sentence(detail)} Try again in a minute.`, next: typed };

@@ -6,12 +6,14 @@ import type { Cut } from '../node/repeat-transfer.ts';
 import type { TransferProgress } from '../node/send-content.ts';
 import { uploadAsset, type UploadOptions } from '../node/upload-asset.ts';
 import { uploadContent } from '../node/upload-content.ts';
+import { assetWithoutContent } from './asset-without-content.ts';
 import { CmsError } from './cms-error.ts';
 import type { Connection, Context } from './context.ts';
 import { exitCodes } from './exit-codes.ts';
 import { fileSize } from './output/file-size.ts';
 import { startProgress } from './output/progress.ts';
 import { shellWord } from './output/shell-word.ts';
+import { localLogin } from './profile/login-command.ts';
 
 type Asset = Schemas['Asset'];
 
@@ -34,9 +36,21 @@ export async function upload(
   );
 }
 
-/** Uploads a file as the content of an asset that waits for it. Shows the same. @throws CmsError without the file; ServiceProblem */
-export async function uploadInto(context: Context, { client }: Connection, id: string, file: string): Promise<Asset> {
+/**
+ * Uploads a file as the content of an asset of the caller that has none yet. Shows the same.
+ * @throws CmsError without the file, or if the asset is another user's; ServiceProblem
+ */
+export async function uploadInto(context: Context, connection: Connection, id: string, file: string): Promise<Asset> {
+  const { client, user } = connection;
   await expectFile(file);
+  const { created_by, file_name } = await assetWithoutContent(connection, id);
+  if (created_by !== user) {
+    const { isLocal } = await context.place();
+    throw new CmsError(`Only ${created_by} uploads the content of ${file_name}. You are ${user}.`, {
+      next: isLocal ? localLogin(context.profileName, { user: created_by }) : 'cms whoami',
+      exitCode: exitCodes.forbidden,
+    });
+  }
   return await shown(context, basename(file), (options) => uploadContent(client, { id, file, ...options }));
 }
 

@@ -182,7 +182,11 @@ describe('errors of cms', () => {
     expect((await alice('run', '--cvm', 'sim-1')).stderr).toContain('its creator types: cms todo\n');
     expect((await alice('todo')).stdout).toContain(`Upload the content of bob's data.csv\n    ${command}\n`);
     expect(await alice('asset', 'upload', file, '--asset', asset, '--name', 'other')).toMatchObject({ exitCode: 2 });
-    expect(await bob('asset', 'upload', file, '--asset', asset)).toMatchObject({ exitCode: 4 });
+    expect(await bob('asset', 'upload', file, '--asset', asset)).toEqual({
+      exitCode: 4,
+      stdout: '',
+      stderr: "Only alice uploads the content of bob's data.csv. You are bob.\nNext: cms login --local --user alice\n",
+    });
     const filled = await alice('asset', 'upload', file, '--asset', asset);
     expect(filled).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(`as ${asset}\n`) });
     expect(await alice('asset', 'upload', file, '--asset', asset)).toMatchObject({ exitCode: 0, stdout: filled.stdout });

@@ -2,7 +2,7 @@ import { shellWord } from '../output/shell-word.ts';
 import type { Credentials } from './profile.ts';
 
 /** Returns the command with which a user logs in as before. */
-export function loginAgain(profileName: string, kind: Credentials['kind'] | undefined): string {
+export function loginAgain(profileName: string, kind: Credentials['kind'] | 'variable' | undefined): string {
   return `cms login${kind === 'token' ? ' --token TOKEN' : ''}${profileOption(profileName)}`;
 }
 
