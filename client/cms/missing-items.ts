@@ -28,7 +28,7 @@ interface Circumstances {
   /** Whether approvals must be signed. */
   isSigned?: boolean;
   /** The linked assets. Without them, commands name none. */
-  assets?: readonly { id: string; file_name: string }[];
+  assets?: readonly { id: string; file_name: string }[] | undefined;
 }
 
 /** Explains what a run lacks. */

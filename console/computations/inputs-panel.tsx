@@ -74,7 +74,10 @@ export function InputsPanel({ overview, reload }: Props) {
                 <Link href={addressOf({ screen: 'asset', domain, id: input.id })}>{input.file_name}</Link>
                 {isNarrow && (
                   <Box variant="small" display="block">
-                    {[assetTypeText(input.asset_type), ...secondary.map(({ cell }) => cell(input)).filter((fact) => fact !== '-')].join(', ')}
+                    {[
+                      assetTypeText(input.asset_type),
+                      ...secondary.map(({ cell }) => cell(input)).filter((fact) => fact !== '-'),
+                    ].join(', ')}
                   </Box>
                 )}
               </>

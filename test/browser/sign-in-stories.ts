@@ -26,10 +26,7 @@ export function tellHowToSignIn(world: () => ConsoleWorld): void {
       await page.getByRole('button', { name: 'User: alice' }).waitFor();
 
       // What the browser does with Back after signing out in this tab: it shows the page as it was, with its tokens in memory.
-      await page.evaluate(() => {
-        sessionStorage.clear();
-        dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
-      });
+      await page.evaluate("sessionStorage.clear(); dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))");
       await page.getByRole('heading', { name: 'Sign in on this machine' }).waitFor();
     });
 

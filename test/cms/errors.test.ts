@@ -132,7 +132,10 @@ describe('errors of cms', () => {
     const { exitCode, stderr } = await alice('run', '--cvm', 'sim-1');
     expect(exitCode).toBe(7);
     expect(stderr).toContain(`bob types: cms approve ${id}\n`);
-    expect(await bob('approve', id)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`Next: cms approve ${id} --yes\n`) });
+    expect(await bob('approve', id)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining(`Next: cms approve ${id} --yes\n`),
+    });
     expect(await bob('approve', id, '--yes', '--json')).toMatchObject({ exitCode: 0 });
     expect(await alice('check')).toMatchObject({ exitCode: 0, stdout: 'Incomes is ready to run.\n' });
   });

@@ -111,7 +111,13 @@ describe('sizes and times', () => {
 describe('the command to type next', () => {
   const typed = 'cms computation update --name B';
   const next = (fields: Partial<ProblemFields>, where: Partial<Parameters<typeof explainProblem>[1]> = {}) => {
-    const problem = new ServiceProblem({ status: 500, code: 'internal', detail: 'x', request: 'PUT /d1/computations/c', ...fields });
+    const problem = new ServiceProblem({
+      status: 500,
+      code: 'internal',
+      detail: 'x',
+      request: 'PUT /d1/computations/c',
+      ...fields,
+    });
     return explainProblem(problem, {
       server: 'https://api.example.com',
       domain: 'd1',
@@ -155,7 +161,10 @@ describe('the command to type next', () => {
   });
 
   it('uploads the content of the asset that lacks it', () => {
-    const [item] = missingItems({ keys: [], hashes: ['a b.csv'], info: [] }, { id: 'c', assets: [{ id: 'a1', file_name: 'a b.csv' }] });
+    const [item] = missingItems(
+      { keys: [], hashes: ['a b.csv'], info: [] },
+      { id: 'c', assets: [{ id: 'a1', file_name: 'a b.csv' }] },
+    );
     expect(item?.command).toBe("cms asset upload 'a b.csv' --asset a1");
   });
 });

@@ -52,8 +52,7 @@ export function addUploadCommand(asset: Command, act: Act): void {
           }
         }
         const connection = await context.connect();
-        const id =
-          options.computation === undefined ? undefined : await computationId(context, connection, options.computation);
+        const id = options.computation === undefined ? undefined : await computationId(context, connection, options.computation);
         const uploaded = [];
         for (const file of files) {
           const found = await uploadOne(context, connection, file, options);

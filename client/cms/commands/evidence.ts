@@ -80,7 +80,10 @@ async function readEvidence(path: string, options: { keys?: string; events?: str
   const inDirectory = (name: keyof typeof files) => (there.includes(files[name]) ? join(path, files[name]) : undefined);
   const keys = options.keys ?? inDirectory('keys');
   if (keys === undefined) {
-    throw new CmsError('The public keys are missing.', { next: `cms verify ${shellWord(path)} --keys FILE`, exitCode: exitCodes.usage });
+    throw new CmsError('The public keys are missing.', {
+      next: `cms verify ${shellWord(path)} --keys FILE`,
+      exitCode: exitCodes.usage,
+    });
   }
   const events = options.events ?? [inDirectory('events')].filter((file) => file !== undefined);
   return {
