@@ -50,6 +50,7 @@ export function PagedTable<Row>(props: Props<Row>) {
     <SpaceBetween size="m">
       <ProblemAlert problem={problem} retry={reload} isRetrying={isLoading} />
       <Table
+        key={isNarrow ? 'narrow' : 'wide'} // a table keeps the kind of header that it began with
         variant={variant}
         stickyHeader={variant === 'full-page' && !isNarrow}
         enableKeyboardNavigation
