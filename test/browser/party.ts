@@ -39,7 +39,11 @@ export async function arrive(
   const memberships = [...roles.map((role) => `${domain}:${role}`), ...(more === '' ? [] : [more])];
   const inAnHour = Math.floor(Date.now() / 1_000) + 3_600;
   const tokens: TokenSet = { access_token: await world.stack.token(user, memberships), expires_at: inAnHour };
-  await page.addInitScript((text) => sessionStorage.setItem('console.tokens', text), JSON.stringify(tokens));
+  await page.addInitScript((text) => {
+    if (sessionStorage.getItem('has-arrived')) return; // a later document of this tab
+    sessionStorage.setItem('has-arrived', 'yes');
+    sessionStorage.setItem('console.tokens', text);
+  }, JSON.stringify(tokens));
   await page.goto(`/console/domains/${domain}/computations`);
   await page.getByRole('heading', { name: /^Computations/, level: 1 }).waitFor();
   return partyAt(page, domain);

@@ -7,7 +7,7 @@ import type { TokenSet } from '../../client/index.ts';
 import type { Terminal } from '../../client/cms/terminal.ts';
 import { cmsIn } from '../cms/fake-terminal.ts';
 import { type ConsoleWorld, signIn, violationsOn } from './console-world.ts';
-import { enter } from './party.ts';
+import { arrive, enter } from './party.ts';
 
 const unauthorized = /status of 401/;
 
@@ -52,7 +52,7 @@ export function tellHowToSignIn(world: () => ConsoleWorld): void {
     });
 
     it('ends with signing out, which leaves no token in the tab', async () => {
-      const { page } = await enter(world(), { user: 'alice', roles: ['viewer'] });
+      const { page } = await arrive(world(), { user: 'alice', roles: ['viewer'] });
       await page.getByRole('button', { name: 'User: alice' }).click();
       await page.getByRole('menuitem', { name: 'Sign out' }).click();
       await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
@@ -63,7 +63,7 @@ export function tellHowToSignIn(world: () => ConsoleWorld): void {
     });
 
     it('is asked for once, and not without end, when the API refuses each token', async () => {
-      const { page } = await enter(world(), { user: 'alice', roles: ['viewer'], provokes: unauthorized });
+      const { page } = await arrive(world(), { user: 'alice', roles: ['viewer'], provokes: unauthorized });
       await spoilToken(page, { isLast: true });
       await page.goto('/console/domains/d1/cvms');
       await signIn(page, { user: 'alice', roles: ['viewer'] });
@@ -78,7 +78,7 @@ export function tellHowToSignIn(world: () => ConsoleWorld): void {
     });
 
     it('is over for an address that says so', async () => {
-      const { page } = await enter(world(), { user: 'alice', roles: ['viewer'] });
+      const { page } = await arrive(world(), { user: 'alice', roles: ['viewer'] });
       await page.goto('/console/?signed-out');
       await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
       expect(await page.evaluate(() => Object.keys(sessionStorage))).not.toContain('console.tokens');
