@@ -27,12 +27,12 @@ describe.runIf(hasBrowser)('the web console', () => {
   describe('as it is deployed', () => {
     tellOfTheFirstLoad(world);
     tellHowToSignIn(world);
+    tellRuns(world);
+    tellOfTheKeyboard(world);
   });
 
   describe("with React's checks for developers", () => {
     beforeAll(() => world().serve('development'));
-    tellRuns(world);
-    tellOfTheKeyboard(world);
     tellEveryScreen(world);
   });
 });

@@ -19,7 +19,6 @@ export function tellRuns(world: () => ConsoleWorld): void {
     await bob.page.getByRole('button', { name: 'Approve', exact: true }).click();
     const manifest = bob.page.getByRole('dialog', { name: 'Approve this manifest' });
     await manifest.getByText('penguins.csv').first().waitFor();
-    expect(await violationsOn(bob.page)).toEqual([]);
     await manifest.getByRole('button', { name: 'Approve', exact: true }).click();
     await bob.page.getByText('You have approved.').waitFor();
 
