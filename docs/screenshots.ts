@@ -37,8 +37,9 @@ try {
   const guide = readFileSync(new URL('command-line.md', import.meta.url), 'utf8');
   const [watched] = /^alice\$ cms run [^]*?(?=\n\n)/m.exec(guide) ?? [];
   if (watched === undefined) throw new Error('docs/command-line.md has no run: npm run docs:commands');
-  await page.setContent(terminalPage(watched));
-  await page.locator('pre').screenshot({ path: `${folder}watch.png` });
+  const terminal = await browser.newPage({ viewport: { width: 1100, height: 760 } });
+  await terminal.setContent(terminalPage(watched));
+  await terminal.locator('pre').screenshot({ path: `${folder}watch.png` });
 } finally {
   await browser.close();
   await stack.stop();
