@@ -62,7 +62,7 @@ export function addApprovalCommands(program: Command, act: Act): void {
           approval,
           () => `${approval.user} has approved the manifest ${digest.slice(0, 12)}…${approval.signed ? ', signed' : ''}.\n`,
         );
-        const counts = key !== undefined || computation?.approval !== 'all_signed';
+        const counts = key !== undefined || computation.approval !== 'all_signed';
         context.note(
           counts
             ? `Next: cms check${named(connection, id)}\n`

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import type { Client } from '../../create-client.ts';
+import type { Item } from '../../pages.ts';
 import type { Act } from '../act.ts';
 import { assetWithoutContent } from '../asset-without-content.ts';
 import { computationId, named } from '../computation-reference.ts';
@@ -10,6 +11,7 @@ import { fileSize } from '../output/file-size.ts';
 import { download } from '../transfers.ts';
 import { relativeTime } from '../output/relative-time.ts';
 import { statusColour } from '../output/status-colour.ts';
+import type { Column } from '../output/table.ts';
 import { addUploadCommand } from './asset-upload.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
 import { assetTypeOption } from './options.ts';
@@ -23,7 +25,8 @@ export function addAssetCommands(program: Command, act: Act): void {
     .addOption(assetTypeOption())
     .action(
       act(async (context, options: ListOptions & { type?: string }) => {
-        await listOf(context, 'listAssets', options.type ? { asset_type: options.type } : {}, options, [
+        const filter = options.type ? { asset_type: options.type } : {};
+        const columns: Column<Item<'listAssets'>>[] = [
           { title: 'id', value: ({ id }) => id },
           { title: 'file', value: ({ file_name }) => file_name, cuts: true },
           { title: 'type', value: ({ asset_type }) => asset_type },
@@ -31,7 +34,8 @@ export function addAssetCommands(program: Command, act: Act): void {
           { title: 'state', value: ({ state }) => state, colour: statusColour },
           { title: 'creator', value: ({ created_by }) => created_by, cuts: true },
           { title: 'changed', value: ({ updated_at }) => relativeTime(updated_at, context.terminal.now()) },
-        ]);
+        ];
+        await listOf(context, 'listAssets', filter, options, columns, 'cms asset upload FILE');
       }),
     );
 
