@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 
 /** A file in demo/data/. */
 export interface InputFile {
   name: string;
+  path: string;
   content: Buffer<ArrayBuffer>;
   /** SHA3-256, the hash that an agent verifies. */
   sha3: Buffer;
@@ -12,7 +14,8 @@ export interface InputFile {
 }
 
 export async function readInputFile(name: string): Promise<InputFile> {
-  const content = await readFile(new URL(`data/${name}`, import.meta.url));
+  const path = join(import.meta.dirname, 'data', name);
+  const content = await readFile(path);
   const sha3 = createHash('sha3-256').update(content).digest();
-  return { name, content, sha3, size: `${(content.length / 1_000).toFixed(1)} kB` };
+  return { name, path, content, sha3, size: `${(content.length / 1_000).toFixed(1)} kB` };
 }

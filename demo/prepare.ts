@@ -1,7 +1,8 @@
 import type { Schemas } from '../client/api-types.ts';
 import type { Client } from '../client/create-client.ts';
+import { uploadContent } from '../client/node/upload-content.ts';
 import type { Cast } from './cast.ts';
-import { ensure, eventually } from './ensure.ts';
+import { ensure } from './ensure.ts';
 import type { InputFile } from './input-file.ts';
 import { type PublicKeyFile, publicKeys } from './public-keys.ts';
 import type { Timeline } from './timeline.ts';
@@ -88,18 +89,11 @@ async function uploadInline(client: Client, { name, content }: InputFile): Promi
   return (await client.createAsset({ body: { asset } })).id;
 }
 
-async function uploadPresigned(client: Client, { name, content, sha3 }: InputFile): Promise<string> {
+async function uploadPresigned(client: Client, { name, path, sha3 }: InputFile): Promise<string> {
   const asset = { file_name: name, asset_type: 'dataset', mime_type: 'text/csv' } as const;
-  const { id, upload } = await client.createAsset({ body: { asset } });
-  ensure(upload !== undefined, 'the service offered no upload');
-  const { method, url, headers } = upload;
-  const { ok, status } = await fetch(url, { method, headers, body: content });
-  ensure(ok, `storage answered ${status} to the upload`);
-  const arrived = await eventually('The upload did not arrive', async () => {
-    const read = await client.getAsset({ id });
-    return read.state === 'ready' ? read : undefined;
-  });
-  ensure(arrived.checksum === sha3.toString('hex'), 'the service computed another checksum');
+  const { id } = await client.createAsset({ body: { asset } });
+  const { checksum } = await uploadContent(client, { id, file: path });
+  ensure(checksum === sha3.toString('hex'), 'the service computed another checksum');
   return id;
 }
 

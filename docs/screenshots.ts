@@ -1,12 +1,13 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { buildConsole } from '../infra/local/console/console-build.ts';
 import { startStack } from '../infra/local/stack.ts';
 import { findChromium, launchChromium } from '../test/browser/chromium.ts';
 import { clientOf, readyComputation } from '../test/browser/seed.ts';
+import { terminalPage } from './terminal-page.ts';
 
-// Takes the pictures of the documents: `npm run docs:screenshots`.
+// Takes the pictures of the documents: `npm run docs:screenshots`. The terminal shows what docs/command-line.md has of a run.
 
 const folder = fileURLToPath(new URL('pictures/', import.meta.url));
 mkdirSync(folder, { recursive: true });
@@ -33,6 +34,12 @@ try {
   await page.goto(`/console/domains/d1/computations/${id}`);
   await page.getByRole('table', { name: 'Inputs' }).getByText('penguin-sizes.py').waitFor();
   await take(page, 'computation');
+  const guide = readFileSync(new URL('command-line.md', import.meta.url), 'utf8');
+  const [watched] = /^alice\$ cms run [^]*?(?=\n\n)/m.exec(guide) ?? [];
+  if (watched === undefined) throw new Error('docs/command-line.md has no run: npm run docs:commands');
+  const terminal = await browser.newPage({ viewport: { width: 1100, height: 760 } });
+  await terminal.setContent(terminalPage(watched));
+  await terminal.locator('pre').screenshot({ path: `${folder}watch.png` });
 } finally {
   await browser.close();
   await stack.stop();

@@ -7,6 +7,7 @@ import { explainProblem } from './explain-problem.ts';
 import { openProfiles, type Profiles } from './profile/profiles.ts';
 import type { Profile } from './profile/profile.ts';
 import { claimsOf } from './profile/claims.ts';
+import { profileOption } from './profile/login-command.ts';
 import { tokenOf } from './profile/token.ts';
 import type { Terminal } from './terminal.ts';
 import { sentence } from './output/sentence.ts';
@@ -29,10 +30,14 @@ export interface Context {
   /** Prints a hint on standard error. Prints nothing with `--json`. */
   note: (text: string) => void;
   isJson: boolean;
+  /** The command line as it was typed, to type it again. */
+  typed: string;
   profileName: string;
   /** Where the command works, from its options, the environment and the profile. */
   place: () => Promise<Place>;
   connect: () => Promise<Connection>;
+  /** A CVM to name in a command to type next: a simulated one of this machine, or a placeholder. */
+  exampleCvm: () => Promise<string>;
   /** Sets the exit code of a command that succeeds with bad news. */
   exitWith: (code: ExitCode) => void;
   /** Adds where and as whom a command was carried out to an error. */
@@ -57,12 +62,16 @@ export interface Connection {
 
 const localServer = 'http://localhost:3000';
 
-export function contextOf(options: GlobalOptions, terminal: Terminal, exitWith: Context['exitWith']): Context {
+/** @param given with the command that explains the command as `help` */
+export function contextOf(
+  options: GlobalOptions,
+  terminal: Terminal,
+  { typed, help, exitWith }: Pick<Context, 'typed' | 'exitWith'> & { help: string },
+): Context {
   const { env } = terminal;
   const profiles = openProfiles(terminal);
   const profileName = options.profile ?? (env['CMS_PROFILE'] || 'default');
   const isJson = options.json === true;
-  /** The computation that the command has chosen, for the next command that an error names. */
   const place = async (): Promise<Place> => {
     const profile = await profiles.read(profileName);
     const server = (options.server ?? (env['CMS_SERVER'] || profile?.server) ?? localServer).replace(/\/+$/, '');
@@ -74,6 +83,7 @@ export function contextOf(options: GlobalOptions, terminal: Terminal, exitWith: 
     profiles,
     profileName,
     isJson,
+    typed,
     place,
     exitWith,
     print: (result, text) => terminal.out(isJson ? `${JSON.stringify(result, null, 2)}\n` : printableLines(text())),
@@ -85,7 +95,7 @@ export function contextOf(options: GlobalOptions, terminal: Terminal, exitWith: 
       const givenToken = env['CMS_TOKEN'];
       if (!givenToken && (!profile || profile.server !== server)) throw notLoggedIn({ server, isLocal, profile, profileName });
       if (domain === undefined)
-        throw new CmsError('No domain is chosen.', { next: 'cms login --domain DOMAIN', exitCode: exitCodes.usage });
+        throw new CmsError('No domain is chosen.', { next: `${typed} --domain DOMAIN`, exitCode: exitCodes.usage });
       const client = createClient({
         baseUrl: server,
         domain,
@@ -100,12 +110,22 @@ export function contextOf(options: GlobalOptions, terminal: Terminal, exitWith: 
       const user = givenToken ? claimsOf(givenToken).sub : (profile?.user ?? '');
       return { client, server, domain, user, profile };
     },
+    exampleCvm: async () => ((await place()).isLocal ? 'sim-1' : 'CVM'),
     explain: async (error) => {
       if (!(error instanceof ServiceProblem)) return error;
       const { server, domain, profile, isLocal } = await place();
-      const user = env['CMS_TOKEN'] ? claimsOf(env['CMS_TOKEN']).sub : (profile?.user ?? 'you');
-      const computation = /\/computations\/([0-9a-f-]{36})/.exec(error.request)?.[1];
-      return explainProblem(error, { server, domain: domain ?? '', user, isLocal, computation });
+      const token = env['CMS_TOKEN'];
+      return explainProblem(error, {
+        server,
+        isLocal,
+        typed,
+        help,
+        profileName,
+        domain: domain ?? '',
+        user: token ? claimsOf(token).sub : (profile?.user ?? 'you'),
+        login: token ? 'variable' : profile?.credentials.kind,
+        computation: /\/computations\/([0-9a-f-]{36})/.exec(error.request)?.[1],
+      });
     },
   };
 }
@@ -118,9 +138,9 @@ function notLoggedIn({
 }: Pick<Place, 'server' | 'isLocal' | 'profile'> & { profileName: string }): CmsError {
   const inProfile = profileName === 'default' ? '' : ` in the profile ${profileName}`;
   const elsewhere = profile ? ` Your login${inProfile} is for ${profile.server}.` : '';
-  const option = server === localServer ? '' : ` --server ${server}`;
+  const options = `${server === localServer ? '' : ` --server ${server}`}${profileOption(profileName)}`;
   return new CmsError(`You are not logged in to ${server}${profile ? '' : inProfile}.${elsewhere}`, {
-    next: isLocal ? `cms login --local${option}` : `cms login${option} --issuer URL --client-id ID --domain DOMAIN`,
+    next: isLocal ? `cms login --local${options}` : `cms login${options} --issuer URL --client-id ID --domain DOMAIN`,
     exitCode: exitCodes.notLoggedIn,
   });
 }

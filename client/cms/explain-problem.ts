@@ -2,13 +2,23 @@ import type { ServiceProblem } from '../service-problem.ts';
 import { CmsError } from './cms-error.ts';
 import { exitCodes, type ExitCode } from './exit-codes.ts';
 import { formatMissing, missingItems } from './missing-items.ts';
+import { sentence } from './output/sentence.ts';
+import { localLogin, loginAgain } from './profile/login-command.ts';
+import type { Credentials } from './profile/profile.ts';
 
-/** Where and as whom the command was carried out. */
+/** What was typed, and where and as whom it was carried out. */
 export interface Circumstances {
   server: string;
   domain: string;
   user: string;
   isLocal: boolean;
+  profileName: string;
+  /** Where the token comes from: the profile's login, or the variable CMS_TOKEN. */
+  login: Credentials['kind'] | 'variable' | undefined;
+  /** The command line as it was typed. */
+  typed: string;
+  /** The command that explains the command. */
+  help: string;
   /** The computation of the command. */
   computation?: string | undefined;
 }
@@ -33,24 +43,23 @@ interface Wording {
 function wording(problem: ServiceProblem, where: Circumstances): Wording {
   const { code, detail } = problem;
   const id = where.computation ?? 'COMPUTATION';
-  const isOfIssuer = problem.request.includes('://');
-  if (isOfIssuer) return { message: detail, next: code === 'unauthenticated' ? 'cms login' : 'cms login --help' };
+  if (problem.request.includes('://')) return ofIssuer(problem, where);
   switch (code) {
     case 'unreachable':
       return {
         message: `No service answers at ${where.server}.`,
-        next: where.isLocal ? 'npm start' : `curl ${where.server}/health`,
+        next: where.isLocal ? startAt(where.server) : `curl ${where.server}/health`,
       };
     case 'unauthenticated':
-      return { message: `${where.server} does not accept your login: ${detail}`, next: login(where) };
+      return unauthenticated(detail, where);
     case 'forbidden':
       return forbidden(detail, where);
     case 'not_found':
-      return { message: detail, next: 'cms computation list' };
+      return { message: detail, next: whereToLook(problem.request, id) };
     case 'conflict':
       return conflict(problem, id);
     case 'precondition_failed':
-      return { message: `Someone else has changed it meanwhile. ${detail}`, next: 'the same command again' };
+      return { message: `Someone else has changed it meanwhile. ${detail}`, next: where.typed };
     case 'incomplete':
       return {
         message: `The computation is not ready. Missing:\n${problem.missing_items ? formatMissing(missingItems(problem.missing_items, { id }), where.user).trimEnd() : detail}`,
@@ -58,7 +67,7 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
       };
     case 'too_many_requests':
     case 'unavailable':
-      return { message: `The service is busy or down: ${detail}`, next: 'the same command again, in a minute' };
+      return { message: `The service is busy or down: ${sentence(detail)} Try again in a minute.`, next: where.typed };
     case 'internal':
     case 'unexpected':
       return { message: problem.requestId === undefined ? detail : `${detail} (request ${problem.requestId})` };
@@ -66,7 +75,7 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
     case 'too_large':
     case 'unsupported_media_type':
     case 'idempotency_mismatch':
-      return { message: [detail, ...placesOf(problem)].join('\n') };
+      return { message: [detail, ...placesOf(problem)].join('\n'), next: where.help };
   }
 }
 
@@ -75,13 +84,43 @@ function placesOf({ detail, errors }: ServiceProblem): string[] {
   return errors.filter((error) => !detail.includes(error.detail)).map((error) => `  ${error.pointer}: ${error.detail}`);
 }
 
-function forbidden(detail: string, where: Circumstances): Wording {
-  const message = `${where.user} may not do this in the domain ${where.domain}: ${detail}`;
-  return { message, next: where.isLocal ? `${login(where)} --role administrator` : 'cms whoami' };
+function ofIssuer({ code, detail }: ServiceProblem, { login, profileName, typed }: Circumstances): Wording {
+  switch (code) {
+    case 'unauthenticated':
+      return { message: detail, next: typed.startsWith('cms login ') ? typed : loginAgain(profileName, login) };
+    case 'unreachable':
+    case 'unavailable':
+      return { message: `${sentence(detail)} Try again in a minute.`, next: typed };
+    default:
+      return { message: detail, next: 'cms login --help' };
+  }
 }
 
-function login({ isLocal, user, domain }: Circumstances): string {
-  return isLocal ? `cms login --local --user ${user} --domain ${domain}` : 'cms login';
+function unauthenticated(detail: string, { server, login, profileName }: Circumstances): Wording {
+  if (login !== 'variable') {
+    return { message: `${server} does not accept your login: ${detail}`, next: loginAgain(profileName, login) };
+  }
+  const message = `${server} does not accept the token in CMS_TOKEN: ${sentence(detail)} Set another one, or use your login.`;
+  return { message, next: 'unset CMS_TOKEN' };
+}
+
+function forbidden(detail: string, { user, domain, isLocal, profileName, login }: Circumstances): Wording {
+  const message = `${user} may not do this in the domain ${domain}: ${detail}`;
+  const canLogIn = isLocal && login !== 'variable';
+  return { message, next: canLogIn ? `${localLogin(profileName, { user, domain })} --role administrator` : 'cms whoami' };
+}
+
+/** Returns the command that starts a service of this machine where it is missing. */
+function startAt(server: string): string {
+  const { port } = new URL(server);
+  return ['', '3000'].includes(port) ? 'npm start' : `PORT=${port} npm start`;
+}
+
+/** Returns the command that lists what a request may have meant. */
+function whereToLook(request: string, id: string): string {
+  if (request.includes('/assets/')) return 'cms asset list';
+  if (request.includes('/cvms/')) return 'cms cvm list';
+  return /\/(run|evidence)$/.test(request) ? `cms runs ${id}` : 'cms computation list';
 }
 
 function conflict({ detail, reason, run_id, manifest_digest }: ServiceProblem, id: string): Wording {
@@ -103,6 +142,7 @@ function conflict({ detail, reason, run_id, manifest_digest }: ServiceProblem, i
     case 'file_name_taken':
       return { message: detail, next: `cms computation show ${id}` };
     case 'asset_in_use':
+      return { message: detail, next: 'cms runs --status running' };
     case 'linked_too_widely':
     case undefined:
       return { message: detail };

@@ -1,3 +1,4 @@
+import { shellWord } from './output/shell-word.ts';
 import { printable } from './output/text-width.ts';
 
 /** What a run lacks, as the service lists it. */
@@ -13,6 +14,8 @@ export interface MissingItem {
   command: string;
   /** The user who must act. Undefined if several may. */
   user: string | undefined;
+  /** Who must act, where the name of the user is not known. */
+  role?: string;
 }
 
 export function isNothing({ keys, hashes, info }: MissingItems): boolean {
@@ -24,10 +27,15 @@ interface Circumstances {
   id: string;
   /** Whether approvals must be signed. */
   isSigned?: boolean;
+  /** The linked assets. Without them, commands name none. */
+  assets?: readonly { id: string; file_name: string }[] | undefined;
 }
 
 /** Explains what a run lacks. */
-export function missingItems({ keys, hashes, info }: MissingItems, { id, isSigned = false }: Circumstances): MissingItem[] {
+export function missingItems(
+  { keys, hashes, info }: MissingItems,
+  { id, isSigned = false, assets = [] }: Circumstances,
+): MissingItem[] {
   return [
     ...keys.map((user) => ({
       sentence: `The public key of ${user}`,
@@ -36,11 +44,17 @@ export function missingItems({ keys, hashes, info }: MissingItems, { id, isSigne
     })),
     ...hashes.map((name) => ({
       sentence: `The content of ${name}`,
-      command: `cms asset upload ${quotedForShell(name)}`,
+      command: uploadOf({ file_name: name, id: assets.find(({ file_name }) => file_name === name)?.id }),
       user: undefined,
+      role: 'its creator',
     })),
     ...info.map((sentence) => fromSentence(sentence, id, isSigned)),
   ];
+}
+
+/** Returns the command with which its creator uploads the content of an asset. Without the asset, the one that lists such commands. */
+export function uploadOf({ file_name, id }: { file_name: string; id: string | undefined }): string {
+  return id === undefined ? 'cms todo' : `cms asset upload ${shellWord(file_name)} --asset ${id}`;
 }
 
 /** The service words these sentences as docs/contract.md, section 9, says. */
@@ -60,14 +74,11 @@ function fromSentence(sentence: string, id: string, isSigned: boolean): MissingI
 /** Formats what a run lacks: a line for each item, and below those that one command provides who types it. */
 export function formatMissing(items: readonly MissingItem[], caller: string): string {
   const groups = new Map<string, string[]>();
-  for (const { sentence, command, user } of items) {
-    const who = user === undefined ? '' : user === caller ? 'you type: ' : `${user} types: `;
+  for (const { sentence, command, user, role } of items) {
+    const name = user === caller ? 'you' : (user ?? role);
+    const who = name === undefined ? '' : `${name} ${name === 'you' ? 'type' : 'types'}: `;
     const typed = `      ${printable(who)}${command}\n`;
     groups.set(typed, [...(groups.get(typed) ?? []), `  ✗ ${printable(sentence)}\n`]);
   }
   return [...groups].map(([typed, sentences]) => `${sentences.join('')}${typed}`).join('');
-}
-
-function quotedForShell(text: string): string {
-  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

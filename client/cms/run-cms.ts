@@ -3,6 +3,7 @@ import type { Act } from './act.ts';
 import { CmsError } from './cms-error.ts';
 import { contextOf, type GlobalOptions } from './context.ts';
 import { exitCodes, type ExitCode } from './exit-codes.ts';
+import { commandLine } from './output/shell-word.ts';
 import { printable } from './output/text-width.ts';
 import { createProgram } from './program.ts';
 import type { Terminal } from './terminal.ts';
@@ -14,8 +15,10 @@ export async function runCms(args: readonly string[], terminal: Terminal, versio
     (action) =>
     async (...given) => {
       const command = given.at(-1);
-      const options = command instanceof Command ? command.optsWithGlobals<GlobalOptions>() : {};
-      const context = contextOf(options, terminal, (code) => (exitCode = code));
+      const [options, help] =
+        command instanceof Command ? [command.optsWithGlobals<GlobalOptions>(), helpOf(command)] : [{}, 'cms --help'];
+      const typed = commandLine(args);
+      const context = contextOf(options, terminal, { typed, help, exitWith: (code) => (exitCode = code) });
       try {
         await action(context, ...given);
       } catch (error) {
@@ -50,12 +53,17 @@ export async function runCms(args: readonly string[], terminal: Terminal, versio
 function usageError(program: Command, args: readonly string[], printed: string[]): CmsError {
   let command = program;
   for (const arg of args) command = command.commands.find((each) => each.name() === arg) ?? command;
-  const path = [];
-  for (let each: Command | null = command; each; each = each.parent) path.unshift(each.name());
   const text = printed.join('').trim();
   const isHelp = text.startsWith('Usage:');
   const message = isHelp ? text : text.replace(/^error: /, '').replace(/^./, (first) => first.toUpperCase());
-  return new CmsError(message, { next: `${path.join(' ')} --help`, exitCode: exitCodes.usage });
+  return new CmsError(message, { next: helpOf(command), exitCode: exitCodes.usage });
+}
+
+/** Returns the command that explains a command. */
+function helpOf(command: Command): string {
+  const path = [];
+  for (let each: Command | null = command; each; each = each.parent) path.unshift(each.name());
+  return `${path.join(' ')} --help`;
 }
 
 function errorOf(error: unknown): CmsError {
@@ -65,7 +73,7 @@ function errorOf(error: unknown): CmsError {
 
 function asText({ message, next }: CmsError): string {
   const lines = message.split('\n').map(printable).join('\n');
-  return `${lines}\n${next === undefined ? '' : `Next: ${next}\n`}`;
+  return `${lines}\n${next === undefined ? '' : `Next: ${printable(next)}\n`}`;
 }
 
 function asJson({ message, next, exitCode, problem }: CmsError): string {

@@ -1,14 +1,19 @@
 import { stat } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import type { Schemas } from '../api-types.ts';
 import { downloadAsset } from '../node/download-asset.ts';
 import type { Cut } from '../node/repeat-transfer.ts';
-import { type TransferProgress, uploadAsset, type UploadOptions } from '../node/upload-asset.ts';
+import type { TransferProgress } from '../node/send-content.ts';
+import { uploadAsset, type UploadOptions } from '../node/upload-asset.ts';
+import { uploadContent } from '../node/upload-content.ts';
+import { assetWithoutContent } from './asset-without-content.ts';
 import { CmsError } from './cms-error.ts';
 import type { Connection, Context } from './context.ts';
 import { exitCodes } from './exit-codes.ts';
 import { fileSize } from './output/file-size.ts';
 import { startProgress } from './output/progress.ts';
+import { shellWord } from './output/shell-word.ts';
+import { localLogin } from './profile/login-command.ts';
 
 type Asset = Schemas['Asset'];
 
@@ -29,6 +34,24 @@ export async function upload(
   return await shown(context, given.file_name ?? basename(given.file), (options) =>
     uploadAsset(client, { ...given, ...options }),
   );
+}
+
+/**
+ * Uploads a file as the content of an asset of the caller that has none yet. Shows the same.
+ * @throws CmsError without the file, or if the asset is another user's; ServiceProblem
+ */
+export async function uploadInto(context: Context, connection: Connection, id: string, file: string): Promise<Asset> {
+  const { client, user } = connection;
+  await expectFile(file);
+  const { created_by, file_name } = await assetWithoutContent(connection, id);
+  if (created_by !== user) {
+    const { isLocal } = await context.place();
+    throw new CmsError(`Only ${created_by} uploads the content of ${file_name}. You are ${user}.`, {
+      next: isLocal ? localLogin(context.profileName, { user: created_by }) : 'cms whoami',
+      exitCode: exitCodes.forbidden,
+    });
+  }
+  return await shown(context, basename(file), (options) => uploadContent(client, { id, file, ...options }));
 }
 
 /** Downloads the content of an asset, with a bar on a terminal, and a note when it was cut off. @throws ServiceProblem */
@@ -62,7 +85,7 @@ async function shown(context: Context, name: string, transfer: (options: Shown) 
   } catch (error) {
     if (!context.terminal.signal.aborted) throw error;
     throw new CmsError(`Interrupted. ${name} is not complete.`, {
-      next: 'the same command again',
+      next: context.typed,
       exitCode: exitCodes.interrupted,
       cause: error,
     });
@@ -74,5 +97,6 @@ async function shown(context: Context, name: string, transfer: (options: Shown) 
 /** @throws CmsError if there is no such file */
 export async function expectFile(file: string): Promise<void> {
   const found = await stat(file).catch(() => undefined);
-  if (!found?.isFile()) throw new CmsError(`There is no file ${file}.`, { exitCode: exitCodes.usage });
+  if (found?.isFile() === true) return;
+  throw new CmsError(`There is no file ${file}.`, { next: `ls ${shellWord(dirname(file))}`, exitCode: exitCodes.usage });
 }

@@ -5,7 +5,7 @@ import type { Schemas } from '../api-types.ts';
 import type { Client } from '../create-client.ts';
 import { ServiceProblem } from '../service-problem.ts';
 import { type Cut, CutOffError, repeatTransfer } from './repeat-transfer.ts';
-import type { TransferProgress } from './upload-asset.ts';
+import type { TransferProgress } from './send-content.ts';
 
 type Asset = Schemas['Asset'];
 

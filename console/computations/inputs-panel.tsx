@@ -69,12 +69,15 @@ export function InputsPanel({ overview, reload }: Props) {
             header: 'File',
             isRowHeader: true,
             minWidth: 130,
-            cell: ({ id, file_name, asset_type }) => (
+            cell: (input) => (
               <>
-                <Link href={addressOf({ screen: 'asset', domain, id })}>{file_name}</Link>
+                <Link href={addressOf({ screen: 'asset', domain, id: input.id })}>{input.file_name}</Link>
                 {isNarrow && (
                   <Box variant="small" display="block">
-                    {assetTypeText(asset_type)}
+                    {[
+                      assetTypeText(input.asset_type),
+                      ...secondary.map(({ cell }) => cell(input)).filter((fact) => fact !== '-'),
+                    ].join(', ')}
                   </Box>
                 )}
               </>

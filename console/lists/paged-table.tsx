@@ -15,7 +15,7 @@ export interface Column<Row> {
   id: string;
   header: string;
   cell: (row: Row) => ReactNode;
-  /** Left out in a narrow window. */
+  /** In a narrow window, it is not a column, but a line below the row header. */
   isSecondary?: boolean;
   isRowHeader?: boolean;
   minWidth?: number;
@@ -44,13 +44,13 @@ export function PagedTable<Row>(props: Props<Row>) {
   const { loaded, limit, change } = page;
   const { value, problem, isLoading, reload } = loaded;
   const isFiltered = filterNames.some((name) => query.has(name));
-  const shown = columns.filter(({ isSecondary = false }) => !isNarrow || !isSecondary);
   const clear = () => change(Object.fromEntries(filterNames.map((name) => [name, undefined])));
 
   return (
     <SpaceBetween size="m">
       <ProblemAlert problem={problem} retry={reload} isRetrying={isLoading} />
       <Table
+        key={isNarrow ? 'narrow' : 'wide'} // a table keeps the kind of header that it began with
         variant={variant}
         stickyHeader={variant === 'full-page' && !isNarrow}
         enableKeyboardNavigation
@@ -59,7 +59,7 @@ export function PagedTable<Row>(props: Props<Row>) {
         loadingText="Loading"
         items={value?.items ?? []}
         trackBy={rowKey}
-        columnDefinitions={shown.map(definition)}
+        columnDefinitions={definitions(columns, isNarrow)}
         ariaLabels={{ tableLabel: title }}
         totalItemsCount={value?.total ?? 0}
         firstIndex={page.offset + 1}
@@ -110,8 +110,34 @@ export function PagedTable<Row>(props: Props<Row>) {
   );
 }
 
-function definition<Row>({ id, header, cell, isRowHeader = false, minWidth }: Column<Row>): TableProps.ColumnDefinition<Row> {
-  return { id, header, cell, isRowHeader, ...(minWidth === undefined ? {} : { minWidth }) };
+function definitions<Row>(columns: Column<Row>[], isNarrow: boolean): TableProps.ColumnDefinition<Row>[] {
+  const below = isNarrow ? columns.filter(({ isSecondary }) => isSecondary === true) : [];
+  return columns
+    .filter((column) => !below.includes(column))
+    .map(({ id, header, cell, isRowHeader = false, minWidth }) => ({
+      id,
+      header,
+      isRowHeader,
+      ...(minWidth === undefined ? {} : { minWidth }),
+      cell: isRowHeader && below.length > 0 ? (row) => <WithLines row={row} cell={cell} lines={below} /> : cell,
+    }));
+}
+
+/** A row header with the facts that a narrow window has no columns for. */
+function WithLines<Row>({ row, cell, lines }: { row: Row; cell: Column<Row>['cell']; lines: Column<Row>[] }) {
+  return (
+    <>
+      {cell(row)}
+      {lines
+        .map(({ id, header, cell: factOf }) => ({ id, header, fact: factOf(row) }))
+        .filter(({ fact }) => fact !== '-')
+        .map(({ id, header, fact }) => (
+          <Box key={id} variant="small" display="block">
+            {header}: {fact}
+          </Box>
+        ))}
+    </>
+  );
 }
 
 function Pages<Row>({ page: { page, limit, loaded, change } }: { page: LoadedPage<Row> }) {

@@ -1,12 +1,19 @@
 import { type MouseEvent, useMemo, useSyncExternalStore } from 'react';
 
 const moved = new EventTarget();
+let hasGoneOn = false;
+
+/** Whether the user has gone to another address since the document was loaded. */
+export function hasMoved(): boolean {
+  return hasGoneOn;
+}
 
 /** Goes to an address of the console. `replace` leaves no step for the browser's back. */
 export function navigate(address: string, { replace = false }: { replace?: boolean } = {}): void {
   const isSamePath = new URL(address, location.href).pathname === location.pathname;
   if (replace) history.replaceState(null, '', address);
   else history.pushState(null, '', address);
+  hasGoneOn ||= !replace;
   if (!isSamePath) window.scrollTo(0, 0);
   moved.dispatchEvent(new Event('moved'));
 }
@@ -21,10 +28,14 @@ export function useAddress(): { pathname: string; query: URLSearchParams } {
 }
 
 function subscribe(onChange: () => void): () => void {
-  window.addEventListener('popstate', onChange);
+  const onHistory = () => {
+    hasGoneOn = true;
+    onChange();
+  };
+  window.addEventListener('popstate', onHistory);
   moved.addEventListener('moved', onChange);
   return () => {
-    window.removeEventListener('popstate', onChange);
+    window.removeEventListener('popstate', onHistory);
     moved.removeEventListener('moved', onChange);
   };
 }

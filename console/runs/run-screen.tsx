@@ -37,7 +37,7 @@ function WatchedRun({ id, run: runId, watchAgain }: { id: string; run: string; w
   const { domain, client } = useDomain();
   const [stopped, setStopped] = useState<Schemas['Run']>();
   const watched = useWatchedRun({ id, run: runId });
-  const { events, interruption, problem } = watched;
+  const { events, isFollowing, interruption, problem } = watched;
   const computation = useLoaded(id, (signal) => loadComputation(client, id, signal));
   const run = watched.run?.status === 'running' && stopped ? stopped : watched.run;
   const isLive = run !== undefined && run.ended_at === null && problem === undefined;
@@ -90,7 +90,7 @@ function WatchedRun({ id, run: runId, watchAgain }: { id: string; run: string; w
                         </Header>
                       }
                     >
-                      <Timeline events={events} isLive={isLive} />
+                      <Timeline events={events} isLive={isLive} announces={isLive && isFollowing} />
                     </Container>
                   ),
                 },

@@ -35,6 +35,7 @@ export function RunsTable({ computation }: { computation?: string }) {
     {
       id: 'cvm',
       header: 'CVM',
+      isSecondary: true,
       cell: ({ cvm_id }) => <Link href={addressOf({ screen: 'cvm', domain, cvm: cvm_id })}>{cvm_id}</Link>,
     },
     { id: 'by', header: 'Started by', isSecondary: true, cell: ({ started_by }) => started_by },

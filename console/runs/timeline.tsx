@@ -11,13 +11,15 @@ const reportersClock = 'occurred_at';
 interface Props {
   events: readonly Schemas['Event'][];
   isLive: boolean;
+  /** Whether those that come from now on are new, and not what was recorded before the screen was opened. */
+  announces: boolean;
 }
 
 /** The events of a run as they happened, oldest first. Screen readers announce those that come. */
-export function Timeline({ events, isLive }: Props) {
+export function Timeline({ events, isLive, announces }: Props) {
   const startedAt = Date.parse(events[0]?.timestamp ?? '');
   return (
-    <ol className="timeline" aria-label="Events of the run" aria-live={isLive ? 'polite' : 'off'} aria-relevant="additions">
+    <ol className="timeline" aria-label="Events of the run" aria-live={announces ? 'polite' : 'off'} aria-relevant="additions">
       {events.map((event) => (
         <li key={event.id}>
           <span className="mark" aria-hidden="true">

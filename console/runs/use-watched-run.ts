@@ -6,13 +6,15 @@ export interface WatchedRun {
   run: Schemas['Run'] | undefined;
   /** Oldest first. */
   events: Schemas['Event'][];
+  /** Whether the first page of events is there: what follows is new. */
+  isFollowing: boolean;
   /** Why the service cannot be reached at the moment. The watch goes on. */
   interruption: unknown;
   /** Why the watch ended early. */
   problem: unknown;
 }
 
-const nothing: WatchedRun = { run: undefined, events: [], interruption: undefined, problem: undefined };
+const nothing: WatchedRun = { run: undefined, events: [], isFollowing: false, interruption: undefined, problem: undefined };
 
 /** Watches a run until it ends: its events as they are recorded, and its state. */
 export function useWatchedRun({ id, run }: { id: string; run: string }): WatchedRun {
@@ -41,6 +43,7 @@ export function useWatchedRun({ id, run }: { id: string; run: string }): Watched
           return;
         }
         const event = next.value;
+        setTimeout(() => change({ isFollowing: true })); // after its page, whose events come without a pause
         change((before) => ({ events: [...before.events, event], run: runAfter(event, before.run) }));
       }
     };

@@ -2,9 +2,11 @@ import BreadcrumbGroup from '@cloudscape-design/components/breadcrumb-group';
 import ContentLayout from '@cloudscape-design/components/content-layout';
 import Header from '@cloudscape-design/components/header';
 import LiveRegion from '@cloudscape-design/components/live-region';
-import { type ReactNode, useEffect } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { createPortal } from 'react-dom';
+import { hasMoved } from '../routing/navigation.ts';
 import { useFrame } from './console-context.ts';
+import { focusTitle } from './focus-title.ts';
 
 interface Props {
   title: string;
@@ -17,17 +19,21 @@ interface Props {
   children: ReactNode;
 }
 
-/** What every screen has: a title, the way up, and its actions. */
+/** What every screen has: a title, which has the focus when the user comes from another screen, the way up, and its actions. */
 export function ScreenFrame({ title, description, above, actions, hasHeader = true, children }: Props) {
   const { breadcrumbs } = useFrame();
+  const [firstTitle] = useState(title);
   useEffect(() => {
     document.title = `${title} - Computations`;
   }, [title]);
+  useEffect(() => {
+    if (hasMoved()) focusTitle();
+  }, []);
   return (
     <>
       {breadcrumbs && createPortal(<BreadcrumbGroup items={[...above, { text: title, href: location.href }]} />, breadcrumbs)}
-      {/* Without a new document, a screen reader would not notice the new screen. */}
-      <LiveRegion hidden>{title}</LiveRegion>
+      {/* The focus tells a screen reader the first title. It would not notice another one, such as a name that is loaded later. */}
+      <LiveRegion hidden>{title === firstTitle ? '' : title}</LiveRegion>
       <ContentLayout
         {...(hasHeader && {
           header: (

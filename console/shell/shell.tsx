@@ -1,6 +1,6 @@
 import AppLayoutToolbar from '@cloudscape-design/components/app-layout-toolbar';
 import Flashbar from '@cloudscape-design/components/flashbar';
-import { useCallback, useMemo, useState } from 'react';
+import { type MouseEvent, useCallback, useMemo, useState } from 'react';
 import { createClient } from '../../client/index.ts';
 import { meIn, visibleDomains } from '../access/permissions.ts';
 import { followLink, useAddress } from '../routing/navigation.ts';
@@ -8,6 +8,7 @@ import { type Place, placeOf } from '../routing/places.ts';
 import type { Session } from '../sign-in/session.ts';
 import { DomainProvider, FrameProvider } from './console-context.ts';
 import { CurrentScreen } from './current-screen.tsx';
+import { focusTitle } from './focus-title.ts';
 import { Home, NoDomain, NoSuchScreen } from './home.tsx';
 import { SideBar } from './side-bar.tsx';
 import { TopBar } from './top-bar.tsx';
@@ -26,6 +27,7 @@ export function Shell({ session }: { session: Session }) {
 
   return (
     <div onClick={followLink} role="presentation">
+      <SkipLink />
       <div id="top-bar" className="top-bar">
         <TopBar
           user={session.user}
@@ -54,11 +56,24 @@ export function Shell({ session }: { session: Session }) {
             onNavigationChange={({ detail }) => setNavigationOpen(detail.open)}
             breadcrumbs={<div ref={setBreadcrumbs} />}
             notifications={<Flashbar items={notices} />}
-            content={contentOf({ place, domains, domain })}
+            content={<div id="content">{contentOf({ place, domains, domain })}</div>}
           />
         </DomainProvider>
       </FrameProvider>
     </div>
+  );
+}
+
+/** The first stop of the keyboard: leads past the bars. */
+function SkipLink() {
+  const skip = (event: MouseEvent) => {
+    event.preventDefault(); // the address stays
+    focusTitle();
+  };
+  return (
+    <a className="skip-link" href="#content" onClick={skip}>
+      Skip to the content
+    </a>
   );
 }
 

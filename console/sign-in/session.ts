@@ -24,9 +24,9 @@ export interface Session {
   /** The base URL of the API, without a slash at its end. */
   api: string;
   /**
-   * Returns a token for the API, and renews it if it is about to expire. If the API has refused one, or the issuer does not renew it,
-   * it leaves for the sign-in page, which comes back to this address. If the API refuses another one within a minute, it shows a page
-   * that says so: signing in again does not help.
+   * Returns a token for the API, and renews it if it is about to expire, or if the API has refused it. If the issuer does not renew it,
+   * or the API refuses the new one too, it leaves for the sign-in page, which comes back to this address. If the API then refuses
+   * another one within a minute, it shows a page that says so: signing in again does not help.
    * @throws ServiceProblem if the issuer does not answer
    */
   token: (request: { refused?: string; signal: AbortSignal }) => Promise<string>;
@@ -117,14 +117,17 @@ function tokenSource(application: SignInOptions, tokens: TokenSet): Session['tok
     storedTokens.remove();
     return (leaving = stayOutside('The service refuses the token that your sign-in gave. Ask the operator of the service.'));
   };
+  /** A token that took the place of a refused one. */
+  let second: string | undefined;
   return async ({ refused, signal }) => {
     if (leaving) return await leaving;
-    if (refused !== undefined) return await answerRefusal();
+    if (refused !== undefined && refused === second) return await answerRefusal();
     try {
-      return await source({ signal });
+      if (refused === undefined) return await source({ signal });
+      return (second = await source({ refused, signal }));
     } catch (error) {
-      if (error instanceof ServiceProblem && error.code === 'unauthenticated') return await signInAgain();
-      throw error;
+      if (!(error instanceof ServiceProblem) || error.code !== 'unauthenticated') throw error;
+      return await (refused === undefined ? signInAgain() : answerRefusal());
     }
   };
 }

@@ -1,46 +1,40 @@
-export interface Answer {
+import { createClient } from '../../client/create-client.ts';
+import type { Arguments, Data, Operation, OptionalIfEmpty } from '../../client/operation.ts';
+import { ServiceProblem } from '../../client/service-problem.ts';
+
+export interface Answer<Body> {
+  /** 0 if no answer came. */
   status: number;
-  /** Empty if the answer is no JSON. */
-  body: Record<string, unknown>;
-  text: string;
+  /** Undefined if the call failed, or its answer has none. */
+  body: Body | undefined;
   milliseconds: number;
 }
 
 /** Calls the API in one domain, without repeats: every answer counts. */
 export interface AcceptClient {
-  call: (method: string, path: string, body?: unknown) => Promise<Answer>;
-  /** The number of calls so far. */
-  calls: () => number;
+  call: <O extends Operation>(operation: O, ...given: OptionalIfEmpty<Arguments<O>>) => Promise<Answer<Data<O>>>;
 }
 
 const longestInMilliseconds = 40_000;
 
-/** Returns a client. A request without an answer has the status 0. */
 export function acceptClient({ url, domain, token }: { url: string; domain: string; token: string }): AcceptClient {
-  let calls = 0;
+  const client = createClient({
+    baseUrl: url,
+    domain,
+    token,
+    retry: { attempts: 1, timeoutInMilliseconds: longestInMilliseconds },
+  });
   return {
-    calls: () => calls,
-    call: async (method, path, body) => {
-      calls += 1;
+    call: async (operation, ...given) => {
       const start = performance.now();
-      const { status, text } = await fetch(`${url}/${domain}${path}`, {
-        method,
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        signal: AbortSignal.timeout(longestInMilliseconds),
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      }).then(
-        async (response) => ({ status: response.status, text: await response.text() }),
-        () => ({ status: 0, text: '' }),
+      const { status, body } = await client.call(operation, ...given).then(
+        ({ data, response }) => ({ status: response.status, body: data }),
+        (error: unknown) => {
+          if (error instanceof ServiceProblem) return { status: error.status, body: undefined };
+          throw error;
+        },
       );
-      return { status, body: parsed(text), text, milliseconds: performance.now() - start };
+      return { status, body, milliseconds: performance.now() - start };
     },
   };
-}
-
-function parsed(text: string): Record<string, unknown> {
-  try {
-    return JSON.parse(text) as Record<string, unknown>;
-  } catch {
-    return {};
-  }
 }

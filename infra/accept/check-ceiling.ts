@@ -78,7 +78,7 @@ async function offer(client: AcceptClient, rate: number, seconds: number): Promi
   const start = performance.now();
   const sent = Array.from({ length: offered }, async (_, index) => {
     await delay(Math.max(0, start + (index / rate) * 1_000 - performance.now()));
-    return await client.call('POST', '/computations', { name: 'accept' });
+    return await client.call('createComputation', { body: { name: 'accept' } });
   });
   const answers = await Promise.all(sent);
   const count = (status: number) => answers.filter((answer) => answer.status === status).length;

@@ -6,12 +6,12 @@ const clients = 8;
 
 /** Changes one computation from several clients at the same time, and finds each change in its journal. */
 export async function checkConflicts(client: AcceptClient, changesOfEach: number): Promise<Finding> {
-  const { body } = await client.call('POST', '/computations', { name: 'accept' });
-  const computation = String(body['id']);
+  const { body } = await client.call('createComputation', { body: { name: 'accept' } });
+  const id = body?.id ?? '';
   const answers: { status: number; milliseconds: number }[] = [];
   const change = async (_: unknown, number: number) => {
     for (let count = 0; count < changesOfEach; count++) {
-      const answer = await client.call('PUT', `/computations/${computation}`, { name: `accept ${number}-${count}` });
+      const answer = await client.call('updateComputation', { id, body: { name: `accept ${number}-${count}` } });
       answers.push(answer);
       if (answer.status === 429) await delay(1_000);
     }
@@ -20,8 +20,8 @@ export async function checkConflicts(client: AcceptClient, changesOfEach: number
   const count = (status: number) => answers.filter((answer) => answer.status === status).length;
   const [made, busy] = [count(200), count(503)];
   const others = answers.length - made - busy - count(429);
-  const events = await client.call('GET', `/computations/${computation}/events?event_type=updated&limit=1`);
-  const recorded = Number(events.body['total']);
+  const events = await client.call('listEvents', { id, event_type: 'updated', limit: 1 });
+  const recorded = events.body?.total ?? 0;
   const p95 = Math.round(
     percentile(
       answers.map(({ milliseconds }) => milliseconds),

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Data } from '../../client/operation.ts';
 import type { AcceptClient } from './accept-client.ts';
 import type { Finding } from './finding.ts';
 
@@ -24,18 +25,18 @@ export async function checkExactness(client: AcceptClient, changes: number): Pro
     while (left > 0) {
       left -= 1;
       state.creating += 1;
-      const { status, body } = await again(() => client.call('POST', '/computations', { name: 'accept' }));
-      if (status !== 201) {
+      const { status, body } = await again(() => client.call('createComputation', { body: { name: 'accept' } }));
+      if (status !== 201 || !body) {
         state.unknown += 1;
         continue;
       }
       state.created += 1;
-      const id = String(body['id']);
+      const { id } = body;
       present.add(id);
       if (state.created % 3 !== 0) continue;
       state.deleting += 1;
       present.delete(id);
-      const deleted = await again(() => client.call('DELETE', `/computations/${id}`));
+      const deleted = await again(() => client.call('deleteComputation', { id }));
       if (deleted.status === 204) state.deleted += 1;
       else state.unknown += 1;
     }
@@ -46,14 +47,14 @@ export async function checkExactness(client: AcceptClient, changes: number): Pro
   const read = async () => {
     while (isWriting) {
       const before = { ...state };
-      const { status, body } = await client.call('GET', '/computations?limit=10');
-      if (status !== 200) {
+      const { status, body } = await client.call('listComputations', { limit: 10 });
+      if (status !== 200 || !body) {
         if (status !== 429) problems.push(`a read answered ${status}`);
         await delay(pauseInMilliseconds);
         continue;
       }
       reads += 1;
-      const total = Number(body['total']);
+      const { total } = body;
       const [least, most] = [before.created - state.deleting, state.creating - before.deleted];
       if (total < least || total > most) problems.push(`a total of ${total}, not ${least} to ${most}`);
       const ids = idsIn(body);
@@ -83,17 +84,17 @@ async function again<T extends { status: number }>(work: () => Promise<T>): Prom
   }
 }
 
-function idsIn(body: Record<string, unknown>): string[] {
-  return (body['computations'] as { id: string }[]).map(({ id }) => id);
+function idsIn({ computations }: Data<'listComputations'>): string[] {
+  return computations.map(({ id }) => id);
 }
 
 async function problemsInTheEnd(client: AcceptClient, present: ReadonlySet<string>, unknown: number): Promise<string[]> {
   const found: string[] = [];
   for (let offset = 0; ; offset += 100) {
-    const { status, body } = await again(() => client.call('GET', `/computations?limit=100&offset=${offset}`));
-    if (status !== 200) return [`a page answered ${status}`];
+    const { status, body } = await again(() => client.call('listComputations', { limit: 100, offset }));
+    if (status !== 200 || !body) return [`a page answered ${status}`];
     found.push(...idsIn(body));
-    if (found.length >= Number(body['total']) || idsIn(body).length === 0) break;
+    if (found.length >= body.total || idsIn(body).length === 0) break;
   }
   const missing = [...present].filter((id) => !found.includes(id)).length;
   const extra = found.length - new Set(found).size + found.filter((id) => !present.has(id)).length;

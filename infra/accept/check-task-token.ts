@@ -12,9 +12,9 @@ const longestInMilliseconds = 30_000;
 export async function checkTaskToken(client: AcceptClient, table: Table, domain: string): Promise<Finding> {
   const computation = await readyComputation(client);
   const cvm = `accept-${randomUUID()}`;
-  const started = await client.call('POST', `/computations/${computation}/run?cvm=${cvm}`);
-  if (started.status !== 200) return { ...facts.tokens, measured: `the run did not start: ${started.status}`, holds: false };
-  const run = { domain, computation_id: computation, run_id: JSON.parse(started.text) as string, cvm_id: cvm };
+  const { status, body: run_id } = await client.call('startRun', { id: computation, cvm });
+  if (run_id === undefined) return { ...facts.tokens, measured: `the run did not start: ${status}`, holds: false };
+  const run = { domain, computation_id: computation, run_id, cvm_id: cvm };
   const givesUpAt = performance.now() + longestInMilliseconds;
   while (performance.now() < givesUpAt) {
     const token = (await readClaim(table, run))?.offer_token;
@@ -28,12 +28,12 @@ export async function checkTaskToken(client: AcceptClient, table: Table, domain:
 
 /** Makes a computation that can run. */
 async function readyComputation(client: AcceptClient): Promise<string> {
-  const { body } = await client.call('POST', '/computations', { name: 'accept' });
-  const id = String(body['id']);
-  const asset = { file_name: 'algorithm.py', asset_type: 'algorithm', asset: btoa('print(1)') };
-  const algorithm = await client.call('POST', '/assets', { asset });
-  await client.call('POST', `/assets/${String(algorithm.body['id'])}/${id}`);
+  const { body } = await client.call('createComputation', { body: { name: 'accept' } });
+  const id = body?.id ?? '';
+  const asset = { file_name: 'algorithm.py', asset_type: 'algorithm', asset: btoa('print(1)') } as const;
+  const algorithm = await client.call('createAsset', { body: { asset } });
+  await client.call('linkAsset', { id: algorithm.body?.id ?? '', computationID: id });
   const key = generateKeyPairSync('ed25519').publicKey.export({ format: 'pem', type: 'spki' });
-  await client.call('POST', `/computations/${id}/key`, { key: Buffer.from(key).toString('base64') });
+  await client.call('uploadKey', { id, body: { key: Buffer.from(key).toString('base64') } });
   return id;
 }

@@ -38,8 +38,8 @@ export interface LocalPagesOptions {
 }
 
 /**
- * Serves what exists on one machine only: the API reference at /docs, and tokens, certificates of CVMs and domains for requests from
- * this machine.
+ * Serves the API reference at /docs with a field for tokens of this machine, and what exists on one machine only: tokens, certificates
+ * of CVMs and domains for requests from this machine.
  */
 export function localPages({ mintToken, enrol, manageDomain }: LocalPagesOptions) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {

@@ -36,8 +36,9 @@ export async function launchChromium({ executablePath, env }: ChromiumProgram): 
   return await chromium.launch({
     executablePath,
     env: { ...(process.env as Record<string, string>), ...env },
-    // A container's root cannot use the sandbox, and its shared memory may be too small. Every page here is our own.
-    args: ['--no-sandbox', '--disable-dev-shm-usage', '--font-render-hinting=none'],
+    // A container's root cannot use the sandbox, and its shared memory may be too small. Every page here is our own, so all tabs share
+    // a process, and what it has compiled.
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--font-render-hinting=none', '--process-per-site'],
   });
 }
 

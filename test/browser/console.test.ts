@@ -27,13 +27,12 @@ describe.runIf(hasBrowser)('the web console', () => {
   describe('as it is deployed', () => {
     tellOfTheFirstLoad(world);
     tellHowToSignIn(world);
-    tellEveryScreen(world, { width: 360, colorScheme: 'dark' });
+    tellRuns(world);
+    tellOfTheKeyboard(world);
   });
 
   describe("with React's checks for developers", () => {
     beforeAll(() => world().serve('development'));
-    tellRuns(world);
-    tellOfTheKeyboard(world);
-    tellEveryScreen(world, { width: 1280, colorScheme: 'light' });
+    tellEveryScreen(world);
   });
 });

@@ -1,14 +1,19 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import type { ConsoleWorld } from './console-world.ts';
-import { enter } from './party.ts';
+import { arrive } from './party.ts';
 
 export function tellOfTheKeyboard(world: () => ConsoleWorld): void {
-  it('is worked by the keyboard alone: a computation is created, a question asked and left', async () => {
-    const { page } = await enter(world(), { user: 'alice', roles: ['administrator'] });
+  it('is worked by the keyboard alone: the bars are skipped, a computation is created, a question asked and left', async () => {
+    const { page } = await arrive(world(), { user: 'alice', roles: ['administrator'], provokes: /ERR_FAILED/ });
+    await page.keyboard.press('Tab');
+    expect(await nameOfFocus(page)).toBe('Skip to the content');
+    await page.keyboard.press('Enter');
+    expect(await nameOfFocus(page)).toMatch(/^Computations/);
     await tabTo(page, 'Create computation');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Create computation' }).waitFor();
+    await expect.poll(() => nameOfFocus(page)).toBe('Create computation');
     await tabTo(page, 'Name');
     await page.keyboard.type('By keyboard');
     await page.keyboard.press('Enter');
@@ -21,6 +26,13 @@ export function tellOfTheKeyboard(world: () => ConsoleWorld): void {
       await page.keyboard.press('Tab');
       expect(await page.evaluate(`document.activeElement?.closest('[role=dialog]') !== null`)).toBe(true);
     }
+    // A failure to load the screen again leaves the question open.
+    await page.route('**/d1/computations/**', (route) => route.abort());
+    await page.evaluate(`document.querySelector('[aria-label="Refresh"]').click()`);
+    await page.getByText('The service does not answer').waitFor({ state: 'attached' });
+    expect(await dialog.isVisible()).toBe(true);
+    await page.unroute('**/d1/computations/**');
+
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'hidden' });
     expect(await nameOfFocus(page)).toBe('Delete');

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { ConsoleWorld } from './console-world.ts';
-import { enter } from './party.ts';
+import { type ConsoleWorld, violationsOn } from './console-world.ts';
+import { arrive, enter } from './party.ts';
 import { clientOf, readyComputation } from './seed.ts';
 
 export function tellRuns(world: () => ConsoleWorld): void {
@@ -33,22 +33,25 @@ export function tellRuns(world: () => ConsoleWorld): void {
 
   it('shows the reason of a run that fails, and its events', async () => {
     const { id } = await readyComputation(world(), 'Fails');
-    const alice = await enter(world(), { user: 'alice', roles: ['runner'] });
+    const alice = await arrive(world(), { user: 'alice', roles: ['runner'] });
     await alice.open(`computations/${id}`);
     await alice.startRun('sim-fail-1');
     await alice.page.getByText('The run failed').waitFor();
     await alice.page.getByRole('list', { name: 'Events of the run' }).getByText('Algorithm run').waitFor();
     await alice.page.getByRole('button', { name: 'Download evidence' }).waitFor();
+    expect(await violationsOn(alice.page)).toEqual([]);
     await alice.open(`computations?status=failed`);
     await alice.page.getByRole('grid', { name: 'Computations' }).getByRole('link', { name: 'Fails' }).waitFor();
   });
 
   it('stops a run that goes on', async () => {
     const { id } = await readyComputation(world(), 'Takes long');
-    const alice = await enter(world(), { user: 'alice', roles: ['runner'] });
+    const alice = await arrive(world(), { user: 'alice', roles: ['runner'] });
     await alice.open(`computations/${id}`);
     await alice.startRun('sim-slow-1');
     await alice.page.getByRole('button', { name: 'Stop run' }).click();
+    await alice.page.getByRole('dialog').waitFor();
+    expect(await violationsOn(alice.page)).toEqual([]);
     await alice.page.getByRole('dialog').getByRole('button', { name: 'Stop run' }).click();
     await alice.page.getByText('The run was cancelled').waitFor();
   });
@@ -57,7 +60,7 @@ export function tellRuns(world: () => ConsoleWorld): void {
     const client = await clientOf(world(), 'alice', ['d2:administrator']);
     for (let number = 1; number <= 30; number++)
       await client.createComputation({ domainID: 'd2', body: { name: `Number ${number}` } });
-    const { page } = await enter(world(), { user: 'alice', roles: ['viewer'], domain: 'd2' });
+    const { page } = await arrive(world(), { user: 'alice', roles: ['viewer'], domain: 'd2' });
     const list = page.getByRole('grid', { name: 'Computations' });
     await page.getByRole('heading', { name: 'Computations (30)' }).waitFor();
     await list.getByRole('link', { name: 'Number 30' }).waitFor();
@@ -76,7 +79,7 @@ export function tellRuns(world: () => ConsoleWorld): void {
 
   it('offers a viewer nothing that the API would refuse', async () => {
     const { id } = await readyComputation(world(), 'Looked at');
-    const carol = await enter(world(), { user: 'carol', roles: ['viewer'] });
+    const carol = await arrive(world(), { user: 'carol', roles: ['viewer'] });
     expect(await carol.page.getByRole('link', { name: 'Create computation' }).count()).toBe(0);
     await carol.open(`computations/${id}`);
     await carol.page.getByRole('heading', { name: 'Looked at', level: 1 }).waitFor();

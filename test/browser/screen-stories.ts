@@ -1,33 +1,56 @@
 import { expect, it } from 'vitest';
-import { type ConsoleWorld, type TabOptions, violationsOn } from './console-world.ts';
+import { type ConsoleWorld, rulesOfLook, violationsOn } from './console-world.ts';
 import { goWithin } from './go-within.ts';
-import { enter } from './party.ts';
+import { arrive } from './party.ts';
 import { clientOf, readyComputation } from './seed.ts';
 
-/** A screen, its address, and the heading that it shows. */
-type Screen = readonly [title: string, path: string, heading: string];
+interface Screen {
+  title: string;
+  /** In the domain d1, or from the root. */
+  path: string;
+  heading: string;
+  /** A fact that no window is too narrow for. */
+  fact?: string;
+  /** Buttons that open a dialog. */
+  dialogs?: string[];
+}
 
-export function tellEveryScreen(world: () => ConsoleWorld, options: Required<Pick<TabOptions, 'width' | 'colorScheme'>>): void {
-  const { width, colorScheme } = options;
-  it(`fits ${width} px on every screen and has no finding of axe, in ${colorScheme}`, async () => {
+/** How each screen is looked at. */
+const looks = [
+  { width: 1280, colorScheme: 'light', rules: undefined },
+  { width: 360, colorScheme: 'dark', rules: rulesOfLook },
+] as const;
+
+export function tellEveryScreen(world: () => ConsoleWorld): void {
+  it('fits 1280 px in light and 360 px in dark on every screen, and has no finding of axe', async () => {
     const screens = await seedScreens(world());
     const notFound = /status of 404/; // the unknown computation
-    const { page } = await enter(world(), {
+    const { page } = await arrive(world(), {
       user: 'alice',
       roles: ['administrator'],
-      more: 'd2:viewer',
+      more: 'empty:administrator',
       provokes: notFound,
-      ...options,
     });
     const found: Record<string, string[]> = {};
-    for (const [title, path, heading] of screens) {
+    for (const { title, path, heading, fact = '', dialogs = [] } of screens) {
       await goWithin(page, path.startsWith('/') ? path : `/console/domains/d1/${path}`);
       await page.getByRole('heading', { level: 1, name: heading }).waitFor();
-      await expect.poll(() => page.evaluate<boolean>(nothingLoads)).toBe(true);
-      const wide = await page.evaluate<number>('document.documentElement.scrollWidth');
-      const faults = await violationsOn(page);
-      if (wide > width) faults.push(`${wide} px wide`);
-      if (faults.length > 0) found[title] = faults;
+      for (const { width, colorScheme, rules } of looks) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.emulateMedia({ colorScheme });
+        await expect.poll(() => page.evaluate<boolean>(isSettled), { message: `${title} at ${width} px` }).toBe(true);
+        const faults = await violationsOn(page, rules);
+        if (!(await page.locator('main').innerText()).includes(fact)) faults.push(`no ${fact}`);
+        for (const name of rules ? [] : dialogs) {
+          await page.getByRole('button', { name, exact: true }).click();
+          await page.getByRole('dialog').waitFor();
+          await expect.poll(() => page.evaluate<boolean>(isSettled), { message: name }).toBe(true);
+          faults.push(...(await violationsOn(page)).map((fault) => `${name}: ${fault}`));
+          await page.keyboard.press('Escape');
+          await page.getByRole('dialog').waitFor({ state: 'hidden' });
+        }
+        if (faults.length > 0) found[`${title}, ${width} px`] = faults;
+      }
     }
     expect(found).toEqual({});
   });
@@ -35,32 +58,45 @@ export function tellEveryScreen(world: () => ConsoleWorld, options: Required<Pic
 
 async function seedScreens(world: ConsoleWorld): Promise<Screen[]> {
   const { id, asset } = await readyComputation(world, 'Seen everywhere');
+  const { id: other } = await readyComputation(world, 'Asked about');
   const client = await clientOf(world, 'alice', ['d1:administrator']);
   await client.registerCvm({ cvmID: 'cvm.1', body: { description: 'Rack 1' } });
   const run = await client.startRun({ id, cvm: `sim-${id.slice(-8)}` });
   return [
-    ['home', '/console/', 'Domains'],
-    ['to do', 'todo', 'To do'],
-    ['computations', 'computations', 'Computations'],
-    ['a new computation', 'computations/new', 'Create computation'],
-    ['a computation', `computations/${id}`, 'Seen everywhere'],
-    ['its manifest', `computations/${id}?tab=manifest`, 'Seen everywhere'],
-    ['its runs', `computations/${id}?tab=runs`, 'Seen everywhere'],
-    ['its events', `computations/${id}?tab=events`, 'Seen everywhere'],
-    ['its configuration', `computations/${id}?tab=configuration`, 'Seen everywhere'],
-    ['a change of it', `computations/${id}/edit`, 'Edit'],
-    ['a run', `computations/${id}/runs/${run}`, 'Run of'],
-    ['runs', 'runs', 'Runs'],
-    ['assets', 'assets', 'Assets'],
-    ['a new asset', 'assets/new', 'Upload asset'],
-    ['an asset', `assets/${asset}`, 'penguin-sizes.py'],
-    ['CVMs', 'cvms', 'CVMs'],
-    ['a CVM', 'cvms/cvm.1', 'cvm.1'],
-    ['statistics', 'statistics', 'Statistics'],
-    ['no screen', 'nothing/here', 'No such page'],
-    ['an unknown computation', 'computations/00000000-0000-8000-8000-000000000000', 'Computation'],
+    { title: 'home', path: '/console/', heading: 'Domains' },
+    { title: 'to do', path: 'todo', heading: 'To do' },
+    { title: 'computations', path: 'computations', heading: 'Computations' },
+    { title: 'a new computation', path: 'computations/new', heading: 'Create computation' },
+    { title: 'a computation', path: `computations/${id}`, heading: 'Seen everywhere' },
+    { title: 'its manifest', path: `computations/${id}?tab=manifest`, heading: 'Seen everywhere' },
+    { title: 'its runs', path: `computations/${id}?tab=runs`, heading: 'Seen everywhere', fact: 'Started by' },
+    { title: 'its events', path: `computations/${id}?tab=events`, heading: 'Seen everywhere', fact: 'fingerprint' },
+    { title: 'its configuration', path: `computations/${id}?tab=configuration`, heading: 'Seen everywhere' },
+    {
+      title: 'a computation that nobody has run',
+      path: `computations/${other}`,
+      heading: 'Asked about',
+      dialogs: ['Start run', 'Replace key', 'Link asset', 'Approve', 'Delete'],
+    },
+    { title: 'a change of it', path: `computations/${id}/edit`, heading: 'Edit' },
+    { title: 'a run', path: `computations/${id}/runs/${run}`, heading: 'Run of' },
+    { title: 'runs', path: 'runs', heading: 'Runs', fact: 'Started by' },
+    { title: 'assets', path: 'assets', heading: 'Assets', fact: 'Creator' },
+    { title: 'a new asset', path: 'assets/new', heading: 'Upload asset' },
+    { title: 'an asset', path: `assets/${asset}`, heading: 'penguin-sizes.py', dialogs: ['Edit', 'Delete'] },
+    { title: 'CVMs', path: 'cvms', heading: 'CVMs', fact: 'Rack 1', dialogs: ['Register CVM'] },
+    { title: 'a CVM', path: 'cvms/cvm.1', heading: 'cvm.1', dialogs: ['Edit', 'Remove'] },
+    { title: 'statistics', path: 'statistics', heading: 'Statistics' },
+    { title: 'nothing to do', path: '/console/domains/empty/todo', heading: 'To do' },
+    { title: 'no computations', path: '/console/domains/empty/computations', heading: 'Computations' },
+    { title: 'no runs', path: '/console/domains/empty/runs', heading: 'Runs' },
+    { title: 'no assets', path: '/console/domains/empty/assets', heading: 'Assets' },
+    { title: 'no CVMs', path: '/console/domains/empty/cvms', heading: 'CVMs' },
+    { title: 'no screen', path: 'nothing/here', heading: 'No such page' },
+    { title: 'an unknown computation', path: 'computations/00000000-0000-8000-8000-000000000000', heading: 'Computation' },
   ];
 }
 
-/** An expression that is true when the screen shows everything. */
-const nothingLoads = "!/\\bLoading\\b/.test(document.querySelector('main')?.innerText ?? 'Loading')";
+/** An expression that is true when the screen shows everything, and fits the window. */
+const isSettled = `!/\\bLoading\\b/.test(document.querySelector('main')?.innerText ?? 'Loading')
+  && document.documentElement.scrollWidth <= innerWidth`;

@@ -7,13 +7,13 @@ import type { TokenSet } from '../../client/index.ts';
 import type { Terminal } from '../../client/cms/terminal.ts';
 import { cmsIn } from '../cms/fake-terminal.ts';
 import { type ConsoleWorld, signIn, violationsOn } from './console-world.ts';
-import { enter } from './party.ts';
+import { arrive, enter } from './party.ts';
 
 const unauthorized = /status of 401/;
 
 export function tellHowToSignIn(world: () => ConsoleWorld): void {
   describe('signing in', () => {
-    it('asks who one is, returns to the address that was opened, and keeps it after a reload', async () => {
+    it('asks who one is, returns to the address that was opened, keeps it after a reload, and never shows it again once tokens are gone', async () => {
       const page = await world().openTab();
       await page.goto('/console/domains/d1/assets?type=dataset#top');
       await page.getByRole('heading', { name: 'Sign in on this machine' }).waitFor();
@@ -24,9 +24,13 @@ export function tellHowToSignIn(world: () => ConsoleWorld): void {
       await page.reload();
       await page.getByRole('heading', { name: /^Assets/ }).waitFor();
       await page.getByRole('button', { name: 'User: alice' }).waitFor();
+
+      // What the browser does with Back after signing out in this tab: it shows the page as it was, with its tokens in memory.
+      await page.evaluate("sessionStorage.clear(); dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))");
+      await page.getByRole('heading', { name: 'Sign in on this machine' }).waitFor();
     });
 
-    it('renews an access token without asking, and asks again when the API refuses it', async () => {
+    it('renews an access token that has expired or is refused without asking, and asks again when it cannot', async () => {
       const { page } = await enter(world(), { user: 'alice', roles: ['viewer'], provokes: unauthorized });
       const first = await storedTokens(page);
       await storeTokens(page, { ...first, expires_at: 0 });
@@ -37,13 +41,18 @@ export function tellHowToSignIn(world: () => ConsoleWorld): void {
       expect(renewed.expires_at).toBeGreaterThan(Date.now() / 1_000);
 
       await spoilToken(page);
+      await page.reload();
+      await page.getByRole('heading', { name: /^Computations \(\d/, level: 1 }).waitFor();
+      expect((await storedTokens(page)).access_token).not.toBe(renewed.access_token);
+
+      await spoilToken(page, { isLast: true });
       await page.goto('/console/domains/d1/cvms');
       await signIn(page, { user: 'alice', roles: ['viewer'] });
       await page.getByRole('heading', { name: /^CVMs/ }).waitFor();
     });
 
     it('ends with signing out, which leaves no token in the tab', async () => {
-      const { page } = await enter(world(), { user: 'alice', roles: ['viewer'] });
+      const { page } = await arrive(world(), { user: 'alice', roles: ['viewer'] });
       await page.getByRole('button', { name: 'User: alice' }).click();
       await page.getByRole('menuitem', { name: 'Sign out' }).click();
       await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
@@ -54,12 +63,12 @@ export function tellHowToSignIn(world: () => ConsoleWorld): void {
     });
 
     it('is asked for once, and not without end, when the API refuses each token', async () => {
-      const { page } = await enter(world(), { user: 'alice', roles: ['viewer'], provokes: unauthorized });
-      await spoilToken(page);
+      const { page } = await arrive(world(), { user: 'alice', roles: ['viewer'], provokes: unauthorized });
+      await spoilToken(page, { isLast: true });
       await page.goto('/console/domains/d1/cvms');
       await signIn(page, { user: 'alice', roles: ['viewer'] });
       await page.getByRole('heading', { name: /^CVMs/ }).waitFor();
-      await spoilToken(page);
+      await spoilToken(page, { isLast: true });
       await page.reload();
       await page.getByRole('heading', { name: 'You are not signed in' }).waitFor();
       expect(await page.textContent('main')).toContain('The service refuses the token');
@@ -69,7 +78,7 @@ export function tellHowToSignIn(world: () => ConsoleWorld): void {
     });
 
     it('is over for an address that says so', async () => {
-      const { page } = await enter(world(), { user: 'alice', roles: ['viewer'] });
+      const { page } = await arrive(world(), { user: 'alice', roles: ['viewer'] });
       await page.goto('/console/?signed-out');
       await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
       expect(await page.evaluate(() => Object.keys(sessionStorage))).not.toContain('console.tokens');
@@ -147,7 +156,7 @@ function cmsOf(terminal: Partial<Terminal>): ReturnType<typeof cmsIn> {
 function deviceTerminal() {
   const shown = Promise.withResolvers<{ address: string; code: string }>();
   const err = (text: string) => {
-    const [, address, code] = /^Open (\S+) and type the code (\S+)$/m.exec(text) ?? [];
+    const [, address, code] = /^Open (\S+)\nCheck that it shows the code (\S+)$/m.exec(text) ?? [];
     if (address !== undefined && code !== undefined) shown.resolve({ address, code });
   };
   const printed: string[] = [];
@@ -166,8 +175,9 @@ async function storeTokens(page: Page, tokens: TokenSet): Promise<void> {
   await page.evaluate((text) => sessionStorage.setItem('console.tokens', text), JSON.stringify(tokens));
 }
 
-/** Makes the API refuse the token of this tab. */
-async function spoilToken(page: Page): Promise<void> {
-  const tokens = await storedTokens(page);
-  await storeTokens(page, { ...tokens, access_token: `${tokens.access_token}x` });
+/** Makes the API refuse the token of this tab. If it is the last one, it cannot be renewed either. */
+async function spoilToken(page: Page, { isLast = false } = {}): Promise<void> {
+  const { refresh_token, ...tokens } = await storedTokens(page);
+  const renewable = isLast || refresh_token === undefined ? {} : { refresh_token };
+  await storeTokens(page, { ...tokens, ...renewable, access_token: `${tokens.access_token}x` });
 }

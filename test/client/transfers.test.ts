@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Client, createClient } from '../../client/create-client.ts';
 import { downloadAsset } from '../../client/node/download-asset.ts';
-import { type TransferProgress, uploadAsset } from '../../client/node/upload-asset.ts';
+import type { TransferProgress } from '../../client/node/send-content.ts';
+import { uploadAsset } from '../../client/node/upload-asset.ts';
+import { uploadContent } from '../../client/node/upload-content.ts';
 import { type Stack, startStack } from '../../infra/local/stack.ts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
 
@@ -100,6 +102,36 @@ describe('uploadAsset and downloadAsset', () => {
     await client.deleteAsset({ id: first.id });
     const third = await uploadAsset(client, { file, asset_type: 'dataset' });
     expect(third).toMatchObject({ state: 'ready', checksum: first.checksum });
+  });
+
+  it('fill an asset that waits for its content, once, and keep the checksum that it has', async () => {
+    const pending = async (fields: object) => {
+      const body = { asset: { file_name: 'late.csv', asset_type: 'dataset', mime_type: 'text/csv', ...fields } } as const;
+      return (await client.createAsset({ body })).id;
+    };
+    const file = fileOf('late.csv', 'a,b\n1,2\n');
+    const id = await pending({});
+    const filled = await uploadContent(client, { id, file });
+    expect(filled).toMatchObject({ id, state: 'ready', size: 8, mime_type: 'text/csv' });
+    expect(await uploadContent(client, { id, file })).toMatchObject({ id, checksum: filled.checksum });
+    await expect(uploadContent(client, { id, file: fileOf('other.csv', 'c\n') })).rejects.toMatchObject({ code: 'conflict' });
+
+    const ofTheRealFile = 'ab'.repeat(32);
+    const sample = await uploadContent(client, { id: await pending({ checksum: ofTheRealFile }), file });
+    expect(sample).toMatchObject({ state: 'ready', checksum: ofTheRealFile });
+
+    const empty = await uploadContent(client, { id: await pending({}), file: fileOf('empty.csv', '') });
+    expect(empty).toMatchObject({ state: 'ready', size: 0 });
+  });
+
+  it("do not fill another user's asset", async () => {
+    const { id } = await client.createAsset({ body: { asset: { file_name: 'hers.csv', asset_type: 'dataset' } } });
+    const file = fileOf('hers.csv', 'a\n');
+    for (const role of ['administrator', 'viewer']) {
+      const token = await stack.token('bob', [`d1:${role}`]);
+      const bob = createClient({ baseUrl: stack.baseUrl, domain: 'd1', token });
+      await expect(uploadContent(bob, { id, file })).rejects.toMatchObject({ code: 'forbidden' });
+    }
   });
 
   it('go on with a download that an earlier call left, and begin anew after a wrong one', async () => {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createClient } from '../../client/create-client.ts';
 import { type Stack, startStack } from '../../infra/local/stack.ts';
 import { cmsIn } from './fake-terminal.ts';
 import { writeSshKeys } from './ssh-keys.ts';
@@ -40,7 +41,7 @@ describe('errors of cms', () => {
     });
     expect(await alice('run')).toMatchObject({
       exitCode: 2,
-      stderr: 'Name the CVM that takes the run, with --cvm.\nNext: cms cvm list\n',
+      stderr: 'Name the CVM that takes the run, with --cvm.\nNext: cms run --cvm sim-1\n',
     });
     expect(await alice('computation', 'list', '--status', 'done')).toMatchObject({
       exitCode: 2,
@@ -61,6 +62,21 @@ describe('errors of cms', () => {
     );
   });
 
+  it('a token that the service refuses leads to the login that works: as before, with another token, or without the variable', async () => {
+    const spoiled = `${await stack.token('alice', ['d1:administrator'])}x`;
+    const withVariable = cmsIn(join(folder, 'spoiled'), {
+      env: { CMS_SERVER: stack.baseUrl, CMS_DOMAIN: 'd1', CMS_TOKEN: spoiled },
+    });
+    const refused = await withVariable('todo');
+    expect(refused).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('does not accept the token in CMS_TOKEN') });
+    expect(refused.stderr).toContain('Next: unset CMS_TOKEN\n');
+    await alice('login', '--token', spoiled, '--profile', 'other', '--domain', 'd1');
+    expect(await alice('todo', '--profile', 'other')).toMatchObject({
+      exitCode: 3,
+      stderr: 'Your token has expired or is not accepted.\nNext: cms login --token TOKEN --profile other\n',
+    });
+  });
+
   it('a domain in which the user has no role is named, with the login for it, and the exit code is 4', async () => {
     const { exitCode, stderr } = await bob('computation', 'list', '--domain', 'd7');
     expect(exitCode).toBe(4);
@@ -73,7 +89,7 @@ describe('errors of cms', () => {
     expect(await lost('login', '--local')).toEqual({
       exitCode: 8,
       stdout: '',
-      stderr: 'No service answers at http://127.0.0.1:9.\nNext: npm start\n',
+      stderr: 'No service answers at http://127.0.0.1:9.\nNext: PORT=9 npm start\n',
     });
     const token = await stack.token('alice', ['d1:administrator']);
     const withToken = cmsIn(join(folder, 'lost'), {
@@ -81,7 +97,7 @@ describe('errors of cms', () => {
     });
     expect(await withToken('todo')).toMatchObject({
       exitCode: 8,
-      stderr: expect.stringContaining('No service answers at http://127.0.0.1:9.\nNext: npm start\n'),
+      stderr: expect.stringContaining('No service answers at http://127.0.0.1:9.\nNext: PORT=9 npm start\n'),
     });
   });
 
@@ -116,21 +132,18 @@ describe('errors of cms', () => {
     const { exitCode, stderr } = await alice('run', '--cvm', 'sim-1');
     expect(exitCode).toBe(7);
     expect(stderr).toContain(`bob types: cms approve ${id}\n`);
-    expect(await bob('approve', id)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('with --yes') });
+    expect(await bob('approve', id)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining(`Next: cms approve ${id} --yes\n`),
+    });
     expect(await bob('approve', id, '--yes', '--json')).toMatchObject({ exitCode: 0 });
     expect(await alice('check')).toMatchObject({ exitCode: 0, stdout: 'Incomes is ready to run.\n' });
   });
 
   it('a registered CVM that is not connected is named, and the exit code is 6', async () => {
-    const answer = await fetch(`${stack.baseUrl}/d1/cvms/cvm-9`, {
-      method: 'PUT',
-      headers: {
-        authorization: `Bearer ${await stack.token('alice', ['d1:administrator'])}`,
-        'content-type': 'application/json',
-      },
-      body: '{"description": "in the cellar"}',
-    });
-    expect(answer.status).toBe(201);
+    const token = await stack.token('alice', ['d1:administrator']);
+    const client = createClient({ baseUrl: stack.baseUrl, domain: 'd1', token });
+    await client.registerCvm({ cvmID: 'cvm-9', body: { description: 'in the cellar' } });
     const { exitCode, stderr } = await alice('run', '--cvm', 'cvm-9');
     expect(exitCode).toBe(6);
     expect(stderr).toContain('disconnected');
@@ -157,6 +170,36 @@ describe('errors of cms', () => {
       exitCode: 6,
       stderr: expect.stringContaining('No run of this computation is active.'),
     });
+  });
+
+  it('an asset whose content has not arrived is named with the command of its creator, and that command fills it', async () => {
+    const token = await stack.token('alice', ['d1:administrator']);
+    const client = createClient({ baseUrl: stack.baseUrl, domain: 'd1', token });
+    const file = join(folder, "bob's data.csv");
+    writeFileSync(file, 'income\n2\n');
+    const body = { asset: { file_name: "bob's data.csv", asset_type: 'dataset' } } as const;
+    const { id: asset } = await client.createAsset({ body });
+    await client.linkAsset({ id: asset, computationID: id });
+    const command = `cms asset upload 'bob'\\''s data.csv' --asset ${asset}`;
+    expect((await alice('check')).stdout).toContain(`✗ The content of bob's data.csv\n      its creator types: ${command}\n`);
+    expect((await alice('run', '--cvm', 'sim-1')).stderr).toContain('its creator types: cms todo\n');
+    expect((await alice('todo')).stdout).toContain(`Upload the content of bob's data.csv\n    ${command}\n`);
+    expect(await alice('asset', 'upload', file, '--asset', asset, '--name', 'other')).toMatchObject({ exitCode: 2 });
+    expect(await bob('asset', 'upload', file, '--asset', asset)).toEqual({
+      exitCode: 4,
+      stdout: '',
+      stderr: "Only alice uploads the content of bob's data.csv. You are bob.\nNext: cms login --local --user alice\n",
+    });
+    const filled = await alice('asset', 'upload', file, '--asset', asset);
+    expect(filled).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(`as ${asset}\n`) });
+    expect(await alice('asset', 'upload', file, '--asset', asset)).toMatchObject({ exitCode: 0, stdout: filled.stdout });
+    writeFileSync(file, 'income\n3\n');
+    expect(await alice('asset', 'upload', file, '--asset', asset)).toMatchObject({
+      exitCode: 6,
+      stderr: expect.stringContaining('has other content already'),
+    });
+    expect((await alice('check')).stdout).not.toContain("bob's data.csv\n      its creator");
+    await alice('asset', 'unlink', asset);
   });
 
   it('an unknown computation exits with 5', async () => {

@@ -109,7 +109,7 @@ describe('cms init', () => {
     expect(await carol('init', file)).toEqual({
       exitCode: 2,
       stdout: '',
-      stderr: `You are carol, but ${file} has the parties alice, bob.\nNext: cms login\n`,
+      stderr: `You are carol, but ${file} has the parties alice, bob.\nNext: cms login --local --user alice\n`,
     });
   });
 });

@@ -73,11 +73,11 @@ describe('cms login', () => {
     const cms = cmsIn(join(folder, 'new'));
     expect(await cms('login', '--server', 'https://api.example.com')).toMatchObject({
       exitCode: 2,
-      stderr: 'Choose a domain.\nNext: cms login --domain DOMAIN --issuer URL --client-id ID\n',
+      stderr: 'Choose a domain.\nNext: cms login --server https://api.example.com --domain DOMAIN\n',
     });
     expect(await cms('login', '--domain', 'd1')).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('Next: cms login --local --domain d1'),
+      stderr: expect.stringContaining('Next: cms login --domain d1 --local'),
     });
   });
 

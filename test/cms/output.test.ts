@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { formatManifest } from '../../client/cms/manifest.ts';
+import { explainProblem } from '../../client/cms/explain-problem.ts';
+import { missingItems } from '../../client/cms/missing-items.ts';
 import { eventLine } from '../../client/cms/output/event-line.ts';
 import { fileSize } from '../../client/cms/output/file-size.ts';
 import { relativeTime } from '../../client/cms/output/relative-time.ts';
+import { commandLine } from '../../client/cms/output/shell-word.ts';
 import { table, type Column } from '../../client/cms/output/table.ts';
 import { printableLines } from '../../client/cms/output/text-width.ts';
+import { type ProblemFields, ServiceProblem } from '../../client/service-problem.ts';
 
 interface Row {
   id: string;
@@ -101,5 +105,66 @@ describe('sizes and times', () => {
     [-7_300, 'in 2 hours'],
   ])('%i seconds back is %s', (seconds, text) => {
     expect(relativeTime('2026-01-01T00:00:00Z', Date.parse('2026-01-01T00:00:00Z') + seconds * 1_000)).toBe(text);
+  });
+});
+
+describe('the command to type next', () => {
+  const typed = 'cms computation update --name B';
+  const next = (fields: Partial<ProblemFields>, where: Partial<Parameters<typeof explainProblem>[1]> = {}) => {
+    const problem = new ServiceProblem({
+      status: 500,
+      code: 'internal',
+      detail: 'x',
+      request: 'PUT /d1/computations/c',
+      ...fields,
+    });
+    return explainProblem(problem, {
+      server: 'https://api.example.com',
+      domain: 'd1',
+      user: 'alice',
+      isLocal: false,
+      profileName: 'default',
+      login: 'issuer',
+      typed,
+      help: 'cms computation update --help',
+      ...where,
+    }).next;
+  };
+
+  it('is the command that was typed, if a repeat may succeed', () => {
+    expect(next({ code: 'unavailable' })).toBe(typed);
+    expect(next({ code: 'too_many_requests' })).toBe(typed);
+    expect(next({ code: 'precondition_failed' })).toBe(typed);
+    expect(next({ code: 'unreachable', request: 'POST https://login.example.com' })).toBe(typed);
+  });
+
+  it('is the login that the profile has', () => {
+    expect(next({ code: 'unauthenticated' })).toBe('cms login');
+    expect(next({ code: 'unauthenticated' }, { profileName: 'two words' })).toBe("cms login --profile 'two words'");
+    expect(next({ code: 'unauthenticated' }, { login: 'token' })).toBe('cms login --token TOKEN');
+    expect(next({ code: 'unauthenticated' }, { isLocal: true, login: 'local' })).toBe('cms login');
+  });
+
+  it('is the list of what was not found, and the help of a command that was wrong', () => {
+    expect(next({ code: 'not_found', request: 'GET /d1/assets/a' })).toBe('cms asset list');
+    expect(next({ code: 'not_found', request: 'GET /d1/cvms/a' })).toBe('cms cvm list');
+    expect(next({ code: 'not_found', request: 'GET /d1/computations/c/run' }, { computation: 'c' })).toBe('cms runs c');
+    expect(next({ code: 'not_found' })).toBe('cms computation list');
+    expect(next({ code: 'invalid_request' })).toBe('cms computation update --help');
+  });
+
+  it('can be pasted into a shell, and has no token', () => {
+    expect(commandLine(['asset', 'upload', "it's here.csv", '--token', 'secret'])).toBe(
+      "cms asset upload 'it'\\''s here.csv' --token TOKEN",
+    );
+    expect(commandLine(['login', '--token=secret'])).toBe('cms login --token=TOKEN');
+  });
+
+  it('uploads the content of the asset that lacks it', () => {
+    const [item] = missingItems(
+      { keys: [], hashes: ['a b.csv'], info: [] },
+      { id: 'c', assets: [{ id: 'a1', file_name: 'a b.csv' }] },
+    );
+    expect(item?.command).toBe("cms asset upload 'a b.csv' --asset a1");
   });
 });

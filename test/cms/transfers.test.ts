@@ -43,6 +43,16 @@ describe('cms asset', () => {
     expect(stdout).toContain(`SHA3-256 ${checksum}`);
   });
 
+  it('prints the command to type again when it was interrupted', async () => {
+    const ending = new AbortController();
+    const interrupted = cmsIn(folder, { env: { CMS_SERVER: stack.baseUrl }, signal: ending.signal, showsProgress: false });
+    ending.abort();
+    expect(await interrupted('asset', 'upload', file, '--name', 'another name')).toMatchObject({
+      exitCode: 130,
+      stderr: `Interrupted. another name is not complete.\nNext: cms asset upload ${file} --name 'another name'\n`,
+    });
+  });
+
   it('uploads nothing again when an upload is repeated', async () => {
     const again = await cms('asset', 'upload', file, '--json');
     expect(JSON.parse(again.stdout)).toMatchObject([{ state: 'ready', checksum, file_name: 'large.bin' }]);
@@ -86,7 +96,7 @@ describe('cms asset', () => {
     expect(await cms('asset', 'upload', join(folder, 'none.csv'))).toEqual({
       exitCode: 2,
       stdout: '',
-      stderr: `There is no file ${join(folder, 'none.csv')}.\n`,
+      stderr: `There is no file ${join(folder, 'none.csv')}.\nNext: ls ${folder}\n`,
     });
   });
 });

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { isMap, isNode, isPair, LineCounter, parseDocument, type Document } from 'yaml';
 import { CmsError } from '../cms-error.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { shellWord } from '../output/shell-word.ts';
 import { collaborationSchema, type Collaboration } from './collaboration.ts';
 
 /** @throws CmsError that names each mistake with its line */
@@ -12,7 +13,7 @@ export async function readCollaboration(file: string): Promise<Collaboration> {
     text = await readFile(file, 'utf8');
   } catch (error) {
     throw new CmsError(`Cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`, {
-      next: `cms init --example > ${file}`,
+      next: `cms init --example > ${shellWord(file)}`,
       exitCode: exitCodes.usage,
     });
   }

@@ -2,6 +2,7 @@ import type { Arguments } from '../../operation.ts';
 import { CmsError } from '../cms-error.ts';
 import type { Connection } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { shellWord } from '../output/shell-word.ts';
 import type { Collaboration } from './collaboration.ts';
 import { withHeaders } from '../with-headers.ts';
 import { findComputation } from './find-computation.ts';
@@ -25,7 +26,7 @@ export async function settleComputation(
   if (!found) {
     if (user !== owner) {
       throw new CmsError(`${owner} has not created the computation ${JSON.stringify(planned.name)} yet.`, {
-        next: `cms init ${file} (typed by ${owner})`,
+        next: `cms init ${shellWord(file)} (typed by ${owner})`,
         exitCode: exitCodes.notFound,
       });
     }

@@ -48,7 +48,7 @@ export function addApprovalCommands(program: Command, act: Act): void {
         }
         if (options.digest === undefined) context.note(`${formatManifest(manifest, computation.agent_config)}\n`);
         if (options.digest === undefined && options.yes !== true) {
-          await confirm(context.terminal, 'Approve runs with this manifest?');
+          await confirm(context, 'Approve runs with this manifest?');
         }
         const limits = limitsOf({ cvm_ids: options.cvm, expires_at: options.expires });
         const key = options.sign === undefined ? undefined : await readPrivateKey(options.sign, context.terminal);
@@ -62,7 +62,12 @@ export function addApprovalCommands(program: Command, act: Act): void {
           approval,
           () => `${approval.user} has approved the manifest ${digest.slice(0, 12)}…${approval.signed ? ', signed' : ''}.\n`,
         );
-        context.note(`Next: cms check${named(connection, id)}\n`);
+        const counts = key !== undefined || computation.approval !== 'all_signed';
+        context.note(
+          counts
+            ? `Next: cms check${named(connection, id)}\n`
+            : `It does not count yet: only signed approvals do.\nNext: ${context.typed} --sign ~/.ssh/id_ed25519\n`,
+        );
       }),
     );
 

@@ -1,84 +1,32 @@
 import { basename } from 'node:path';
 import type { Command } from 'commander';
-import type { Schemas } from '../../api-types.ts';
 import type { Client } from '../../create-client.ts';
+import type { Item } from '../../pages.ts';
 import type { Act } from '../act.ts';
 import { assetWithoutContent } from '../asset-without-content.ts';
-import { CmsError } from '../cms-error.ts';
 import { computationId, named } from '../computation-reference.ts';
 import { confirm } from '../confirm.ts';
-import { exitCodes } from '../exit-codes.ts';
 import { assetDetails } from '../output/asset-details.ts';
 import { fileSize } from '../output/file-size.ts';
-import { download, upload } from '../transfers.ts';
+import { download } from '../transfers.ts';
 import { relativeTime } from '../output/relative-time.ts';
 import { statusColour } from '../output/status-colour.ts';
+import type { Column } from '../output/table.ts';
+import { addUploadCommand } from './asset-upload.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
-import { assetTypeOption, contentAccessOption, useOption } from './options.ts';
-
-type AssetFields = Schemas['AssetInputFields'];
-
-interface UploadOptions extends Pick<AssetFields, 'description' | 'use'> {
-  type?: 'algorithm' | 'dataset';
-  name?: string;
-  mimeType?: string;
-  contentAccess?: AssetFields['content_access'];
-  computation?: string;
-}
+import { assetTypeOption } from './options.ts';
 
 export function addAssetCommands(program: Command, act: Act): void {
   const asset = program.command('asset').description('upload algorithms and datasets, and link them to computations');
 
-  asset
-    .command('upload')
-    .description('upload files as assets; repeat it after a cut')
-    .argument('<FILE...>', 'the files')
-    .addOption(assetTypeOption().default('dataset'))
-    .option('--computation <COMPUTATION>', 'link the assets to this computation')
-    .option('--name <NAME>', 'the name in the manifest (default: that of the file)')
-    .option('--description <TEXT>', 'what it contains')
-    .option('--mime-type <TYPE>', 'such as text/csv')
-    .addOption(useOption())
-    .addOption(contentAccessOption())
-    .action(
-      act(async (context, files: string[], options: UploadOptions) => {
-        const { type = 'dataset', name, description, mimeType, use, contentAccess, computation } = options;
-        if (name !== undefined && files.length > 1) {
-          throw new CmsError('--name goes with one file.', { exitCode: exitCodes.usage });
-        }
-        const connection = await context.connect();
-        const { client } = connection;
-        const id = computation === undefined ? undefined : await computationId(context, connection, computation);
-        const uploaded = [];
-        for (const file of files) {
-          const found = await upload(context, connection, {
-            file,
-            asset_type: type,
-            ...(name === undefined ? {} : { file_name: name }),
-            ...(description === undefined ? {} : { description }),
-            ...(mimeType === undefined ? {} : { mime_type: mimeType }),
-            ...(use === undefined ? {} : { use }),
-            ...(contentAccess === undefined ? {} : { content_access: contentAccess }),
-          });
-          if (id !== undefined) await client.linkAsset({ id: found.id, computationID: id });
-          const { asset: _content, upload: _upload, download: _download, ...shown } = found;
-          uploaded.push(shown);
-          if (!context.isJson) {
-            context.terminal.out(
-              `Uploaded ${file} (${fileSize(found.size)}) as ${found.id}\n  SHA3-256 ${found.checksum ?? ''}\n`,
-            );
-          }
-        }
-        if (context.isJson) context.print(uploaded, () => '');
-        if (id === undefined) context.note(`Next: cms asset link ${uploaded[0]?.id ?? 'ASSET'} COMPUTATION\n`);
-      }),
-    );
+  addUploadCommand(asset, act);
 
   addListOptions(asset.command('list').description('list assets, newest first'))
     .addOption(assetTypeOption())
     .action(
       act(async (context, options: ListOptions & { type?: string }) => {
-        await listOf(context, 'listAssets', options.type ? { asset_type: options.type } : {}, options, [
+        const filter = options.type ? { asset_type: options.type } : {};
+        const columns: Column<Item<'listAssets'>>[] = [
           { title: 'id', value: ({ id }) => id },
           { title: 'file', value: ({ file_name }) => file_name, cuts: true },
           { title: 'type', value: ({ asset_type }) => asset_type },
@@ -86,7 +34,8 @@ export function addAssetCommands(program: Command, act: Act): void {
           { title: 'state', value: ({ state }) => state, colour: statusColour },
           { title: 'creator', value: ({ created_by }) => created_by, cuts: true },
           { title: 'changed', value: ({ updated_at }) => relativeTime(updated_at, context.terminal.now()) },
-        ]);
+        ];
+        await listOf(context, 'listAssets', filter, options, columns, 'cms asset upload FILE');
       }),
     );
 
@@ -168,7 +117,7 @@ function addDeleteCommand(asset: Command, act: Act): void {
     .action(
       act(async (context, id: string, options: { yes?: boolean }) => {
         const { client } = await context.connect();
-        if (options.yes !== true) await confirm(context.terminal, `Delete the asset ${id} and its content?`);
+        if (options.yes !== true) await confirm(context, `Delete the asset ${id} and its content?`);
         await client.deleteAsset({ id });
         context.print({ deleted: id }, () => `Deleted ${id}.\n`);
       }),

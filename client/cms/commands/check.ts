@@ -16,7 +16,7 @@ export function addCheckCommand(program: Command, act: Act): void {
         const connection = await context.connect();
         const { client, user } = connection;
         const id = await computationId(context, connection, reference);
-        const { name, approval } = await client.getComputation({ id });
+        const { name, approval, assets } = await client.getComputation({ id });
         const { data, headers } = await withHeaders(client.call('dryRun', { id }));
         const { missing_items } = data;
         const isReady = isNothing(missing_items);
@@ -24,9 +24,9 @@ export function addCheckCommand(program: Command, act: Act): void {
         context.print({ computation: id, ready: isReady, missing_items, manifest_digest }, () =>
           isReady
             ? `${printable(name)} is ready to run.\n`
-            : `${printable(name)} is not ready. Missing:\n${formatMissing(missingItems(missing_items, { id, isSigned: approval === 'all_signed' }), user)}`,
+            : `${printable(name)} is not ready. Missing:\n${formatMissing(missingItems(missing_items, { id, isSigned: approval === 'all_signed', assets }), user)}`,
         );
-        if (isReady) context.note(`Next: cms run${named(connection, id)} --cvm CVM --watch\n`);
+        if (isReady) context.note(`Next: cms run${named(connection, id)} --cvm ${await context.exampleCvm()} --watch\n`);
         else context.exitWith(exitCodes.incomplete);
       }),
     );

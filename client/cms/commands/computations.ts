@@ -1,11 +1,13 @@
 import type { Command } from 'commander';
 import type { Arguments } from '../../operation.ts';
+import type { Item } from '../../pages.ts';
 import type { Act } from '../act.ts';
 import { computationId, useComputation } from '../computation-reference.ts';
 import { confirm } from '../confirm.ts';
 import { computationDetails } from '../output/computation-details.ts';
 import { relativeTime } from '../output/relative-time.ts';
 import { statusColour } from '../output/status-colour.ts';
+import type { Column } from '../output/table.ts';
 import { printable } from '../output/text-width.ts';
 import { withHeaders } from '../with-headers.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
@@ -52,13 +54,14 @@ export function addComputationCommands(program: Command, act: Act): void {
       act(async (context, options: ListOptions & Pick<Arguments<'listComputations'>, 'status' | 'owner'>) => {
         const { status, owner } = options;
         const filter = { ...(status ? { status } : {}), ...(owner ? { owner } : {}) };
-        await listOf(context, 'listComputations', filter, options, [
+        const columns: Column<Item<'listComputations'>>[] = [
           { title: 'id', value: ({ id }) => id },
           { title: 'name', value: ({ name }) => name, cuts: true },
           { title: 'owner', value: ({ owner }) => owner, cuts: true },
           { title: 'status', value: ({ status }) => status, colour: statusColour },
           { title: 'changed', value: (row) => relativeTime(row.updated_at, context.terminal.now()) },
-        ]);
+        ];
+        await listOf(context, 'listComputations', filter, options, columns, 'cms computation create NAME');
       }),
     );
 
@@ -114,7 +117,7 @@ export function addComputationCommands(program: Command, act: Act): void {
         const id = await computationId(context, connection, reference);
         const { name } = await connection.client.getComputation({ id, peek: 'true' });
         if (options.yes !== true)
-          await confirm(context.terminal, `Delete the computation ${JSON.stringify(printable(name))} and all its events?`);
+          await confirm(context, `Delete the computation ${JSON.stringify(printable(name))} and all its events?`);
         await connection.client.deleteComputation({ id });
         context.print({ deleted: id }, () => `Deleted ${printable(name)} (${id}).\n`);
       }),

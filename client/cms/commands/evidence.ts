@@ -8,6 +8,7 @@ import type { Act } from '../act.ts';
 import { CmsError } from '../cms-error.ts';
 import { computationId } from '../computation-reference.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { shellWord } from '../output/shell-word.ts';
 import { formatFindings } from '../../../verify/format-findings.ts';
 
 const files = { evidence: 'evidence.json', keys: 'keys.json', events: 'events.json' };
@@ -79,7 +80,10 @@ async function readEvidence(path: string, options: { keys?: string; events?: str
   const inDirectory = (name: keyof typeof files) => (there.includes(files[name]) ? join(path, files[name]) : undefined);
   const keys = options.keys ?? inDirectory('keys');
   if (keys === undefined) {
-    throw new CmsError('The public keys are missing.', { next: `cms verify ${path} --keys FILE`, exitCode: exitCodes.usage });
+    throw new CmsError('The public keys are missing.', {
+      next: `cms verify ${shellWord(path)} --keys FILE`,
+      exitCode: exitCodes.usage,
+    });
   }
   const events = options.events ?? [inDirectory('events')].filter((file) => file !== undefined);
   return {

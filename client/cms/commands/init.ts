@@ -10,9 +10,11 @@ import { settleComputation } from '../collaboration/settle-computation.ts';
 import { settleKey } from '../collaboration/settle-key.ts';
 import type { Step } from '../collaboration/step.ts';
 import { useComputation } from '../computation-reference.ts';
+import type { Context } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { formatMissing, isNothing, missingItems } from '../missing-items.ts';
 import { table } from '../output/table.ts';
+import { localLogin } from '../profile/login-command.ts';
 
 export function addInitCommand(program: Command, act: Act): void {
   program
@@ -32,11 +34,11 @@ export function addInitCommand(program: Command, act: Act): void {
             exitCode: exitCodes.usage,
           });
         }
-        const { computation, parties } = await readCollaboration(file);
+        const plan = await readCollaboration(file);
         const connection = await context.connect();
         const { client, user } = connection;
-        const party = partyOf({ computation, parties }, user, file);
-        const { id, step } = await settleComputation(connection, computation, file);
+        const party = await partyOf(context, plan, { user, file });
+        const { id, step } = await settleComputation(connection, plan.computation, file);
         await useComputation(context, connection, id);
         const steps: Step[] = [step];
         const pathOf = (path: string) => pathFrom(file, path, context.terminal.home);
@@ -48,20 +50,27 @@ export function addInitCommand(program: Command, act: Act): void {
         }
         const { missing_items } = await client.dryRun({ id });
         context.print({ computation: id, steps, missing_items }, () => formatSteps(id, steps));
-        context.note(
-          isNothing(missing_items)
-            ? `Ready to run.\nNext: cms run --cvm CVM --watch\n`
-            : `Missing before a run:\n${formatMissing(missingItems(missing_items, { id, isSigned: computation.approval === 'all_signed' }), user)}`,
-        );
+        if (isNothing(missing_items)) {
+          context.note(`Ready to run.\nNext: cms run --cvm ${await context.exampleCvm()} --watch\n`);
+          return;
+        }
+        const { approval, assets } = await client.getComputation({ id });
+        const items = missingItems(missing_items, { id, isSigned: approval === 'all_signed', assets });
+        context.note(`Missing before a run:\n${formatMissing(items, user)}`);
       }),
     );
 }
 
 /** Returns what the caller brings. @throws CmsError if the caller has no part in the collaboration */
-function partyOf({ computation, parties }: Collaboration, user: string, file: string) {
+async function partyOf(
+  { place, profileName }: Context,
+  { computation, parties }: Collaboration,
+  { user, file }: { user: string; file: string },
+) {
   if (user in parties || user === computation.owner) return parties[user];
+  const [first = computation.owner] = Object.keys(parties);
   throw new CmsError(`You are ${user}, but ${file} has the parties ${Object.keys(parties).join(', ')}.`, {
-    next: 'cms login',
+    next: (await place()).isLocal ? localLogin(profileName, { user: first }) : 'cms login',
     exitCode: exitCodes.usage,
   });
 }

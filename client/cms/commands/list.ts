@@ -20,13 +20,17 @@ export function addListOptions(command: Command): Command {
     .option('--all', 'list all');
 }
 
-/** Prints a list as a table, with a note if there are more. With `--json`, as `{items, total}`. */
+/**
+ * Prints a list as a table, with a note if there are more. With `--json`, as `{items, total}`.
+ * @param first the command that adds the first entry, for a list that has none at all
+ */
 export async function listOf<O extends ListOperation>(
   context: Context,
   operation: O,
   filter: object,
   { limit, offset = 0, all = false }: ListOptions,
   columns: readonly Column<Item<O>>[],
+  first?: string,
 ): Promise<void> {
   const { client } = await context.connect();
   const at = (given: object) => [{ ...filter, ...given }] as unknown as OptionalIfEmpty<Arguments<O>>;
@@ -35,6 +39,7 @@ export async function listOf<O extends ListOperation>(
   context.print({ items: listed, total }, () =>
     listed.length === 0 ? 'Nothing found.\n' : table(listed, columns, context.terminal),
   );
+  if (total === 0 && Object.keys(filter).length === 0 && first !== undefined) context.note(`Next: ${first}\n`);
   const left = total - offset - listed.length;
   if (left > 0) context.note(`${left} more. List them with --offset ${offset + listed.length}, or all with --all.\n`);
 

@@ -20,7 +20,11 @@ export function addRunCommands(program: Command, act: Act): void {
     .action(
       act(async (context, reference: string | undefined, { cvm, watch }: { cvm?: string; watch?: boolean }) => {
         if (cvm === undefined) {
-          throw new CmsError('Name the CVM that takes the run, with --cvm.', { next: 'cms cvm list', exitCode: exitCodes.usage });
+          const { isLocal } = await context.place();
+          throw new CmsError('Name the CVM that takes the run, with --cvm.', {
+            next: isLocal ? `${context.typed} --cvm ${await context.exampleCvm()}` : 'cms cvm list',
+            exitCode: exitCodes.usage,
+          });
         }
         const connection = await context.connect();
         const { client } = connection;
@@ -50,7 +54,7 @@ export function addRunCommands(program: Command, act: Act): void {
         const run = options.run ?? (await connection.client.getComputation({ id })).run?.id;
         if (run === undefined) {
           throw new CmsError('This computation was never run.', {
-            next: `cms run${named(connection, id)} --cvm CVM`,
+            next: `cms run${named(connection, id)} --cvm ${await context.exampleCvm()}`,
             exitCode: exitCodes.notFound,
           });
         }

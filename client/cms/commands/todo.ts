@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Act } from '../act.ts';
+import { uploadOf } from '../missing-items.ts';
 import { printable } from '../output/text-width.ts';
 
 export function addTodoCommand(program: Command, act: Act): void {
@@ -18,7 +19,9 @@ export function addTodoCommand(program: Command, act: Act): void {
             ...todo.keys.map(({ computation_id, name }) =>
               entry(`Upload your key to ${name}`, `cms key upload ~/.ssh/id_ed25519.pub ${computation_id}`),
             ),
-            ...todo.content.map(({ file_name }) => entry(`Upload the content of ${file_name}`, `cms asset upload ${file_name}`)),
+            ...todo.content.map(({ asset_id: id, file_name }) =>
+              entry(`Upload the content of ${file_name}`, uploadOf({ file_name, id })),
+            ),
           ];
           return lines.length === 0 ? 'Nothing waits for you.\n' : lines.join('');
         });

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { CmsError } from '../cms-error.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { shellWord } from '../output/shell-word.ts';
 
 /**
  * Reads the file of a public key, in the form that the service takes: an OpenSSH line as it is, everything else as base64.
@@ -15,7 +16,7 @@ export async function readPublicKey(file: string): Promise<string> {
   const text = content.toString('latin1').trim();
   if (/---- ?BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY/.test(text)) {
     throw new CmsError(`${file} is a private key, which must never leave this machine.`, {
-      next: `cms key upload ${file}.pub`,
+      next: `cms key upload ${shellWord(`${file}.pub`)}`,
       exitCode: exitCodes.usage,
     });
   }

@@ -51,8 +51,12 @@ function withDevice(issuer: Issuer, { err, signal }: Terminal): Promise<TokenSet
   return deviceSignIn({
     ...issuerOf(issuer),
     signal,
-    show: ({ user_code, verification_uri, verification_uri_complete }) =>
-      err(`Open ${verification_uri_complete ?? verification_uri} and type the code ${user_code}\n`),
+    show: ({ user_code, verification_uri, verification_uri_complete: complete }) =>
+      err(
+        complete === undefined
+          ? `Open ${verification_uri} and type the code ${user_code}\n`
+          : `Open ${complete}\nCheck that it shows the code ${user_code}\n`,
+      ),
   });
 }
 

@@ -3,6 +3,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { CmsError } from '../cms-error.ts';
+import { shellWord } from '../output/shell-word.ts';
 import type { Terminal } from '../terminal.ts';
 import { profileSchema, type Profile } from './profile.ts';
 
@@ -40,7 +41,7 @@ async function readAll(file: string): Promise<Record<string, Profile>> {
   }
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), configFile), text);
   if (parsed.success) return parsed.output.profiles;
-  throw new CmsError(`The file ${file} is damaged: ${parsed.issues[0].message}`, { next: `rm ${file}` });
+  throw new CmsError(`The file ${file} is damaged: ${parsed.issues[0].message}`, { next: `rm ${shellWord(file)}` });
 }
 
 /** Replaces the file in one step, so that a command that is interrupted leaves it whole. */

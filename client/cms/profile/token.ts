@@ -6,6 +6,7 @@ import { CmsError } from '../cms-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Terminal } from '../terminal.ts';
 import { claimsOf } from './claims.ts';
+import { loginAgain } from './login-command.ts';
 import type { Credentials, Profile } from './profile.ts';
 import type { Profiles } from './profiles.ts';
 
@@ -21,17 +22,17 @@ export function tokenOf(
 ): (options: { refused?: string }) => Promise<string> {
   return async ({ refused }) => {
     const profile = await profiles.read(name);
-    if (!profile) throw loginAgain('You are not logged in.');
+    if (!profile) throw notLoggedIn('You are not logged in.', loginAgain(name, undefined));
     const isFresh = profile.expires_at - reserveInSeconds > Date.now() / 1_000;
     if (isFresh && profile.access_token !== refused) return profile.access_token;
-    const renewed = await renew(profile, env);
+    const renewed = await renew(profile, name, env);
     await profiles.write(name, renewed);
     return renewed.access_token;
   };
 }
 
 /** @throws CmsError if the user must log in again; ServiceProblem */
-async function renew(profile: Profile, env: Terminal['env']): Promise<Profile> {
+async function renew(profile: Profile, name: string, env: Terminal['env']): Promise<Profile> {
   const { credentials, server, domain, access_token, expires_at } = profile;
   switch (credentials.kind) {
     case 'local':
@@ -46,7 +47,7 @@ async function renew(profile: Profile, env: Terminal['env']): Promise<Profile> {
       return withToken({ ...profile, credentials: { ...credentials, ...kept } }, tokens.access_token);
     }
     case 'token':
-      throw loginAgain('Your token has expired or is not accepted.');
+      throw notLoggedIn('Your token has expired or is not accepted.', loginAgain(name, 'token'));
   }
 }
 
@@ -70,7 +71,9 @@ export async function tokenOfProgram(
   env: Terminal['env'],
 ): Promise<string> {
   const clientSecret = env[secretVariable];
-  if (!clientSecret) throw loginAgain(`Set ${secretVariable} to the secret of ${credentials.client_id}.`);
+  if (!clientSecret) {
+    throw notLoggedIn(`Set ${secretVariable} to the secret of ${credentials.client_id}.`, `export ${secretVariable}=SECRET`);
+  }
   return await clientCredentials({ ...issuerOf(credentials), clientSecret })({ signal: AbortSignal.timeout(60_000) });
 }
 
@@ -78,6 +81,6 @@ export function issuerOf({ issuer, client_id, scope }: { issuer: string; client_
   return { issuer, clientId: client_id, scope };
 }
 
-function loginAgain(message: string): CmsError {
-  return new CmsError(message, { next: 'cms login', exitCode: exitCodes.notLoggedIn });
+function notLoggedIn(message: string, next: string): CmsError {
+  return new CmsError(message, { next, exitCode: exitCodes.notLoggedIn });
 }

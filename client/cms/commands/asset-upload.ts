@@ -1,0 +1,92 @@
+import { type Command, Option } from 'commander';
+import type { Schemas } from '../../api-types.ts';
+import type { Act } from '../act.ts';
+import { CmsError } from '../cms-error.ts';
+import { computationId } from '../computation-reference.ts';
+import type { Connection, Context } from '../context.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { fileSize } from '../output/file-size.ts';
+import { upload, uploadInto } from '../transfers.ts';
+import { assetTypeOption, contentAccessOption, useOption } from './options.ts';
+
+type Fields = Schemas['AssetInputFields'];
+
+interface Options extends Pick<Fields, 'description' | 'use'> {
+  type?: Fields['asset_type'];
+  name?: string;
+  mimeType?: string;
+  contentAccess?: Fields['content_access'];
+  computation?: string;
+  asset?: string;
+}
+
+/** An asset has its fields already. */
+const assetOption = () =>
+  new Option('--asset <ASSET>', 'upload the content of this asset of yours, which has none yet').conflicts([
+    'type',
+    'name',
+    'description',
+    'mimeType',
+    'use',
+    'contentAccess',
+  ]);
+
+export function addUploadCommand(asset: Command, act: Act): void {
+  asset
+    .command('upload')
+    .description('upload files as assets; repeat it after a cut')
+    .argument('<FILE...>', 'the files')
+    .addOption(assetTypeOption().default('dataset'))
+    .option('--computation <COMPUTATION>', 'link the assets to this computation')
+    .option('--name <NAME>', 'the name in the manifest (default: that of the file)')
+    .option('--description <TEXT>', 'what it contains')
+    .option('--mime-type <TYPE>', 'such as text/csv')
+    .addOption(useOption())
+    .addOption(contentAccessOption())
+    .addOption(assetOption())
+    .action(
+      act(async (context, files: string[], options: Options) => {
+        for (const option of ['name', 'asset'] as const) {
+          if (options[option] !== undefined && files.length > 1) {
+            throw new CmsError(`--${option} goes with one file.`, { exitCode: exitCodes.usage });
+          }
+        }
+        const connection = await context.connect();
+        const id = options.computation === undefined ? undefined : await computationId(context, connection, options.computation);
+        const uploaded = [];
+        for (const file of files) {
+          const found = await uploadOne(context, connection, file, options);
+          if (id !== undefined) await connection.client.linkAsset({ id: found.id, computationID: id });
+          const { asset: _content, upload: _upload, download: _download, ...shown } = found;
+          uploaded.push(shown);
+          if (!context.isJson) {
+            context.terminal.out(
+              `Uploaded ${file} (${fileSize(found.size)}) as ${found.id}\n  SHA3-256 ${found.checksum ?? ''}\n`,
+            );
+          }
+        }
+        if (context.isJson) context.print(uploaded, () => '');
+        if (options.asset !== undefined) context.note('Next: cms todo\n');
+        else if (id === undefined) context.note(`Next: cms asset link ${uploaded[0]?.id ?? 'ASSET'}${chosen(connection)}\n`);
+      }),
+    );
+}
+
+async function uploadOne(context: Context, connection: Connection, file: string, options: Options): Promise<Schemas['Asset']> {
+  const { type = 'dataset', name, description, mimeType, use, contentAccess, asset } = options;
+  if (asset !== undefined) return await uploadInto(context, connection, asset, file);
+  return await upload(context, connection, {
+    file,
+    asset_type: type,
+    ...(name === undefined ? {} : { file_name: name }),
+    ...(description === undefined ? {} : { description }),
+    ...(mimeType === undefined ? {} : { mime_type: mimeType }),
+    ...(use === undefined ? {} : { use }),
+    ...(contentAccess === undefined ? {} : { content_access: contentAccess }),
+  });
+}
+
+/** Returns how a command names the computation that the profile uses: not at all. Without one, a placeholder. */
+function chosen({ profile, domain }: Connection): string {
+  return profile?.domain === domain && profile.computation !== undefined ? '' : ' COMPUTATION';
+}
