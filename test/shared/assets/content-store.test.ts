@@ -3,11 +3,15 @@ import { Sha256 } from '@smithy/core/checksum';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { localCredentials } from '../../../infra/local/local-credentials.ts';
 import {
+  contentPrefixesOf,
   deleteContent,
   getContent,
+  inlineKey,
+  ownerOfContent,
   presignDownload,
   presignUpload,
   putContent,
+  uploadKey,
   type ContentStore,
 } from '../../../shared/assets/content-store.ts';
 import { StorageError } from '../../../shared/assets/storage-request.ts';
@@ -190,5 +194,18 @@ describe('a missing object', () => {
     expect(await get()).toBeUndefined();
     await remove();
     expect(storage.received).toEqual(['GET', 'DELETE']);
+  });
+});
+
+describe('a key of content', () => {
+  it.each([
+    ['inline', inlineKey],
+    ['uploaded', uploadKey],
+  ])('that is %s has one of the prefixes of its domain, and none of another one', (_way, keyOf) => {
+    const found = ['d1', 'd', 'd10'].filter((domain) =>
+      contentPrefixesOf('d1').some((prefix) => keyOf(domain, 'a').startsWith(prefix)),
+    );
+    expect(found).toEqual(['d1']);
+    expect(ownerOfContent(keyOf('d1', 'a'))).toEqual({ domain: 'd1', assetId: 'a' });
   });
 });
