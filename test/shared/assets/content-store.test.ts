@@ -15,9 +15,18 @@ import {
   type ContentStore,
 } from '../../../shared/assets/content-store.ts';
 import { StorageError } from '../../../shared/assets/storage-request.ts';
+import { systemClock } from '../../../shared/clock.ts';
+import { Deadline } from '../../../shared/deadline.ts';
 import { ServiceError } from '../../../shared/errors.ts';
 import { toServiceError } from '../../../shared/http/problem.ts';
-import { hangUp, silence, startAnsweringServer, status, type AnsweringServer } from '../../support/answering-server.ts';
+import {
+  hangUp,
+  silence,
+  startAnsweringServer,
+  status,
+  type Answer,
+  type AnsweringServer,
+} from '../../support/answering-server.ts';
 
 let storage: AnsweringServer;
 let store: ContentStore;
@@ -112,6 +121,23 @@ describe('a request while storage is busy or down', () => {
     storage.answerWith(hangUp, status(412, xml('PreconditionFailed')));
     await put();
     expect(storage.received).toEqual(['PUT', 'PUT']);
+  });
+
+  it('is not sent again if there is no time for that', async () => {
+    storage.answerWith(status(503));
+    const busy = { ...store, deadline: () => new Deadline(60_000, systemClock, 0) };
+    const error = await thrownBy(() => getContent(busy, key));
+    expect(error).toMatchObject({ code: 'unavailable', cause: { method: 'GET', status: 503 } });
+    expect(storage.received).toEqual(['GET']);
+  });
+
+  it('is sent again if the connection is closed within the answer that says so', async () => {
+    const closing: Answer = (request, response) => {
+      response.writeHead(503, { 'content-length': 8 }).write('<Er', () => hangUp(request, response));
+    };
+    storage.answerWith(closing, status(200, 'a,b'));
+    expect(await (await get())?.text()).toBe('a,b');
+    expect(storage.received).toEqual(['GET', 'GET']);
   });
 
   it('throws an error with the cause of a missing answer', async () => {
