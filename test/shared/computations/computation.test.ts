@@ -33,10 +33,7 @@ describe('computationSchema', () => {
   it('limits the consumers of an answer to as many as a request may name', () => {
     const { maxItems } = v.getMetadata(computationSchema.entries.consumers);
     const consumers = (count: number) => Array.from({ length: count }, (_, index) => `user-${index}`);
-    expect([
-      isTaken({ consumers: consumers(Number(maxItems)) }),
-      isTaken({ consumers: consumers(Number(maxItems) + 1) }),
-    ]).toEqual([true, false]);
+    expect([isTaken({ consumers: consumers(maxItems) }), isTaken({ consumers: consumers(maxItems + 1) })]).toEqual([true, false]);
   });
 });
 

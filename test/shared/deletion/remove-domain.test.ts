@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isClosingOf } from '../../../shared/deletion/closed-domain.ts';
 import { countDomain, noCounts, removeDomain } from '../../../shared/deletion/remove-domain.ts';
 import { readSweepState, writeSweepState } from '../../../shared/runs/sweep-state.ts';
-import { assetKeys, cvmKeys, journalKeys, limitKeys, lists, listKeys, type Key } from '../../../shared/table/keys.ts';
+import { assetKeys, cvmKeys, journalKeys, keyToWrite, limitKeys, listKeys, lists, type Key } from '../../../shared/table/keys.ts';
 import { deleteItems, putItems, type Table } from '../../../shared/table/table.ts';
 import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
 import { scan } from '../../support/lifecycle-inconsistencies.ts';
@@ -20,11 +20,15 @@ beforeEach(async () => {
 });
 
 const domain = 'd1';
-const put = (...items: Key[]) => putItems(table, items);
+const put = (...items: Key[]) =>
+  putItems(
+    table,
+    items.map((item) => ({ ...item })),
+  );
 const written = (): Key => journalKeys.event('own', 1);
 /** The row of the computation `own`, by which its events are found, and 30 of them: more than one deletion takes. */
 const filled = () => [
-  { ...listKeys.row(lists.computations(domain), 1), id: 'own' } as Key,
+  { ...keyToWrite(listKeys.row(lists.computations(domain), 1)), id: 'own' },
   ...Array.from({ length: 30 }, (_, number) => journalKeys.event('own', number)),
   cvmKeys.cvm(domain, 'cvm-1'),
 ];
