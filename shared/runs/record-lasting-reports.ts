@@ -40,7 +40,7 @@ export async function recordLastingReports(table: Table, { reference, reports, n
   const markers = [...new Set(reports.map((report) => report.id))].map((id) => runKeys.report(computation_id, run_id, id));
   const keys = [...keysToChange(domain, computation_id), ...progressKeys(reference)];
   const items = await getItems(table, [...keys, ...markers]);
-  const [row, head, ...progressItems] = items.slice(0, keys.length);
+  const [row, head, ...progressItems] = items;
   const { run, claim } = parseProgress(reference, progressItems);
   if (!run || !findComputation(row, computation_id)) {
     return { outcomes: reports.map(() => 'unknown_run'), status: null, claim: undefined };
@@ -76,7 +76,7 @@ function progressKeys(reference: RunReference): Key[] {
 
 function parseProgress(
   reference: RunReference,
-  [runItem, ...claimItems]: (Item | undefined)[],
+  [runItem, ...claimItems]: (Item | undefined)[], // other items may follow
 ): { run: Run | undefined; claim: ReadClaim | undefined } {
   return { run: findRun(runItem, reference.run_id), claim: parseClaimOf(reference, claimItems) };
 }

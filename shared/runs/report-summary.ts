@@ -51,7 +51,7 @@ function resultOf(report: Report | InvalidReport, outcome: Outcome | undefined):
     const { id, detail } = report;
     return { id, outcome: 'invalid', run_status: outcome?.run_status ?? null, detail };
   }
-  const isOfNoRun = report.type === 'heartbeat' && report.run_id === undefined;
-  const withoutRun: Outcome = { outcome: isOfNoRun ? 'recorded' : 'unknown_run', run_status: null };
+  // Only a heartbeat may name no run.
+  const withoutRun: Outcome = { outcome: report.run_id === undefined ? 'recorded' : 'unknown_run', run_status: null };
   return { id: report.id ?? null, ...(outcome ?? withoutRun) };
 }

@@ -10,6 +10,9 @@ import { inTurn, readSweepState, writeSweepState } from './sweep-state.ts';
 /** AWS allows 250 calls of DescribeExecution at once, and refills 10 a second in most regions: 600 a minute. */
 const callsPerSweep = 200;
 
+/** A claim takes one, or two if its run is being stopped. */
+const mostCallsPerClaim = 2;
+
 /** Of the calls. The others are for the claims that are no suspects, so that neither keeps the other waiting. */
 const shareForSuspects = 0.75;
 
@@ -18,7 +21,7 @@ const claimsPerRead = 100;
 interface SweepLimits {
   /** Skips younger claims, whose execution may be starting. */
   graceInSeconds: number;
-  /** The calls of DescribeExecution. Default 200. A claim takes one, or two if its run is being stopped. */
+  /** The calls of DescribeExecution. Default 200. */
   mostCalls?: number | undefined;
   /** Whether to resume runs without an execution, instead of ending them. Default false. */
   resumes?: boolean | undefined;
@@ -40,7 +43,8 @@ export async function sweepRuns(
 ): Promise<number> {
   const before = new Date(Date.parse(now) - graceInSeconds * 1000).toISOString();
   const claims = (await readClaims(table)).filter((claim) => !(claim.claimed_at > before));
-  const state = claims.length > mostCalls ? await readSweepState(table) : {};
+  const mayBeCut = claims.length * mostCallsPerClaim > mostCalls;
+  const state = mayBeCut ? await readSweepState(table) : {};
   const suspects = inTurn(claims.filter(isSuspect), state.suspect);
   const others = inTurn(
     claims.filter((claim) => !isSuspect(claim)),

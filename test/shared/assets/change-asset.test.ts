@@ -1,7 +1,9 @@
-import { describe, expect, it } from 'vitest';
-import { addAsset, changeAsset, removeAsset } from '../../../shared/assets/change-asset.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { addAsset, addPendingTask, changeAsset, pendingKey, removeAsset } from '../../../shared/assets/change-asset.ts';
 import type { StoredAsset } from '../../../shared/assets/asset.ts';
-import { Transaction } from '../../../shared/table/transaction.ts';
+import { getItem } from '../../../shared/table/table.ts';
+import { StaleReadError, Transaction } from '../../../shared/table/transaction.ts';
+import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
 import { anAssetRow } from '../../support/manifest-inputs.ts';
 
 /** The number of actions that a change takes. */
@@ -48,5 +50,31 @@ describe.each([
   it('has one more action for an asset whose content has to arrive: the open task', () => {
     const actions = (asset: StoredAsset) => actionsOf((transaction) => change(transaction, 'd1', asset));
     expect(actions(pending) - actions(ready)).toBe(1);
+  });
+});
+
+describe('addPendingTask', () => {
+  let embedded: EmbeddedTable;
+  beforeAll(async () => {
+    embedded = await startEmbeddedTable();
+  });
+  afterAll(() => embedded.stop());
+
+  const commit = async (change: (transaction: Transaction) => unknown) => {
+    const transaction = new Transaction();
+    change(transaction);
+    await transaction.commit(embedded.table);
+  };
+  const task = () => getItem(embedded.table, pendingKey('d1', pending));
+
+  it('adds the open task of an asset, and fails with StaleReadError if the asset has changed since it was read', async () => {
+    const add = () => commit((transaction) => addPendingTask(transaction, 'd1', pending));
+    await expect(add()).rejects.toBeInstanceOf(StaleReadError);
+    await commit((transaction) => addAsset(transaction, 'd1', { ...pending, state: 'ready' }));
+    await add();
+    expect(await task()).toBeDefined();
+    await commit((transaction) => removeAsset(transaction, 'd1', pending));
+    await expect(add()).rejects.toBeInstanceOf(StaleReadError);
+    expect(await task()).toBeUndefined();
   });
 });

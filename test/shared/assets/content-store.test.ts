@@ -3,17 +3,30 @@ import { Sha256 } from '@smithy/core/checksum';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { localCredentials } from '../../../infra/local/local-credentials.ts';
 import {
+  contentPrefixesOf,
   deleteContent,
   getContent,
+  inlineKey,
+  ownerOfContent,
   presignDownload,
   presignUpload,
   putContent,
+  uploadKey,
   type ContentStore,
 } from '../../../shared/assets/content-store.ts';
 import { StorageError } from '../../../shared/assets/storage-request.ts';
+import { systemClock } from '../../../shared/clock.ts';
+import { Deadline } from '../../../shared/deadline.ts';
 import { ServiceError } from '../../../shared/errors.ts';
 import { toServiceError } from '../../../shared/http/problem.ts';
-import { hangUp, silence, startAnsweringServer, status, type AnsweringServer } from '../../support/answering-server.ts';
+import {
+  hangUp,
+  silence,
+  startAnsweringServer,
+  status,
+  type Answer,
+  type AnsweringServer,
+} from '../../support/answering-server.ts';
 
 let storage: AnsweringServer;
 let store: ContentStore;
@@ -110,6 +123,23 @@ describe('a request while storage is busy or down', () => {
     expect(storage.received).toEqual(['PUT', 'PUT']);
   });
 
+  it('is not sent again if there is no time for that', async () => {
+    storage.answerWith(status(503));
+    const busy = { ...store, deadline: () => new Deadline(60_000, systemClock, 0) };
+    const error = await thrownBy(() => getContent(busy, key));
+    expect(error).toMatchObject({ code: 'unavailable', cause: { method: 'GET', status: 503 } });
+    expect(storage.received).toEqual(['GET']);
+  });
+
+  it('is sent again if the connection is closed within the answer that says so', async () => {
+    const closing: Answer = (request, response) => {
+      response.writeHead(503, { 'content-length': 8 }).write('<Er', () => hangUp(request, response));
+    };
+    storage.answerWith(closing, status(200, 'a,b'));
+    expect(await (await get())?.text()).toBe('a,b');
+    expect(storage.received).toEqual(['GET', 'GET']);
+  });
+
   it('throws an error with the cause of a missing answer', async () => {
     storage.answerWith(hangUp);
     const { cause } = (await thrownBy(put)) as ServiceError;
@@ -190,5 +220,18 @@ describe('a missing object', () => {
     expect(await get()).toBeUndefined();
     await remove();
     expect(storage.received).toEqual(['GET', 'DELETE']);
+  });
+});
+
+describe('a key of content', () => {
+  it.each([
+    ['inline', inlineKey],
+    ['uploaded', uploadKey],
+  ])('that is %s has one of the prefixes of its domain, and none of another one', (_way, keyOf) => {
+    const found = ['d1', 'd', 'd10'].filter((domain) =>
+      contentPrefixesOf('d1').some((prefix) => keyOf(domain, 'a').startsWith(prefix)),
+    );
+    expect(found).toEqual(['d1']);
+    expect(ownerOfContent(keyOf('d1', 'a'))).toEqual({ domain: 'd1', assetId: 'a' });
   });
 });

@@ -29,6 +29,14 @@ const assets = [
 
 const isTaken = (fields: Record<string, unknown>) => v.safeParse(computationInput, { name: 'Iris', ...fields }).success;
 
+describe('computationSchema', () => {
+  it('limits the consumers of an answer to as many as a request may name', () => {
+    const { maxItems } = v.getMetadata(computationSchema.entries.consumers);
+    const consumers = (count: number) => Array.from({ length: count }, (_, index) => `user-${index}`);
+    expect([isTaken({ consumers: consumers(maxItems) }), isTaken({ consumers: consumers(maxItems + 1) })]).toEqual([true, false]);
+  });
+});
+
 describe('computationInput', () => {
   it('fills in the fields that may be left out, but no owner', () => {
     expect(v.parse(computationInput, { name: 'Iris' })).toEqual({

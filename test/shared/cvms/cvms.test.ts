@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { changeCvm, removeCvm } from '../../../shared/cvms/change-cvm.ts';
 import { deleteCvm } from '../../../shared/cvms/delete-cvm.ts';
 import { listCvms } from '../../../shared/cvms/list-cvms.ts';
-import { readCvm } from '../../../shared/cvms/read-cvm.ts';
+import { readCvm, readCvmAndClaim } from '../../../shared/cvms/read-cvm.ts';
 import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
 import { readClaim } from '../../../shared/runs/claim.ts';
 import { listCommands } from '../../../shared/runs/list-commands.ts';
@@ -10,6 +11,7 @@ import { recordReports } from '../../../shared/runs/record-reports.ts';
 import type { Report } from '../../../shared/runs/report.ts';
 import { startRun } from '../../../shared/runs/start-run.ts';
 import { cvmKeys } from '../../../shared/table/keys.ts';
+import { StaleReadError, Transaction } from '../../../shared/table/transaction.ts';
 import { allowed, aReadyComputation, aRun, byAlice, endRunWith, startStores } from '../../support/builders-store.ts';
 import { asReadBefore, beforeTheNextTransaction, betweenReads } from '../../support/interleave.ts';
 import { inconsistencies, scan } from '../../support/lifecycle-inconsistencies.ts';
@@ -90,6 +92,23 @@ describe('a registered CVM', () => {
     await register(domain, 'cvm-1');
     await expect(readCvm(stores.table, { domain: other, cvmId: 'cvm-1' }, now)).rejects.toMatchObject({ code: 'not_found' });
     expect(await idsOf(other)).toEqual([]);
+  });
+
+  it('is neither changed nor removed by those who have read it before another change', async () => {
+    const domain = newDomain();
+    await register(domain, 'cvm-1', 'one');
+    const { cvm } = await readCvmAndClaim(stores.table, { domain, cvmId: 'cvm-1' });
+    if (!cvm) throw new Error('It is not registered.');
+    await register(domain, 'cvm-1', 'two', at(1));
+    const commit = async (change: (transaction: Transaction) => unknown) => {
+      const transaction = new Transaction();
+      change(transaction);
+      await transaction.commit(stores.table);
+    };
+    const change = { description: 'three', certificate_fingerprint: null, updated_at: at(2) };
+    await expect(commit((transaction) => changeCvm(transaction, domain, cvm, change))).rejects.toBeInstanceOf(StaleReadError);
+    await expect(commit((transaction) => removeCvm(transaction, domain, cvm))).rejects.toBeInstanceOf(StaleReadError);
+    expect(await readCvm(stores.table, { domain, cvmId: 'cvm-1' }, now)).toMatchObject({ description: 'two' });
   });
 
   it('has no presence when it is registered again after its removal', async () => {

@@ -47,6 +47,17 @@ describe('a CVM that a gateway holds', () => {
     expect(await presence(at(641))).toMatchObject({ state: 'disconnected', last_seen_at: at(580) });
   });
 
+  it('was last heard when it reported something, if its gateway has not renewed its lease since', async () => {
+    const { domain, one, hold, presence } = await aCvm();
+    await hold({ gateway: one, stream: 's1' });
+    await renew(one, 5);
+    const reports = [{ type: 'heartbeat' as const, fit: 'ready' as const }];
+    await recordReports(stores.table, stores.executions, { domain, cvmId, reports, now: at(20) });
+    expect((await presence(at(20))).last_seen_at).toBe(at(20));
+    await renew(one, 25);
+    expect((await presence(at(25))).last_seen_at).toBe(at(25));
+  });
+
   it('takes no run after its gateway has died, and takes one after another gateway holds it', async () => {
     const { domain, one, two, hold } = await aCvm();
     const { id } = await aReadyComputation(stores, domain);

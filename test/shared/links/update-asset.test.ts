@@ -55,15 +55,16 @@ describe('updateAsset', () => {
   });
 
   describe('of an asset that is linked', () => {
-    /** Returns how often the update changes the inputs of the linked computation. */
+    /** Returns how often the update changes the inputs of the linked computation, which still has one dataset. */
     async function changesOfInputs(given: Partial<AssetReplacement>): Promise<number> {
       const id = await newAsset();
       const computationId = await aComputation(stores.table, domain);
       await linkAsset(stores.table, { domain, assetId: id, computationId, ...byAlice });
-      const inputsVersion = async () => (await readComputation(stores.table, domain, computationId)).inputs_version;
-      const before = await inputsVersion();
+      const before = await readComputation(stores.table, domain, computationId);
       await updateAsset(stores.table, stores.content, { domain, id, given: { ...fields, ...given }, ...byAlice });
-      return (await inputsVersion()) - before;
+      const after = await readComputation(stores.table, domain, computationId);
+      expect([before.dataset_count, after.dataset_count]).toEqual([1, 1]);
+      return after.inputs_version - before.inputs_version;
     }
 
     it.each([

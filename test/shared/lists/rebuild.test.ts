@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { listComputations } from '../../../shared/computations/list-computations.ts';
 import { readStatistics } from '../../../shared/computations/statistics.ts';
 import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
+import { carryOver } from '../../../shared/lists/carry-over.ts';
 import { checkPage, checkTotals, type Mismatch } from '../../../shared/lists/check-list.ts';
 import { foldChanges } from '../../../shared/lists/fold.ts';
 import { groupOfOwner, indexedLists, listsOfIndex } from '../../../shared/lists/indexed-list.ts';
@@ -120,6 +121,13 @@ describe('a check of a list', () => {
     ]);
   });
 
+  it('reads the roots of its trees together with the head', async () => {
+    await fill();
+    stores.proxy.reset();
+    await checkPage(timed(stores.mortal), list, 1);
+    expect(stores.proxy.calls.filter(({ operation }) => operation === 'GetItem')).toHaveLength(1);
+  });
+
   it('finds totals of the head that are not those of the tree', async () => {
     await fill();
     const head = await getItem(stores.table, indexKeys.head(list.index));
@@ -129,6 +137,14 @@ describe('a check of a list', () => {
 });
 
 describe('a rebuild of an index', () => {
+  it('records each step that is done, and how far it has come', async () => {
+    const progress = () => getItem(stores.table, indexKeys.build(list.index));
+    await carryOver(stores.table, lists);
+    expect(await progress()).toMatchObject({ steps: 1, list: 1, number: 0, writing: [] });
+    await carryOver(stores.table, lists);
+    expect(await progress()).toMatchObject({ steps: 2, list: 2 });
+  });
+
   it('makes lists agree with their rows again, keeps the statistics, and deletes the old trees', async () => {
     await fill();
     const { statistics } = await seen();

@@ -118,7 +118,41 @@ describe('a counted tree', () => {
     const { numbers, total } = await selectMembers(view, { group: '', states: new Set([4]) }, { offset: 150_000, limit: 10 });
     expect({ first: numbers[0], total, reads: store.reads }).toEqual({ first: 50_000, total: 200_000, reads: 2 });
   });
+
+  it('fills its last leaf with new members, a few at a time, and reads no leaf again that is full', async () => {
+    const store = new MemoryStore();
+    for (let first = 1; first <= 5_000; first += 40) {
+      await store.change(Array.from({ length: 40 }, (_, index) => ({ group: '', number: first + index, state: 1 })));
+    }
+    expect(store.reads).toBe(0);
+    const sizes = [...store.nodes.values()].map((bytes) => bytes.length);
+    expect(sizes).toHaveLength(5);
+    expect(Math.min(...sizes)).toBeGreaterThan(800);
+  });
+
+  it('divides a leaf that becomes too large into equal parts, also the last leaf of a stored inner node', async () => {
+    const store = new MemoryStore();
+    const step = 1_000;
+    await store.change(Array.from({ length: 30_000 }, (_, index) => ({ group: '', number: (index + 1) * step, state: 1 })));
+    const { level, last } = await lastLeafOfFirstBranch(store);
+    expect(level).toBe(2);
+    const before = new Set(store.nodes.keys());
+    await store.change(Array.from({ length: 300 }, (_, index) => ({ group: '', number: last + index + 1, state: 1 })));
+    const parts = [...store.nodes].flatMap(([id, bytes]) => {
+      return !before.has(id) && decodeNode(bytes, false).level === 0 ? [bytes.length] : [];
+    });
+    expect(parts).toHaveLength(2);
+    expect(Math.max(...parts) - Math.min(...parts)).toBeLessThan(20);
+  });
 });
+
+/** Returns the number at which the last leaf below the first child of the root begins. */
+async function lastLeafOfFirstBranch(store: MemoryStore): Promise<{ level: number; last: number }> {
+  const { tree } = store;
+  const [first] = 'children' in tree ? tree.children : [];
+  const branch = await store.read(first?.id ?? '');
+  return { level: tree.level, last: ('children' in branch ? branch.children.at(-1)?.first.number : undefined) ?? 0 };
+}
 
 async function countNodes(node: TreeNode, source: NodeSource): Promise<number> {
   if (node.level === 0 || !('children' in node)) return 0;

@@ -22,16 +22,17 @@ describe('buildManifest', () => {
     expect(manifest?.datasets[0]?.user_key).toBe(key('asset'));
   });
 
-  it('lists the owner first among the consumers, then others with the role by the time of their key', () => {
+  it('lists the owner first among the consumers, then others with the role by the time of their key and by their names', () => {
     const later = '2025-07-18T08:00:00.000Z';
     const keys = [
-      aKeyOf('dora', { is_consumer: true, uploaded_at: later }),
+      aKeyOf('abel', { is_consumer: true, uploaded_at: later }),
+      aKeyOf('dora', { is_consumer: true }),
       aKeyOf('carl', { is_consumer: true }),
       aKeyOf('bob'),
       aKeyOf('alice'),
     ];
     const { manifest } = buildManifest(inputs({ keys }));
-    expect(manifest?.result_consumers.map(({ user_key }) => user_key)).toEqual([key('alice'), key('carl'), key('dora')]);
+    expect(manifest?.result_consumers.map(({ user_key }) => user_key)).toEqual(['alice', 'carl', 'dora', 'abel'].map(key));
   });
 
   it('returns each missing key, file and fact once', () => {

@@ -173,6 +173,16 @@ describe('recordReports', () => {
     expect(inconsistencies(items)).toEqual([]);
   });
 
+  it('records a report that changes nothing of its run in one transaction, also while the run ends', async () => {
+    const { cvmId, run } = await aStartedRun();
+    asReadBefore(stores.mortal, cvmKeys.claim(domain, cvmId), () => endRunWith(stores, domain, run));
+    const answer: Report = { id: 'a', run_id: run, type: 'accepted', command_id: 'of another run', reason: '' };
+    stores.proxy.reset();
+    const given = { domain, cvmId, reports: [answer], now: byAlice.now };
+    expect(await recordReports(stores.mortal, stores.executions, given)).toMatchObject({ accepted: 1 });
+    expect(stores.proxy.calls.filter(({ operation }) => operation === 'TransactWriteItems')).toHaveLength(1);
+  });
+
   it('measures how long the CVM took to accept, and the age of the oldest event', async () => {
     const { cvm_id: cvmId, run_id: run } = await aStartedRun();
     const reports = [1, 7, 3].map((age) => {

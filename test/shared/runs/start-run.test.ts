@@ -6,8 +6,12 @@ import { updateComputation } from '../../../shared/computations/update-computati
 import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { listCommands } from '../../../shared/runs/list-commands.ts';
 import { offerRun } from '../../../shared/runs/offer-run.ts';
+import { startRun } from '../../../shared/runs/start-run.ts';
+import type { AnswerKeeper } from '../../../shared/table/commit-change.ts';
+import type { Table } from '../../../shared/table/table.ts';
 import { allowed, aReadyComputation, anAsset, aRun, byAlice, startStores, noKey } from '../../support/builders-store.ts';
 import { beforeTheNextTransaction, betweenReads } from '../../support/interleave.ts';
+import { startIdleStepFunctions } from '../../support/lifecycle-idle-step-functions.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 const stores = sharedByTests(startStores);
@@ -31,6 +35,25 @@ describe('startRun', () => {
     const start = aRun({ table: stores.mortal, executions: stores.executions }, domain, mine.id, 'cvm-3');
     await expect(start).rejects.toMatchObject({ code: 'conflict', extras: { reason: 'cvm_busy' } });
     expect(await readComputation(stores.table, domain, mine.id)).toMatchObject({ status: 'created', run: null });
+  });
+
+  it.each([
+    ['leaves the run to the repeat of the request if its answer is kept', true, 'running'],
+    ['ends the run if nothing will start it', false, 'failed'],
+  ])('%s, when Step Functions does not start its execution', async (_what, isKept, status) => {
+    const { id } = await aReadyComputation(stores, domain);
+    const cvmId = `cvm-${status}`;
+    const answerKeeper: AnswerKeeper = {
+      keep: (answer) => ({ put: { Item: { pk: 'answer#1', sk: 'answer', answer } } }),
+      refuseRepeat: () => Promise.resolve(),
+    };
+    const table: Table = isKept ? { ...stores.table, answerKeeper } : stores.table;
+    const { executions, stop } = await startIdleStepFunctions();
+    executions.client.middlewareStack.add(() => () => Promise.reject(new Error('It is down.')), { step: 'initialize' });
+    const start = startRun(table, executions, { domain, computationId: id, cvmId, ...byAlice, permit: allowed });
+    await expect(start).rejects.toThrow('It is down.');
+    await stop();
+    expect(await readComputation(stores.table, domain, id)).toMatchObject({ status, run: { status } });
   });
 
   it('hands the CVM the agent configuration that replaces the one it has just read', async () => {

@@ -1,14 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   DescribeExecutionCommand,
   StartExecutionCommand,
   type ExecutionStatus,
   type StartExecutionCommandInput,
 } from '@aws-sdk/client-sfn';
+import { readClaims } from '../../../shared/runs/claim.ts';
+import { endRun } from '../../../shared/runs/end-run.ts';
 import { executionStatus } from '../../../shared/runs/executions.ts';
 import { readRun } from '../../../shared/runs/read-run.ts';
+import { recordReports } from '../../../shared/runs/record-reports.ts';
 import { stopRun } from '../../../shared/runs/stop-run.ts';
 import { sweepRuns } from '../../../shared/runs/sweep-runs.ts';
+import type { Table } from '../../../shared/table/table.ts';
 import { aReadyComputation, aRun, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
 import { startIdleStepFunctions } from '../../support/lifecycle-idle-step-functions.ts';
 
@@ -88,6 +92,24 @@ describe('sweepRuns', () => {
     expect(await readRun(stores.table, 'd1', run)).toMatchObject({ status: 'stopping' });
   });
 
+  it('ends a run whose CVM has reported the outcome and whose execution is missing, also when it resumes', async () => {
+    const { id } = await aReadyComputation(stores, 'd1');
+    const cvmId = 'cvm-reported';
+    const run = await aRun({ table: stores.table, executions: lost.executions }, 'd1', id, cvmId);
+    const report = {
+      id: 'r',
+      run_id: run,
+      type: 'event',
+      event_type: 'Complete',
+      status: 'Completed',
+      originator: 'agent',
+    } as const;
+    await recordReports(stores.table, lost.executions, { domain: 'd1', cvmId, reports: [report], now: byAlice.now });
+    expect(await sweepRuns(stores.table, stores.executions, byAlice.now, { graceInSeconds: 0, resumes: true })).toBe(1);
+    expect(await readRun(stores.table, 'd1', run)).toMatchObject({ status: 'completed' });
+    expect(await executionStatus(stores.executions, 'run', run)).toBeUndefined();
+  });
+
   it('that resumes starts the missing execution of a run, and of its stop', async () => {
     const { id } = await aReadyComputation(stores, 'd1');
     const run = await aRun({ table: stores.table, executions: lost.executions }, 'd1', id, 'cvm-resumed');
@@ -108,5 +130,40 @@ describe('sweepRuns', () => {
     expect(await sweepWhileExecutionsAre('SUCCEEDED', true)).toBe(0);
     expect(started).toContain(`run-${run}-2`);
     expect(await readRun(stores.table, 'd1', run)).toMatchObject({ status: 'running' });
+  });
+
+  describe('with calls for some of the runs', () => {
+    beforeEach(async () => {
+      const outcome = { status: 'failed', reason: 'The test ends it.' } as const;
+      for (const claim of await readClaims(stores.table)) await endRun(stores.table, claim, outcome, byAlice.now);
+    });
+
+    const sweep = (table: Table, mostCalls: number) =>
+      sweepRuns(table, stores.executions, byAlice.now, { graceInSeconds: 0, mostCalls });
+
+    it('looks at the others next time, also where the calls are as many as the runs, and some of these are being stopped', async () => {
+      const runs: string[] = [];
+      for (const cvmId of ['cvm-a', 'cvm-b']) {
+        const { id } = await aReadyComputation(stores, 'd1');
+        runs.push(await aRun(stores, 'd1', id, cvmId));
+        await stopRun(stores.table, lost.executions, { domain: 'd1', computationId: id, ...byAlice });
+      }
+      const stops = () => Promise.all(runs.map((run) => executionStatus(stores.executions, 'stop', run)));
+      await sweep(stores.table, 2);
+      expect(await stops()).toEqual(['RUNNING', undefined]);
+      await sweep(stores.table, 2);
+      expect(await stops()).toEqual(['RUNNING', 'RUNNING']);
+    });
+
+    it('does not read where it was if the calls suffice for all', async () => {
+      const { id } = await aReadyComputation(stores, 'd1');
+      await aRun(stores, 'd1', id, 'cvm-a');
+      const readsWith = async (mostCalls: number) => {
+        stores.proxy.reset();
+        await sweep(stores.mortal, mostCalls);
+        return stores.proxy.calls.filter(({ operation }) => operation === 'GetItem').length;
+      };
+      expect([await readsWith(2), await readsWith(1)]).toEqual([0, 1]);
+    });
   });
 });

@@ -30,6 +30,13 @@ describe('Transaction', () => {
     expect(() => transaction.add(put(11, { data: kilobytes(2) }))).toThrow(TypeError);
   });
 
+  it('counts the members of sets', () => {
+    const transaction = new Transaction();
+    const members = (count: number) => new Set(Array.from({ length: count }, (_, index) => `${index} `.padEnd(1024, 'x')));
+    for (let index = 0; index < 10; index++) transaction.add(put(index, { members: members(400) }));
+    expect(() => transaction.add(put(10, { members: members(100) }))).toThrow(TypeError);
+  });
+
   it('counts the values of updates', () => {
     const transaction = new Transaction();
     const update = (sk: number) => ({

@@ -218,7 +218,10 @@ describe('readTodo', () => {
     await takePartIn(newer(299, 0)); // of deleted computations, which wait for nothing
     expect((await todoOf(domain, 'bob')).approvals).toMatchObject([{ computation_id: id }]);
     await takePartIn(newer(1, 299));
-    expect(await todoOf(domain, 'bob')).toEqual(nothing);
+    stores.proxy.reset();
+    expect(await readTodo(stores.mortal, domain, 'bob', byAlice.now)).toEqual(nothing);
+    // The assets without content, and three parts of 100 computations.
+    expect(stores.proxy.calls.filter(({ operation }) => operation === 'Query')).toHaveLength(4);
   });
 
   it('examines no older computations once it has read 1,000 assets of newer ones', async () => {

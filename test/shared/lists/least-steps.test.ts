@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { emptyHead, type Head } from '../../../shared/lists/head.ts';
+import { leastStepsToFold } from '../../../shared/lists/least-steps.ts';
+import type { LogEntry } from '../../../shared/lists/log.ts';
+import { divideEdge } from '../../../shared/lists/tree.ts';
+
+const newest = 1_000;
+
+/** A list of so many members. Those from `newest` on are in the head. */
+function headOf(members: number): Head {
+  const { leaf = new Uint8Array() } = divideEdge({ level: 0, members: [{ group: '', number: newest, state: 1 }] }, true);
+  return { ...emptyHead, totals: { a: [0, members - 1, 1], b: [0, 1] }, leaves: { a: leaf }, roots: { a: 'root' } };
+}
+
+const changesOf = (numbers: number[]): LogEntry[] =>
+  numbers.map((number) => {
+    return {
+      log: 'log',
+      name: String(number),
+      steps: [{ version: 1, changes: [{ list: 'a', number, before: 1, now: 2 }] }],
+    };
+  });
+const least = (head: Head, unfolded: LogEntry[], folded: LogEntry[] = []) =>
+  leastStepsToFold(head, { entries: [...unfolded, ...folded], unfolded });
+
+describe('the number of changes that make a fold worth its cost', () => {
+  it.each([
+    [2_000, 160],
+    [19_000 * 160, 160],
+    [19_000 * 400, 400],
+    [19_000 * 640, 640],
+    [15_000_000, 640],
+  ])('grows with a list of %i members whose old members change, from 160 to 640: %i', (members, steps) => {
+    expect(least(headOf(members), changesOf([newest - 1]))).toBe(steps);
+  });
+
+  it('is 32 unless most changes are of members that are not in the head', () => {
+    const head = headOf(15_000_000);
+    expect(least(head, changesOf([newest]))).toBe(32);
+    expect(least(head, changesOf([newest - 1, newest]))).toBe(32);
+    expect(least(head, changesOf([newest - 2, newest - 1, newest]))).toBe(640);
+    expect(least(emptyHead, changesOf([1, 2, 3]))).toBe(32);
+  });
+
+  it('is an eighth of the log where more than that is folded already', () => {
+    const folded = changesOf(Array.from({ length: 399 }, (_, index) => index + 1));
+    expect(least(headOf(2_000), changesOf([newest]), folded)).toBe(50);
+  });
+});

@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../shared/clock.ts';
+import { Deadline } from '../../../shared/deadline.ts';
+import { indexedLists } from '../../../shared/lists/indexed-list.ts';
+import { withSnapshot } from '../../../shared/lists/snapshot.ts';
+import { NodeGoneError } from '../../../shared/lists/stored-nodes.ts';
+import type { Table } from '../../../shared/table/table.ts';
+import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
+import { skippingClock } from '../../support/skipping-clock.ts';
+
+let embedded: EmbeddedTable;
+let table: Table;
+beforeAll(async () => {
+  embedded = await startEmbeddedTable();
+  const clock = skippingClock();
+  table = { ...embedded.table, deadline: () => new Deadline(60_000, clock) };
+});
+afterAll(() => embedded.stop());
+
+const { index } = indexedLists.assets('d1');
+const gone = new NodeGoneError('The node is gone.');
+
+/** Reads from a snapshot, and fails the first times. @returns how often it has read */
+async function readsWhile(from: Table, failures: number, failure: Error): Promise<number> {
+  let reads = 0;
+  return await withSnapshot(from, index, () => {
+    reads += 1;
+    return reads <= failures ? Promise.reject(failure) : Promise.resolve(reads);
+  });
+}
+
+describe('a read of lists', () => {
+  it('begins again, up to five times, when a fold has deleted a node that it needs', async () => {
+    expect(await readsWhile(table, 1, gone)).toBe(2);
+    expect(await readsWhile(table, 5, gone)).toBe(6);
+    await expect(readsWhile(table, 6, gone)).rejects.toBe(gone);
+  });
+
+  it('does not begin again after another failure', async () => {
+    const failure = new Error('It is damaged.');
+    await expect(readsWhile(table, 1, failure)).rejects.toBe(failure);
+  });
+
+  it('names the reason when there is no time to begin again', async () => {
+    const busy = { ...table, deadline: () => new Deadline(60_000, systemClock, 0) };
+    await expect(readsWhile(busy, 1, gone)).rejects.toMatchObject({ code: 'unavailable', cause: gone });
+  });
+});
