@@ -295,14 +295,14 @@ describe('the response of the HTTP API', () => {
     ['the routes to HEAD', 'HEAD', '/bare', 404],
     ['the routes to malformed percent-encoding', 'GET', '/d1/things/%zz', 400],
   ])('has the request id in both headers if it comes from %s', async (_what, method, path, status) => {
-    const { status: answered, headers } = await fetch(gateway.endpoint + path, { method });
+    const { status: answered, headers } = await fetch(api.endpoint + path, { method });
     const requestId = headers.get('x-request-id');
     expect([answered, headers.get('apigw-requestid')]).toEqual([status, requestId]);
     expect(requestId).toMatch(/^[\w+/=]{16}$/);
   });
 
   it('has the request id in both headers if the body is too large', async () => {
-    const { status, headers } = await fetch(`${gateway.endpoint}/echo`, {
+    const { status, headers } = await fetch(`${api.endpoint}/echo`, {
       method: 'POST',
       body: 'x'.repeat(10 * 1024 * 1024 + 1),
     });

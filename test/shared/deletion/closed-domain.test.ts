@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { closeDomain, closedAt, isClosingOf, openDomain } from '../../../shared/deletion/closed-domain.ts';
 import { takeTokens } from '../../../shared/http/token-bucket.ts';
 import { limitKeys } from '../../../shared/table/keys.ts';
-import { getItem, putItem } from '../../../shared/table/table.ts';
+import { getItem } from '../../../shared/table/table.ts';
+import { putItem } from '../../../shared/table/writes.ts';
 import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
 
 let embedded: EmbeddedTable;
@@ -14,8 +15,8 @@ afterAll(() => embedded.stop());
 const now = Date.parse('2026-01-01T00:00:00Z');
 const hour = 3_600_000;
 const week = 7 * 24 * hour;
-const close = (domain: string, { at = now, anew = false } = {}) =>
-  closeDomain(embedded.table, domain, { now: at, anew, tokensLiveInSeconds: 3_600 });
+const close = (domain: string, { at = now, fromNow = false } = {}) =>
+  closeDomain(embedded.table, domain, { now: at, fromNow, tokensLiveInSeconds: 3_600 });
 const closed = (domain: string, at: number) => closedAt(embedded.table, domain, at);
 
 describe('a closed domain', () => {
@@ -36,7 +37,7 @@ describe('a closed domain', () => {
   it('counts as closed since the first time when it is closed again, unless that begins anew', async () => {
     await close('d3');
     expect(await close('d3', { at: now + 1 })).toBe(now);
-    expect(await close('d3', { at: now + 2, anew: true })).toBe(now + 2);
+    expect(await close('d3', { at: now + 2, fromNow: true })).toBe(now + 2);
     expect(await closed('d3', now + 2)).toBe(now + 2);
   });
 

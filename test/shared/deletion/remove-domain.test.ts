@@ -4,7 +4,8 @@ import { isClosingOf } from '../../../shared/deletion/closed-domain.ts';
 import { countDomain, noCounts, removeDomain } from '../../../shared/deletion/remove-domain.ts';
 import { readSweepState, writeSweepState } from '../../../shared/runs/sweep-state.ts';
 import { assetKeys, cvmKeys, journalKeys, keyToWrite, limitKeys, listKeys, lists, type Key } from '../../../shared/table/keys.ts';
-import { deleteItems, putItems, type Table } from '../../../shared/table/table.ts';
+import type { Table } from '../../../shared/table/table.ts';
+import { deleteItems, putItems } from '../../../shared/table/writes.ts';
 import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
 import { scan } from '../../support/lifecycle-inconsistencies.ts';
 

@@ -174,7 +174,7 @@ describe('recordReports', () => {
   });
 
   it('records a report that changes nothing of its run in one transaction, also while the run ends', async () => {
-    const { cvmId, run } = await aStartedRun();
+    const { cvm_id: cvmId, run_id: run } = await aStartedRun();
     asReadBefore(stores.mortal, cvmKeys.claim(domain, cvmId), () => endRunWith(stores, domain, run));
     const answer: Report = { id: 'a', run_id: run, type: 'accepted', command_id: 'of another run', reason: '' };
     stores.proxy.reset();

@@ -8,13 +8,11 @@ import {
   cvmKeys,
   dueFoldKeys,
   gatewayKeys,
-  indexKeys,
   journalKeys,
   limitKeys,
   listKeys,
   lists,
   migrationKeys,
-  oldStatisticsKeys,
   purgeKeys,
   runKeys,
   sweepKeys,
@@ -22,6 +20,8 @@ import {
   waitKeys,
   type Key,
 } from '../../../shared/table/keys.ts';
+import { indexKeys } from '../../../shared/table/index-keys.ts';
+import { oldListKeys, oldStatisticsKeys } from '../../../shared/table/old-list-keys.ts';
 import { belongsTo, idOfPurge, kindOf, leadsToOthers } from '../../../shared/table/keys-of-domain.ts';
 
 const at = '2026-01-01T00:00:00.000Z';
@@ -35,7 +35,7 @@ const namedByDomain: [what: string, key: (domain: string) => Key][] = [
   ['the row of an asset', (domain) => listKeys.row(lists.assets(domain), 1)],
   ['the row of a CVM', (domain) => listKeys.row(lists.cvms(domain), 1)],
   ['the counter of a list', (domain) => listKeys.counter(lists.runs(domain))],
-  ['the counter of earlier versions', (domain) => listKeys.oldCounter(lists.runs(domain))],
+  ['the counter of earlier versions', (domain) => oldListKeys.counter(lists.runs(domain))],
   ['the statistics of earlier versions', (domain) => ({ pk: oldStatisticsKeys.partition(domain), sk: '2026-01-01' })],
   ['a closing of earlier versions', (domain) => ({ pk: `closing#${domain}#0`, sk: 'assets' })],
   ['an open task', (domain) => userKeys.owner(domain, 'alice', 1)],
@@ -104,7 +104,7 @@ describe('leadsToOthers', () => {
     ['the row of an asset', listKeys.row(lists.assets('d1'), 1), true],
     ['a purge', purgeKeys.purge('computation', 'own'), true],
     ['the row of a CVM', listKeys.row(lists.cvms('d1'), 1), false],
-    ['the counter of earlier versions', listKeys.oldCounter(lists.runs('d1')), false],
+    ['the counter of earlier versions', oldListKeys.counter(lists.runs('d1')), false],
     ['an event', journalKeys.event('own', 1), false],
   ])('%s: %o is %s', (_what, key, leads) => {
     expect(leadsToOthers(key)).toBe(leads);
@@ -120,7 +120,7 @@ describe('kindOf', () => {
     [journalKeys.event('own', 1), 'events'],
     [answerKeys.answer(['request']), 'kept answers'],
     [listKeys.row(lists.cvms('d1'), 1), 'other items'],
-    [listKeys.oldCounter(lists.runs('d1')), 'other items'],
+    [oldListKeys.counter(lists.runs('d1')), 'other items'],
     [journalKeys.head('own'), 'other items'],
     [purgeKeys.purge('asset', 'own'), 'other items'],
   ])('counts %o among the %s', (key, kind) => {
