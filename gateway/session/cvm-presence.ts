@@ -78,7 +78,7 @@ export class CvmPresence {
   }
 
   /** Whether no other gateway can have taken this one for gone. */
-  get isSafe(): boolean {
+  isSafe(): boolean {
     return this.peers.lease.isCurrent;
   }
 

@@ -48,7 +48,7 @@ export async function deliverRun(
   } catch (error) {
     return reject(session, command, `The manifest cannot be sent: ${error instanceof Error ? error.message : String(error)}`);
   }
-  if (!session.presence.isSafe) return false;
+  if (!session.presence.isSafe()) return false;
   const bound = { ...record, run_id, computation_id, attempted_run_id: run_id, attempts: attempts + 1 };
   if (!(await session.parts.service.bindAgent(session.identity, { ...bound, stream: agent.id }))) {
     session.presence.checkSoon();
@@ -56,7 +56,7 @@ export async function deliverRun(
     return false;
   }
   session.setRecord(bound);
-  if (!session.presence.isSafe) return false; // this process stood still meanwhile: another gateway may have taken over
+  if (!session.presence.isSafe()) return false; // this process stood still meanwhile: another gateway may have taken over
   session.boundOn = agent;
   const [response] = await Promise.all([
     agent.run({ data, id: randomUUID() }),
