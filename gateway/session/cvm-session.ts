@@ -209,7 +209,8 @@ export class CvmSession {
     }
     if (due.length === 0 || hasEnded(state)) followRun(this, agent, state);
     if (due.length > 0) this.lookIn(pace.command);
-    await this.speak(state);
+    const isGivenRun = due.some(({ type }) => type === 'run'); // the state was asked before that
+    if (!isGivenRun) await this.speak(state);
   }
 
   /** Asks the agent again after this time, if it was not to be asked before. */

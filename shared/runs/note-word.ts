@@ -1,8 +1,8 @@
 import { cvmKeys } from '../table/keys.ts';
 import { setAttributes } from '../table/set-attributes.ts';
-import { updateExisting, type Item, type Table } from '../table/table.ts';
+import { updateExisting, updateIf, type Item, type Table, type WriteCondition } from '../table/table.ts';
 import { StaleReadError, type Transaction } from '../table/transaction.ts';
-import { isSpentBy, parsePresence, presenceToStore, type Word } from './presence.ts';
+import { isSpentBy, parsePresence, presenceToStore, type StoredPresence, type Word } from './presence.ts';
 import type { RunReference } from './run-reference.ts';
 
 interface Heard {
@@ -25,8 +25,19 @@ export async function noteWord(
   item: Item | undefined,
   word: Word = {},
 ): Promise<void> {
-  const changes = item && presenceToStore(parsePresence(item), word, now, by);
-  if (changes) await updateExisting(table, cvmKeys.cvm(domain, cvmId), setAttributes({ ...changes }));
+  const stored = item && parsePresence(item);
+  const changes = stored && presenceToStore(stored, word, now, by);
+  if (!changes) return;
+  const key = cvmKeys.cvm(domain, cvmId);
+  const update = setAttributes({ ...changes });
+  if (by === undefined || changes.fit !== 'busy') await updateExisting(table, key, update);
+  else await updateIf(table, key, update, unchangedFit(stored));
+}
+
+/** Holds unless the end of a run, or another word, has changed the fitness since it was read. */
+function unchangedFit({ fit_at }: StoredPresence): WriteCondition {
+  if (fit_at === undefined) return { ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(fit_at)' };
+  return { ConditionExpression: 'fit_at = :read_fit_at', ExpressionAttributeValues: { ':read_fit_at': fit_at } };
 }
 
 /**
