@@ -23,6 +23,8 @@ export interface Pace {
   lease: number;
   /** Between two looks for letters of other gateways. */
   letters: number;
+  /** How long a connection may have no stream. An agent whose stream was refused leaves its connection open, and opens another one. */
+  connectionWithoutStream: number;
   /** The first and the longest pause between attempts to report. */
   firstRetry: number;
   longestRetry: number;
@@ -33,7 +35,7 @@ export const usualPace: Pace = {
   stateOfBusy: 15_000,
   stateOfIdle: 25_000,
   answer: 5_000,
-  attestation: 2_000,
+  attestation: 5_000,
   spent: 15_000,
   command: 1_000,
   stop: 15_000,
@@ -42,6 +44,7 @@ export const usualPace: Pace = {
   presence: 45_000,
   lease: 10_000,
   letters: 500,
+  connectionWithoutStream: 30_000,
   firstRetry: 250,
   longestRetry: 15_000,
 };

@@ -6,6 +6,7 @@ import {
   readAgentRecord,
   recordAgentProcess,
   type AgentRecord,
+  type AttestedProcess,
 } from '../shared/runs/agent-record.ts';
 import { isAlive, renewLease, takeName } from '../shared/runs/gateway-lease.ts';
 import { openExecutions } from '../shared/runs/executions.ts';
@@ -53,12 +54,14 @@ export interface GatewayService {
   /** Records in the journal of the CVM's active run that a stream was refused. Once a minute. */
   journalRefusal: (cvm: CvmIdentity, refusal: { reason: string; peer: string; isConflict?: boolean }) => Promise<void>;
   agentRecord: (cvm: CvmIdentity) => Promise<AgentRecord>;
-  bindAgent: (cvm: CvmIdentity, record: AgentRecord & { run_id: string; computation_id: string }) => Promise<boolean>;
-  keepAttestationOfRun: (cvm: CvmIdentity, run: { run_id: string; computation_id: string }) => Promise<void>;
-  recordAgentProcess: (
+  /** @returns false if the process has another run by now, or if the stream does not take the CVM's commands any more */
+  bindAgent: (
     cvm: CvmIdentity,
-    process: { kept: AgentRecord; attestation: Uint8Array; attestation_hash: string },
-  ) => Promise<AgentRecord>;
+    record: AgentRecord & { run_id: string; computation_id: string; stream: string },
+  ) => Promise<boolean>;
+  keepAttestationOfRun: (cvm: CvmIdentity, run: { run_id: string; computation_id: string }) => Promise<void>;
+  /** @returns undefined if a process of the CVM was given a run meanwhile */
+  recordAgentProcess: (cvm: CvmIdentity, process: AttestedProcess) => Promise<AgentRecord | undefined>;
 }
 
 /** Opens the service with this process's own credentials. @param gateway identifies the process */
@@ -82,12 +85,12 @@ export function openService(clock: Clock, gateway: string): GatewayService {
     noteForwarder: (cvm, isThere) => noteForwarder(table, cvm, { gateway, isThere }),
     takeName: (name) => takeName(table, gateway, name, now()),
     renewLease: (lease) => renewLease(table, gateway, now(), lease),
-    isAlive: (other) => isAlive(table, other, now()),
+    isAlive: (other) => isAlive(table, other, now(), getTogether),
     letters: () => readLetters(table, gateway),
     sendLetter: (to, letter) => sendLetter(table, to, letter, now()),
     removeLetter: (to, id) => removeLetter(table, to, id),
     journalRefusal: (cvm, refusal) => journalRefusal(table, { ...cvm, ...refusal, now: now() }),
-    agentRecord: (cvm) => readAgentRecord(table, cvm),
+    agentRecord: (cvm) => readAgentRecord(table, cvm, getTogether),
     bindAgent: (cvm, record) => bindAgent(table, cvm, record),
     keepAttestationOfRun: (cvm, run) => keepAttestationOfRun(table, cvm, run),
     recordAgentProcess: (cvm, process) => recordAgentProcess(table, cvm, { ...process, now: now() }),

@@ -66,7 +66,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const id = randomUUID();
   const parts = { id, service: openService(clock, id), logs: options.logs, counts, pace, clock };
   const sessions = new Sessions(parts, options.name);
-  const server = new Server(channelOptions);
+  const server = new Server({ ...channelOptions, 'grpc.max_connection_idle_ms': pace.connectionWithoutStream });
   server.addService(cvmsService(), { Process: processHandler(sessions, parts) });
   const { ca, certificate, key } = options.tls;
   const credentials = ServerCredentials.createSsl(

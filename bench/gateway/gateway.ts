@@ -79,6 +79,7 @@ const killed = performance.now();
 await gateway.restart();
 await untilFit();
 print('all back after a kill', `${Math.round((performance.now() - killed) / 100) / 10} s`);
+print('CPU of the gateway until then', `${Math.round(gateway.cpu * 10) / 10} s, with its start`);
 printMemory('memory at the end');
 for (const agent of agents) agent.end();
 await gateway.stop();

@@ -1,6 +1,7 @@
 import { createWriteStream, mkdirSync, statSync, type WriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
+import { log } from '../../shared/logger.ts';
 import { timeOf } from '../reports/wire-time.ts';
 import { mostBytesPerRun, type RunLogs } from './run-logs.ts';
 
@@ -12,16 +13,27 @@ interface LogFile {
 /** Writes the log of each run into a file of its own, `<directory>/<runID>.log`, up to 8 MiB. */
 export function fileRunLogs(directory: string): RunLogs {
   const open = new Map<string, LogFile>();
-  const fileOf = (runId: string): LogFile => {
-    const known = open.get(runId);
-    if (known) return known;
+  let isFailing = false;
+  const openFile = (runId: string): LogFile => {
     mkdirSync(directory, { recursive: true });
     const path = join(directory, `${runId}.log`);
     const stream = createWriteStream(path, { flags: 'a', mode: 0o600 });
-    stream.on('error', () => open.delete(runId)); // a full disk must not end the gateway
+    stream.on('error', () => open.delete(runId));
     const file = { stream, bytes: statSync(path, { throwIfNoEntry: false })?.size ?? 0 };
     open.set(runId, file);
     return file;
+  };
+  // A full disk, or too many open files, must not end the gateway.
+  const fileOf = (runId: string): LogFile | undefined => {
+    try {
+      const file = open.get(runId) ?? openFile(runId);
+      isFailing = false;
+      return file;
+    } catch (error) {
+      if (!isFailing) log('ERROR', 'The log of a run cannot be written.', { directory }, error);
+      isFailing = true;
+      return undefined;
+    }
   };
   const end = (runId: string) => {
     open.get(runId)?.stream.end();
@@ -30,6 +42,7 @@ export function fileRunLogs(directory: string): RunLogs {
   return {
     write: ({ run_id }, { message, level, timestamp }) => {
       const file = fileOf(run_id);
+      if (!file) return false;
       const line = `${timeOf(timestamp) ?? ''} ${level} ${message.trimEnd()}\n`;
       const bytes = Buffer.byteLength(line);
       if (file.bytes + bytes > mostBytesPerRun) return false;

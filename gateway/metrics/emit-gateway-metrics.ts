@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import { log } from '../../shared/logger.ts';
 import { emitMetric } from '../../shared/metrics.ts';
 import type { Gateway } from '../start-gateway.ts';
 
@@ -28,6 +29,11 @@ export function emitGatewayMetrics(
     emitMetric('StreamsRefused', counts.streamsRefused - before.streamsRefused);
     emitMetric('ReportsDropped', counts.reportsDropped - before.reportsDropped);
     emitMetric('CertificateDays', Math.floor((expires - Date.now()) / day));
+    const { logLinesDropped, eventsRefused, eventsInferred } = counts;
+    const isNew =
+      logLinesDropped > before.logLinesDropped || eventsRefused > before.eventsRefused || eventsInferred > before.eventsInferred;
+    if (isNew)
+      log('INFO', 'Since its start, the gateway has left out or inferred.', { logLinesDropped, eventsRefused, eventsInferred });
     before = counts;
   }, everyMilliseconds);
   return () => clearInterval(timer);

@@ -77,6 +77,11 @@ export class CvmPresence {
     }
   }
 
+  /** Whether no other gateway can have taken this one for gone. */
+  isSafe(): boolean {
+    return this.peers.lease.isCurrent;
+  }
+
   /** Whether the item names this stream now. */
   async isHolder(agent: AgentStream): Promise<boolean> {
     const registration = await this.session.parts.service.registration(this.session.identity);

@@ -5,11 +5,11 @@ import type { RunReference } from '../../shared/runs/run-reference.ts';
 import { log } from '../../shared/logger.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { type CvmIdentity, nameOf } from '../identity/cvm-identity.ts';
-import { type AgentState, isWithoutRun } from '../streams/agent-states.ts';
+import { type AgentState, hasEnded, isWithoutRun } from '../streams/agent-states.ts';
 import type { AgentStream } from '../streams/agent-stream.ts';
-import type { AgentEvent, AgentLog, AttestationToken } from '../wire/messages.ts';
+import type { AgentEvent, AgentLog, AttestationToken, RunResponse } from '../wire/messages.ts';
 import { CvmPresence, type Peers } from './cvm-presence.ts';
-import { deliverRun } from './deliver-run.ts';
+import { cannotStart, deliverRun } from './deliver-run.ts';
 import { followRun } from './follow-run.ts';
 import { HostedRun } from './hosted-run.ts';
 import { stopRun } from './stop-run.ts';
@@ -20,6 +20,16 @@ interface OpenStream {
   fingerprint: string;
   end: (reason: string) => void;
 }
+
+/** An attestation token, and the stream that it came on. */
+interface AttestedOn {
+  token: Uint8Array;
+  hash: string;
+  on: AgentStream;
+}
+
+/** A process sends one token, and on Azure two, once in its life. */
+const mostAttestationsPerStream = 4;
 
 /** What this gateway has to do with one CVM, while it has a stream of it or a report on its runs. */
 export class CvmSession {
@@ -50,7 +60,7 @@ export class CvmSession {
   private pending: PendingCommand[] = [];
   /** When to obey which command again. A command that is answered is not obeyed again. */
   private readonly retryAt = new Map<string, number>();
-  private newProcess: { token: Uint8Array; hash: string; on: AgentStream } | undefined;
+  private newProcess: AttestedOn | undefined;
   private lastWord = '';
   private working = false;
   private again = false;
@@ -71,7 +81,9 @@ export class CvmSession {
   /** Whether nothing of the CVM is left here. */
   get isIdle(): boolean {
     const isGone = this.streams.size === 0 && !this.presence.isNoted && !this.working;
-    return isGone && this.outboxes.every((outbox) => outbox.isEmpty);
+    // Nobody is left who could tell whether a new process took the place of a busy one.
+    const isAttested = this.newProcess === undefined || this.isBusy;
+    return isGone && isAttested && this.outboxes.every((outbox) => outbox.isEmpty);
   }
 
   /** Whether the agent answered to one of the last two questions. */
@@ -109,7 +121,10 @@ export class CvmSession {
   }
 
   takeAttestation(token: AttestationToken, on: AgentStream): void {
-    on.isAttested = true;
+    if (++on.attestations > mostAttestationsPerStream) {
+      this.parts.counts.eventsRefused++;
+      return;
+    }
     const hash = createHash('sha256').update(token.file).digest('hex');
     this.newProcess = { token: token.file, hash, on };
     this.wake();
@@ -121,6 +136,13 @@ export class CvmSession {
 
   takeLog(line: AgentLog): void {
     this.unplaced.take({ line });
+  }
+
+  /** Takes the answer to a run for which nothing waits any more. The agent is at the run all the same, unless it says that it cannot. */
+  takeLateAnswer({ computation_id, error }: RunResponse): void {
+    const { run } = this;
+    if (error === '' || run?.reference.computation_id !== computation_id || run.isOver || run.commandId === undefined) return;
+    run.reject(run.commandId, cannotStart(error));
   }
 
   /** Called with the commands for this CVM that are pending. */
@@ -135,7 +157,7 @@ export class CvmSession {
   /** Looks after the agent if it is time. */
   tick(): void {
     const now = this.parts.clock.now();
-    if (this.agent && now >= this.nextLookAt) this.wake();
+    if ((this.agent || this.newProcess) && now >= this.nextLookAt) this.wake();
     this.presence.tick();
   }
 
@@ -164,11 +186,12 @@ export class CvmSession {
   }
 
   private async step(): Promise<void> {
-    const { agent } = this;
     const { clock, pace } = this.parts;
+    const attested = this.newProcess;
+    if (attested) await this.beginProcess(attested);
+    const { agent } = this;
     const due = this.pending.filter(({ id }) => (this.retryAt.get(id) ?? 0) <= clock.now());
-    if (!agent || (due.length === 0 && !this.newProcess && clock.now() < this.nextLookAt && this.record)) return;
-    if (this.newProcess) await this.beginProcess(this.newProcess);
+    if (!agent || (due.length === 0 && !attested && clock.now() < this.nextLookAt && this.record)) return;
     if (!this.record) await this.learn();
     const state = await agent.state();
     if (this.agent !== agent) return;
@@ -181,12 +204,13 @@ export class CvmSession {
     }
     for (const command of due) {
       const isAnswered =
-        command.type === 'run' ? await deliverRun(this, agent, state, command) : stopRun(this, agent, state, command);
+        command.type === 'run' ? await deliverRun(this, agent, state, command) : await stopRun(this, agent, state, command);
       this.retryAt.set(command.id, isAnswered ? Infinity : clock.now() + pace.command);
     }
-    if (due.length === 0) followRun(this, agent, state);
-    else this.lookIn(pace.command);
-    await this.speak(state);
+    if (due.length === 0 || hasEnded(state)) followRun(this, agent, state);
+    if (due.length > 0) this.lookIn(pace.command);
+    const isGivenRun = due.some(({ type }) => type === 'run'); // the state was asked before that
+    if (!isGivenRun) await this.speak(state);
   }
 
   /** Asks the agent again after this time, if it was not to be asked before. */
@@ -205,6 +229,8 @@ export class CvmSession {
     const { service } = this.parts;
     const [record, { run }] = await Promise.all([service.agentRecord(this.identity), service.work(this.identity)]);
     this.setRecord(record);
+    // The run of the record no longer holds the CVM.
+    if (this.run && !this.run.isOver && run?.id !== record.run_id) this.run.status = 'ended';
     if (!run) return;
     const reference = this.referenceTo(run.id, run.computation_id);
     if (record.run_id === run.id && this.run) {
@@ -231,17 +257,34 @@ export class CvmSession {
     this.setRecord(await this.parts.service.agentRecord(this.identity));
   }
 
-  private async beginProcess({ token, hash, on }: { token: Uint8Array; hash: string; on: AgentStream }): Promise<void> {
+  private async beginProcess(attested: AttestedOn): Promise<void> {
     const { service } = this.parts;
+    const { token, hash, on } = attested;
     if (!this.record) await this.learn();
-    const previous = this.record ?? {};
-    // The attestation of a process that was given a run at once comes after the run.
-    if (this.boundOn !== on && this.run && !this.run.isOver && this.run.isAccepted)
-      this.loseRun(this.run.reference, this.run.status);
-    const kept = this.boundOn === on ? previous : { attempted_run_id: previous.attempted_run_id, attempts: previous.attempts };
-    const process = { kept, attestation: token, attestation_hash: hash };
-    this.setRecord(await service.recordAgentProcess(this.identity, process));
-    this.newProcess = undefined;
+    const hasRun = await this.hasRun(on);
+    if (hasRun === undefined) return;
+    if (!hasRun && this.isBusy && this.run?.isAccepted) this.loseRun(this.run.reference, this.run.status);
+    const process = { before: this.record ?? {}, isNew: !hasRun, attestation: token, attestation_hash: hash };
+    const record = await service.recordAgentProcess(this.identity, process);
+    if (record) this.setRecord(record);
+    else await this.readRecord();
+    if (record && hasRun && this.run) {
+      await service.keepAttestationOfRun(this.identity, this.run.reference);
+      if (token.length > 0) this.run.attest(hash);
+    }
+    if (this.newProcess === attested) this.newProcess = undefined;
+  }
+
+  /**
+   * Whether a process has the run of the record. A process may attest itself after it got a run, and on another stream than the run
+   * came on: its state tells.
+   * @returns undefined if nobody tells now
+   */
+  private async hasRun(on: AgentStream): Promise<boolean | undefined> {
+    if (this.boundOn === on) return true;
+    if (!this.isBusy) return false;
+    const state = await (on.isOpen ? on : this.agent)?.state();
+    return state && !isWithoutRun(state);
   }
 
   /** Ends a run that the agent process does not have, though a process of this CVM had accepted it. */
@@ -263,6 +306,11 @@ export class CvmSession {
     const run = this.hostRun(reference);
     this.retire(run);
     return run;
+  }
+
+  /** Nothing of the CVM is left here. */
+  end(): void {
+    if (this.run) this.parts.logs.end(this.run.reference.run_id);
   }
 
   private hostRun(reference: RunReference): HostedRun {
@@ -288,7 +336,7 @@ export class CvmSession {
 
   /** Tells the journal of the active run that someone else tried to be this CVM. Once a minute. */
   async journalConflict(refusal: { reason: string; peer: string }): Promise<void> {
-    if (!this.isBusy || !this.run) {
+    if (!this.isBusy || !this.run?.isAccepted) {
       await this.parts.service.journalRefusal(this.identity, { ...refusal, isConflict: true });
       return;
     }

@@ -29,16 +29,16 @@ export async function deliverRun(
   }
   if (record.run_id !== undefined && record.run_id !== run_id) {
     if (age < pace.spent) return false; // a new process may be about to say that it is new
-    return reject(session, command, 'The agent has worked on another run. Restart the agent and its computation-runner.');
+    return refuse(session, agent, command, 'The agent has worked on another run. Restart the agent and its computation-runner.');
   }
   if (record.run_id === undefined && !isWithoutRun(state)) {
-    return reject(session, command, `The agent has a run of someone else: its state is ${state}.`);
+    return refuse(session, agent, command, `The agent has a run of someone else: its state is ${state}.`);
   }
-  if (age < pace.attestation && !agent.isAttested) return false;
+  if (age < pace.attestation && agent.attestations === 0) return false;
   const attempts = record.attempted_run_id === run_id ? (record.attempts ?? 0) : 0;
-  if (attempts >= mostAttempts) return reject(session, command, `The agent did not take the run in ${mostAttempts} attempts.`);
+  if (attempts >= mostAttempts)
+    return refuse(session, agent, command, `The agent did not take the run in ${mostAttempts} attempts.`);
 
-  if (!(await session.presence.isHolder(agent))) return false;
   const { commands } = await session.parts.service.work(session.identity);
   const full = commands.find(({ id }) => id === command.id);
   if (!full) return true; // withdrawn
@@ -48,20 +48,32 @@ export async function deliverRun(
   } catch (error) {
     return reject(session, command, `The manifest cannot be sent: ${error instanceof Error ? error.message : String(error)}`);
   }
+  if (!session.presence.isSafe()) return false;
   const bound = { ...record, run_id, computation_id, attempted_run_id: run_id, attempts: attempts + 1 };
-  if (!(await session.parts.service.bindAgent(session.identity, bound))) {
+  if (!(await session.parts.service.bindAgent(session.identity, { ...bound, stream: agent.id }))) {
+    session.presence.checkSoon();
     await session.readRecord();
     return false;
   }
   session.setRecord(bound);
+  if (!session.presence.isSafe()) return false; // this process stood still meanwhile: another gateway may have taken over
   session.boundOn = agent;
   const [response] = await Promise.all([
     agent.run({ data, id: randomUUID() }),
     session.parts.service.keepAttestationOfRun(session.identity, bound),
   ]);
-  if (response?.error) return reject(session, command, `The agent cannot start the run: ${response.error}`);
+  if (response?.error) return reject(session, command, cannotStart(response.error));
   const stateNow = response ? state : await agent.state();
   return response || (stateNow && !isWithoutRun(stateNow)) ? accept(session, command) : false;
+}
+
+export function cannotStart(error: string): string {
+  return `The agent cannot start the run: ${error}`;
+}
+
+/** Rejects a run because of the agent's process, unless another gateway has the CVM by now. */
+async function refuse(session: CvmSession, agent: AgentStream, command: PendingCommand, reason: string): Promise<boolean> {
+  return (await session.presence.isHolder(agent)) && reject(session, command, reason);
 }
 
 function accept(session: CvmSession, { id, run_id, computation_id }: PendingCommand): true {
@@ -71,7 +83,6 @@ function accept(session: CvmSession, { id, run_id, computation_id }: PendingComm
 }
 
 function reject(session: CvmSession, { id, run_id, computation_id }: PendingCommand, reason: string): true {
-  const run = session.runOf(session.referenceTo(run_id, computation_id));
-  run.report({ type: 'rejected', id: `rejected:${id}`, command_id: id, reason: Array.from(reason).slice(0, 1_000).join('') });
+  session.runOf(session.referenceTo(run_id, computation_id)).reject(id, reason);
   return true;
 }

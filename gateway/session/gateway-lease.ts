@@ -2,12 +2,16 @@ import { leaseInMilliseconds } from '../../shared/runs/gateway-lease.ts';
 import { log } from '../../shared/logger.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 
+/** In milliseconds. */
+const nameStandsFor = 24 * 60 * 60_000;
+
 /** Shows all others that this gateway lives. One write keeps all of its CVMs connected. */
 export class GatewayLease {
   private readonly parts: GatewayParts;
   private readonly onLost: () => void;
-  /** A name that is still to be taken. */
-  private name: string | undefined;
+  private readonly name: string | undefined;
+  /** When to take the name again, so that its item is not deleted as one of a gateway that is gone. */
+  private nextNameAt = -Infinity;
   private renewing: Promise<void> | undefined;
   private renewedAt = -Infinity;
   private nextAt = -Infinity;
@@ -28,7 +32,12 @@ export class GatewayLease {
 
   /** Makes sure that the others take this gateway for alive. @throws Error if the table does not answer */
   async ensure(): Promise<void> {
-    if (this.parts.clock.now() - this.renewedAt >= leaseInMilliseconds) await this.renew();
+    if (!this.isCurrent) await this.renew();
+  }
+
+  /** Whether the others take this gateway for alive. */
+  get isCurrent(): boolean {
+    return this.parts.clock.now() - this.renewedAt < leaseInMilliseconds;
   }
 
   private renew(): Promise<void> {
@@ -42,8 +51,10 @@ export class GatewayLease {
     this.nextAt = startedAt + pace.lease;
     if (this.isOver) return;
     try {
-      if (this.name !== undefined) await service.takeName(this.name);
-      this.name = undefined;
+      if (this.name !== undefined && startedAt >= this.nextNameAt) {
+        await service.takeName(this.name);
+        this.nextNameAt = startedAt + nameStandsFor;
+      }
       await service.renewLease({ isOver: false });
     } catch (error) {
       this.nextAt = startedAt + pace.firstRetry;

@@ -11,10 +11,13 @@ import type { AgentState } from '../streams/agent-states.ts';
 import type { AgentEvent, AgentLog } from '../wire/messages.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 
+/** Warnings and the like that are recorded of a run: an agent sends one for each piece that its algorithm writes to stderr. */
+const mostOptionalEvents = 10_000;
+
 /** The run that an agent process was given: its events, its log, and what the service has been told of it. */
 export class HostedRun {
   readonly reference: RunReference;
-  /** The status of the run, as the service said last. */
+  /** The status of the run, as the service said last; `ended` if it said only that the run is over. */
   status: string | undefined;
   /** Whether the agent has taken the run. */
   isAccepted = false;
@@ -28,6 +31,7 @@ export class HostedRun {
   private readonly parts: GatewayParts;
   private readonly known = new Set<string>();
   private readonly failure = new FailureReason();
+  private optionalEvents = 0;
   private observed: { state: AgentState; since: number } | undefined;
 
   constructor(reference: RunReference, parts: GatewayParts, onStatus: () => void) {
@@ -72,11 +76,22 @@ export class HostedRun {
   /** Reports that the agent took the run, and the hash of the agent's attestation. */
   accept(commandId: string, attestationHash: string | undefined): void {
     this.isAccepted = true;
+    this.commandId = commandId;
     const hash = attestationHash === undefined ? {} : { attestation_hash: attestationHash };
     this.report({ type: 'accepted', id: `accepted:${commandId}`, command_id: commandId, ...hash });
-    if (attestationHash === undefined) return;
-    const details = Buffer.from(JSON.stringify(hash)).toString('base64');
-    this.report({ type: 'event', id: `attestation:${attestationHash}`, event_type: 'Attestation', status: 'Received', details });
+    if (attestationHash !== undefined) this.attest(attestationHash);
+  }
+
+  /** Reports that the agent cannot do the run. */
+  reject(commandId: string, reason: string): void {
+    const text = Array.from(reason).slice(0, 1_000).join('');
+    this.report({ type: 'rejected', id: `rejected:${commandId}`, command_id: commandId, reason: text });
+  }
+
+  /** Reports the hash of the agent's attestation. */
+  attest(attestation_hash: string): void {
+    const details = Buffer.from(JSON.stringify({ attestation_hash })).toString('base64');
+    this.report({ type: 'event', id: `attestation:${attestation_hash}`, event_type: 'Attestation', status: 'Received', details });
   }
 
   /** Reports an event of the agent. */
@@ -118,6 +133,10 @@ export class HostedRun {
     const parsed = v.safeParse(reportSchema, { run_id: this.reference.run_id, ...report });
     if (!parsed.success || parsed.output.type === 'heartbeat') {
       this.parts.counts.eventsRefused++;
+      return;
+    }
+    if (isOptional && ++this.optionalEvents > mostOptionalEvents) {
+      this.parts.counts.reportsDropped++;
       return;
     }
     if (!isOptional) this.known.add(report.id);

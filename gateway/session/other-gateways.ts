@@ -9,10 +9,12 @@ import type { CvmIdentity } from '../identity/cvm-identity.ts';
 export class OtherGateways {
   private readonly parts: GatewayParts;
   private readonly answerTo: (question: Question) => Promise<boolean>;
-  private readonly waiting = new Map<string, (answers: boolean) => void>();
+  private readonly waiting = new Map<string, (answers: boolean | undefined) => void>();
   /** The questions that are being answered. */
   private readonly answering = new Set<string>();
   private nextAt = 0;
+  /** When the letters were last read. */
+  private readAt = -Infinity;
   private reading = false;
 
   /** @param answerTo returns whether the agent answers on this gateway's stream */
@@ -21,18 +23,24 @@ export class OtherGateways {
     this.answerTo = answerTo;
   }
 
-  /** @returns false if the agent does not answer, or if its gateway is gone */
+  /**
+   * @returns false if the agent does not answer, or if its gateway is gone
+   * @throws Error if the table does not answer, so that nothing is known
+   */
   async doesAnswer({ domain, cvmId }: CvmIdentity, { gateway, stream }: Holder): Promise<boolean> {
-    const { service, pace, id: from } = this.parts;
+    const { service, pace, clock, id: from } = this.parts;
     if (!(await service.isAlive(gateway))) return false;
     const id = randomUUID();
-    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const { promise, resolve } = Promise.withResolvers<boolean | undefined>();
+    const askedAt = clock.now();
     this.waiting.set(id, resolve);
     // The agent's time, and that of two letters, of which each may just have missed a look.
-    const timer = setTimeout(() => resolve(false), pace.answer + 3 * pace.letters);
+    const timer = setTimeout(() => resolve(undefined), pace.answer + 3 * pace.letters);
     try {
       await service.sendLetter(gateway, { type: 'question', id, from, domain, cvm_id: cvmId, stream });
-      return await promise;
+      const answers = await promise;
+      if (answers === undefined && this.readAt < askedAt + pace.answer) throw new Error('An answer could not be read.');
+      return answers ?? false;
     } finally {
       clearTimeout(timer);
       this.waiting.delete(id);
@@ -51,8 +59,10 @@ export class OtherGateways {
   }
 
   private async read(): Promise<void> {
-    const { service, id: own } = this.parts;
+    const { service, clock, id: own } = this.parts;
+    const startedAt = clock.now();
     const letters = await service.letters();
+    this.readAt = startedAt;
     const removals = letters.flatMap((letter) => {
       if (letter.type === 'answer') {
         this.waiting.get(letter.id)?.(letter.answers);

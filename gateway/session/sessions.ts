@@ -48,7 +48,9 @@ export class Sessions {
     this.peers.others.tick();
     for (const [name, session] of this.sessions) {
       session.tick();
-      if (session.isIdle) this.sessions.delete(name);
+      if (!session.isIdle) continue;
+      session.end();
+      this.sessions.delete(name);
     }
   }
 

@@ -10,9 +10,15 @@ const stopped = { event_type: 'Stopped', status: 'Stopped' };
  * Obeys a stop. An agent's stop ends whatever is current, so one is sent only to an agent that has this very run.
  * @returns whether the command is answered; otherwise the caller retries
  */
-export function stopRun(session: CvmSession, agent: AgentStream, state: AgentState, command: PendingCommand): boolean {
+export async function stopRun(
+  session: CvmSession,
+  agent: AgentStream,
+  state: AgentState,
+  command: PendingCommand,
+): Promise<boolean> {
   const { run_id, computation_id } = command;
   if (session.record?.run_id !== run_id) {
+    if (!(await session.presence.isHolder(agent))) return false; // another gateway may have given the run to its agent
     const run = session.runOf(session.referenceTo(run_id, computation_id));
     run.inferEvent(stopped, { because: 'The agent does not have the run.' });
     return true;

@@ -1,10 +1,13 @@
 import type { AgentEvent, AgentLog } from '../wire/messages.ts';
 import type { CvmSession } from './cvm-session.ts';
 import { eventId } from '../reports/event-identifier.ts';
+import { sizeOf } from '../wire/size-of.ts';
 
 type Message = { event: AgentEvent } | { line: AgentLog };
 
+/** What may wait while the record cannot be read. */
 const mostWaiting = 1_000;
+const mostBytesWaiting = 8 * 1024 * 1024;
 
 /** How long a record without a run stands for lines of logs, in milliseconds. */
 const recordStandsFor = 5 * 60_000;
@@ -18,6 +21,7 @@ const recordStandsFor = 5 * 60_000;
 export class UnplacedMessages {
   private readonly session: CvmSession;
   private waiting: Message[] = [];
+  private bytesWaiting = 0;
   private reading = false;
   private readAt = -Infinity;
 
@@ -27,9 +31,15 @@ export class UnplacedMessages {
 
   take(message: Message): void {
     if (this.waiting.length === 0 && this.place(message)) return;
-    if (this.waiting.length >= mostWaiting || (this.waiting.length === 0 && this.belongsToNoRun(message))) this.refuse(message);
-    else this.waiting.push(message);
+    if (!this.isFull(message) && !(this.waiting.length === 0 && this.belongsToNoRun(message))) {
+      this.waiting.push(message);
+      this.bytesWaiting += sizeOf(message);
+    } else this.refuse(message);
     if (this.waiting.length > 0) void this.placeAll();
+  }
+
+  private isFull(message: Message): boolean {
+    return this.waiting.length >= mostWaiting || this.bytesWaiting + sizeOf(message) > mostBytesWaiting;
   }
 
   private belongsToNoRun(message: Message): boolean {
@@ -44,6 +54,7 @@ export class UnplacedMessages {
     try {
       await this.session.readRecord();
       this.readAt = this.session.parts.clock.now();
+      this.bytesWaiting = 0;
       for (const message of this.waiting.splice(0)) if (!this.place(message, { isLast: true })) this.refuse(message);
     } catch {
       setTimeout(() => void this.placeAll(), this.session.parts.pace.firstRetry).unref();

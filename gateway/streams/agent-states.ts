@@ -20,6 +20,11 @@ export function isWithoutRun(state: AgentState): boolean {
   return state === 'Idle' || state === 'ReceivingManifest';
 }
 
+/** The states in which a stop changes nothing any more: the agent has results, or none to come. */
+export function hasEnded(state: AgentState): boolean {
+  return !isWithoutRun(state) && !isAtWork(state);
+}
+
 /** The states in which an agent still works on its run, so that a stop ends something. */
 export function isAtWork(state: AgentState): boolean {
   return state === 'ReceivingAlgorithm' || state === 'ReceivingData' || state === 'Running';

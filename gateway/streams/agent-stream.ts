@@ -16,8 +16,8 @@ const mostUnread = 16;
 export class AgentStream {
   readonly id = randomUUID();
   readonly openedAt: number;
-  /** Whether the agent process has sent its attestation on this stream. */
-  isAttested = false;
+  /** The attestation tokens that the agent process has sent on this stream. */
+  attestations = 0;
   private readonly call: Call;
   private readonly answerInMilliseconds: number;
   private readonly waiting = new Map<string, (state: AgentState | undefined) => void>();
@@ -85,9 +85,11 @@ export class AgentStream {
     }
   }
 
-  /** Passes on the agent's answer to a run. */
-  answerRun(response: RunResponse): void {
-    this.onRunResponse?.(response);
+  /** Passes on the agent's answer to a run. @returns false if nothing waits for it */
+  answerRun(response: RunResponse): boolean {
+    if (!this.onRunResponse) return false;
+    this.onRunResponse(response);
+    return true;
   }
 
   /** Ends the stream and every wait for it. */

@@ -1,4 +1,5 @@
 import type { ClientMessage } from '../wire/messages.ts';
+import { sizeOf } from '../wire/size-of.ts';
 
 /** An agent with a chatty algorithm sends hundreds of messages a second. */
 const mostMessagesPerSecond = 2_000;
@@ -31,13 +32,4 @@ export function limitRate(stream: Pausable): (message: ClientMessage) => void {
     stream.pause();
     setTimeout(() => stream.resume(), 1_000 - (now - second));
   };
-}
-
-function sizeOf({ agent_log, agent_event, vTPMattestationReport, azureAttestationToken }: ClientMessage): number {
-  return (
-    (agent_log?.message.length ?? 0) +
-    (agent_event?.details.length ?? 0) +
-    (vTPMattestationReport?.file.length ?? 0) +
-    (azureAttestationToken?.file.length ?? 0)
-  );
 }

@@ -8,6 +8,7 @@ import type { CvmSession } from '../session/cvm-session.ts';
 import type { Sessions } from '../session/sessions.ts';
 import type { ClientMessage, ServerMessage } from '../wire/messages.ts';
 import { AgentStream } from './agent-stream.ts';
+import { limitOpenings, tooMany } from './limit-openings.ts';
 import { limitRate } from './limit-rate.ts';
 
 type Stream = ServerDuplexStream<ClientMessage, ServerMessage>;
@@ -17,19 +18,31 @@ const mostStreamsPerCvm = 6;
 
 /** Serves `cvms.Service/Process`: finds out who opened the stream, and passes its messages to the session of that CVM. */
 export function processHandler(sessions: Sessions, parts: GatewayParts) {
+  const isOneTooMany = limitOpenings(parts.clock);
   return (stream: Stream): void => {
     stream.on('error', () => undefined); // followed by `close`
-    void admit(stream, sessions, parts).catch((error: unknown) => {
+    void admit(stream, sessions, parts, isOneTooMany).catch((error: unknown) => {
       log('ERROR', 'A stream failed.', {}, error);
       stream.destroy();
     });
   };
 }
 
-async function admit(stream: Stream, sessions: Sessions, parts: GatewayParts): Promise<void> {
+async function admit(
+  stream: Stream,
+  sessions: Sessions,
+  parts: GatewayParts,
+  isOneTooMany: (cvm: CvmIdentity) => boolean,
+): Promise<void> {
   const certificate = stream.getAuthContext().sslPeerCertificate;
+  const shown = identityIn(certificate?.subjectaltname);
+  if (shown && isOneTooMany(shown)) {
+    parts.counts.streamsRefused++;
+    stream.emit('error', { code: status.RESOURCE_EXHAUSTED, details: tooMany });
+    return;
+  }
   const credentials = credentialsOf(certificate, stream.metadata);
-  if (typeof credentials === 'string') return refuse(stream, parts, credentials, identityIn(certificate?.subjectaltname));
+  if (typeof credentials === 'string') return refuse(stream, parts, credentials, shown);
   const reason = await untilKnown(() => whyRefused(parts.service, credentials), stream, parts);
   if (reason !== undefined) return refuse(stream, parts, reason, credentials.identity);
   if (stream.cancelled || stream.destroyed) return;
@@ -124,8 +137,9 @@ function receive(message: ClientMessage, session: CvmSession, agent: AgentStream
   else if (message.agent_event) session.takeEvent(message.agent_event);
   if (!agent) return;
   const token = message.vTPMattestationReport ?? message.azureAttestationToken;
+  const { run_res } = message;
   if (message.agentStateRes) agent.answer(message.agentStateRes);
-  else if (message.run_res) agent.answerRun(message.run_res);
+  else if (run_res && !agent.answerRun(run_res)) session.takeLateAnswer(run_res);
   else if (message.stopComputationRes) session.lookNow();
   else if (token) session.takeAttestation(token, agent);
 }

@@ -1,8 +1,9 @@
 import * as v from 'valibot';
-import { cvmKeys, runKeys } from '../table/keys.ts';
+import { cvmKeys, runKeys, type Key } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { getItem, type Table } from '../table/table.ts';
 import { putItem, putItemIf } from '../table/writes.ts';
+import { ConditionFailedError, transact } from '../table/transaction.ts';
 
 /**
  * What the agent process of a CVM has been given. An agent process serves one run in its life, so the run of this record is the
@@ -25,26 +26,46 @@ interface Cvm {
   cvmId: string;
 }
 
-/** Reads the record, strongly consistent. It is empty for a CVM that has never been given a run. */
-export async function readAgentRecord(table: Table, { domain, cvmId }: Cvm): Promise<AgentRecord> {
-  const item = await getItem(table, cvmKeys.agent(domain, cvmId));
+/**
+ * Reads the record, strongly consistent. It is empty for a CVM that has never been given a run.
+ * @param get reads its item. Default: alone
+ */
+export async function readAgentRecord(
+  table: Table,
+  { domain, cvmId }: Cvm,
+  get = (key: Key) => getItem(table, key),
+): Promise<AgentRecord> {
+  const item = await get(cvmKeys.agent(domain, cvmId));
   return item ? parseStored(agentRecord, item, 'agent record') : {};
 }
 
-/** Records that the agent process gets the manifest of a run. @returns false if it has another run by now */
-export function bindAgent(
+/**
+ * Records that the agent process gets the manifest of a run. Safe to repeat.
+ * @param stream on which the manifest is about to be sent
+ * @returns false if the process has another run by now, or if the stream does not take the commands of the CVM any more
+ */
+export async function bindAgent(
   table: Table,
   { domain, cvmId }: Cvm,
-  record: AgentRecord & { run_id: string; computation_id: string },
+  { stream, ...record }: AgentRecord & { run_id: string; computation_id: string; stream: string },
 ): Promise<boolean> {
-  return putItemIf(
-    table,
-    { ...cvmKeys.agent(domain, cvmId), ...record },
-    {
-      ConditionExpression: 'attribute_not_exists(run_id) OR run_id = :run_id',
-      ExpressionAttributeValues: { ':run_id': record.run_id },
-    },
-  );
+  const put = {
+    Item: { ...cvmKeys.agent(domain, cvmId), ...record },
+    ConditionExpression: 'attribute_not_exists(run_id) OR run_id = :run_id',
+    ExpressionAttributeValues: { ':run_id': record.run_id },
+  };
+  const check = {
+    Key: cvmKeys.cvm(domain, cvmId),
+    ConditionExpression: 'held_stream = :stream',
+    ExpressionAttributeValues: { ':stream': stream },
+  };
+  try {
+    await transact(table, [{ put }, { check }]);
+    return true;
+  } catch (error) {
+    if (error instanceof ConditionFailedError) return false;
+    throw error;
+  }
 }
 
 /** Keeps the attestation token of the agent with the run that it was given. Does nothing if the agent sent none. */
@@ -60,17 +81,28 @@ export async function keepAttestationOfRun(
 /** The longest attestation token that is kept; of longer ones, the hash alone is. */
 const longestTokenInBytes = 256 * 1024;
 
+export interface AttestedProcess {
+  /** The record that was read last. */
+  before: AgentRecord;
+  /** Whether the process is another one than that of the record, so that it has no run. */
+  isNew: boolean;
+  attestation: Uint8Array;
+  attestation_hash: string;
+}
+
 /**
- * Records that an agent process has sent its attestation, and keeps the token.
- * @param process.kept what the process was given before, without a run for a new process
+ * Records that an agent process has sent its attestation, and keeps the token. Safe to repeat.
+ * @returns the new record; undefined if a process of the CVM was given a run since `before` was read
  */
 export async function recordAgentProcess(
   table: Table,
   { domain, cvmId }: Cvm,
-  process: { kept: AgentRecord; attestation: Uint8Array; attestation_hash: string; now: string },
-): Promise<AgentRecord> {
+  process: AttestedProcess & { now: string },
+): Promise<AgentRecord | undefined> {
+  const { before, isNew } = process;
+  const { attempted_run_id, attempts } = before;
   const record: AgentRecord = {
-    ...process.kept,
+    ...(isNew ? { attempted_run_id, attempts } : before),
     ...(process.attestation.length === 0 ? {} : { attestation_hash: process.attestation_hash }),
   };
   if (process.attestation.length > 0 && process.attestation.length <= longestTokenInBytes) {
@@ -81,6 +113,15 @@ export async function recordAgentProcess(
       received_at: process.now,
     });
   }
-  await putItem(table, { ...cvmKeys.agent(domain, cvmId), ...record });
-  return record;
+  const isUnchanged = await putItemIf(
+    table,
+    { ...cvmKeys.agent(domain, cvmId), ...record },
+    before.run_id === undefined
+      ? { ConditionExpression: 'attribute_not_exists(run_id)' }
+      : {
+          ConditionExpression: 'attribute_not_exists(run_id) OR run_id = :before',
+          ExpressionAttributeValues: { ':before': before.run_id },
+        },
+  );
+  return isUnchanged ? record : undefined;
 }

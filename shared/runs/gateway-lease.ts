@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { gatewayKeys } from '../table/keys.ts';
+import { gatewayKeys, type Key } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { setAttributes } from '../table/set-attributes.ts';
 import { getItem, getItems, type Item, type Table } from '../table/table.ts';
@@ -50,9 +50,14 @@ export async function takeName(table: Table, gateway: string, name: string, now:
   await putItem(table, { ...key, gateway, ttl: endOf(now) });
 }
 
-/** Returns whether a gateway may still hold its streams. */
-export async function isAlive(table: Table, gateway: string, now: string): Promise<boolean> {
-  const found = parseLease(await getItem(table, gatewayKeys.lease(gateway)));
+/** Returns whether a gateway may still hold its streams. @param get reads the item of its lease. Default: alone */
+export async function isAlive(
+  table: Table,
+  gateway: string,
+  now: string,
+  get = (key: Key) => getItem(table, key),
+): Promise<boolean> {
+  const found = parseLease(await get(gatewayKeys.lease(gateway)));
   return found !== undefined && !found.is_over && Date.parse(now) - Date.parse(found.renewed_at) <= leaseInMilliseconds;
 }
 

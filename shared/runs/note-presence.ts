@@ -1,9 +1,9 @@
 import { cvmKeys } from '../table/keys.ts';
 import { setAttributes } from '../table/set-attributes.ts';
 import type { Item, Table } from '../table/table.ts';
-import { updateExisting } from '../table/writes.ts';
+import { updateExisting, updateIf, type WriteCondition } from '../table/writes.ts';
 import { StaleReadError, type Transaction } from '../table/transaction.ts';
-import { isSpentBy, parsePresence, presenceToStore, type ReportedState } from './presence.ts';
+import { isSpentBy, parsePresence, presenceToStore, type ReportedState, type StoredPresence } from './presence.ts';
 import type { RunReference } from './run-reference.ts';
 
 interface Heard {
@@ -26,8 +26,19 @@ export async function notePresence(
   item: Item | undefined,
   reported: ReportedState = {},
 ): Promise<void> {
-  const changes = item && presenceToStore(parsePresence(item), reported, now, by);
-  if (changes) await updateExisting(table, cvmKeys.cvm(domain, cvmId), setAttributes({ ...changes }));
+  const stored = item && parsePresence(item);
+  const changes = stored && presenceToStore(stored, reported, now, by);
+  if (!changes) return;
+  const key = cvmKeys.cvm(domain, cvmId);
+  const update = setAttributes({ ...changes });
+  if (by === undefined || changes.fit !== 'busy') await updateExisting(table, key, update);
+  else await updateIf(table, key, update, unchangedFit(stored));
+}
+
+/** Holds unless the end of a run, or another report, has changed the fitness since it was read. */
+function unchangedFit({ fit_at }: StoredPresence): WriteCondition {
+  if (fit_at === undefined) return { ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(fit_at)' };
+  return { ConditionExpression: 'fit_at = :read_fit_at', ExpressionAttributeValues: { ':read_fit_at': fit_at } };
 }
 
 /**

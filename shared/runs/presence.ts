@@ -88,13 +88,15 @@ export interface ReportedState {
 /**
  * Returns what to store when a registered CVM is heard. Undefined if nothing new was said and it was heard a moment ago, so that
  * at most two writes a minute are made of a CVM that says nothing new, and none while the gateway `by` which it is heard holds it.
+ * A gateway's `busy` does not replace `spent`: it was on its way when the run ended. A restarted agent is `ready` first.
  */
 export function presenceToStore(
   stored: StoredPresence,
-  { agent_state, fit }: ReportedState,
+  { agent_state, fit: saidFit }: ReportedState,
   now: string,
   by?: string,
 ): StoredPresence | undefined {
+  const fit = by !== undefined && saidFit === 'busy' && stored.fit === 'spent' ? undefined : saidFit;
   const saysNew = (agent_state !== undefined && agent_state !== stored.agent_state) || (fit !== undefined && fit !== stored.fit);
   const isHeld = by !== undefined && stored.held_by === by;
   const isDue =

@@ -217,6 +217,21 @@ async function gatewayDown(world: RehearsalWorld): Promise<string> {
   return `${end} Made up for: ${inferred.join(', ')}.`;
 }
 
+async function spentAndGatewayRestarted(world: RehearsalWorld): Promise<string> {
+  const { service } = world;
+  ensure(service instanceof ServiceWithOwnGateway, 'This case needs a gateway of its own.');
+  const { id, cvm, run } = await atWork(world, 300);
+  await run.stop();
+  const end = await ensureEnd(world, run, 'cancelled');
+  await service.killGateway();
+  await service.startGateway();
+  await delay(15_000); // the agent comes back after 5 seconds, and the gateway asks it for its state
+  await service.untilPresence(id, { state: 'connected', fit: 'spent' });
+  await ensureRefused(world, id);
+  await completeAfterRestart(world, { id, cvm });
+  return `${end} A further run was refused, and completed after a restart of the CVM.`;
+}
+
 async function serviceRestarted(world: RehearsalWorld): Promise<string> {
   const { id, cvm, run } = await atWork(world, 8);
   await world.service.end('SIGKILL');
@@ -370,4 +385,5 @@ export const cases: RehearsalCase[] = [
   { name: 'stop-and-restart-service', play: stoppedWhileDown },
   { name: 'restart-gateway', hasOwnGateway: true, play: gatewayRestarted },
   { name: 'gateway-down', hasOwnGateway: true, play: gatewayDown },
+  { name: 'spent-and-restart-gateway', hasOwnGateway: true, play: spentAndGatewayRestarted },
 ];

@@ -123,14 +123,17 @@ export const gatewayCases: Record<keyof GatewayService, Record<string, (world: B
   },
   bindAgent: {
     'to its first run': async (world) => {
-      const { cvm, run } = await started(world);
-      return () => service().bindAgent(cvm, { ...run, attempted_run_id: run.run_id, attempts: 1 });
+      const { run } = await started(world);
+      const cvm = await registered(world);
+      await service().hold(cvm, { stream: 'stream-1', instead: undefined });
+      const bound = { ...run, attempted_run_id: run.run_id, attempts: 1, stream: 'stream-1' };
+      return () => service().bindAgent(cvm, bound);
     },
   },
   keepAttestationOfRun: {
     'of an agent that sent one': async (world) => {
       const { cvm, run } = await started(world);
-      await service().recordAgentProcess(cvm, { kept: {}, ...attestation });
+      await service().recordAgentProcess(cvm, { before: {}, isNew: true, ...attestation });
       return () => service().keepAttestationOfRun(cvm, run);
     },
     'of an agent that sent none': async (world) => {
@@ -141,11 +144,17 @@ export const gatewayCases: Record<keyof GatewayService, Record<string, (world: B
   recordAgentProcess: {
     'with an attestation': async ({ domain }) => {
       const cvm = { domain, cvmId: aCvm() };
-      return () => service().recordAgentProcess(cvm, { kept: {}, ...attestation });
+      return () => service().recordAgentProcess(cvm, { before: {}, isNew: true, ...attestation });
     },
     'without one': async ({ domain }) => {
       const cvm = { domain, cvmId: aCvm() };
-      return () => service().recordAgentProcess(cvm, { kept: {}, attestation: new Uint8Array(), attestation_hash: '' });
+      return () =>
+        service().recordAgentProcess(cvm, {
+          before: {},
+          isNew: true,
+          attestation: new Uint8Array(),
+          attestation_hash: '',
+        });
     },
   },
 };

@@ -1,10 +1,13 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { Client, connectivityState, credentials } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startGateway } from '../../gateway/start-gateway.ts';
+import { limitOpenings } from '../../gateway/streams/limit-openings.ts';
 import { createAuthority, issueCvmCertificate } from '../../infra/certificates/authority.ts';
 import { shortly, startGatewayStack, type EnrolledCvm, type GatewayStack } from '../support/gateway-stack.ts';
+import { systemClock } from '../../shared/clock.ts';
 import type { AgentOptions, SimulatedAgent } from '../support/simulated-agent.ts';
 
 let world: GatewayStack;
@@ -111,6 +114,42 @@ describe('a stream', () => {
     await expect.poll(() => journal(computationId)).toContain('Failed/Failed (inferred)');
     expect(again.errors).toEqual([]);
     agent.end();
+  });
+});
+
+describe('a connection', () => {
+  it('ends when its stream was refused, because an agent leaves it open and opens another one', async () => {
+    const { address, ca, key, certificate } = other;
+    const channel = credentials.createSsl(Buffer.from(ca), Buffer.from(key), Buffer.from(certificate));
+    const client = new Client(address, channel, { 'grpc.use_local_subchannel_pool': 1 });
+    const path = '/cvms.Service/Process';
+    const stream = client.makeBidiStreamRequest<Buffer, Buffer>(
+      path,
+      (bytes) => bytes,
+      (bytes) => bytes,
+    );
+    const refused = new Promise<Error>((resolve) => stream.on('error', resolve));
+    expect(await refused).toMatchObject({ code: permissionDenied });
+    const { IDLE, READY } = connectivityState;
+    const state = () => client.getChannel().getConnectivityState(false);
+    expect([IDLE, READY]).toContain(state());
+    await expect.poll(state).toBe(IDLE);
+    client.close();
+  });
+});
+
+describe('a CVM that opens a stream again and again', () => {
+  it('is refused after 120 in a minute', () => {
+    const clock = { ...systemClock, now: () => 30 * 60_000 + 1 };
+    const isOneTooMany = limitOpenings(clock);
+    const [cvm, beside] = [
+      { domain: 'd1', cvmId: 'a' },
+      { domain: 'd1', cvmId: 'b' },
+    ];
+    expect(Array.from({ length: 121 }, () => isOneTooMany(cvm)).filter(Boolean)).toHaveLength(1);
+    expect(isOneTooMany(beside)).toBe(false);
+    clock.now = () => 31 * 60_000;
+    expect(isOneTooMany(cvm)).toBe(false);
   });
 });
 

@@ -64,6 +64,16 @@ describe('a run of an agent at the gateway', () => {
     expect(reason).toContain('failed to run computation: algorithm execution error: exit status 3');
   });
 
+  it.each([0, 1_500])('fails when the agent answers after %d ms that it cannot start', async (afterMilliseconds) => {
+    const id = `unable-${afterMilliseconds}`;
+    const error = 'asn1: structure error';
+    world.connect(await world.enrol(id), { cannotStart: { error, afterMilliseconds } });
+    await world.untilReady(id);
+    const { computationId } = await world.startRun(id);
+    const { reason } = await world.untilRun(computationId, 'failed');
+    expect(reason).toBe(`The CVM rejected the run: The agent cannot start the run: ${error}`);
+  });
+
   it('is cancelled by a stop, and the failure that the agent reports after it is ignored', async () => {
     const { agent, computationId } = await atWork('stop-1');
     await world.stopRun(computationId);
@@ -82,6 +92,19 @@ describe('a run of an agent at the gateway', () => {
     await world.stopRun(computationId);
     await world.untilRun(computationId, 'cancelled');
     expect(agent.stops).toBe(1);
+  });
+
+  it('completes if the agent has results when it is to stop, also when the log-forwarder is gone', async () => {
+    const { agent, computationId } = await atWork('late-stop-1');
+    await expect.poll(() => eventsOfAgent(computationId)).toContain('Running/InProgress');
+    agent.hang();
+    agent.loseForwarder();
+    await world.stopRun(computationId);
+    agent.finish();
+    agent.goOn();
+    await world.untilRun(computationId, 'completed');
+    expect(await eventsOfAgent(computationId)).toContain('ConsumingResults/Ready (inferred)');
+    expect(agent.stops).toBe(0);
   });
 
   it('ends by the state of the agent when the log-forwarder is gone, with events that say so', async () => {
@@ -117,6 +140,23 @@ describe('a run of an agent at the gateway', () => {
     agent.finish();
     await world.untilRun(computationId, 'completed');
     expect(agent.requests).toHaveLength(1);
+  });
+
+  it('goes on when the agent attests itself only after it has the run and lost its connection', async () => {
+    const cvm = await world.enrol('late-1');
+    const agent = world.connect(cvm, { attestsAtOnce: false });
+    await world.untilReady('late-1');
+    const { computationId } = await world.startRun('late-1');
+    await untilState(agent, 'ReceivingAlgorithm');
+    agent.upload();
+    await expect.poll(() => eventsOfAgent(computationId)).toContain('Running/InProgress');
+    agent.abandonStream();
+    agent.sendAttestation();
+    const names = async () => (await world.events(computationId)).map(shortly);
+    await expect.poll(names).toContain('Attestation/Received');
+    agent.finish();
+    await world.untilRun(computationId, 'completed');
+    expect(await names()).not.toContain('Failed/Failed (inferred)');
   });
 
   it('is refused on a spent CVM until its agent was restarted', async () => {

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { lineRunLogs } from '../../gateway/logs/line-run-logs.ts';
+import type { RunLogs } from '../../gateway/logs/run-logs.ts';
 import { startGateway } from '../../gateway/start-gateway.ts';
 import { issueServerCertificate } from '../../infra/certificates/authority.ts';
+import { Deadline } from '../../shared/deadline.ts';
+import { openTable } from '../../shared/table/open-table.ts';
 import { testPace } from '../support/gateway-pace.ts';
 import { shortly, startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
 import type { SimulatedAgent } from '../support/simulated-agent.ts';
@@ -30,6 +33,15 @@ async function atWork(cvmId: string) {
   agent.upload();
   await expect.poll(() => journal(run.computationId)).toContain('Running/InProgress');
   return { cvm, agent, ...run };
+}
+
+/** A gateway in this process. */
+async function nearGateway(more: Partial<RunLogs> = {}) {
+  const server = await issueServerCertificate(world.authority, ['localhost']);
+  const tls = { ca: world.authority.certificate, ...server };
+  const logs = { ...lineRunLogs(), ...more };
+  const gateway = await startGateway({ port: 0, host: '127.0.0.1', tls, logs, pace: testPace });
+  return { gateway, address: `localhost:${gateway.port}` };
 }
 
 const isOfAgent = (event: string) => /^[A-Z]/.test(event) && !event.startsWith('Attestation');
@@ -91,6 +103,72 @@ describe('a run on an agent whose gateway is killed', () => {
   });
 });
 
+describe('a gateway that stops while a report cannot be written', () => {
+  it('still answers another gateway that its agent is there', async () => {
+    const near = await nearGateway();
+    const cvm = await world.enrol('drained-1');
+    const agent = world.connect({ ...cvm, address: near.address });
+    await world.untilReady('drained-1');
+    const { computationId } = await world.startRun('drained-1');
+    await expect.poll(() => agent.state).toBe('ReceivingAlgorithm');
+    let isBroken = true;
+    openTable(() => new Deadline()).document.middlewareStack.add(
+      (next) => (args) => {
+        const { TransactItems = [] } = args.input as { TransactItems?: unknown[] };
+        if (isBroken && JSON.stringify(TransactItems).includes('Running')) throw new Error('The table is broken.');
+        return next(args);
+      },
+      { step: 'initialize' },
+    );
+    agent.upload();
+    await expect.poll(() => near.gateway.gauges().outboxAge).toBeGreaterThan(0);
+    const stopped = near.gateway.stop();
+    const second = world.connect({ ...cvm, address: other.address }, { hasForwarder: false, reconnectInMilliseconds: 60_000 });
+    await expect.poll(() => codes(second)).toEqual([permissionDenied]);
+    isBroken = false;
+    await stopped;
+    expect(await journal(computationId)).toContain('Running/InProgress');
+    agent.end();
+    second.end();
+  });
+});
+
+describe('a CVM that has gone for good', () => {
+  it('leaves no log of its run open at its gateway', async () => {
+    const ended: string[] = [];
+    const near = await nearGateway({ end: (runId) => ended.push(runId) });
+    const cvm = await world.enrol('gone-1');
+    const agent = world.connect({ ...cvm, address: near.address });
+    await world.untilReady('gone-1');
+    const { computationId, runId } = await world.startRun('gone-1');
+    await expect.poll(() => agent.state).toBe('ReceivingAlgorithm');
+    agent.upload();
+    agent.finish();
+    await world.untilRun(computationId, 'completed');
+    expect(ended).toEqual([]);
+    agent.end();
+    await expect.poll(() => ended).toEqual([runId]);
+    await near.gateway.stop();
+  });
+});
+
+describe('a spent CVM whose gateway is killed', () => {
+  it('stays spent, and a run on it is refused', async () => {
+    const { agent, computationId } = await atWork('spent-1');
+    await world.stopRun(computationId);
+    await world.untilRun(computationId, 'cancelled');
+    await world.gateway.kill();
+    await world.gateway.start();
+    agent.questions = 0;
+    await expect.poll(() => agent.questions).toBeGreaterThan(2); // by then the gateway has said what it takes the CVM for
+    const { body } = await world.call('GET', '/d1/cvms/spent-1');
+    expect(body['presence']).toMatchObject({ state: 'connected', fit: 'spent' });
+    const refused = await world.call('POST', `/d1/computations/${computationId}/run?cvm=spent-1`);
+    expect(refused).toMatchObject({ status: 409, body: { reason: 'cvm_not_ready' } });
+    agent.end();
+  });
+});
+
 describe('a CVM whose log-forwarder is connected to another gateway than its agent', () => {
   it('has each event of its run once', async () => {
     const cvm = await world.enrol('apart-1');
@@ -115,11 +193,9 @@ describe('a CVM whose log-forwarder is connected to another gateway than its age
   });
 
   it('is not taken for a CVM without a log-forwarder, until that is gone', async () => {
-    const server = await issueServerCertificate(world.authority, ['localhost']);
-    const tls = { ca: world.authority.certificate, ...server };
-    const near = await startGateway({ port: 0, host: '127.0.0.1', tls, logs: lineRunLogs(), pace: testPace });
+    const { gateway: near, address } = await nearGateway();
     const cvm = await world.enrol('apart-2');
-    const agent = world.connect({ ...cvm, address: `localhost:${near.port}` }, { forwarderAddress: other.address });
+    const agent = world.connect({ ...cvm, address }, { forwarderAddress: other.address });
     await world.untilReady('apart-2');
     await expect.poll(near.gauges).toMatchObject({ cvms: 1, missingForwarders: 0 });
     agent.killForwarder();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { fillWorld, aStartedRun, type BenchWorld } from '../../bench/bench-world.ts';
+import { fillWorld, aRegisteredCvm, aStartedRun, type BenchWorld } from '../../bench/bench-world.ts';
 import { endpointCases } from '../../bench/endpoint-cases.ts';
 import { httpEvent } from '../../bench/measure-endpoints.ts';
 import { taskCases } from '../../bench/task-cases.ts';
@@ -13,6 +13,7 @@ import { unlinkAsset } from '../../shared/links/unlink-asset.ts';
 import { foldChanges } from '../../shared/lists/fold.ts';
 import { indexedLists } from '../../shared/lists/indexed-list.ts';
 import { sendLetter } from '../../shared/cvms/gateway-letters.ts';
+import { holdCvm } from '../../shared/cvms/hold-cvm.ts';
 import { takeTokens } from '../../shared/http/token-bucket.ts';
 import { takesKey, type Route } from '../../shared/http/route.ts';
 import { bindAgent, keepAttestationOfRun, readAgentRecord, recordAgentProcess } from '../../shared/runs/agent-record.ts';
@@ -73,12 +74,14 @@ export async function fillDomain(stores: Stores): Promise<BenchWorld> {
 
 async function recordAgent(world: BenchWorld): Promise<void> {
   const { table } = world.stores;
-  const { cvmID: cvmId, run_id, id: computation_id } = await aStartedRun(world);
-  const cvm = { domain: world.domain, cvmId };
-  const kept = await readAgentRecord(table, cvm);
+  const { run_id, id: computation_id } = await aStartedRun(world);
+  const cvm = { domain: world.domain, cvmId: await aRegisteredCvm(table, world.domain) };
+  const holder = { gateway: 'gateway-1', stream: 'stream-1' };
+  await holdCvm(table, cvm, { holder, instead: undefined, now: byAlice.now });
+  const before = await readAgentRecord(table, cvm);
   const attestation = Buffer.from('token');
-  await recordAgentProcess(table, cvm, { kept, attestation, attestation_hash: '00', now: byAlice.now });
-  await bindAgent(table, cvm, { run_id, computation_id });
+  await recordAgentProcess(table, cvm, { before, isNew: true, attestation, attestation_hash: '00', now: byAlice.now });
+  await bindAgent(table, cvm, { run_id, computation_id, stream: holder.stream });
   await keepAttestationOfRun(table, cvm, { run_id, computation_id });
 }
 

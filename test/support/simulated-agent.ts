@@ -17,6 +17,10 @@ export interface AgentOptions {
   reconnectInMilliseconds?: number;
   /** Default true: the CVM has a log-forwarder. */
   hasForwarder?: boolean;
+  /** It cannot start the server for its users, and says so after this time. */
+  cannotStart?: { error: string; afterMilliseconds: number };
+  /** Default true. A real agent may need some seconds. */
+  attestsAtOnce?: boolean;
   /** Called in each new state. It may take the next step, as users who upload and fetch do. */
   onState?: (agent: SimulatedAgent, state: string) => void;
 }
@@ -66,7 +70,7 @@ export class SimulatedAgent {
     this.address = options.address;
     this.connectForwarder();
     this.connectAgent();
-    this.sendAttestation();
+    if (options.attestsAtOnce !== false) this.sendAttestation();
   }
 
   private open(connectionType?: string): { stream: Stream; client: Client } {
@@ -120,7 +124,8 @@ export class SimulatedAgent {
     });
   }
 
-  private sendAttestation(): void {
+  /** Sends an attestation, which a process does once. */
+  sendAttestation(): void {
     const file = Buffer.from(`token of ${this.options.cvmId} at ${++clock}`);
     this.send({ vTPMattestationReport: { file, certSerialNumber: '1' } });
   }
@@ -174,7 +179,8 @@ export class SimulatedAgent {
     if (this.state !== 'ReceivingManifest') return; // without an answer
     this.computationId = request.id;
     this.enter('ReceivingAlgorithm', 'InProgress');
-    this.send({ run_res: { computation_id: request.id, error: '' } });
+    const { error, afterMilliseconds } = this.options.cannotStart ?? { error: '', afterMilliseconds: 0 };
+    setTimeout(() => this.send({ run_res: { computation_id: request.id, error } }), afterMilliseconds);
   }
 
   private takeStop(computation_id: string): void {
@@ -232,6 +238,11 @@ export class SimulatedAgent {
   /** The agent hangs: it answers to nothing. */
   hang(): void {
     this.answersState = false;
+  }
+
+  /** It answers again. */
+  goOn(): void {
+    this.answersState = true;
   }
 
   /** Leaves the agent's stream without closing it, and opens another one. */

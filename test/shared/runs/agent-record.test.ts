@@ -6,6 +6,8 @@ import {
   recordAgentProcess,
   type AgentRecord,
 } from '../../../shared/runs/agent-record.ts';
+import { holdCvm } from '../../../shared/cvms/hold-cvm.ts';
+import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
 import { cvmKeys, runKeys } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
@@ -19,9 +21,25 @@ let cvms = 0;
 const newCvm = () => ({ domain: 'd1', cvmId: `cvm-${++cvms}` });
 type Cvm = ReturnType<typeof newCvm>;
 const read = (cvm: Cvm) => readAgentRecord(embedded.table, cvm);
-const enter = (cvm: Cvm, bytes: number, kept: AgentRecord = {}) =>
+/** A registered CVM whose commands the stream `s1` takes. */
+async function heldCvm(): Promise<Cvm> {
+  const cvm = newCvm();
+  await registerCvm(embedded.table, { ...cvm, given: { description: '' }, now });
+  await hold(cvm, 's1');
+  return cvm;
+}
+
+const hold = (cvm: Cvm, stream: string, instead?: string) =>
+  holdCvm(embedded.table, cvm, {
+    holder: { gateway: 'g1', stream },
+    instead: instead === undefined ? undefined : { gateway: 'g1', stream: instead },
+    now,
+  });
+const bind = (cvm: Cvm, record: AgentRecord & typeof run, stream = 's1') => bindAgent(embedded.table, cvm, { ...record, stream });
+const enter = (cvm: Cvm, bytes: number, before: AgentRecord = {}, isNew = true) =>
   recordAgentProcess(embedded.table, cvm, {
-    kept,
+    before,
+    isNew,
     attestation: Buffer.alloc(bytes, 7),
     attestation_hash: `hash of ${bytes}`,
     now,
@@ -35,24 +53,53 @@ describe('the record of an agent process', () => {
   });
 
   it('keeps the run that the process was given, and refuses a second one', async () => {
-    const cvm = newCvm();
+    const cvm = await heldCvm();
     const given = { ...run, attempted_run_id: 'run-1', attempts: 1 };
-    expect(await bindAgent(embedded.table, cvm, given)).toBe(true);
+    expect(await bind(cvm, given)).toBe(true);
     expect(await read(cvm)).toEqual(given);
-    expect(await bindAgent(embedded.table, cvm, { ...given, run_id: 'run-2' })).toBe(false);
+    expect(await bind(cvm, { ...given, run_id: 'run-2' })).toBe(false);
     expect(await read(cvm)).toEqual(given);
-    expect(await bindAgent(embedded.table, cvm, { ...given, attempts: 2 })).toBe(true);
+    expect(await bind(cvm, { ...given, attempts: 2 })).toBe(true);
     expect(await read(cvm)).toEqual({ ...given, attempts: 2 });
     expect(await read(newCvm())).toEqual({});
   });
 
+  it('takes no run for a stream in whose place another one is', async () => {
+    const cvm = await heldCvm();
+    await hold(cvm, 's2', 's1');
+    expect(await bind(cvm, run)).toBe(false);
+    expect(await read(cvm)).toEqual({});
+    expect(await bind(cvm, run, 's2')).toBe(true);
+  });
+
+  it('takes no run on a CVM that nobody holds', async () => {
+    expect(await bind(newCvm(), run)).toBe(false);
+  });
+
   it('is empty for a new process, which can take another run', async () => {
-    const cvm = newCvm();
-    await bindAgent(embedded.table, cvm, run);
+    const cvm = await heldCvm();
     const kept = { attempted_run_id: 'run-1', attempts: 2 };
-    expect(await enter(cvm, 5, kept)).toEqual({ ...kept, attestation_hash: 'hash of 5' });
-    expect(await read(cvm)).toEqual({ ...kept, attestation_hash: 'hash of 5' });
-    expect(await bindAgent(embedded.table, cvm, { ...run, run_id: 'run-2' })).toBe(true);
+    await bind(cvm, { ...run, ...kept });
+    const record = { ...kept, attestation_hash: 'hash of 5' };
+    expect(await enter(cvm, 5, { ...run, ...kept })).toEqual(record);
+    expect(await enter(cvm, 5, { ...run, ...kept })).toEqual(record);
+    expect(await read(cvm)).toEqual(record);
+    expect(await bind(cvm, { ...run, run_id: 'run-2' })).toBe(true);
+  });
+
+  it('keeps its run if the process attests itself after it got the run', async () => {
+    const cvm = await heldCvm();
+    await bind(cvm, run);
+    expect(await enter(cvm, 5, run, false)).toEqual({ ...run, attestation_hash: 'hash of 5' });
+    expect(await read(cvm)).toEqual({ ...run, attestation_hash: 'hash of 5' });
+  });
+
+  it('keeps a run that was given since the record was read', async () => {
+    const cvm = await heldCvm();
+    await bind(cvm, run);
+    expect(await enter(cvm, 5)).toBeUndefined();
+    expect(await enter(cvm, 5, { ...run, run_id: 'run-0' })).toBeUndefined();
+    expect(await read(cvm)).toEqual(run);
   });
 
   it('keeps the attestation token and its hash', async () => {

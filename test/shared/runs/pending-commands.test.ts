@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { addCommand, removeCommand } from '../../../shared/runs/change-commands.ts';
 import { listPendingCommands } from '../../../shared/runs/pending-commands.ts';
+import { cvmKeys, type Key } from '../../../shared/table/keys.ts';
+import { putItem, queryPartition, type Item } from '../../../shared/table/table.ts';
 import { Transaction } from '../../../shared/table/transaction.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
@@ -33,5 +35,17 @@ describe('listPendingCommands', () => {
     await answered.commit(embedded.table);
     expect(await listed(at('20.000'))).toEqual(allRuns.filter((command) => command !== 'd1 a run'));
     expect(await listed(at('30.000'))).toEqual([]);
+  });
+
+  it('leaves out one that cannot be read, and lists the others', async () => {
+    const transaction = new Transaction();
+    const runs = [runOn('d3', 'a'), runOn('d3', 'b')];
+    for (const run of runs) addCommand(transaction, run, { type: 'run', id: 'id', now, lifetimeInSeconds: 30 });
+    await transaction.commit(embedded.table);
+    const shards = await Promise.all(cvmKeys.pendingShards.map((shard) => queryPartition(embedded.table, shard)));
+    const broken = shards.flat().find(({ domain, cvm_id }) => domain === 'd3' && cvm_id === 'a') as Item & Key;
+    await putItem(embedded.table, { ...broken, type: 'dance' });
+    const ofD3 = (await listed(at('20.000'))).filter((command) => command.startsWith('d3'));
+    expect(ofD3).toEqual(['d3 b run']);
   });
 });

@@ -46,6 +46,14 @@ describe('presenceToStore', () => {
     expect(presenceToStore({}, {}, now)).toEqual({ last_seen_at: now });
   });
 
+  it('stays spent when its gateway says busy, until that says ready', () => {
+    const spent: StoredPresence = { ...stored, fit: 'spent' };
+    const busy = { agent_state: 'Running', fit: 'busy' as const };
+    expect(presenceToStore({ ...spent, held_by: 'g' }, busy, now, 'g')).toBeUndefined();
+    expect(presenceToStore({ ...spent, held_by: 'g' }, { ...busy, fit: 'ready' }, now, 'g')).toMatchObject({ fit: 'ready' });
+    expect(presenceToStore(spent, busy, now)).toMatchObject({ fit: 'busy' });
+  });
+
   it('is what the CVM says if that is new', () => {
     expect(presenceToStore(stored, { agent_state: 'Complete' }, now)).toEqual({ last_seen_at: now, agent_state: 'Complete' });
     expect(presenceToStore(stored, { agent_state: 'Running', fit: 'spent' }, now)).toEqual({

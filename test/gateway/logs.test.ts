@@ -1,0 +1,60 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { fileRunLogs } from '../../gateway/logs/file-run-logs.ts';
+import { lineRunLogs } from '../../gateway/logs/line-run-logs.ts';
+import { mostBytesPerRun } from '../../gateway/logs/run-logs.ts';
+import { limitRate } from '../../gateway/streams/limit-rate.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+const run = { domain: 'd1', computation_id: 'c', run_id: 'r', cvm_id: 'cvm-1' };
+const line = (level: string, message: string) => ({ level, message, computation_id: '', timestamp: null });
+
+function written(): () => string {
+  let output = '';
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    output += String(text);
+    return true;
+  });
+  return () => output;
+}
+
+describe('the log of a run in a file', () => {
+  it('is left out while no file can be opened, and ends no gateway', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'logs-'));
+    writeFileSync(join(folder, 'file'), '');
+    const logs = fileRunLogs(join(folder, 'file', 'below'));
+    expect([logs.write(run, line('INFO', 'a')), logs.write(run, line('INFO', 'b'))]).toEqual([false, false]);
+    rmSync(folder, { recursive: true });
+  });
+});
+
+describe('the log of a run on standard output', () => {
+  it('ends at 8 MiB, however long the level is that its CVM names, and when the CVM has come back', () => {
+    const output = written();
+    const logs = lineRunLogs();
+    const long = line('x'.repeat(10_000), '\u0000'.repeat(2_000));
+    for (let count = 0; count < 2_500; count++) {
+      logs.write(run, long);
+      if (count % 100 === 0) logs.end(run.run_id);
+    }
+    expect(logs.write(run, long)).toBe(false);
+    expect(output().length).toBeGreaterThan(mostBytesPerRun / 2);
+    expect(output().length).toBeLessThanOrEqual(mostBytesPerRun);
+    expect(logs.write({ ...run, run_id: 'other' }, line('INFO', 'text'))).toBe(true);
+  });
+});
+
+describe('a stream', () => {
+  it('is not read for the rest of a second in which it has sent 4 MiB, in whatever field', () => {
+    const stream = { pause: vi.fn(), resume: vi.fn() };
+    const count = limitRate(stream);
+    const event = { timestamp: null, computation_id: '', details: Buffer.alloc(0), originator: '', status: '' };
+    for (let sent = 0; sent < 3; sent++) count({ agent_event: { ...event, event_type: 'x'.repeat(1024 * 1024) } });
+    expect(stream.pause).not.toHaveBeenCalled();
+    count({ agent_event: { ...event, event_type: 'x'.repeat(1024 * 1024) } });
+    expect(stream.pause).toHaveBeenCalledOnce();
+  });
+});

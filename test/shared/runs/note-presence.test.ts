@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readCvm } from '../../../shared/cvms/read-cvm.ts';
+import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
+import { notePresence } from '../../../shared/runs/note-presence.ts';
+import { cvmKeys } from '../../../shared/table/keys.ts';
+import { getItem } from '../../../shared/table/table.ts';
+import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
+
+let embedded: EmbeddedTable;
+beforeAll(async () => {
+  embedded = await startEmbeddedTable();
+});
+afterAll(() => embedded.stop());
+
+const at = (second: number) => `2026-01-01T00:00:0${second}.000Z`;
+
+it('leaves a CVM spent when its gateway says busy of what it read before the end of the run', async () => {
+  const cvm = { domain: 'd1', cvmId: 'late-word' };
+  const { table } = embedded;
+  const read = () => getItem(table, cvmKeys.cvm(cvm.domain, cvm.cvmId));
+  const fit = async () => (await readCvm(table, cvm, at(9))).presence.fit;
+  await registerCvm(table, { ...cvm, given: { description: '' }, now: at(0) });
+  await notePresence(table, { ...cvm, now: at(1), by: 'g' }, await read(), { fit: 'ready' });
+  const before = await read();
+  await notePresence(table, { ...cvm, now: at(2), by: 'g' }, before, { fit: 'spent' });
+  await notePresence(table, { ...cvm, now: at(3), by: 'g' }, before, { fit: 'busy' });
+  expect(await fit()).toBe('spent');
+  await notePresence(table, { ...cvm, now: at(4), by: 'g' }, await read(), { fit: 'ready' });
+  await notePresence(table, { ...cvm, now: at(5), by: 'g' }, await read(), { fit: 'busy' });
+  expect(await fit()).toBe('busy');
+});
