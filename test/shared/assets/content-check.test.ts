@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => embedded.stop());
 
-const due = async (now: string) => (await dueContentChecks(embedded.table, now)).map((check) => check.content_key);
+const due = async (now: string) => (await dueContentChecks(embedded.table, now, 1_000)).map((check) => check.content_key);
 
 describe('dueContentChecks', () => {
   it('lists a note from two hours after it was made, the oldest first', async () => {
