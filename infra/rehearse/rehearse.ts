@@ -34,8 +34,11 @@ await runCommand(usage, async () => {
     console.log(usage);
     return;
   }
-  const { name, region } = stageNamed(options.stage);
-  const changes: RowChanges = { ...(options.bus && { eventBus: true }), ...(options.canary && { canary: { everyMinutes: 15 } }) };
+  const { name, region, eventBus, canary } = stageNamed(options.stage);
+  const changes: RowChanges = {
+    ...((options.bus || eventBus) && { eventBus: true }),
+    ...((options.canary || canary) && { canary: canary ?? { everyMinutes: 15 } }),
+  };
   const stage: RehearsedStage = { name, region, changes };
   console.log(`Stage ${stage.name} on MiniStack ${versionOfEmulator(options.python)}, an emulator of AWS`);
 
