@@ -111,7 +111,7 @@ const wholeKeysModule = {
 const writesOfOthers = [rowWriting, importsOfWrites, wholeKeysModule];
 
 export default defineConfig(
-  globalIgnores(['cdk.out/', '**/dist/', 'coverage/', 'client/api-types.ts']),
+  globalIgnores(['cdk.out/', '**/dist/', 'coverage/', 'client/api-types.ts', 'test/support/versions/*.js']),
   {
     files: ['**/*.{ts,tsx}'],
     extends: [tseslint.configs.strictTypeChecked],

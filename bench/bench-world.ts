@@ -71,11 +71,14 @@ export async function aStartedRun({ stores }: BenchWorld): Promise<BenchRun> {
   return { id, algorithm, cvmID, run_id, reference: { domain, computation_id: id, run_id, cvm_id: cvmID } };
 }
 
+/** Task tokens of AWS have some 0.6 to 1 KB. */
+export const taskToken = 'T'.repeat(1_024);
+
 /** A run whose command is waiting for its CVM. */
 export async function anOfferedRun(world: BenchWorld): Promise<BenchRun & { claim: Claim }> {
   const { table, executions } = world.stores;
   const run = await aStartedRun(world);
-  await offerRun(table, executions, { run: run.reference, task_token: 'token' }, new Date().toISOString(), 300);
+  await offerRun(table, executions, { run: run.reference, task_token: taskToken }, new Date().toISOString(), 300);
   const claim = await readClaim(table, run.reference);
   if (!claim) throw new Error('The active run has no claim.');
   return { ...run, claim };

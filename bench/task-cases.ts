@@ -5,13 +5,13 @@ import { deleteComputation } from '../shared/deletion/delete-computation.ts';
 import { runMigrations } from '../shared/migrations/run-migrations.ts';
 import type { TaskName } from '../shared/tasks/tasks.ts';
 import { allowed, byAlice, endRunWith } from '../test/support/builders-store.ts';
-import { aDataset, anAcceptedRun, aStartedRun, aStoppingRun, type BenchWorld } from './bench-world.ts';
+import { aDataset, anAcceptedRun, aStartedRun, aStoppingRun, taskToken, type BenchWorld } from './bench-world.ts';
 
 /** The inputs of each task, by case. */
 export const taskCases: Record<TaskName, Record<string, (world: BenchWorld) => unknown>> = {
-  'lifecycle/offer-run': { '': async (world) => ({ run: (await aStartedRun(world)).reference, task_token: 'token' }) },
-  'lifecycle/await-cvm': { '': async (world) => ({ run: (await anAcceptedRun(world)).reference, task_token: 'token' }) },
-  'lifecycle/deliver-stop': { '': async (world) => ({ run: (await aStoppingRun(world)).reference, task_token: 'token' }) },
+  'lifecycle/offer-run': { '': async (world) => ({ run: (await aStartedRun(world)).reference, task_token: taskToken }) },
+  'lifecycle/await-cvm': { '': async (world) => ({ run: (await anAcceptedRun(world)).reference, task_token: taskToken }) },
+  'lifecycle/deliver-stop': { '': async (world) => ({ run: (await aStoppingRun(world)).reference, task_token: taskToken }) },
   'lifecycle/complete-stop': { '': async (world) => (await aStoppingRun(world)).reference },
   'lifecycle/record-outcome': { '': async (world) => (await anAcceptedRun(world)).reference },
   'lifecycle/execution-ended': {

@@ -65,6 +65,11 @@ export interface Stage {
 export interface CanaryRow {
   /** How often it runs: 5 to 60. */
   everyMinutes: number;
+  /**
+   * A client of an existing user pool that allows `USER_PASSWORD_AUTH`. Required there. Default: one in the stage's own pool, for the
+   * canary alone.
+   */
+  poolClientId?: string;
   /** Required if the stage names an issuer. Default: the password of the user `canary` in the stage's user pool. */
   credentials?: CanaryCredentials;
 }
@@ -175,7 +180,7 @@ export function originsOf({ corsOrigins }: Stage, consoleUrl: string | undefined
 }
 
 /** Returns the name of a stage's resource, such as a stack, a function or the state machine. */
-export function nameIn(stage: Stage, name: string): string {
+export function nameIn(stage: Pick<Stage, 'name'>, name: string): string {
   return `computations-${stage.name}-${name.replace('/', '-')}`;
 }
 

@@ -124,11 +124,11 @@ function settingsOf(
     const { secretName: secretId, ...client } = credentials;
     return { ...shared, signIn: 'client credentials', secretId, ...client };
   }
-  const [clientId = ''] = state.issuer.audience;
+  const { canaryClientId: clientId = '' } = state;
   return { ...shared, signIn: 'password', clientId, user: canaryUser, secretId: secretArn };
 }
 
-function faultsOf({ name, issuer }: Stage, { everyMinutes, credentials }: CanaryRow): string[] {
+function faultsOf({ name, issuer, existing }: Stage, { everyMinutes, credentials, poolClientId }: CanaryRow): string[] {
   const faults: string[] = [];
   if (!Number.isInteger(everyMinutes) || everyMinutes < leastMinutes || everyMinutes > mostMinutes) {
     faults.push(
@@ -141,6 +141,15 @@ function faultsOf({ name, issuer }: Stage, { everyMinutes, credentials }: Canary
   }
   if (!issuer && credentials) {
     faults.push(`The canary of ${name} has credentials of an issuer, but the stage has a user pool: remove them from its row.`);
+  }
+  if (existing?.userPool && poolClientId === undefined) {
+    faults.push(
+      `The canary of ${name} needs a client of the existing user pool: make one for it alone, and add it to its row in ` +
+        'infra/stages.ts as poolClientId (docs/deploy.md#the-canary).',
+    );
+  }
+  if (!existing?.userPool && poolClientId !== undefined) {
+    faults.push(`The canary of ${name} names a client of an existing user pool, but the stage has none: remove it from its row.`);
   }
   return faults;
 }

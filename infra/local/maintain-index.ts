@@ -1,5 +1,6 @@
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { allIndexes } from '../../shared/lists/all-indexes.ts';
 import { checkPage, checkTotals } from '../../shared/lists/check-list.ts';
 import { indexedLists, listsOfIndex, type IndexedList } from '../../shared/lists/indexed-list.ts';
 import { rebuildIndex } from '../../shared/lists/rebuild.ts';
@@ -12,13 +13,14 @@ import { startDynamoDb } from './dynamodb.ts';
 import { localCredentials } from './local-credentials.ts';
 import { local } from './local-environment.ts';
 
-const usage = `Usage: npm run index -- check|rebuild --domain DOMAIN [--asset ID] --stage STAGE | --data DIR
+const usage = `Usage: npm run index -- check|rebuild --domain DOMAIN|--asset ID|--all --stage STAGE | --data DIR
 
 check compares the lists of a domain with their rows: every member, its state and its place in the filters, and all totals.
 rebuild builds the index of these lists anew from the rows. Repeat it if it was interrupted: it continues where it was.
 
   --domain DOMAIN  the lists of computations, runs, assets and CVMs of this domain
   --asset ID       instead, the list of the computations that this asset is linked to
+  --all            instead, every list of the table, which is read as a whole. Only lists that differ are printed and rebuilt.
   --stage STAGE    on AWS, with the credentials of the environment, while the service goes on
   --data DIR       in the directory of a service on this machine, which must not run. With DYNAMODB_ENDPOINT, no directory is needed.
 
@@ -35,6 +37,7 @@ await runCommand(usage, async () => {
     {
       domain: { type: 'string' },
       asset: { type: 'string' },
+      all: { type: 'boolean' },
       stage: { type: 'string' },
       data: { type: 'string' },
       help: { type: 'boolean', short: 'h' },
@@ -46,16 +49,42 @@ await runCommand(usage, async () => {
     return;
   }
   if (action !== 'check' && action !== 'rebuild') throw new UsageError('The first argument must be check or rebuild.');
-  const indexes = indexesOf(options);
+  const named = options.all ? undefined : indexesOf(options);
   const { table, close } = options.stage === undefined ? await openHere(options.data) : await openStage(options.stage);
   try {
-    for (const lists of indexes) await (action === 'check' ? checkAll(table, lists) : rebuild(table, lists));
+    if (!named) await maintainAll(table, action);
+    else for (const lists of named) await (action === 'check' ? checkAll(table, lists) : rebuild(table, lists));
   } finally {
     await close();
   }
 });
 
 type Lists = [IndexedList, ...IndexedList[]];
+
+/** Compares every list of the table with its rows. Prints or rebuilds those that differ. */
+async function maintainAll(table: Table, action: 'check' | 'rebuild'): Promise<void> {
+  const indexes = await allIndexes(table);
+  let differing = 0;
+  for (const lists of indexes) {
+    if (!(await doesDiffer(table, lists))) continue;
+    differing += 1;
+    await (action === 'check' ? checkAll(table, lists) : rebuild(table, lists));
+  }
+  const found = action === 'check' ? 'differ from their rows' : 'differed from their rows and were built anew';
+  print(`${indexes.length} indexes checked: ${differing} ${found}.`);
+}
+
+async function doesDiffer(table: Table, lists: Lists): Promise<boolean> {
+  for (const list of lists) {
+    for (let from: number | undefined = 1; from !== undefined;) {
+      const { mismatches, next } = await checkPage(table, list, from);
+      if (mismatches.length > 0) return true;
+      from = next;
+    }
+    if ((await checkTotals(table, list)).length > 0) return true;
+  }
+  return false;
+}
 
 function indexesOf({ domain, asset }: { domain?: string | undefined; asset?: string | undefined }): Lists[] {
   if (asset !== undefined) return [[indexedLists.linkedComputations(asset)]];

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { nameIn, type Stage } from '../stage.ts';
+import { nameIn } from '../stage.ts';
 import { adaptAssembly } from './emulated-assembly.ts';
 import { tokensByPerson } from './emulated-users.ts';
 import { startEmulator, type Emulator } from './emulator.ts';
+import { appOf, type RehearsedStage } from './rehearsed-stage.ts';
 import { runCommand } from './run-command.ts';
 
 export interface Place {
@@ -15,7 +16,7 @@ export interface Place {
 
 /** A stage on the emulator. */
 export interface DeployedStage {
-  stage: Stage;
+  stage: RehearsedStage;
   place: Place;
   emulator: Emulator;
   /** The API's address. */
@@ -33,7 +34,7 @@ export interface DeployedStage {
  * @throws Error if a step fails
  */
 export async function onDeployedStage(
-  stage: Stage,
+  stage: RehearsedStage,
   place: Place,
   work: (deployed: DeployedStage) => Promise<void>,
 ): Promise<void> {
@@ -42,8 +43,9 @@ export async function onDeployedStage(
   const cdk = (words: string[], environment: NodeJS.ProcessEnv = process.env) =>
     runCommand({ words: ['cdk', ...words], environment, logFile: join(folder, `cdk-${words[0]}.log`) });
 
+  const { args, environment } = appOf(stage);
   await step('Bundling the functions and synthesizing the stacks', () =>
-    cdk(['synth', `${stage.name}/*`, '--quiet', '--output', assembly]),
+    cdk(['synth', `${stage.name}/*`, '--quiet', '--output', assembly, ...args], environment),
   );
   for (const change of adaptAssembly(join(assembly, `assembly-${stage.name}`)))
     console.log(`  changed in the deployed copy: ${change}`);

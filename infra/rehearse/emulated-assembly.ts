@@ -20,6 +20,7 @@ interface Adaptation {
 const adaptations: Adaptation[] = [
   { because: 'alarms on computed metrics are removed: metric math is not supported', apply: withoutMetricMath },
   { because: 'the budget is removed: the resource type does not exist', apply: withoutBudget },
+  { because: 'the user of the canary is removed: the resource types do not exist', apply: withoutUsers },
   { because: "the user pool's ProviderURL is written out: the attribute does not exist", apply: withProviderUrlWrittenOut },
   {
     because: 'SendTask… is allowed on every resource: a permission for the state machine only is not recognized',
@@ -55,6 +56,12 @@ function withoutMetricMath(template: Template): Template {
 
 function withoutBudget(template: Template): Template {
   return without(template, ({ Type }) => Type === 'AWS::Budgets::Budget');
+}
+
+const typesOfUsers = ['AWS::Cognito::UserPoolUser', 'AWS::Cognito::UserPoolUserToGroupAttachment'];
+
+function withoutUsers(template: Template): Template {
+  return without(template, ({ Type }) => typesOfUsers.includes(Type));
 }
 
 function without(template: Template, isRemoved: (resource: Resource) => boolean): Template {

@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Stage } from '../stage.ts';
 import { onDeployedStage, step, type Place } from './deployed-stage.ts';
 import { errorsOfFunctions } from './function-errors.ts';
+import type { RehearsedStage } from './rehearsed-stage.ts';
 import { runSuite } from './suite.ts';
 import { describeVerdict, type Verdict } from './verdict.ts';
 
 /** Runs the end-to-end suite on a deployed stage. @throws Error if a step fails, or a case that is not listed in impossible.ts */
-export async function rehearseStage(stage: Stage, place: Place): Promise<void> {
+export async function rehearseStage(stage: RehearsedStage, place: Place): Promise<void> {
   const { folder } = place;
   let verdict: Verdict | undefined;
   await onDeployedStage(stage, place, async ({ emulator, url, tokens }) => {

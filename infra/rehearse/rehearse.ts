@@ -7,8 +7,9 @@ import { stages } from '../stages.ts';
 import { versionOfEmulator } from './emulator.ts';
 import { drillRestore } from './restore-drill.ts';
 import { rehearseStage } from './rehearse-stage.ts';
+import type { RehearsedStage, RowChanges } from './rehearsed-stage.ts';
 
-const usage = `Usage: npm run rehearse -- [--python PYTHON] [--stage STAGE] [--restore]
+const usage = `Usage: npm run rehearse -- [--python PYTHON] [--stage STAGE] [--bus] [--canary] [--restore]
 
 Deploys a stage with the real \`cdk deploy\` to MiniStack, an AWS emulator on this machine, runs the end-to-end suite through
 its API Gateway, and removes the stage. With --restore, a drill of docs/restore.md in place of the suite: it damages the stage,
@@ -16,6 +17,8 @@ runs the document's commands, and checks what came back. Needs no AWS account an
 
   --python  a Python 3.10 or newer with the packages ministack and cryptography (default python3)
   --stage   a stage of infra/stages.ts that has its own user pool (default dev)
+  --bus     with an event bus in the row of the stage
+  --canary  with a canary in the row of the stage
   --restore drill the restoration; PYTHON also needs the package awscli
   --help    print this help`;
 
@@ -23,6 +26,8 @@ await runCommand(usage, async () => {
   const options = parseOptions({
     python: { type: 'string', default: 'python3' },
     stage: { type: 'string', default: 'dev' },
+    bus: { type: 'boolean', default: false },
+    canary: { type: 'boolean', default: false },
     restore: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h' },
   });
@@ -30,7 +35,12 @@ await runCommand(usage, async () => {
     console.log(usage);
     return;
   }
-  const stage = stageNamed(options.stage);
+  const { name, region, eventBus, canary } = stageNamed(options.stage);
+  const changes: RowChanges = {
+    ...((options.bus || eventBus) && { eventBus: true }),
+    ...((options.canary || canary) && { canary: canary ?? { everyMinutes: 15 } }),
+  };
+  const stage: RehearsedStage = { name, region, changes };
   console.log(`Stage ${stage.name} on MiniStack ${versionOfEmulator(options.python)}, an emulator of AWS`);
 
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));

@@ -1,10 +1,12 @@
+import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Stage } from '../stage.ts';
+import type { ExistingState } from '../stage.ts';
 import { onDeployedStage, step, type DeployedStage, type Place } from './deployed-stage.ts';
 import { DrillClient } from './drill-client.ts';
 import { adaptAssembly } from './emulated-assembly.ts';
+import { appOf, type RehearsedStage } from './rehearsed-stage.ts';
 import { commandsOf, eachCommandOf, type Filled } from './restore-commands.ts';
 import { runCommand, tailOf } from './run-command.ts';
 
@@ -13,7 +15,7 @@ import { runCommand, tailOf } from './run-command.ts';
  * so the first command runs before the damage.
  * @throws Error if a step fails, or if something did not come back
  */
-export async function drillRestore(stage: Stage, place: Place): Promise<void> {
+export async function drillRestore(stage: RehearsedStage, place: Place): Promise<void> {
   await onDeployedStage(stage, place, async (deployed) => {
     const client = new DrillClient(deployed);
     await step('Creating computations, content and an active run', () => client.fill());
@@ -33,6 +35,12 @@ export async function drillRestore(stage: Stage, place: Place): Promise<void> {
     await step('Deleting assets and computations, ending the run, creating others', () => client.damage());
     if (isDeepStrictEqual(await client.look(), before)) throw new Error('The damage changed nothing.');
     await shell('Section 1: settings of the restored table', 1, 1);
+    const existing: ExistingState = { tableName: `computations-${stage.name}-restored` };
+    if (stage.changes.eventBus) {
+      const switchOn = `(${commandsOf(1, 2, filled)}) > stream.txt`;
+      await step('Section 1: the stream of the restored table', () => runShell(deployed, 'restore-1-2', switchOn));
+      existing.tableStreamArn = readFileSync(join(place.folder, 'stream.txt'), 'utf8').trim();
+    }
     await shell('Section 2: bringing deleted content back', 2, 0);
 
     const [find = '', disable = '', enable = ''] = eachCommandOf(4, 1, filled);
@@ -41,20 +49,16 @@ export async function drillRestore(stage: Stage, place: Place): Promise<void> {
     await switchSweep('Section 4: keeping the sweep from ending runs', disable);
 
     const assembly = join(place.folder, 'cdk.adopting');
-    const environment = {
-      ...process.env,
-      DRILL_STAGE: stage.name,
-      DRILL_TABLE: `computations-${stage.name}-restored`,
-    };
+    const { args, environment } = appOf({ ...stage, changes: { ...stage.changes, existing } });
     await step('Section 3: naming the restored table in the row', async () => {
-      const app = ['--app', 'node infra/rehearse/adopting-app.ts', '--output', assembly];
-      await deployed.cdk(['synth', `${stage.name}/*`, '--quiet', ...app], environment);
+      await deployed.cdk(['synth', `${stage.name}/*`, '--quiet', '--output', assembly, ...args], environment);
       adaptAssembly(join(assembly, `assembly-${stage.name}`));
     });
+    const withoutState = ['Service', 'Operations', ...(stage.changes.canary ? ['Canary'] : [])];
     const deploy = (...stacks: string[]) =>
       deployed.cdk(['deploy', ...stacks, '--app', assembly, '--require-approval', 'never'], deployed.emulator.awsEnvironment);
-    await step('Section 3: deploying the service and operations stacks', () =>
-      deploy('--exclusively', `${stage.name}/Service`, `${stage.name}/Operations`),
+    await step('Section 3: deploying the stacks without state', () =>
+      deploy('--exclusively', ...withoutState.map((stack) => `${stage.name}/${stack}`)),
     );
     await step('Section 3: deploying all stacks', () => deploy(`${stage.name}/*`));
     await shell('Section 4: making runs and executions agree', 4, 0);

@@ -33,6 +33,8 @@ export class StateStack extends StageStack {
   readonly cvmAuthorityKeyArn: string | undefined;
   /** Undefined if the stage has no console. */
   readonly consoleClient: ConsoleClient | undefined;
+  /** The client of the user pool with which the canary signs in. Undefined without a canary or a user pool. */
+  readonly canaryClientId: string | undefined;
 
   constructor(scope: Construct, id: string, { stage, consoleUrl }: StateStackProps) {
     super(scope, id, stage, 'Computation management: table, content, keys, users');
@@ -42,9 +44,10 @@ export class StateStack extends StageStack {
     const { signingKeyArn, publishedKeyArns } = new EvidenceKeys(this, 'EvidenceKeys', stage);
     this.cvmAuthorityKeyArn = stage.gateway && new CvmAuthorityKey(this, 'CvmAuthorityKey', stage).keyArn;
     const { sealingKeyArn } = new SealingKey(this, 'SealingKey', stage);
-    const { issuer, consoleClient } = this.usersOf(stage, consoleUrl);
+    const { issuer, consoleClient, canaryClientId } = this.usersOf(stage, consoleUrl);
     this.issuer = issuer;
     this.consoleClient = consoleClient;
+    this.canaryClientId = canaryClientId;
     this.contentBucketName = bucketName;
     this.resources = { ...table, ...content, signingKeyArn, sealingKeyArn, publishedKeyArns };
     new CfnOutput(this, 'TableName', { value: table.tableName });
@@ -100,14 +103,14 @@ export class StateStack extends StageStack {
     new CfnWaitConditionHandle(this, 'NothingOfItsOwn');
   }
 
-  private usersOf(stage: Stage, consoleUrl: string | undefined): Pick<StateStack, 'issuer' | 'consoleClient'> {
+  private usersOf(stage: Stage, consoleUrl: string | undefined): Pick<StateStack, 'issuer' | 'consoleClient' | 'canaryClientId'> {
     const pool = stage.existing?.userPool;
     if (stage.issuer && pool) throw new TypeError(`The stage ${stage.name} has both an issuer and an existing user pool.`);
     const consoleClient = stage.console?.client;
-    const issuer = stage.issuer ?? (pool && issuerOfPool(stage, pool, consoleClient));
+    const issuer = stage.issuer ?? (pool && issuerOfPool(stage, pool, { console: consoleClient, canary: stage.canary }));
     if (!issuer) return new Users(this, 'Users', { stage, consoleUrl });
     if (stage.console && !consoleClient)
       throw new TypeError(`The console of the stage ${stage.name} needs a client of its issuer.`);
-    return { issuer, consoleClient };
+    return { issuer, consoleClient, canaryClientId: stage.canary?.poolClientId };
   }
 }

@@ -17,7 +17,7 @@ import { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
 import { canaryDomain, canaryUser } from '../canary/canary-settings.ts';
 import type { Role } from '../../shared/access/roles.ts';
-import type { ConsoleClient, Issuer, Stage } from '../stage.ts';
+import type { CanaryRow, ConsoleClient, Issuer, Stage } from '../stage.ts';
 
 const membershipClaim = 'cognito:groups';
 
@@ -35,6 +35,8 @@ export class Users extends Construct {
   readonly issuer: Issuer;
   /** Undefined if the stage has no console. */
   readonly consoleClient: ConsoleClient | undefined;
+  /** Undefined if the stage has no canary. */
+  readonly canaryClientId: string | undefined;
 
   constructor(scope: Construct, id: string, { stage, consoleUrl }: UsersProps) {
     super(scope, id);
@@ -61,21 +63,26 @@ export class Users extends Construct {
       'AwsSolutions-COG8',
       'Threat protection costs more per user. Stages that need it use an external issuer that has it.',
     );
-    const client = addClient(pool, stage);
-    if (stage.canary) this.addCanary(pool);
+    const client = addClient(pool);
+    this.canaryClientId = stage.canary && this.addCanary(pool);
     this.consoleClient = consoleUrl === undefined ? undefined : this.signInTo(consoleUrl, pool, stage);
 
     this.issuer = {
       url: pool.userPoolProviderUrl,
-      audience: [client.userPoolClientId, ...(this.consoleClient ? [this.consoleClient.id] : [])],
+      audience: present([client.userPoolClientId, this.consoleClient?.id, this.canaryClientId]),
       membershipClaim,
     };
     new CfnOutput(this, 'PoolId', { value: pool.userPoolId });
     new CfnOutput(this, 'ClientId', { value: client.userPoolClientId });
   }
 
-  /** Adds the user of the canary. An administrator sets its password once (docs/deploy.md#the-canary). */
-  private addCanary({ userPoolId }: UserPool): void {
+  /**
+   * Adds the user of the canary, and the one client that takes a password as it is. An administrator sets the password once
+   * (docs/deploy.md#the-canary).
+   * @returns the identifier of the client
+   */
+  private addCanary(pool: UserPool): string {
+    const { userPoolId } = pool;
     const user = new CfnUserPoolUser(this, 'Canary', { userPoolId, username: canaryUser, messageAction: 'SUPPRESS' });
     for (const role of ['administrator', 'cvm'] satisfies Role[]) {
       const groupName = `${canaryDomain}:${role}`;
@@ -87,6 +94,14 @@ export class Users extends Construct {
       });
       member.node.addDependency(user, group);
     }
+    const client = pool.addClient('CanaryClient', {
+      authFlows: { userPassword: true },
+      disableOAuth: true,
+      preventUserExistenceErrors: true,
+      accessTokenValidity: Duration.hours(1),
+      refreshTokenValidity: Duration.hours(1),
+    });
+    return client.userPoolClientId;
   }
 
   /** Adds the pool's sign-in pages, and a client that leads from the console to them and back. */
@@ -125,22 +140,23 @@ export class Users extends Construct {
 export function issuerOfPool(
   { region }: Stage,
   { id, clientId }: { id: string; clientId: string },
-  console?: ConsoleClient,
+  { console, canary }: { console?: ConsoleClient | undefined; canary?: CanaryRow | undefined } = {},
 ): Issuer {
   return {
     url: `https://cognito-idp.${region}.amazonaws.com/${id}`,
-    audience: [clientId, ...(console ? [console.id] : [])],
+    audience: present([clientId, console?.id, canary?.poolClientId]),
     membershipClaim,
   };
 }
 
-/**
- * Clients exchange a password for a token by SRP, or with the account's credentials (`admin-initiate-auth`). The canary sends its
- * password as it is.
- */
-function addClient(pool: UserPool, { canary }: Stage): UserPoolClient {
+function present(ids: (string | undefined)[]): string[] {
+  return ids.filter((id) => id !== undefined);
+}
+
+/** Users exchange a password for a token by SRP, or with the account's credentials (`admin-initiate-auth`). */
+function addClient(pool: UserPool): UserPoolClient {
   return pool.addClient('Client', {
-    authFlows: { userSrp: true, adminUserPassword: true, ...(canary ? { userPassword: true } : {}) },
+    authFlows: { userSrp: true, adminUserPassword: true },
     disableOAuth: true,
     preventUserExistenceErrors: true,
     accessTokenValidity: Duration.hours(1),

@@ -32,18 +32,14 @@ export function dropContentCheck({ pk, sk }: ContentCheck): Action {
   return { delete: { Key: { pk, sk } } };
 }
 
-const maxChecksPerCall = 1000;
-
-/** Reads up to 1,000 checks that are due at `now`, oldest first. */
-export async function dueContentChecks(table: Table, now: string): Promise<ContentCheck[]> {
+/** Reads checks that are due at `now`, oldest first. */
+export async function dueContentChecks(table: Table, now: string, limit: number): Promise<ContentCheck[]> {
   const shards = await Promise.all(
-    contentCheckKeys.shards.map((shard) =>
-      queryBetween(table, ...contentCheckKeys.dueIn(shard, now), { limit: maxChecksPerCall }),
-    ),
+    contentCheckKeys.shards.map((shard) => queryBetween(table, ...contentCheckKeys.dueIn(shard, now), { limit })),
   );
   return shards
     .flat()
     .map((item) => parseStored(contentCheck, item, 'content check'))
     .sort((a, b) => a.sk.localeCompare(b.sk))
-    .slice(0, maxChecksPerCall);
+    .slice(0, limit);
 }

@@ -1,33 +1,67 @@
 import { findAsset, assetKey } from '../assets/read-asset.ts';
-import { dropContentCheck, dueContentChecks } from '../assets/content-check.ts';
+import { dropContentCheck, dueContentChecks, type ContentCheck } from '../assets/content-check.ts';
 import { deleteContent, ownerOfContent, type ContentStore } from '../assets/content-store.ts';
 import { receiveUpload } from '../assets/receive-upload.ts';
 import { emitMetric } from '../metrics.ts';
-import { getItem, type Table } from '../table/table.ts';
+import { deadlineOf, getItem, type Table } from '../table/table.ts';
 import { transact } from '../table/transaction.ts';
+
+const mostChecksPerRead = 1_000;
+const checksAtOnce = 10;
+/** No check is begun with less time left. */
+const leastTimeInMilliseconds = 4_000;
 
 /**
  * Deletes content that no row names: replaced content, and leftovers of a crash between storage and table. Every key has a
  * content check before it is written, so storage is never listed. An expected upload whose event was lost is processed too.
- * Processes up to 1,000 checks.
+ * Processes all checks that are due, as far as the time of the function allows.
  * @param now checks due before this time are processed
  * @returns the number of checks processed
  * @throws AggregateError with all failures, after every check was processed
  */
-export async function collectContent(table: Table, store: ContentStore, now: string): Promise<number> {
-  const due = await dueContentChecks(table, now);
-  if (due.length > 0) emitMetric('Waiting', due.length, { task: 'maintenance/collect-content' });
-  const failures: unknown[] = [];
-  for (const check of due) {
-    try {
-      await collectOrReceive(table, store, check.content_key, now);
-      await transact(table, [dropContentCheck(check)]);
-    } catch (error) {
-      failures.push(error);
-    }
+export async function collectContent(
+  table: Table,
+  store: ContentStore,
+  now: string,
+  checksPerRead = mostChecksPerRead,
+): Promise<number> {
+  const failures = new Map<string, unknown>();
+  let begun = 0;
+  for (;;) {
+    const due = await dueContentChecks(table, now, checksPerRead);
+    const open = due.filter(({ sk }) => !failures.has(sk));
+    const ofThese = await settleAll(table, store, open, { now, failures });
+    begun += ofThese;
+    const isOver = ofThese < open.length || open.length === 0 || due.length < checksPerRead;
+    if (isOver) return report({ begun, left: open.length - ofThese, failures });
   }
-  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} of ${due.length} content checks failed.`);
-  return due.length;
+}
+
+/** Settles checks and notes failures by their sort key. @returns the number of checks that were begun in time */
+async function settleAll(
+  table: Table,
+  store: ContentStore,
+  checks: readonly ContentCheck[],
+  { now, failures }: { now: string; failures: Map<string, unknown> },
+): Promise<number> {
+  const settle = async (check: ContentCheck) => {
+    await collectOrReceive(table, store, check.content_key, now);
+    await transact(table, [dropContentCheck(check)]);
+  };
+  for (let start = 0; start < checks.length; start += checksAtOnce) {
+    if (deadlineOf(table).remaining < leastTimeInMilliseconds) return start;
+    const some = checks.slice(start, start + checksAtOnce);
+    await Promise.all(some.map((check) => settle(check).catch((error: unknown) => failures.set(check.sk, error))));
+  }
+  return checks.length;
+}
+
+/** Counts what waits for the next call. @throws AggregateError if checks failed */
+function report({ begun, left, failures }: { begun: number; left: number; failures: ReadonlyMap<string, unknown> }): number {
+  const waiting = left + failures.size;
+  if (waiting > 0) emitMetric('Waiting', waiting, { task: 'maintenance/collect-content' });
+  if (failures.size === 0) return begun;
+  throw new AggregateError(failures.values(), `${failures.size} of ${begun} content checks failed.`);
 }
 
 async function collectOrReceive(table: Table, store: ContentStore, key: string, now: string): Promise<void> {

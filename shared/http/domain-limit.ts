@@ -9,6 +9,8 @@ interface Lease {
   expiresAt: number;
   /** Milliseconds. Until then the environment refuses without asking. */
   refusedUntil: number;
+  /** Whether that was because the domain is being removed. */
+  isClosed: boolean;
   /** The tokens in the bucket when the environment asked. */
   left: number;
 }
@@ -17,12 +19,16 @@ const mostTokensOfLease = 10;
 const leaseInMilliseconds = 10_000;
 const leastPauseInMilliseconds = 250;
 const mostPauseInMilliseconds = 1_000;
+/** What callers in a domain that is being removed are told to wait. The environment itself asks again after a second. */
+const pauseOfClosedInSeconds = 60;
+/** No bucket takes longer to refill, even as seen by an environment whose clock is late: a domain with a longer wait is closed. */
+const clockSkewInMilliseconds = 60_000;
 /** More domains than an environment serves in an hour. Beyond this, it asks again. */
 const mostDomains = 1_000;
 
 /**
- * The limit of the changes of a domain. The bucket is an item of the table. A function's environment takes up to ten tokens
- * at a time, so most changes need no call. After a refusal it refuses without a call until the bucket has tokens again.
+ * The limit of the changes of a domain. The bucket is an item of the table. A function's environment takes one token, and then
+ * up to ten at a time while it uses them up, so most changes of a busy domain need no call. After a refusal it refuses without a call until the bucket has tokens again.
  */
 export class DomainLimit<Store> {
   private readonly bucket: Bucket;
@@ -53,32 +59,40 @@ export class DomainLimit<Store> {
     const known = this.leases.get(domain);
     if (known) return known;
     if (this.leases.size >= mostDomains) this.leases.clear();
-    const lease = { tokens: 0, expiresAt: 0, refusedUntil: 0, left: 0 };
+    const lease = { tokens: 0, expiresAt: 0, refusedUntil: 0, isClosed: false, left: 0 };
     this.leases.set(domain, lease);
     return lease;
   }
 
   private async renew(store: Store, lease: Lease, { domain, now }: Omit<Taking, 'tokens'>): Promise<void> {
-    if (now < lease.refusedUntil) throw this.refusal(domain, lease.refusedUntil - now);
-    const tokens = Math.max(1, Math.min(mostTokensOfLease, Math.floor(this.bucket.burst / 8)));
+    if (now < lease.refusedUntil) throw this.refusal(domain, lease.refusedUntil - now, lease);
+    // A domain may meet many environments, such as those that another one has started. Only where it stays do ten tokens serve it.
+    const usedUpInTime = now < lease.expiresAt;
+    const tokens = usedUpInTime ? Math.max(1, Math.min(mostTokensOfLease, Math.floor(this.bucket.burst / 8))) : 1;
     const taken = await this.take(store, { domain, tokens, now });
     if (taken.isRefused) {
       const wait = Math.min(mostPauseInMilliseconds, Math.max(leastPauseInMilliseconds, taken.waitInMilliseconds));
       lease.refusedUntil = now + wait;
-      throw this.refusal(domain, wait);
+      lease.isClosed = this.isClosed(taken.waitInMilliseconds);
+      throw this.refusal(domain, wait, lease);
     }
     lease.tokens += tokens;
     lease.left = taken.left;
     lease.expiresAt = now + leaseInMilliseconds;
   }
 
-  private refusal(domain: string, waitInMilliseconds: number): RateLimitError {
-    const seconds = String(Math.ceil(waitInMilliseconds / 1000));
-    const { perSecond } = this.bucket;
-    return new RateLimitError(`The domain ${domain} makes more than ${perSecond} changes per second. Try again later.`, {
-      ...this.headers(0),
-      'retry-after': seconds,
-    });
+  /** The removal of a domain empties its bucket for days (shared/deletion/closed-domain.ts). */
+  private isClosed(waitInMilliseconds: number): boolean {
+    const { perSecond, burst } = this.bucket;
+    return waitInMilliseconds > (burst / perSecond) * 1_000 + clockSkewInMilliseconds;
+  }
+
+  private refusal(domain: string, waitInMilliseconds: number, { isClosed }: Pick<Lease, 'isClosed'>): RateLimitError {
+    const reason = isClosed
+      ? `The domain ${domain} is being removed. Nothing can be changed in it until that is complete.`
+      : `The domain ${domain} makes more than ${this.bucket.perSecond} changes per second. Try again later.`;
+    const seconds = isClosed ? pauseOfClosedInSeconds : Math.ceil(waitInMilliseconds / 1_000);
+    return new RateLimitError(reason, { ...this.headers(0), 'retry-after': String(seconds) });
   }
 
   /** The headers of draft-ietf-httpapi-ratelimit-headers-10. */

@@ -10,12 +10,13 @@ import { countDays, readDaysNotIn } from './days.ts';
 import { commitHead, foldName } from './fold.ts';
 import { parseHead, type Head } from './head.ts';
 import { groupOfRow, numberOfRow, stateOfRow, type IndexedList } from './indexed-list.ts';
+import { membersByRows } from './members-by-rows.ts';
 import { comparePlaces, countsOf, emptyCounts, type Member } from './node.ts';
 import { readOldDays } from './old-lists.ts';
 import { readWholeLog } from './read-log.ts';
 import { nodeItems, StoredNodes } from './stored-nodes.ts';
 import { decodeEdge, divideEdge, encodeEdge } from './tree.ts';
-import { lastStates, unfoldedEntries, versionsOf } from './unfolded.ts';
+import { unfoldedEntries, versionsOf } from './unfolded.ts';
 
 /** The progress of carrying lists over: the trees of the rows so far. */
 const storedBuild = v.object({
@@ -100,7 +101,7 @@ async function enter(table: Table, { index, tree: letter }: IndexedList, build: 
   return { build: { ...build, edges }, deleteDropped };
 }
 
-/** Sets the members that have changed since, to their states by the log, and commits the head after `before`. */
+/** Sets the members that have changed since, and commits the head after `before`. */
 async function complete(
   table: Table,
   lists: readonly [IndexedList, ...IndexedList[]],
@@ -112,7 +113,7 @@ async function complete(
   const entries = await readWholeLog(table, index, before);
   let current = build;
   for (const list of lists) {
-    const { build: next, deleteDropped } = await enter(table, list, current, lastStates(list.tree, entries));
+    const { build: next, deleteDropped } = await enter(table, list, current, await membersByRows(table, list, before, entries));
     current = { ...next, steps: current.steps + 1, writing: [] };
     await putItem(table, { ...indexKeys.build(index), ...current });
     await deleteDropped();

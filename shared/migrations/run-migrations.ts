@@ -33,7 +33,7 @@ interface Options {
 const stepTimeInMilliseconds = 4_000;
 
 /**
- * Continues the migrations until all are done or the caller's time is nearly over. Each step is recorded after it is done, so a
+ * Continues the migrations, all of which are seen at the first call, until all are done or the caller's time is nearly over. Each step is recorded after it is done, so a
  * crash repeats one step at most. Two runners at once repeat each other's steps, which is harmless, until the record of one fails
  * and it leaves the rest to the other. Takes one read if nothing is left to do.
  * @returns the number of migrations that are not done
@@ -43,8 +43,15 @@ export async function runMigrations(table: Table, options: Options): Promise<num
   const items = await queryPartition(table, migrationKeys.partition);
   const states = new Map(items.map((item) => [item['sk'], parseStored(migrationState, item, 'state of a migration')]));
   const open = migrations.filter(({ name }) => states.get(name)?.done_at === undefined);
+  const unseen = open.filter(({ name }) => !states.has(name));
+  for (const migration of unseen) {
+    const state = { seen_at: options.now, steps: 0, changed: 0 };
+    if (!(await recordStep(table, migration, undefined, state))) return open.length;
+    states.set(migration.name, state);
+  }
   for (const [index, migration] of open.entries()) {
-    if (!(await continueMigration(table, migration, states.get(migration.name), options))) return open.length - index;
+    const state = states.get(migration.name);
+    if (!state || !(await continueMigration(table, migration, state, options))) return open.length - index;
   }
   return 0;
 }
@@ -53,11 +60,10 @@ export async function runMigrations(table: Table, options: Options): Promise<num
 async function continueMigration(
   table: Table,
   migration: Migration,
-  known: MigrationState | undefined,
+  before: MigrationState,
   { now, graceInSeconds }: Options,
 ): Promise<boolean> {
-  let state = known ?? { seen_at: now, steps: 0, changed: 0 };
-  if (!known && !(await recordStep(table, migration, undefined, state))) return false;
+  let state = before;
   const waitsUntil = Date.parse(state.seen_at) + graceInSeconds * 1000;
   if (state.steps === 0 && Date.parse(now) < waitsUntil) return false;
   while (state.done_at === undefined && deadlineOf(table).remaining >= stepTimeInMilliseconds) {

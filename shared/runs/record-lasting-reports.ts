@@ -96,9 +96,13 @@ function takeIntoClaim(
   return change;
 }
 
+/** Longer than a CVM or its gateway keeps a report to send it again. DynamoDB deletes the marker at some time after it. */
+const markerLifetimeInSeconds = 30 * 24 * 3_600;
+
 /** Marks a report as recorded. Fails with StaleReadError if a report with this identifier was recorded since the last read. */
 function marker(report: LastingReport, { computation_id, run_id }: RunReference, seen_at: string): Action {
-  const Item = { ...runKeys.report(computation_id, run_id, report.id), seen_at };
+  const ttl = Math.ceil(Date.parse(seen_at) / 1_000) + markerLifetimeInSeconds;
+  const Item = { ...runKeys.report(computation_id, run_id, report.id), seen_at, ttl };
   return { put: { Item, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: new StaleReadError() };
 }
 

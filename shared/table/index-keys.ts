@@ -17,6 +17,7 @@ export const indexKeys = {
     pk: `log#${scope}#${number % logShards}`,
     sk: name,
   }),
+  logPrefix: 'log#',
   partition: ({ scope }: IndexPlace) => `index#${scope}`,
   head: (index: IndexPlace): Key => ({ pk: indexKeys.partition(index), sk: 'head' }),
   /** Sorted by version, so that the newest root is found without its name. */

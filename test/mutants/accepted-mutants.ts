@@ -22,12 +22,6 @@ export const acceptedMutants: AcceptedMutant[] = [
     reason: 'Behind the first segment there is always one before: the fallback is there for the types alone.',
   },
   {
-    file: 'shared/assets/content-check.ts',
-    before: 'queryBetween(table, ...contentCheckKeys.dueIn(shard, now), { limit: maxChecksPerCall }),',
-    after: 'queryBetween(table, ...contentCheckKeys.dueIn(shard, now), { }),',
-    reason: 'It bounds what one shard reads at a time. The result is cut to as many notes either way.',
-  },
-  {
     file: 'shared/runs/sweep-runs.ts',
     before:
       "if (stop === undefined) await startExecution(executions, 'stop', { domain, computation_id, run_id, cvm_id }, resumed);",
@@ -134,8 +128,8 @@ export const acceptedMutants: AcceptedMutant[] = [
   },
   {
     file: 'shared/http/domain-limit.ts',
-    before: 'const lease = { tokens: 0, expiresAt: 0, refusedUntil: 0, left: 0 };',
-    after: 'const lease = { tokens: 0, expiresAt: 0, refusedUntil: 0, left: 1 };',
+    before: 'const lease = { tokens: 0, expiresAt: 0, refusedUntil: 0, isClosed: false, left: 0 };',
+    after: 'const lease = { tokens: 0, expiresAt: 0, refusedUntil: 0, isClosed: false, left: 1 };',
     reason: 'It is read only after it was set together with the first tokens.',
   },
   {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { putContentCheck } from '../../shared/assets/content-check.ts';
+import { Deadline } from '../../shared/deadline.ts';
 import { collectContent } from '../../shared/deletion/collect-content.ts';
 import { purgeAll } from '../../shared/deletion/purge-all.ts';
 import { foldDueLists } from '../../shared/lists/fold-due.ts';
@@ -42,13 +43,19 @@ describe('a run', () => {
 });
 
 describe('a scheduled task', () => {
-  it('counts the content checks that are due, if there are any', async () => {
+  it('counts the content checks that it has no time for, if there are any', async () => {
     await collectContent(stores.table, stores.content, later);
     lines = [];
     await collectContent(stores.table, stores.content, later);
     expect(written('Waiting')).toEqual([]);
-    for (const name of ['a', 'b']) await transact(stores.table, [putContentCheck(`content/d1/${name}`, byAlice.now)]);
+    const putTwo = async () => {
+      for (const name of ['a', 'b']) await transact(stores.table, [putContentCheck(`content/d1/${name}`, byAlice.now)]);
+    };
+    await putTwo();
     await collectContent(stores.table, stores.content, later);
+    expect(written('Waiting')).toEqual([]);
+    await putTwo();
+    await collectContent({ ...stores.table, deadline: () => new Deadline(3_900) }, stores.content, later);
     expect(written('Waiting')).toEqual([{ Waiting: 2, task: 'maintenance/collect-content' }]);
   });
 

@@ -65,6 +65,7 @@ export function simulatedFunctions(clock: Clock, bucket?: Bucket) {
 
   return {
     answers,
+    busy: () => busy,
     mostBusy: () => mostBusy,
     async call(domain: string): Promise<void> {
       const at = clock.now();

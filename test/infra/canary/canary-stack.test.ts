@@ -49,8 +49,8 @@ describe('a stage without a canary', () => {
     expect(JSON.stringify(without.state.resources)).not.toContain('ALLOW_USER_PASSWORD_AUTH');
   });
 
-  it('can get one without a change of what other stacks import from the state stack', () => {
-    expect(own.state.exports).toEqual(without.state.exports);
+  it('can get one in any order: the state stack still exports what it did', () => {
+    expect(own.state.exports).toEqual(expect.arrayContaining(without.state.exports));
   });
 });
 
@@ -64,9 +64,26 @@ describe('the canary of a stage with a user pool', () => {
       'canary canary:administrator',
       'canary canary:cvm',
     ]);
-    expect(only(own.state.ofType<{ ExplicitAuthFlows: string[] }>('AWS::Cognito::UserPoolClient')).ExplicitAuthFlows).toContain(
-      'ALLOW_USER_PASSWORD_AUTH',
+  });
+
+  it('signs in with a client of its own, the only one of the pool that takes a password as it is', () => {
+    const clients = own.state.ofType<{ ExplicitAuthFlows: string[] }>('AWS::Cognito::UserPoolClient');
+    const takesPasswords = Object.entries(clients).filter(([, client]) =>
+      client.ExplicitAuthFlows.includes('ALLOW_USER_PASSWORD_AUTH'),
     );
+    expect(Object.keys(clients)).toHaveLength(2);
+    expect(takesPasswords).toHaveLength(1);
+    const [[id, client] = []] = takesPasswords;
+    expect(client).toMatchObject({
+      ExplicitAuthFlows: ['ALLOW_USER_PASSWORD_AUTH', 'ALLOW_REFRESH_TOKEN_AUTH'],
+      AllowedOAuthFlowsUserPoolClient: false,
+      PreventUserExistenceErrors: 'ENABLED',
+    });
+    expect(settingsOf(own)).toContain(id);
+    const [authorizer] = Object.values(
+      own.service.ofType<{ JwtConfiguration: { Audience: unknown[] } }>('AWS::ApiGatewayV2::Authorizer'),
+    );
+    expect(authorizer?.JwtConfiguration.Audience.map(flat)).toEqual([expect.any(String), expect.stringContaining(String(id))]);
   });
 
   it('signs in with a password that is made by the deployment and fits the rules of the pool', () => {
@@ -133,6 +150,23 @@ describe('the canary of a stage with an issuer', () => {
   });
 });
 
+describe('the canary of a stage with an existing user pool', () => {
+  const existing = { userPool: { id: 'eu-central-1_abc', clientId: 'client-1' } };
+
+  it('signs in with the client that its row names, whose tokens the API accepts', () => {
+    const adopting = synthesized({ ...ownStage, existing, canary: { ...canary, poolClientId: 'client-2' } });
+    expect(JSON.parse(settingsOf(adopting))).toMatchObject({ signIn: 'password', clientId: 'client-2' });
+    const [authorizer] = Object.values(adopting.service.ofType('AWS::ApiGatewayV2::Authorizer'));
+    expect(authorizer).toMatchObject({ JwtConfiguration: { Audience: ['client-1', 'client-2'] } });
+  });
+
+  it('fails at synth without a client of its own', () => {
+    expect(errorsOf({ ...ownStage, existing, canary })).toEqual([
+      expect.stringContaining('needs a client of the existing user pool'),
+    ]);
+  });
+});
+
 describe('a row with a canary that cannot work', () => {
   it('fails at synth with what to do', () => {
     const credentials = { clientId: 'canary', secretName: 'canary-client' };
@@ -142,6 +176,9 @@ describe('a row with a canary that cannot work', () => {
     expect(errorsOf({ ...fullStage, canary })).toEqual([expect.stringContaining("needs credentials of the stage's issuer")]);
     expect(errorsOf({ ...ownStage, canary: { ...canary, credentials } })).toEqual([
       expect.stringContaining('remove them from its row'),
+    ]);
+    expect(errorsOf({ ...ownStage, canary: { ...canary, poolClientId: 'client-2' } })).toEqual([
+      expect.stringContaining('remove it from its row'),
     ]);
   });
 });

@@ -130,7 +130,9 @@ describe('the domains of a stage', () => {
     expect(pool.signedOut).toEqual(['bob', 'bob']);
     const bucket: Bucket = { perSecond: 50, burst: 500 };
     const limit = new DomainLimit<Table>(bucket, (table, taking) => takeTokens(table, bucket, taking));
-    await expect(limit.admit(stores.table, 'd1', clock.now() + 3_600_000)).rejects.toBeInstanceOf(RateLimitError);
+    const refusal = limit.admit(stores.table, 'd1', clock.now() + 3_600_000);
+    await expect(refusal).rejects.toBeInstanceOf(RateLimitError);
+    await expect(refusal).rejects.toThrow('The domain d1 is being removed.');
     await limit.admit({ ...stores.table }, 'd1-y', clock.now());
     await expect(create({ domain: 'd1', user: 'eve' })).rejects.toThrow('is being removed');
 

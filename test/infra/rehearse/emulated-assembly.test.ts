@@ -25,6 +25,14 @@ describe('adaptTemplate', () => {
     expect([template.Resources, changes.length]).toEqual([{}, 1]);
   });
 
+  it('removes users of a user pool and their memberships, and keeps the pool', () => {
+    const pool = { Type: 'AWS::Cognito::UserPool' };
+    const user = { Type: 'AWS::Cognito::UserPoolUser' };
+    const member = { Type: 'AWS::Cognito::UserPoolUserToGroupAttachment' };
+    const { template, changes } = adaptTemplate({ Resources: { pool, user, member } });
+    expect([template.Resources, changes.length]).toEqual([{ pool }, 1]);
+  });
+
   it('writes out the ProviderURL of a user pool wherever it is used', () => {
     const { template } = adaptTemplate({
       Resources: { Api: { Type: 'Api', Properties: { Issuer: { 'Fn::GetAtt': ['Pool', 'ProviderURL'] } } } },

@@ -9,13 +9,16 @@ const existing = {
 };
 const issuer = { url: 'https://login.example.com', audience: ['computations'], membershipClaim: 'memberships' };
 
-/** Changes of a running stage's row that replace a part of its own state. */
-const changes: [string, Partial<Stage>][] = [
+const canary = { everyMinutes: 15 };
+
+/** Changes of a running stage's row that replace or remove a part of its own state: what it gets, and what it had. */
+const changes: [string, Partial<Stage>, Partial<Stage>?][] = [
   ['an existing table', { existing: { tableName: existing.tableName } }],
   ['an existing bucket', { existing: { contentBucketName: existing.contentBucketName } }],
   ['an existing user pool', { existing: { userPool: existing.userPool } }],
   ['an existing table, bucket and user pool', { existing }],
   ['an issuer of its own', { issuer }],
+  ['no canary any more', {}, { canary }],
 ];
 
 function synthesized(change: Partial<Stage> = {}): SynthesizedStage {
@@ -70,8 +73,8 @@ describe('a stage that adopts existing state', () => {
   });
 });
 
-describe.each(changes)('a running stage whose row gets %s', (_what, change) => {
-  const before = synthesized();
+describe.each(changes)('a running stage whose row gets %s', (_what, change, had = {}) => {
+  const before = synthesized(had);
   const after = synthesized(change);
 
   it('can deploy the service and the operations stack first: they import only what the state stack exports already', () => {

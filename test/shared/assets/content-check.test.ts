@@ -6,7 +6,7 @@ import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
 
-const due = async (now: string) => (await dueContentChecks(embedded.table, now)).map((check) => check.content_key);
+const due = async (now: string) => (await dueContentChecks(embedded.table, now, 1_000)).map((check) => check.content_key);
 
 describe('dueContentChecks', () => {
   it('lists a note from two hours after it was made, the oldest first', async () => {

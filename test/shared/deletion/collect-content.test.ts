@@ -124,6 +124,19 @@ describe('collectContent', () => {
     expect((await scan(stores.table)).filter((item) => String(item['pk']).startsWith('content-checks'))).toEqual([]);
   });
 
+  it('settles all notes that are due, however many it reads at once', async () => {
+    await collect();
+    const keys = Array.from({ length: 12 }, (_, number) => uploadKey(domain, numberedId(5_000 + number)));
+    await Promise.all(keys.map((key) => putContent(stores.content, key, Buffer.from('orphan'))));
+    await transact(
+      stores.table,
+      keys.map((key) => putContentCheck(key, clockOfTests)),
+    );
+    expect(await collectContent(stores.table, stores.content, hoursLater(3), 5)).toBe(12);
+    await expectOnlyNamedContent();
+    expect(await collect()).toBe(0);
+  });
+
   it('settles the other notes when one of them cannot be settled, throws, and settles that one later', async () => {
     const [{ id }, orphan] = [await create(undefined), uploadKey(domain, numberedId(4711))];
     const { upload_key } = await readAsset(stores.table, domain, id);

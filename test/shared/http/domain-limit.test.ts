@@ -15,23 +15,28 @@ function answering(...answers: Taken[]) {
 }
 
 describe('DomainLimit', () => {
-  it('asks the bucket once for ten changes', async () => {
+  it('asks the bucket for the first change, and then once for ten', async () => {
     const { asked, admit } = answering();
     for (let change = 0; change < 25; change++) await admit(change);
-    expect(asked.map(({ tokens }) => tokens)).toEqual([10, 10, 10]);
+    expect(asked.map(({ tokens }) => tokens)).toEqual([1, 10, 10, 10]);
   });
 
   it('forgets tokens that were not used within ten seconds', async () => {
     const { asked, admit } = answering();
-    for (const now of [0, 9_999, 10_000, 19_999, 20_000]) await admit(now);
-    expect(asked.map(({ now }) => now)).toEqual([0, 10_000, 20_000]);
+    for (const now of [0, 9_999, 10_000, 19_998, 19_999, 29_998]) await admit(now);
+    expect(asked.map(({ now, tokens }) => [now, tokens])).toEqual([
+      [0, 1],
+      [9_999, 10],
+      [19_999, 1],
+      [29_998, 10],
+    ]);
   });
 
   it('returns headers with the limit and what is left', async () => {
     const { admit } = answering();
     expect(await admit(0)).toEqual({
       'ratelimit-policy': '"domain-changes";q=80;w=2',
-      ratelimit: '"domain-changes";r=79;t=1',
+      ratelimit: '"domain-changes";r=70;t=1',
     });
   });
 
@@ -45,6 +50,27 @@ describe('DomainLimit', () => {
     }
     await admit(600);
     expect(asked.map(({ now }) => now)).toEqual([0, 600]);
+  });
+
+  it('says that a domain is being removed, with a longer pause for callers, and asks again after a second', async () => {
+    const { asked, admit } = answering({ isRefused: true, waitInMilliseconds: 7 * 24 * 3_600_000 });
+    for (const now of [0, 999]) {
+      await expect(admit(now)).rejects.toMatchObject({
+        code: 'too_many_requests',
+        message: 'The domain d1 is being removed. Nothing can be changed in it until that is complete.',
+        headers: { 'retry-after': '60' },
+      });
+    }
+    await admit(1_000);
+    expect(asked.map(({ now }) => now)).toEqual([0, 1_000]);
+  });
+
+  it('counts as a limit what a bucket can take to refill, with a clock that is late by a minute', async () => {
+    const { admit } = answering({ isRefused: true, waitInMilliseconds: 62_000 });
+    await expect(admit(0)).rejects.toMatchObject({
+      message: expect.stringContaining('more than 40'),
+      headers: { 'retry-after': '1' },
+    });
   });
 
   it('keeps the domains apart', async () => {

@@ -88,6 +88,13 @@ describe('runMigrations', () => {
     expect(await state('late')).toMatchObject({ seen_at: now, done_at: anHourLater });
   });
 
+  it('begins all migrations after the same time', async () => {
+    const migrations = [marking('early'), marking('later')];
+    expect(await run(migrations, { graceInSeconds: 3600 })).toBe(2);
+    expect(await run(migrations, { graceInSeconds: 3600, at: anHourLater })).toBe(0);
+    expect(await marks()).toEqual(all(['early', 'later']));
+  });
+
   it('stops when too little time is left for a step, and continues there in the next call', async () => {
     let isTimeOver = false;
     const hurried = { ...stores.table, deadline: () => new Deadline(isTimeOver ? 3_000 : 60_000) };
@@ -96,7 +103,7 @@ describe('runMigrations', () => {
     };
     expect(await run([marking('slow', timeEnds), marking('next')], { table: hurried })).toBe(2);
     expect(await state('slow')).toMatchObject({ steps: 1, cursor: expect.anything() });
-    expect(await state('next')).toBeUndefined();
+    expect(await state('next')).toMatchObject({ steps: 0 });
     expect(await run([marking('slow'), marking('next')])).toBe(0);
     expect(await marks()).toEqual(all(['slow', 'next']));
   });

@@ -6,7 +6,7 @@ import { readRun, runKey } from '../../../shared/runs/read-run.ts';
 import type { InvalidReport, Report } from '../../../shared/runs/report.ts';
 import { readEvents } from '../../../shared/events/read-events.ts';
 import { numberedId } from '../../../shared/identifiers.ts';
-import { cvmKeys } from '../../../shared/table/keys.ts';
+import { cvmKeys, runKeys } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
 import { anAgentEvent, aRunOnNewCvm, byAlice, endRunWith, startStores } from '../../support/builders-store.ts';
 import { asReadBefore } from '../../support/interleave.ts';
@@ -35,6 +35,13 @@ describe('recordReports', () => {
     expect(await record(cvmId, reports)).toMatchObject({ accepted: 0, duplicates: 50 });
     const types = (await eventsOf(id)).map((event) => event.event_type).filter((type) => type.startsWith('step'));
     expect(types.reverse()).toEqual(reports.map((report) => report.event_type));
+  });
+
+  it('keeps the mark of a report for 30 days', async () => {
+    const { computation_id: id, cvm_id: cvmId, run_id: run } = await aStartedRun();
+    await record(cvmId, [anAgentEvent(run, 'marked')]);
+    const ttl = Date.parse(byAlice.now) / 1_000 + 30 * 24 * 3_600;
+    expect(await getItem(stores.table, runKeys.report(id, run, 'marked'))).toMatchObject({ seen_at: byAlice.now, ttl });
   });
 
   it('records the other reports of a batch that names a run of another CVM or an unknown run', async () => {

@@ -1,0 +1,41 @@
+import { indexKeys } from '../table/index-keys.ts';
+import { listKeys } from '../table/keys.ts';
+import { scanPage } from '../table/scan.ts';
+import type { Table } from '../table/table.ts';
+import { listsOfIndex, type IndexedList } from './indexed-list.ts';
+
+const itemsPerPage = 5_000;
+const noScope = { scope: '', logShards: 1 };
+const indexPrefix = indexKeys.partition(noScope);
+const traces = {
+  FilterExpression: 'begins_with(sk, :row) OR (sk = :head AND begins_with(pk, :index)) OR begins_with(pk, :log)',
+  ExpressionAttributeValues: {
+    ':row': listKeys.prefixes.row,
+    ':head': indexKeys.head(noScope).sk,
+    ':index': indexPrefix,
+    ':log': indexKeys.logPrefix,
+  },
+};
+
+/** Returns the lists of every index that has rows, a head or logged changes. Reads the whole table. */
+export async function allIndexes(table: Table): Promise<[IndexedList, ...IndexedList[]][]> {
+  const scopes = new Set<string>();
+  let after;
+  do {
+    const page = await scanPage(table, { after, limit: itemsPerPage, filter: traces, attributes: ['pk', 'sk'] });
+    for (const { pk } of page.items) scopes.add(scopeOf(String(pk)));
+    after = page.next;
+  } while (after);
+  return [...scopes].sort().flatMap((scope) => {
+    const lists = listsOfIndex(scope);
+    return lists ? [lists] : [];
+  });
+}
+
+/** Returns the scope of the index that a partition belongs to: a list's, the index's own or one of its log. */
+function scopeOf(pk: string): string {
+  if (pk.startsWith(indexPrefix)) return pk.slice(indexPrefix.length);
+  if (pk.startsWith(indexKeys.logPrefix)) return pk.slice(indexKeys.logPrefix.length, pk.lastIndexOf('#'));
+  const [kind, ...id] = pk.split('#');
+  return [kind === 'runs' ? 'computations' : kind, ...id].join('#'); // the runs of a domain are with its computations
+}
