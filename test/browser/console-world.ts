@@ -48,13 +48,26 @@ export async function startConsoleWorld(): Promise<ConsoleWorld | undefined> {
     serve: (mode) => {
       served = mode;
     },
-    openTab: (options) => openTab(context, options),
+    openTab: async (options) => {
+      const page = await openTab(context, options);
+      if (served === 'development') await page.addInitScript(recordNothing);
+      return page;
+    },
     stop: async () => {
       await browser.close();
       await stack.stop();
     },
   };
 }
+
+/**
+ * Switches off what React's checks record for the tools of developers, such as a stack for each element. Warnings stay. It takes half
+ * of the time.
+ */
+const recordNothing = `
+  Object.defineProperty(Error, 'stackTraceLimit', { get: () => 0, set: () => undefined });
+  Object.assign(console, { createTask: undefined, timeStamp: undefined });
+`;
 
 /** Far more than a step takes on a busy machine. */
 const longestStepInMilliseconds = 30_000;
