@@ -12,6 +12,9 @@ import { endpoint, service } from '@restatedev/restate-sdk';
 endpoint().bind(service({ name: 'bench', handlers: { run: async () => 'done' } })).listen(Number(process.env.PORT));
 `;
 
+/** To register the service, which takes a moment to start. */
+const mostAttempts = 120;
+
 /**
  * Starts Restate's server with a service, and fills it with invocations over HTTP. Its pages and totals are SQL over its
  * invocations, on the port of its administration. It has no counterpart of a report that ends a run.
@@ -46,14 +49,14 @@ export async function startRestate(directory: string, rows: number): Promise<Ser
     directory,
   });
   const register = () => request('POST', `${admin}/deployments`, { body: { uri: at(servicePort) } });
-  for (let attempt = 1; ; attempt++) {
-    const error: unknown = await register().then(
-      () => undefined,
-      (error: unknown) => error,
-    );
-    if (error === undefined) break;
-    if (attempt === 60) throw error;
-    await delay(500);
+  for (let attempts = 1; ; attempts++) {
+    try {
+      await register();
+      break;
+    } catch (error) {
+      if (attempts === mostAttempts) throw error;
+      await delay(500);
+    }
   }
   const send = async (query = '') => (await request('POST', `${ingress}/bench/run/send${query}`)) as { invocationId: string };
   const sql = async (query: string) =>
