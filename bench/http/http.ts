@@ -11,7 +11,7 @@ import { caseNames, type CaseName, type Service } from './service.ts';
 const usage = `Usage: npm run bench:http -- [--rows 1000] [--prefect DIRECTORY] [--restate DIRECTORY]
 
 Measures requests over HTTP at 1, 4 and 16 callers, beside Prefect and Restate in the same run, in turns. Each service has processes
-of its own. This one and Prefect are filled directly in their stores, and Restate over HTTP, which takes a minute for 100,000.
+of its own. This one and Prefect are filled directly in their stores, and Restate over HTTP, which takes longer.
 
   --rows ROWS          the computations of a domain, the flow runs of Prefect, the invocations of Restate. Default: 1000
   --prefect DIRECTORY  a virtual environment with Prefect:

@@ -12,6 +12,9 @@ import { endpoint, service } from '@restatedev/restate-sdk';
 endpoint().bind(service({ name: 'bench', handlers: { run: async () => 'done' } })).listen(Number(process.env.PORT));
 `;
 
+/** To register the service, which takes a moment to start. */
+const mostAttempts = 120;
+
 /**
  * Starts Restate's server with a service, and fills it with invocations over HTTP. Its pages and totals are SQL over its
  * invocations, on the port of its administration. It has no counterpart of a report that ends a run.
@@ -41,11 +44,20 @@ export async function startRestate(directory: string, rows: number): Promise<Ser
     },
   });
   const stopService = await startServer([process.execPath, '--input-type=module', '--eval', program], {
-    url: at(servicePort),
+    url: `${admin}/health`, // the service itself speaks HTTP/2 alone
     environment: { PORT: String(servicePort) },
     directory,
   });
-  await request('POST', `${admin}/deployments`, { body: { uri: at(servicePort) } });
+  const register = () => request('POST', `${admin}/deployments`, { body: { uri: at(servicePort) } });
+  for (let attempts = 1; ; attempts++) {
+    try {
+      await register();
+      break;
+    } catch (error) {
+      if (attempts === mostAttempts) throw error;
+      await delay(500);
+    }
+  }
   const send = async (query = '') => (await request('POST', `${ingress}/bench/run/send${query}`)) as { invocationId: string };
   const sql = async (query: string) =>
     (
@@ -55,7 +67,9 @@ export async function startRestate(directory: string, rows: number): Promise<Ser
     ).rows;
   const scheduled = '?delay=1d';
   // 62 of 100 are completed, as in the lists of this service.
-  await inParallel([...Array(rows).keys()], async (row) => void (await send(row % 100 < 62 ? '' : scheduled)));
+  await inParallel([...Array(rows).keys()], async (row) => {
+    await send(row % 100 < 62 ? '' : scheduled);
+  });
   const { invocationId } = await send();
   const left = `SELECT COUNT(*) AS count FROM sys_invocation WHERE status NOT IN ('completed', 'scheduled')`;
   while (((await sql(left))[0] as { count: number }).count > 0) await delay(500);

@@ -233,6 +233,13 @@ describe('authorization', () => {
   it('answers 401 to a malformed token', () => expectRefusal('Bearer a.b.c'));
   it('answers 401 to a token as soon as it has expired', async () =>
     expectRefusal(`Bearer ${await issuer.mintToken({ sub: 'a', groups: [], expiresInSeconds: 0 })}`));
+  it('answers 401 to a token that it has accepted before, once that has expired', async () => {
+    const header = `Bearer ${await issuer.mintToken({ sub: 'a', groups: [], expiresInSeconds: 3 })}`;
+    const statusNow = async () => (await fetch(`${gateway.endpoint}/d1/things`, { headers: { authorization: header } })).status;
+    expect(await statusNow()).toBe(200);
+    await expect.poll(statusNow).toBe(401);
+    await expectRefusal(header);
+  });
   it('answers 401 to a token for another audience', async () =>
     expectRefusal(`Bearer ${await issuer.mintToken({ sub: 'a', groups: [], audience: 'other' })}`));
   it('answers 401 to a token of another issuer', async () =>
