@@ -1,4 +1,4 @@
-import { ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { BatchWriteCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isClosingOf } from '../../../shared/deletion/closed-domain.ts';
 import { countDomain, noCounts, removeDomain } from '../../../shared/deletion/remove-domain.ts';
@@ -35,6 +35,18 @@ const filled = () => [
 ];
 const left = async () => (await scan(table)).map(({ pk, sk }) => `${String(pk)} ${String(sk)}`);
 
+/** The same table. Each of its calls waits until `before` is done. */
+function tableThrough(before: (command: unknown) => Promise<void>): Table {
+  const send = async (...sent: unknown[]) => {
+    await before(sent[0]);
+    return await (table.document.send as (...sent: unknown[]) => Promise<unknown>)(...sent);
+  };
+  const document = new Proxy(table.document, {
+    get: (target, name) => (name === 'send' ? send : (Reflect.get(target, name) as unknown)),
+  });
+  return { ...table, document };
+}
+
 describe('the removal of a domain', () => {
   it('removes what was counted before, and no item of another domain', async () => {
     const other = [cvmKeys.cvm('d10', 'cvm-1'), assetKeys.contentReads('other')];
@@ -56,6 +68,17 @@ describe('the removal of a domain', () => {
     expect([waits, await left()]).toEqual([1, []]);
   });
 
+  it('deletes the row of a computation last, because a repeated removal finds the other items by it', async () => {
+    await put(...filled());
+    const deletions: string[] = [];
+    const recorded = tableThrough(async (command) => {
+      if (command instanceof BatchWriteCommand) deletions.push(JSON.stringify(command.input.RequestItems));
+    });
+    await removeDomain(recorded, { domain });
+    expect(deletions.map((deletion) => deletion.includes('computations#d1')).lastIndexOf(false)).toBe(deletions.length - 2);
+    expect(deletions.filter((deletion) => deletion.includes('computations#d1'))).toHaveLength(1);
+  });
+
   it('does not wait where there is nothing to remove', async () => {
     const settle = () => Promise.reject(new Error('It waits.'));
     expect(await removeDomain(table, { domain, settle })).toEqual(noCounts());
@@ -67,17 +90,12 @@ describe('the removal of a domain', () => {
     const segments = 4;
     const writes: Promise<void>[] = [];
     let scans = 0;
-    const send = async (...sent: unknown[]) => {
-      if (sent[0] instanceof ScanCommand) {
-        const pass = Math.floor(scans++ / segments);
-        await (writes[pass] ??= pass < passes ? put(written()) : Promise.resolve());
-      }
-      return await (table.document.send as (...sent: unknown[]) => Promise<unknown>)(...sent);
-    };
-    const document = new Proxy(table.document, {
-      get: (target, name) => (name === 'send' ? send : (Reflect.get(target, name) as unknown)),
+    const scanned = tableThrough(async (command) => {
+      if (!(command instanceof ScanCommand)) return;
+      const pass = Math.floor(scans++ / segments);
+      await (writes[pass] ??= pass < passes ? put(written()) : Promise.resolve());
     });
-    return await removeDomain({ ...table, document }, { domain });
+    return await removeDomain(scanned, { domain });
   }
 
   it('succeeds if the fifth pass over the table is the first that finds nothing', async () => {
