@@ -5,7 +5,8 @@ import { Client, connectivityState, credentials } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startGateway } from '../../gateway/start-gateway.ts';
 import { limitOpenings } from '../../gateway/streams/limit-openings.ts';
-import { createAuthority, issueCvmCertificate } from '../../infra/certificates/authority.ts';
+import { createAuthority, issueCvmCertificate, issueServerCertificate } from '../../infra/certificates/authority.ts';
+import { testPace } from '../support/gateway-pace.ts';
 import { shortly, startGatewayStack, type EnrolledCvm, type GatewayStack } from '../support/gateway-stack.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { AgentOptions, SimulatedAgent } from '../support/simulated-agent.ts';
@@ -119,8 +120,18 @@ describe('a stream', () => {
 
 describe('a connection', () => {
   it('ends when its stream was refused, because an agent leaves it open and opens another one', async () => {
-    const { address, ca, key, certificate } = other;
-    const channel = credentials.createSsl(Buffer.from(ca), Buffer.from(key), Buffer.from(certificate));
+    const authority = await createAuthority('impatient');
+    const server = await issueServerCertificate(authority, ['localhost']);
+    const gateway = await startGateway({
+      port: 0,
+      host: '127.0.0.1',
+      tls: { ca: authority.certificate, ...server },
+      logs: { write: () => true, end: () => undefined, close: () => Promise.resolve() },
+      pace: { ...testPace, connectionWithoutStream: 300 },
+    });
+    const certificate = await issueCvmCertificate(authority, { domain: 'd1', cvmId: 'other-1' }, publicKeyOf(other));
+    const channel = credentials.createSsl(Buffer.from(authority.certificate), Buffer.from(other.key), Buffer.from(certificate));
+    const address = `localhost:${gateway.port}`;
     const client = new Client(address, channel, { 'grpc.use_local_subchannel_pool': 1 });
     const path = '/cvms.Service/Process';
     const stream = client.makeBidiStreamRequest<Buffer, Buffer>(
@@ -135,6 +146,7 @@ describe('a connection', () => {
     expect([IDLE, READY]).toContain(state());
     await expect.poll(state).toBe(IDLE);
     client.close();
+    await gateway.stop();
   });
 });
 

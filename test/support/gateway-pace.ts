@@ -14,7 +14,6 @@ export const testPace: Partial<Pace> = {
   lateEventWithoutForwarder: 200,
   presence: 300,
   letters: 100,
-  connectionWithoutStream: 300,
   firstRetry: 50,
   longestRetry: 500,
 };
