@@ -235,7 +235,7 @@ describe('authorization', () => {
     expectRefusal(`Bearer ${await issuer.mintToken({ sub: 'a', groups: [], expiresInSeconds: 0 })}`));
   it('answers 401 to a token that it has accepted before, once that has expired', async () => {
     const header = `Bearer ${await issuer.mintToken({ sub: 'a', groups: [], expiresInSeconds: 3 })}`;
-    const statusNow = async () => (await fetch(`${gateway.endpoint}/d1/things`, { headers: { authorization: header } })).status;
+    const statusNow = async () => (await fetch(`${api.endpoint}/d1/things`, { headers: { authorization: header } })).status;
     expect(await statusNow()).toBe(200);
     await expect.poll(statusNow).toBe(401);
     await expectRefusal(header);
