@@ -16,11 +16,14 @@ function heldFunction() {
 
 const eventsOf = ({ started }: ReturnType<typeof heldFunction>) => started.map(({ event }) => event);
 
+/** How many invocations of a function that changes the table run at a time. */
+const changesAtATime = 3;
+
 const times = <T>(count: number, make: (index: number) => T) => Array.from({ length: count }, (_, index) => make(index));
 
 describe('localFunctions', () => {
   it.each([
-    ['a function that changes the table', 'assets/link-asset', 2],
+    ['a function that changes the table', 'assets/link-asset', changesAtATime],
     ['a function that only reads', 'assets/get-asset', 16],
     ['a function that holds requests, and notes that a CVM was heard', 'cvms/list-commands', 216],
   ])('limits the concurrent invocations of %s, and starts the others in order', async (_kind, name, limit) => {
@@ -41,10 +44,10 @@ describe('localFunctions', () => {
     const invoke = localFunctions({
       load: (name) => Promise.resolve(name === 'assets/link-asset' ? held.handler : (event) => ({ answered: event })),
     });
-    const waiting = times(4, () => invoke('assets/link-asset', {}));
-    await expect.poll(() => held.started.length).toBe(2);
+    const waiting = times(changesAtATime + 2, () => invoke('assets/link-asset', {}));
+    await expect.poll(() => held.started.length).toBe(changesAtATime);
     expect(await invoke('service/health', 'how are you')).toEqual({ answered: 'how are you' });
-    for (let ended = 0; ended < 4; ended++) {
+    for (let ended = 0; ended < waiting.length; ended++) {
       await expect.poll(() => held.started.length).toBeGreaterThan(ended);
       held.started[ended]?.end();
     }
@@ -55,12 +58,12 @@ describe('localFunctions', () => {
     const clock = movableClock();
     const held = heldFunction();
     const invoke = localFunctions({ load: () => Promise.resolve(held.handler), clock });
-    const answers = times(3, (index) => invoke('assets/link-asset', index));
-    await expect.poll(() => held.started.length).toBe(2);
+    const answers = times(changesAtATime + 1, (index) => invoke('assets/link-asset', index));
+    await expect.poll(() => held.started.length).toBe(changesAtATime);
     clock.move(20_000);
     held.started[0]?.end();
-    await expect.poll(() => held.started.length).toBe(3);
-    expect(held.started[2]?.remaining).toBeGreaterThan(25_000);
+    await expect.poll(() => held.started.length).toBe(changesAtATime + 1);
+    expect(held.started[changesAtATime]?.remaining).toBeGreaterThan(25_000);
     for (const { end } of held.started) end();
     await Promise.all(answers);
   });
@@ -74,13 +77,13 @@ describe('localFunctions', () => {
     const load = (loaded: string) => Promise.resolve(loaded === name ? held.handler : (event: unknown) => event);
     const invoke = localFunctions({ load, clock });
     let settled = 0;
-    const hanging = times(2, () =>
+    const hanging = times(changesAtATime, () =>
       invoke(name, 'hangs')
         .catch((error: unknown) => error)
         .finally(() => settled++),
     );
     const next = invoke(name, 'next');
-    await expect.poll(() => held.started.length).toBe(2);
+    await expect.poll(() => held.started.length).toBe(changesAtATime);
     clock.move((timeoutInSeconds - 15) * 1_000);
     // A function invoked now runs to its end, so a timeout that had fired would have settled too.
     expect(await invoke('service/health', 'meanwhile')).toBe('meanwhile');
@@ -88,8 +91,8 @@ describe('localFunctions', () => {
     clock.move(15_000);
     const error = { name: 'Sandbox.Timedout', message: `${name} took longer than ${timeoutInSeconds} s.` };
     for (const each of hanging) expect(await each).toMatchObject(error);
-    await expect.poll(() => held.started.length).toBe(3);
-    held.started[2]?.end();
+    await expect.poll(() => held.started.length).toBe(changesAtATime + 1);
+    held.started[changesAtATime]?.end();
     expect(await next).toBe('next');
   });
 });
