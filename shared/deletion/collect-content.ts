@@ -6,6 +6,7 @@ import { emitWaiting } from '../metrics.ts';
 import { deadlineOf, getItem, type Table } from '../table/table.ts';
 import { transact } from '../table/transaction.ts';
 
+/** As many as the alarm content-backlog begins with: a call that leaves a whole read rings it. */
 const mostChecksPerRead = 1_000;
 const checksAtOnce = 10;
 /** No check is begun with less time left. */
