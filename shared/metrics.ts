@@ -51,3 +51,11 @@ export function emitMetric(name: MetricName, value: number, dimensions: Record<s
   };
   writeLine({ _aws: { Timestamp: Date.now(), CloudWatchMetrics: [metric] }, ...all, [name]: value });
 }
+
+/** The tasks that write `Waiting`. */
+export const tasksWithWaiting = ['maintenance/purge', 'maintenance/fold-lists', 'maintenance/collect-content'] as const;
+
+/** Writes how much a scheduled task found to do. */
+export function emitWaiting(task: (typeof tasksWithWaiting)[number], amount: number): void {
+  emitMetric('Waiting', amount, { task });
+}

@@ -1,5 +1,6 @@
 import { schedules } from '../../infra/schedules.ts';
-import { metricUnits } from '../../shared/metrics.ts';
+import { finalStatuses } from '../../shared/computations/run.ts';
+import { metricUnits, tasksWithWaiting } from '../../shared/metrics.ts';
 import { metricsOfGateways } from './gateway-bill.ts';
 import type { Measured } from './measured.ts';
 import { minutesPerMonth } from './month.ts';
@@ -9,8 +10,10 @@ import { addUp, type Bill } from './prices.ts';
 /** Metrics that a stage writes only while requests fail: charged for these hours alone. */
 export const metricsOfFailures = ['RequestsFailed'] as const;
 
-/** `RunsEnded` has one metric for each of three outcomes, `Waiting` one for each of two tasks. */
-const ownMetrics = Object.keys(metricUnits).length - metricsOfFailures.length - metricsOfGateways.length + 2 + 1;
+/** Metrics with a dimension: one for each of its values. */
+const ofDimensions = finalStatuses.length + tasksWithWaiting.length;
+const withoutDimensions = Object.keys(metricUnits).filter((name) => name !== 'RunsEnded' && name !== 'Waiting').length;
+const ownMetrics = withoutDimensions + ofDimensions - metricsOfFailures.length - metricsOfGateways.length;
 
 /** The monthly cost of a stage that nobody uses. */
 export function stageBills(measured: Measured): Record<string, Bill> {

@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Data } from '../../client/operation.ts';
 import type { AcceptClient } from './accept-client.ts';
+import { again } from './again.ts';
 import type { Finding } from './finding.ts';
 
 const writers = 4;
 const readers = 2;
 
-/** A refused change is tried again after this time: the domain has used up its limit. */
+/** A refused read is tried again after this time. */
 const pauseInMilliseconds = 1_000;
 
 const what = 'totals and pages while computations come and go';
@@ -74,14 +75,6 @@ export async function checkExactness(client: AcceptClient, changes: number): Pro
       ? `${reads} reads beside ${state.created} creates and ${state.deleted} deletes: all exact`
       : `${problems.length} of ${reads} reads wrong, such as ${problems[0]}`;
   return { what, documented, measured, holds: problems.length === 0 };
-}
-
-async function again<T extends { status: number }>(work: () => Promise<T>): Promise<T> {
-  for (;;) {
-    const answer = await work();
-    if (answer.status !== 429) return answer;
-    await delay(pauseInMilliseconds);
-  }
 }
 
 function idsIn({ computations }: Data<'listComputations'>): string[] {

@@ -49,6 +49,8 @@ await runCommand(usage, async () => {
     return;
   }
   if (action !== 'check' && action !== 'rebuild') throw new UsageError('The first argument must be check or rebuild.');
+  if (options.all && (options.domain ?? options.asset) !== undefined)
+    throw new UsageError('--all takes neither --domain nor --asset.');
   const named = options.all ? undefined : indexesOf(options);
   const { table, close } = options.stage === undefined ? await openHere(options.data) : await openStage(options.stage);
   try {

@@ -43,10 +43,10 @@ export async function drillRestore(stage: RehearsedStage, place: Place): Promise
     }
     await shell('Section 2: bringing deleted content back', 2, 0);
 
-    const [find = '', disable = '', enable = ''] = eachCommandOf(4, 1, filled);
+    const [find = '', disable = ''] = eachCommandOf(2, 2, filled);
     const switchSweep = (title: string, command: string) =>
-      step(title, () => runShell(deployed, 'restore-4-1', `RULE=$(${find}); ${command}`));
-    await switchSweep('Section 4: keeping the sweep from ending runs', disable);
+      step(title, () => runShell(deployed, 'restore-sweep', `RULE=$(${find}); ${command}`));
+    await switchSweep('Section 2: keeping the sweep from ending runs', disable);
 
     const assembly = join(place.folder, 'cdk.adopting');
     const { args, environment } = appOf({ ...stage, changes: { ...stage.changes, existing } });
@@ -62,7 +62,7 @@ export async function drillRestore(stage: RehearsedStage, place: Place): Promise
     );
     await step('Section 3: deploying all stacks', () => deploy(`${stage.name}/*`));
     await shell('Section 4: making runs and executions agree', 4, 0);
-    await switchSweep('Section 4: letting the sweep go on', enable);
+    await switchSweep('Section 4: letting the sweep go on', commandsOf(4, 1, filled).trim());
 
     await step('Looking at what came back', async () => client.compare(before, await client.look()));
     await step('Completing the run that was active', () => client.completeResumed());

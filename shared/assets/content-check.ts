@@ -32,14 +32,17 @@ export function dropContentCheck({ pk, sk }: ContentCheck): Action {
   return { delete: { Key: { pk, sk } } };
 }
 
-/** Reads checks that are due at `now`, oldest first. */
-export async function dueContentChecks(table: Table, now: string, limit: number): Promise<ContentCheck[]> {
+/**
+ * Reads checks that are due at `now`, oldest first.
+ * @param from the sort key to begin with, included. Default: the oldest check
+ */
+export async function dueContentChecks(table: Table, now: string, limit: number, from?: string): Promise<ContentCheck[]> {
   const shards = await Promise.all(
-    contentCheckKeys.shards.map((shard) => queryBetween(table, ...contentCheckKeys.dueIn(shard, now), { limit })),
+    contentCheckKeys.shards.map((shard) => queryBetween(table, ...contentCheckKeys.dueIn(shard, now, from), { limit })),
   );
   return shards
     .flat()
     .map((item) => parseStored(contentCheck, item, 'content check'))
-    .sort((a, b) => a.sk.localeCompare(b.sk))
+    .sort((a, b) => (a.sk < b.sk ? -1 : 1)) // as the table orders them, so that reading on from a key leaves none out
     .slice(0, limit);
 }

@@ -2,10 +2,11 @@ import { findAsset, assetKey } from '../assets/read-asset.ts';
 import { dropContentCheck, dueContentChecks, type ContentCheck } from '../assets/content-check.ts';
 import { deleteContent, ownerOfContent, type ContentStore } from '../assets/content-store.ts';
 import { receiveUpload } from '../assets/receive-upload.ts';
-import { emitMetric } from '../metrics.ts';
+import { emitWaiting } from '../metrics.ts';
 import { deadlineOf, getItem, type Table } from '../table/table.ts';
 import { transact } from '../table/transaction.ts';
 
+/** As many as the alarm content-backlog begins with: a call that leaves a whole read rings it. */
 const mostChecksPerRead = 1_000;
 const checksAtOnce = 10;
 /** No check is begun with less time left. */
@@ -14,7 +15,7 @@ const leastTimeInMilliseconds = 4_000;
 /**
  * Deletes content that no row names: replaced content, and leftovers of a crash between storage and table. Every key has a
  * content check before it is written, so storage is never listed. An expected upload whose event was lost is processed too.
- * Processes all checks that are due, as far as the time of the function allows.
+ * Processes all checks that are due, as far as the time of the function allows. Those that fail keep no later ones waiting.
  * @param now checks due before this time are processed
  * @returns the number of checks processed
  * @throws AggregateError with all failures, after every check was processed
@@ -27,13 +28,18 @@ export async function collectContent(
 ): Promise<number> {
   const failures = new Map<string, unknown>();
   let begun = 0;
+  let from: string | undefined;
   for (;;) {
-    const due = await dueContentChecks(table, now, checksPerRead);
+    // A check that failed stays: it is the first one of the next read if it was the last one of this.
+    const due = await dueContentChecks(table, now, checksPerRead, from);
     const open = due.filter(({ sk }) => !failures.has(sk));
     const ofThese = await settleAll(table, store, open, { now, failures });
     begun += ofThese;
-    const isOver = ofThese < open.length || open.length === 0 || due.length < checksPerRead;
-    if (isOver) return report({ begun, left: open.length - ofThese, failures });
+    const areMoreDue = due.length === checksPerRead;
+    // What is due behind these is not counted: it is taken for a whole read.
+    if (ofThese < open.length) return report({ begun, left: areMoreDue ? checksPerRead : open.length - ofThese, failures });
+    if (open.length === 0 || !areMoreDue) return report({ begun, left: 0, failures });
+    from = due.at(-1)?.sk;
   }
 }
 
@@ -56,10 +62,10 @@ async function settleAll(
   return checks.length;
 }
 
-/** Counts what waits for the next call. @throws AggregateError if checks failed */
+/** Tells what waits for the next call. @throws AggregateError if checks failed */
 function report({ begun, left, failures }: { begun: number; left: number; failures: ReadonlyMap<string, unknown> }): number {
   const waiting = left + failures.size;
-  if (waiting > 0) emitMetric('Waiting', waiting, { task: 'maintenance/collect-content' });
+  if (waiting > 0) emitWaiting('maintenance/collect-content', waiting);
   if (failures.size === 0) return begun;
   throw new AggregateError(failures.values(), `${failures.size} of ${begun} content checks failed.`);
 }

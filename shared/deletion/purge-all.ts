@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { ContentStore } from '../assets/content-store.ts';
-import { emitMetric } from '../metrics.ts';
+import { emitWaiting } from '../metrics.ts';
 import { purgeKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { queryPartition, type Item, type Table } from '../table/table.ts';
@@ -18,7 +18,7 @@ const purgeMarker = v.object({ pk: v.string(), sk: v.string() });
 export async function purgeAll(table: Table, store: ContentStore): Promise<number> {
   const shards = await Promise.all(purgeKeys.shards.map((shard) => queryPartition(table, shard)));
   const markers = shards.flat();
-  if (markers.length > 0) emitMetric('Waiting', markers.length, { task: 'maintenance/purge' });
+  if (markers.length > 0) emitWaiting('maintenance/purge', markers.length);
   const failures: unknown[] = [];
   for (const marker of markers) {
     try {

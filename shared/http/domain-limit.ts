@@ -28,7 +28,8 @@ const mostDomains = 1_000;
 
 /**
  * The limit of the changes of a domain. The bucket is an item of the table. A function's environment takes one token, and then
- * up to ten at a time while it uses them up, so most changes of a busy domain need no call. After a refusal it refuses without a call until the bucket has tokens again.
+ * up to ten at a time while it uses them up, so most changes of a busy domain need no call. After a refusal it refuses without a
+ * call until the bucket has tokens again.
  */
 export class DomainLimit<Store> {
   private readonly bucket: Bucket;

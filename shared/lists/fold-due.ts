@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { systemClock } from '../clock.ts';
 import { log } from '../logger.ts';
-import { emitMetric } from '../metrics.ts';
+import { emitWaiting } from '../metrics.ts';
 import { dueFoldKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { queryPartition, type Item, type Table } from '../table/table.ts';
@@ -34,7 +34,7 @@ export async function foldDueLists(table: Table): Promise<number> {
       else failures.push(result.reason);
     }
   }
-  if (longestLog > 0) emitMetric('Waiting', longestLog, { task: 'maintenance/fold-lists' });
+  if (longestLog > 0) emitWaiting('maintenance/fold-lists', longestLog);
   for (const failure of failures) log('ERROR', 'The changes of a list were not folded.', {}, failure);
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} of ${marks.length} lists were not folded.`);
   return marks.length;

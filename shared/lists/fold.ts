@@ -28,10 +28,11 @@ import { differencesOf, unfoldedEntries, versionsOf } from './unfolded.ts';
 export const stayInMilliseconds = 4_000;
 
 /**
- * A fold that is made because it is worth its cost begins only if no other one began in this time: both would write the same nodes
- * and delete the same entries, and one of them in vain. A fold that dies holds the next one up for as long.
+ * A fold that no schedule calls begins only if no other one began in this time, whether it moves changes or only ages earlier folds:
+ * both would write the same nodes and delete the same entries, and one of them in vain. Longer than a fold takes. A fold that dies
+ * holds the next one up for as long.
  */
-const turnInMilliseconds = 1_000;
+const turnInMilliseconds = 3_000;
 
 /**
  * Moves the changes in the log into the trees, in new nodes, and deletes what earlier folds replaced. It may be called at any

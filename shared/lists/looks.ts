@@ -12,7 +12,7 @@ export const changesPerLook = 16;
 const rarelyForInMilliseconds = 10_000;
 const maxLists = 1_000;
 
-/** By the client of the table, and the list's scope. */
+/** By the client of the table, and the list's scope. Only lists that are looked at more rarely. */
 const looks = new WeakMap<object, Map<string, { every: number; until: number }>>();
 
 /** Returns how many changes there are for each look at the log: 16 times a power of 2. */
@@ -25,8 +25,10 @@ export function untilLook(table: Table, { scope }: ListIndex): number {
 export function noteLook(table: Table, { scope }: ListIndex, worthFrom: number): void {
   const known = looks.get(table.document) ?? new Map<string, { every: number; until: number }>();
   looks.set(table.document, known);
+  known.delete(scope);
+  const every = 2 ** Math.floor(Math.log2(worthFrom / 2));
+  if (every <= changesPerLook) return;
   if (known.size >= maxLists) known.clear();
-  const every = Math.max(changesPerLook, 2 ** Math.floor(Math.log2(worthFrom / 2)));
   known.set(scope, { every, until: now(table) + rarelyForInMilliseconds });
 }
 

@@ -30,8 +30,8 @@ interface SweepLimits {
 /**
  * Ends runs without an execution: a crash prevented its start, somebody aborted it, or it was lost with the machine. Starts the
  * execution of a stop if it was never started. Looks first at suspects: claims without a task token, whose execution may never
- * have started, and claims with an outcome, whose run should have ended. Then looks at the others in turn. The next sweep
- * continues where this one stopped. After a restart or a restore, runs are resumed instead.
+ * have started, and claims with an outcome, whose run should have ended. Then looks at the others in turn, and at further suspects
+ * with the calls that are left. The next sweep continues where this one stopped. After a restart or a restore, runs are resumed instead.
  * @returns the number of runs that were ended
  * @throws AggregateError with all failures, after every claim was processed
  */
@@ -50,31 +50,37 @@ export async function sweepRuns(
     claims.filter((claim) => !isSuspect(claim)),
     state.other,
   );
-  const forSuspects = Math.max(Math.floor(mostCalls * shareForSuspects), mostCalls - others.length);
-  const chosen = [...suspects.slice(0, forSuspects), ...others].slice(0, mostCalls);
-
-  let [ended, calls, seen] = [0, 0, 0];
+  let [ended, calls] = [0, 0];
   const failures: unknown[] = [];
-  let items: (Item | undefined)[] = [];
-  for (const claim of chosen) {
-    if (calls >= mostCalls) break;
-    if (seen % claimsPerRead === 0) items = await readRuns(table, chosen.slice(seen, seen + claimsPerRead));
-    const runItem = items[seen % claimsPerRead];
-    seen += 1;
-    try {
-      const looked = await endIfOrphaned(table, executions, { claim, runItem, resumes }, now);
-      calls += looked.calls;
-      if (looked.isEnded) ended += 1;
-    } catch (error) {
-      calls += 1;
-      failures.push(error);
+  const statusOf: StatusOf = (...execution) => {
+    calls += 1;
+    return executionStatus(executions, ...execution);
+  };
+  /** Looks at claims until so many calls were made in all. Returns those that were looked at. */
+  const look = async (some: Claim[], untilCalls: number): Promise<Claim[]> => {
+    let seen = 0;
+    while (seen < some.length && calls < untilCalls) {
+      const next = some.slice(seen, seen + Math.min(claimsPerRead, untilCalls - calls));
+      const rows = await readRuns(table, next);
+      for (const [index, claim] of next.entries()) {
+        if (calls >= untilCalls) break;
+        seen += 1;
+        try {
+          if (await endIfOrphaned(table, executions, { claim, runItem: rows[index], resumes, statusOf }, now)) ended += 1;
+        } catch (error) {
+          failures.push(error);
+        }
+      }
     }
-  }
-  const lastSeen = (isOne: (claim: Claim) => boolean) => chosen.slice(0, seen).findLast(isOne);
-  if (seen < claims.length) {
+    return some.slice(0, seen);
+  };
+  const first = await look(suspects, Math.ceil(mostCalls * shareForSuspects));
+  const seenOthers = await look(others, mostCalls);
+  const seenSuspects = [...first, ...(await look(suspects.slice(first.length), mostCalls))];
+  if (seenSuspects.length + seenOthers.length < claims.length) {
     await writeSweepState(table, {
-      suspect: lastSeen(isSuspect) ?? state.suspect,
-      other: lastSeen((claim) => !isSuspect(claim)) ?? state.other,
+      suspect: seenSuspects.at(-1) ?? state.suspect,
+      other: seenOthers.at(-1) ?? state.other,
     });
   }
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} runs could not be swept.`);
@@ -95,14 +101,24 @@ async function readRuns(table: Table, claims: Claim[]): Promise<(Item | undefine
   return keys.map((key) => key && items.shift());
 }
 
+type StatusOf = (kind: 'run' | 'stop', runId: string, resumed: number) => ReturnType<typeof executionStatus>;
+
+interface Looked {
+  claim: Claim;
+  runItem: Item | undefined;
+  resumes: boolean;
+  statusOf: StatusOf;
+}
+
+/** Returns whether the run was ended. */
 async function endIfOrphaned(
   table: Table,
   executions: Executions,
-  { claim, runItem, resumes }: { claim: Claim; runItem: Item | undefined; resumes: boolean },
+  { claim, runItem, resumes, statusOf }: Looked,
   now: string,
-): Promise<{ calls: number; isEnded: boolean }> {
+): Promise<boolean> {
   let resumed = claim.resumed ?? 0;
-  const status = await executionStatus(executions, 'run', claim.run_id, resumed);
+  const status = await statusOf('run', claim.run_id, resumed);
   if (status === 'RUNNING' || status === 'PENDING_REDRIVE') {
     // It continues by itself.
   } else if (resumes && !claim.outcome && findRun(runItem, claim.run_id)) {
@@ -113,12 +129,12 @@ async function endIfOrphaned(
         ? 'The execution of the run is gone: it was never started, or got lost.'
         : `The execution of the run ended as ${status}.`;
     await endRun(table, claim, { status: 'failed', reason }, now);
-    return { calls: 1, isEnded: true };
+    return true;
   }
-  if (findRun(runItem, claim.run_id)?.status !== 'stopping') return { calls: 1, isEnded: false };
+  if (findRun(runItem, claim.run_id)?.status !== 'stopping') return false;
   const { domain, computation_id, run_id, cvm_id } = claim;
-  const stop = await executionStatus(executions, 'stop', run_id, resumed);
+  const stop = await statusOf('stop', run_id, resumed);
   if (stop === undefined) await startExecution(executions, 'stop', { domain, computation_id, run_id, cvm_id }, resumed);
   else if (stop !== 'RUNNING') await completeStop(table, executions, { domain, computation_id, run_id, cvm_id }, now);
-  return { calls: 2, isEnded: false };
+  return false;
 }

@@ -254,9 +254,9 @@ export const contentCheckKeys = {
     pk: shardOf('content-checks', contentKey),
     sk: `${dueAt}#${contentKey}`,
   }),
-  /** The range of a shard's checks that are due at `now`. */
-  dueIn: (shard: string, now: string): [Key, Key] => [
-    { pk: shard, sk: '0' },
+  /** The range of a shard's checks that are due at `now`, beginning with a sort key. */
+  dueIn: (shard: string, now: string, from = '0'): [Key, Key] => [
+    { pk: shard, sk: from },
     { pk: shard, sk: `${now}#` },
   ],
 };

@@ -15,7 +15,8 @@ export interface ScanOptions {
 /**
  * Reads a page of the table's items, in no defined order. `next` is where the next page starts; undefined after the last item.
  * Items that are written behind the current position are not found. Strongly consistent, up to 1 MB in one round trip. Costs 1
- * read unit per 4 KB read, including items that the filter excludes, so about 262,000 per GB. Only migrations may use it.
+ * read unit per 4 KB read, including items that the filter excludes, so about 262,000 per GB. No
+ * request may use it.
  */
 export async function scanPage(table: Table, options: ScanOptions): Promise<{ items: Item[]; next: Key | undefined }> {
   const { after, limit, filter, attributes } = options;

@@ -1,8 +1,10 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runKey } from '../../shared/runs/read-run.ts';
 import { sweepRuns } from '../../shared/runs/sweep-runs.ts';
 import { cvmKeys } from '../../shared/table/keys.ts';
 import { schemaVersion } from '../../shared/table/schema-version.ts';
+import type { Table } from '../../shared/table/table.ts';
 import { amount } from '../support/amounts.ts';
 import { startEmbeddedTable, type EmbeddedTable } from '../support/embedded-table.ts';
 import { quotaStepFunctions } from '../support/quota-step-functions.ts';
@@ -21,18 +23,22 @@ const tokenless = 20;
 /** Those of AWS have some 0.6 to 1 KB. */
 const taskToken = 'T'.repeat(1_024);
 
+const computation_id = numberedId(1);
 const runIds = Array.from({ length: count }, (_, number) => numberedId(number));
 
 let embedded: EmbeddedTable;
 beforeAll(async () => {
   embedded = await startEmbeddedTable();
-  const claims = runIds.map(claimOf);
-  for (let start = 0; start < count; start += 25) {
-    const puts = claims.slice(start, start + 25).map((Item) => ({ PutRequest: { Item } }));
-    await embedded.table.document.send(new BatchWriteCommand({ RequestItems: { [embedded.table.name]: puts } }));
-  }
+  await putAll(embedded.table, runIds.map(claimOf));
 });
 afterAll(() => embedded.stop());
+
+async function putAll({ document, name }: Table, items: object[]): Promise<void> {
+  for (let start = 0; start < items.length; start += 25) {
+    const puts = items.slice(start, start + 25).map((Item) => ({ PutRequest: { Item } }));
+    await document.send(new BatchWriteCommand({ RequestItems: { [name]: puts } }));
+  }
+}
 
 function claimOf(run_id: string, number: number) {
   const cvm_id = `cvm-${number}`;
@@ -40,7 +46,7 @@ function claimOf(run_id: string, number: number) {
     ...cvmKeys.claim(domain, cvm_id),
     ...schemaVersion('claim'),
     domain,
-    computation_id: numberedId(1),
+    computation_id,
     run_id,
     cvm_id,
     claimed_at: claimedAt,
@@ -79,4 +85,45 @@ describe(`the sweep of ${count} claims under the quota of AWS`, () => {
     },
     timeout,
   );
+
+  it('finds a lost execution behind 110 suspects that are being stopped, which take two calls each', async () => {
+    const other = await startEmbeddedTable();
+    const suspects = 110;
+    const claims = Array.from({ length: 170 }, (_, number) => {
+      const { offer_token: _token, ...claim } = claimOf(numberedId(number), number);
+      return number < suspects ? claim : { ...claim, offer_token: taskToken };
+    });
+    // By their place, the last ones of the suspects and of the others.
+    const lastOf = (some: typeof claims) => some.toSorted((x, y) => (x.cvm_id < y.cvm_id ? -1 : 1)).at(-1)?.run_id ?? '';
+    const lostIds = [lastOf(claims.slice(0, suspects)), lastOf(claims.slice(suspects))];
+    const lost = new Set(lostIds.map((id) => `run-${id}`));
+    const beingStopped = claims.slice(0, suspects).filter(({ run_id }) => !lostIds.includes(run_id));
+    const stopping = beingStopped.map(({ run_id, cvm_id }) => ({
+      ...runKey(domain, run_id),
+      ...schemaVersion('run'),
+      id: run_id,
+      computation_id,
+      cvm_id,
+      status: 'stopping',
+      started_at: claimedAt,
+      ended_at: null,
+      started_by: 'alice',
+      reason: null,
+    }));
+    await putAll(other.table, [...claims, ...stopping]);
+    const found: number[] = [];
+    const stepFunctions = quotaStepFunctions((name) => {
+      if (lost.has(name)) found.push(stepFunctions.figures().minute);
+      return lost.has(name);
+    });
+    for (let minute = 0; minute < 2; minute++) {
+      await sweepRuns(other.table, stepFunctions.executions, now, { graceInSeconds: 60 });
+      stepFunctions.untilNextMinute();
+    }
+    const { calls, throttled } = stepFunctions.figures();
+    stepFunctions.stop();
+    await other.stop();
+    expect({ found, throttled }).toEqual({ found: [1, 1], throttled: 0 });
+    expect(calls).toBeLessThanOrEqual(2 * (callsPerSweep + 1));
+  });
 });

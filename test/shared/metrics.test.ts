@@ -59,6 +59,28 @@ describe('a scheduled task', () => {
     expect(written('Waiting')).toEqual([{ Waiting: 2, task: 'maintenance/collect-content' }]);
   });
 
+  it('counts a whole read of content checks if it has no time for all that it has read, because more may be due', async () => {
+    await collectContent(stores.table, stores.content, later);
+    const names = Array.from({ length: 20 }, (_, number) => `content/d1/many-${number}`);
+    await transact(
+      stores.table,
+      names.map((name) => putContentCheck(name, byAlice.now)),
+    );
+    let milliseconds = 60_000;
+    const table = { ...stores.table, deadline: () => new Deadline(milliseconds) };
+    const { presigner, url } = stores.content;
+    const slow = {
+      presigner,
+      get url() {
+        milliseconds = 3_999; // the time is over while the first ten are deleted
+        return url;
+      },
+    };
+    expect(await collectContent(table, slow, later, 15)).toBe(10);
+    expect(written('Waiting')).toEqual([{ Waiting: 15, task: 'maintenance/collect-content' }]);
+    await collectContent(stores.table, stores.content, later);
+  });
+
   it('counts the purges that are open, if there are any', async () => {
     await purgeAll(stores.table, stores.content);
     expect(written('Waiting')).toEqual([]);

@@ -307,6 +307,7 @@ describe('a rollback to version 1.0.0, and another deployment', () => {
     for (const lists of await allIndexes(table)) await rebuildIndex(table, lists, () => undefined);
     await expectExactLists();
     expect((await listRuns(table, domain, { limit: 10, offset: 0 })).total).toBe(1);
+    expect(await contradictions()).toEqual([]);
     // The statistics of this version do not have what 1.0.0 counted after the rollback.
     expect([await createdBy(readStatistics), await createdBy(earlier.readStatistics)]).toEqual([created - 1, created - 1]);
   });

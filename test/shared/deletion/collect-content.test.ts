@@ -156,6 +156,27 @@ describe('collectContent', () => {
   });
 });
 
+describe('the notes that cannot be settled', () => {
+  it('keep no later one waiting, also if they are as many as are read at once', async () => {
+    await collect();
+    const { id } = await create(undefined);
+    const stuck = Array.from({ length: 5 }, () => uploadKey(domain, id));
+    const orphan = uploadKey(domain, numberedId(4712));
+    await putContent(stores.content, orphan, Buffer.from('orphan'));
+    const earlier = hoursLater(-1);
+    await transact(stores.table, [...stuck.map((key) => putContentCheck(key, earlier)), putContentCheck(orphan, clockOfTests)]);
+    const key = assetKey(domain, id);
+    const row = await getItem(stores.table, key);
+    const write = (item: Item) => transact(stores.table, [{ put: { Item: { ...item, ...keyToWrite(key) } } }]);
+    await write({ ...row, size: 'damaged' });
+    await expect(collectContent(stores.table, stores.content, hoursLater(3), 5)).rejects.toThrow('6 of 7 content checks failed.');
+    expect(await getContent(stores.content, orphan)).toBeUndefined();
+    await write(row ?? {});
+    await collect();
+    await expectOnlyNamedContent();
+  });
+});
+
 describe('the content of an asset', () => {
   it('is whole for every reader while it is replaced', async () => {
     const id = await anAsset(stores, domain);

@@ -28,3 +28,9 @@ it('a look that finds a short log again makes every 16th change look', () => {
   noteLook(table, index, 32);
   expect(untilLook(table, index)).toBe(16);
 });
+
+it('a thousand quiet lists leave it as it is that fewer changes of a busy one look', () => {
+  noteLook(table, index, 640);
+  for (let number = 0; number < 1_000; number++) noteLook(table, indexedLists.computations(`quiet-${number}`).index, 32);
+  expect(untilLook(table, index)).toBe(256);
+});
