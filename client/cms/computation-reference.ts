@@ -11,14 +11,14 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
  * @throws CmsError if none is named, or the name fits none or several
  */
 export async function computationId(
-  { terminal }: Pick<Context, 'terminal'>,
+  { terminal, command }: Pick<Context, 'terminal' | 'command'>,
   { client, profile, domain }: Connection,
   reference: string | undefined,
 ): Promise<string> {
   const given = reference ?? (terminal.env['CMS_COMPUTATION'] || (profile?.domain === domain ? profile.computation : undefined));
   if (given === undefined) {
     throw new CmsError('Name a computation, by its identifier or its name.', {
-      next: 'cms computation list',
+      next: command('computation list'),
       exitCode: exitCodes.usage,
     });
   }
@@ -28,13 +28,14 @@ export async function computationId(
   const [only, ...others] = found;
   if (only === undefined) {
     throw new CmsError(`The domain ${domain} has no computation named ${JSON.stringify(given)}.`, {
-      next: 'cms computation list',
+      next: command('computation list'),
       exitCode: exitCodes.notFound,
     });
   }
   if (others.length === 0) return only.id;
   const list = found.map(({ id, owner }) => `  ${id} of ${owner}`).join('\n');
   throw new CmsError(`Several computations are named ${JSON.stringify(given)}. Use an identifier:\n${list}`, {
+    next: command('computation list'),
     exitCode: exitCodes.usage,
   });
 }

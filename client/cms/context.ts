@@ -11,6 +11,7 @@ import { profileOption } from './profile/login-command.ts';
 import { tokenOf } from './profile/token.ts';
 import type { Terminal } from './terminal.ts';
 import { sentence } from './output/sentence.ts';
+import { shellWord } from './output/shell-word.ts';
 import { printable, printableLines } from './output/text-width.ts';
 
 /** The options that every command takes. */
@@ -32,6 +33,10 @@ export interface Context {
   isJson: boolean;
   /** The command line as it was typed, to type it again. */
   typed: string;
+  /** The command that explains the command. */
+  help: string;
+  /** Returns a command to type next, such as `cms run c1 --profile bob` for `run c1`: with the options that say where this one works. */
+  command: (text: string) => string;
   profileName: string;
   /** Where the command works, from its options, the environment and the profile. */
   place: () => Promise<Place>;
@@ -62,11 +67,10 @@ export interface Connection {
 
 const localServer = 'http://localhost:3000';
 
-/** @param given with the command that explains the command as `help` */
 export function contextOf(
   options: GlobalOptions,
   terminal: Terminal,
-  { typed, help, exitWith }: Pick<Context, 'typed' | 'exitWith'> & { help: string },
+  { typed, help, exitWith }: Pick<Context, 'typed' | 'help' | 'exitWith'>,
 ): Context {
   const { env } = terminal;
   const profiles = openProfiles(terminal);
@@ -78,12 +82,15 @@ export function contextOf(
     const domain = options.domain ?? (env['CMS_DOMAIN'] || profile?.domain);
     return { server, domain, profile, isLocal: isLoopback(server) };
   };
+  const command = (text: string) => `cms ${text}${placeOptions(options)}`;
   return {
     terminal,
     profiles,
     profileName,
     isJson,
     typed,
+    help,
+    command,
     place,
     exitWith,
     print: (result, text) => terminal.out(isJson ? `${JSON.stringify(result, null, 2)}\n` : printableLines(text())),
@@ -120,6 +127,7 @@ export function contextOf(
         isLocal,
         typed,
         help,
+        command,
         profileName,
         domain: domain ?? '',
         user: token ? claimsOf(token).sub : (profile?.user ?? 'you'),
@@ -128,6 +136,15 @@ export function contextOf(
       });
     },
   };
+}
+
+/** Returns the options that say where a command works, as they were given. */
+function placeOptions(options: GlobalOptions): string {
+  const given = (['server', 'domain', 'profile'] as const).map((name) => {
+    const value = options[name];
+    return value === undefined ? '' : ` --${name} ${shellWord(value)}`;
+  });
+  return given.join('');
 }
 
 function notLoggedIn({

@@ -19,6 +19,8 @@ export interface Circumstances {
   typed: string;
   /** The command that explains the command. */
   help: string;
+  /** Returns a command to type next, which works at the same place. */
+  command: (text: string) => string;
   /** The computation of the command. */
   computation?: string | undefined;
 }
@@ -55,15 +57,15 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
     case 'forbidden':
       return forbidden(detail, where);
     case 'not_found':
-      return { message: detail, next: whereToLook(problem.request, id) };
+      return { message: detail, next: where.command(whereToLook(problem, id)) };
     case 'conflict':
-      return conflict(problem, id);
+      return conflict(problem, id, where);
     case 'precondition_failed':
-      return { message: `Someone else has changed it meanwhile. ${detail}`, next: where.typed };
+      return { message: `Someone else has changed it since. ${detail}`, next: where.typed };
     case 'incomplete':
       return {
-        message: `The computation is not ready. Missing:\n${problem.missing_items ? formatMissing(missingItems(problem.missing_items, { id }), where.user).trimEnd() : detail}`,
-        next: `cms check ${id}`,
+        message: `The computation is not ready. Missing:\n${problem.missing_items ? formatMissing(missingItems(problem.missing_items, { id }), where).trimEnd() : detail}`,
+        next: where.command(`check ${id}`),
       };
     case 'too_many_requests':
     case 'unavailable':
@@ -96,18 +98,18 @@ function ofIssuer({ code, detail }: ServiceProblem, { login, profileName, typed 
   }
 }
 
-function unauthenticated(detail: string, { server, login, profileName }: Circumstances): Wording {
+function unauthenticated(detail: string, { server, login, profileName, typed }: Circumstances): Wording {
   if (login !== 'variable') {
     return { message: `${server} does not accept your login: ${detail}`, next: loginAgain(profileName, login) };
   }
   const message = `${server} does not accept the token in CMS_TOKEN: ${sentence(detail)} Set another one, or use your login.`;
-  return { message, next: 'unset CMS_TOKEN' };
+  return { message, next: `env -u CMS_TOKEN ${typed}` };
 }
 
-function forbidden(detail: string, { user, domain, isLocal, profileName, login }: Circumstances): Wording {
+function forbidden(detail: string, { user, domain, isLocal, profileName, login, command }: Circumstances): Wording {
   const message = `${user} may not do this in the domain ${domain}: ${detail}`;
   const canLogIn = isLocal && login !== 'variable';
-  return { message, next: canLogIn ? `${localLogin(profileName, { user, domain })} --role administrator` : 'cms whoami' };
+  return { message, next: canLogIn ? `${localLogin(profileName, { user, domain })} --role administrator` : command('whoami') };
 }
 
 /** Returns the command that starts a service of this machine where it is missing. */
@@ -116,36 +118,40 @@ function startAt(server: string): string {
   return ['', '3000'].includes(port) ? 'npm start' : `PORT=${port} npm start`;
 }
 
-/** Returns the command that lists what a request may have meant. */
-function whereToLook(request: string, id: string): string {
-  if (request.includes('/assets/')) return 'cms asset list';
-  if (request.includes('/cvms/')) return 'cms cvm list';
-  return /\/(run|evidence)$/.test(request) ? `cms runs ${id}` : 'cms computation list';
+/** Returns the command that lists what a request may have meant. A link names an asset and a computation; the detail says which is missing. */
+function whereToLook({ request, detail }: ServiceProblem, id: string): string {
+  if (request.includes('/assets/')) return detail.includes('computation') ? 'computation list' : 'asset list';
+  if (request.includes('/cvms/')) return 'cvm list';
+  return /^GET .*\/(run|evidence)$/.test(request) ? `runs ${id}` : 'computation list';
 }
 
-function conflict({ detail, reason, run_id, manifest_digest }: ServiceProblem, id: string): Wording {
+function conflict(
+  { detail, reason, run_id, manifest_digest }: ServiceProblem,
+  id: string,
+  { help, command }: Circumstances,
+): Wording {
   switch (reason) {
     case 'run_active':
-      return { message: `The run ${run_id ?? ''} of this computation is active.`, next: `cms watch ${id}` };
+      return { message: `The run ${run_id ?? ''} of this computation is active.`, next: command(`watch ${id}`) };
     case 'cvm_busy':
-      return { message: `${detail}${run_id === undefined ? '' : ` It works on the run ${run_id}.`}`, next: 'cms cvm list' };
+      return { message: `${detail}${run_id === undefined ? '' : ` It works on the run ${run_id}.`}`, next: command('cvm list') };
     case 'cvm_not_ready':
-      return { message: detail, next: 'cms cvm list' };
+      return { message: detail, next: command('cvm list') };
     case 'stale_digest':
       return {
-        message: `The manifest has changed meanwhile. Its digest is ${manifest_digest ?? 'another one'} now. Read it again.`,
-        next: `cms manifest ${id}`,
+        message: `The manifest has changed since. Its digest is ${manifest_digest ?? 'another one'} now. Read it again.`,
+        next: command(`manifest ${id}`),
       };
     case 'nothing_to_stop':
-      return { message: 'No run of this computation is active.', next: `cms computation show ${id}` };
+      return { message: 'No run of this computation is active.', next: command(`computation show ${id}`) };
     case 'second_algorithm':
     case 'file_name_taken':
-      return { message: detail, next: `cms computation show ${id}` };
+      return { message: detail, next: command(`computation show ${id}`) };
     case 'asset_in_use':
-      return { message: detail, next: 'cms runs --status running' };
+      return { message: detail, next: command('runs --status running') };
     case 'linked_too_widely':
     case undefined:
-      return { message: detail };
+      return { message: detail, next: help };
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Context } from './context.ts';
 import { shellWord } from './output/shell-word.ts';
 import { printable } from './output/text-width.ts';
 
@@ -11,6 +12,7 @@ export interface MissingItems {
 /** One thing that a run lacks, with the command that provides it, and who types it if that is known. */
 export interface MissingItem {
   sentence: string;
+  /** Without `cms`. */
   command: string;
   /** The user who must act. Undefined if several may. */
   user: string | undefined;
@@ -39,7 +41,7 @@ export function missingItems(
   return [
     ...keys.map((user) => ({
       sentence: `The public key of ${user}`,
-      command: `cms key upload ~/.ssh/id_ed25519.pub ${id}`,
+      command: `key upload ~/.ssh/id_ed25519.pub ${id}`,
       user,
     })),
     ...hashes.map((name) => ({
@@ -52,32 +54,36 @@ export function missingItems(
   ];
 }
 
-/** Returns the command with which its creator uploads the content of an asset. Without the asset, the one that lists such commands. */
+/** Returns the command, without `cms`, with which its creator uploads the content of an asset. Without the asset, the one that lists such commands. */
 export function uploadOf({ file_name, id }: { file_name: string; id: string | undefined }): string {
-  return id === undefined ? 'cms todo' : `cms asset upload ${shellWord(file_name)} --asset ${id}`;
+  return id === undefined ? 'todo' : `asset upload ${shellWord(file_name)} --asset ${id}`;
 }
 
 /** The service words these sentences as docs/contract.md, section 9, says. */
 function fromSentence(sentence: string, id: string, isSigned: boolean): MissingItem {
   const user = /^Approval of (.*?) (?:for .*|as result consumer)$/s.exec(sentence)?.[1];
-  if (user !== undefined) return { sentence, command: `cms approve ${id}${isSigned ? ' --sign ~/.ssh/id_ed25519' : ''}`, user };
+  if (user !== undefined) return { sentence, command: `approve ${id}${isSigned ? ' --sign ~/.ssh/id_ed25519' : ''}`, user };
   if (sentence === 'Missing algorithm') {
     return {
       sentence: 'An algorithm',
-      command: `cms asset upload FILE --type algorithm --computation ${id}`,
+      command: `asset upload FILE --type algorithm --computation ${id}`,
       user: undefined,
     };
   }
-  return { sentence, command: `cms computation show ${id}`, user: undefined };
+  return { sentence, command: `computation show ${id}`, user: undefined };
 }
 
 /** Formats what a run lacks: a line for each item, and below those that one command provides who types it. */
-export function formatMissing(items: readonly MissingItem[], caller: string): string {
+export function formatMissing(
+  items: readonly MissingItem[],
+  { user: caller, command: own }: { user: string; command: Context['command'] },
+): string {
   const groups = new Map<string, string[]>();
   for (const { sentence, command, user, role } of items) {
     const name = user === caller ? 'you' : (user ?? role);
     const who = name === undefined ? '' : `${name} ${name === 'you' ? 'type' : 'types'}: `;
-    const typed = `      ${printable(who)}${command}\n`;
+    const isOthers = name !== undefined && name !== 'you';
+    const typed = `      ${printable(who)}${isOthers ? `cms ${command}` : own(command)}\n`;
     groups.set(typed, [...(groups.get(typed) ?? []), `  ✗ ${printable(sentence)}\n`]);
   }
   return [...groups].map(([typed, sentences]) => `${sentences.join('')}${typed}`).join('');

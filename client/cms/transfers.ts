@@ -47,11 +47,13 @@ export async function uploadInto(context: Context, connection: Connection, id: s
   if (created_by !== user) {
     const { isLocal } = await context.place();
     throw new CmsError(`Only ${created_by} uploads the content of ${file_name}. You are ${user}.`, {
-      next: isLocal ? localLogin(context.profileName, { user: created_by }) : 'cms whoami',
+      next: isLocal ? localLogin(context.profileName, { user: created_by }) : context.command('whoami'),
       exitCode: exitCodes.forbidden,
     });
   }
-  return await shown(context, basename(file), (options) => uploadContent(client, { id, file, ...options }));
+  const onOtherHash = ({ named, found }: { named: string; found: string }) =>
+    context.note(`${file_name} names the hash ${named}, this file has ${found}. It is sent as a sample.\n`);
+  return await shown(context, basename(file), (options) => uploadContent(client, { id, file, onOtherHash, ...options }));
 }
 
 /** Downloads the content of an asset, with a bar on a terminal, and a note when it was cut off. @throws ServiceProblem */

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { type Schemas, watchRun } from '../../client/index.ts';
 import { useDomain } from '../shell/console-context.ts';
 
@@ -6,7 +7,7 @@ export interface WatchedRun {
   run: Schemas['Run'] | undefined;
   /** Oldest first. */
   events: Schemas['Event'][];
-  /** Whether the first page of events is there: what follows is new. */
+  /** Whether all events are there that were recorded before the screen was opened: what follows is new. */
   isFollowing: boolean;
   /** Why the service cannot be reached at the moment. The watch goes on. */
   interruption: unknown;
@@ -29,6 +30,8 @@ export function useWatchedRun({ id, run }: { id: string; run: string }): Watched
     };
     const watch = async () => {
       change({ run: await client.getRun({ id, run, signal }) });
+      const [latest] = (await client.listEvents({ id, run_id: run, limit: 1, signal })).events;
+      if (!latest) change({ isFollowing: true });
       const events = watchRun(client, {
         id,
         run,
@@ -43,8 +46,11 @@ export function useWatchedRun({ id, run }: { id: string; run: string }): Watched
           return;
         }
         const event = next.value;
-        setTimeout(() => change({ isFollowing: true })); // after its page, whose events come without a pause
-        change((before) => ({ events: [...before.events, event], run: runAfter(event, before.run) }));
+        const append = () => change((before) => ({ events: [...before.events, event], run: runAfter(event, before.run) }));
+        if (event.id === latest?.id) {
+          flushSync(append); // shown before what follows is announced
+          change({ isFollowing: true });
+        } else append();
       }
     };
     watch().catch((problem: unknown) => change({ problem }));

@@ -24,9 +24,9 @@ export interface Session {
   /** The base URL of the API, without a slash at its end. */
   api: string;
   /**
-   * Returns a token for the API, and renews it if it is about to expire, or if the API has refused it. If the issuer does not renew it,
-   * or the API refuses the new one too, it leaves for the sign-in page, which comes back to this address. If the API then refuses
-   * another one within a minute, it shows a page that says so: signing in again does not help.
+   * Returns a token for the API. Renews it if it is about to expire, or if the API has refused it. If the issuer does not renew it,
+   * or the API refuses the renewed one too, it leaves for the sign-in page, which comes back to this address. If the API has refused
+   * the token both times and less than a minute lies between, it shows a page that says so instead: signing in again does not help.
    * @throws ServiceProblem if the issuer does not answer
    */
   token: (request: { refused?: string; signal: AbortSignal }) => Promise<string>;
@@ -106,6 +106,7 @@ function tokenSource(application: SignInOptions, tokens: TokenSet): Session['tok
   let leaving: Promise<never> | undefined;
   const signInAgain = () => (leaving ??= leave(application).finally(() => (leaving = undefined)));
   const answerRefusal = () => {
+    if (leaving) return leaving; // another request has waited for the same renewal
     const before = refusal.read() ?? 0;
     refusal.write(Date.now());
     if (Date.now() - before >= minuteInMilliseconds) {

@@ -2,7 +2,7 @@ import { errorTable, type ErrorCode } from '../errors.ts';
 import type { Contract } from '../http/contract.ts';
 import { takesKey, type Route } from '../http/route.ts';
 import { gatewayMessages } from './gateway-message.ts';
-import { everyResponse, optionalTextHeaders } from './headers.ts';
+import { everyResponse, rateLimitHeaders } from './headers.ts';
 import { problemExamples } from './problem-examples.ts';
 
 /** The errors that every endpoint can return. */
@@ -35,7 +35,7 @@ function failure(status: number, codes: ErrorCode[], route: Route, contract: Con
   const byGateway = { schema: { $ref: '#/components/schemas/GatewayMessage' }, example: { message } };
   return {
     description: codes.map((code) => described(code, contract)).join(' '),
-    headers: { ...everyResponse, ...retryAfter(status), ...(status === 429 ? rateLimit : {}) },
+    headers: { ...everyResponse, ...retryAfter(status), ...(status === 429 ? rateLimitHeaders : {}) },
     content: { 'application/problem+json': problem, ...(message === undefined ? {} : { 'application/json': byGateway }) },
   };
 }
@@ -57,8 +57,3 @@ function retryAfter(status: number) {
     },
   };
 }
-
-const rateLimit = optionalTextHeaders({
-  'RateLimit-Policy': 'The limit of the domain, such as `"domain-changes";q=80;w=2`. API Gateway does not send it.',
-  RateLimit: 'What is left of it, such as `"domain-changes";r=0;t=2`. API Gateway does not send it.',
-});

@@ -37,3 +37,9 @@ export const everyResponse = {
   'x-request-id': { $ref: '#/components/headers/RequestId' },
   'Access-Control-Allow-Origin': { $ref: '#/components/headers/AllowedOrigin' },
 };
+
+/** The headers of changes on a stage that limits them, and of the 429 of a function. */
+export const rateLimitHeaders = optionalTextHeaders({
+  'RateLimit-Policy': 'The limit of the domain, such as `"domain-changes";q=80;w=2`. API Gateway does not send it.',
+  RateLimit: 'What is left of it, such as `"domain-changes";r=0;t=2`. API Gateway does not send it.',
+});

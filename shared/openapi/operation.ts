@@ -6,7 +6,7 @@ import { takesKey, type Route } from '../http/route.ts';
 import type { Components } from './components.ts';
 import { conditionParameters, etagHeader } from './conditional-requests.ts';
 import { failures } from './failures.ts';
-import { everyResponse, optionalTextHeaders, textHeaders } from './headers.ts';
+import { everyResponse, optionalTextHeaders, rateLimitHeaders, textHeaders } from './headers.ts';
 import { keyParameter, replayedHeaderObject } from './idempotency-key.ts';
 import { jsonSchemaOf } from './json-schema.ts';
 import { limited } from './limits.ts';
@@ -89,7 +89,7 @@ function success(route: Route, contract: Contract, example: unknown, components:
       ...everyResponse,
       ...textHeaders({ ...etagHeader(contract), ...contract.headers }),
       ...optionalTextHeaders(contract.optionalHeaders ?? {}),
-      ...(takesKey(route) ? replayedHeaderObject : {}),
+      ...(takesKey(route) ? { ...replayedHeaderObject, ...rateLimitHeaders } : {}),
     },
     ...(contract.response
       ? { content: { 'application/json': { schema: components.add(contract.response, 'output'), example } } }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { type ConsoleWorld, violationsOn } from './console-world.ts';
 import { arrive, enter } from './party.ts';
@@ -56,6 +57,30 @@ export function tellRuns(world: () => ConsoleWorld): void {
     await alice.page.getByText('The run was cancelled').waitFor();
   });
 
+  it('announces to screen readers only the events that come after a screen with a long history was opened', async () => {
+    const { id } = await readyComputation(world(), 'Has many events');
+    const alice = await arrive(world(), { user: 'alice', roles: ['runner'] });
+    const cvm = await clientOf(world(), 'cvm', ['d1:cvm']);
+    const place = { cvmID: 'sim-slow-announced' };
+    const starter = await clientOf(world(), 'alice', ['d1:runner']);
+    const run_id = await starter.startRun({ id, cvm: place.cvmID });
+    const report = async (...statuses: string[]) => {
+      const event = { type: 'event', run_id, event_type: 'Running' } as const;
+      await cvm.report({ ...place, body: { reports: statuses.map((status) => ({ ...event, id: randomUUID(), status })) } });
+    };
+    for (let page = 0; page < 3; page++) await report(...Array.from({ length: 50 }, (_, each) => `Step ${each}`));
+    await alice.page.addInitScript(noteAnnounced);
+    await alice.page.goto(`/console/domains/d1/computations/${id}/runs/${run_id}`);
+    await alice.page.locator('.timeline[aria-live=polite]').waitFor();
+    expect(await alice.page.locator('.timeline li').count()).toBeGreaterThan(150);
+    await report('The last step');
+    await alice.page.getByText('(The last step)').waitFor();
+    const announced: string[] = await alice.page.evaluate('announced');
+    expect(announced.filter((text) => text.includes('step'))).toHaveLength(1);
+    expect(announced.filter((text) => text.includes('Step'))).toEqual([]);
+    await starter.stopRun({ id });
+  });
+
   it('shows any page of a list with the exact total, and keeps filter and page in the address', async () => {
     const client = await clientOf(world(), 'alice', ['d2:administrator']);
     for (let number = 1; number <= 30; number++)
@@ -90,3 +115,14 @@ export function tellRuns(world: () => ConsoleWorld): void {
     await carol.page.getByText('You have no role in the domain d9').waitFor();
   });
 }
+
+/** Keeps the texts that a timeline adds while screen readers announce what it adds. */
+const noteAnnounced = `
+  announced = [];
+  new MutationObserver((changes) => {
+    for (const { target, addedNodes } of changes) {
+      if (!target.matches?.('.timeline[aria-live=polite]')) continue;
+      for (const node of addedNodes) announced.push(node.textContent);
+    }
+  }).observe(document, { childList: true, subtree: true });
+`;

@@ -77,6 +77,31 @@ export function tellHowToSignIn(world: () => ConsoleWorld): void {
       await page.getByRole('heading', { name: /^CVMs/ }).waitFor();
     });
 
+    it('is asked for without a notice when the issuer no longer renews the token of several requests at once', async () => {
+      const { page, createComputation } = await arrive(world(), {
+        user: 'alice',
+        roles: ['administrator'],
+        provokes: /status of 40[01]/,
+      });
+      const id = await createComputation('Refused');
+      await storeTokens(page, { ...(await storedTokens(page)), refresh_token: 'revoked' });
+      await spoilToken(page);
+      await page.addInitScript(noteNotices);
+      const refused: string[] = [];
+      const several = Promise.withResolvers<undefined>();
+      page.on('response', (response) => {
+        if (response.status() === 401) refused.push(response.url());
+        if (refused.length === 2) several.resolve(undefined);
+      });
+      await page.route('**/local/issuer/token', async (route) => {
+        await several.promise;
+        await route.continue();
+      });
+      await page.goto(`/console/domains/d1/computations/${id}`);
+      await page.getByRole('heading', { name: 'Sign in on this machine' }).waitFor();
+      expect(await page.evaluate(() => sessionStorage.getItem('notice'))).toBeNull();
+    });
+
     it('is over for an address that says so', async () => {
       const { page } = await arrive(world(), { user: 'alice', roles: ['viewer'] });
       await page.goto('/console/?signed-out');
@@ -166,6 +191,14 @@ function deviceTerminal() {
     cms: async (...args: string[]) => ({ ...(await cms(...args)), stderr: printed.join('') }),
   };
 }
+
+/** Keeps the title of a notice that the console shows, even if the page is replaced at once. */
+const noteNotices = `
+  new MutationObserver(() => {
+    const title = document.querySelector('.sign-in-notice h1')?.textContent;
+    if (title) sessionStorage.setItem('notice', title);
+  }).observe(document, { childList: true, subtree: true });
+`;
 
 async function storedTokens(page: Page): Promise<TokenSet> {
   return JSON.parse(await page.evaluate(() => sessionStorage.getItem('console.tokens') ?? '{}')) as TokenSet;

@@ -2,12 +2,12 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Client, createClient } from '../../client/create-client.ts';
 import { downloadAsset } from '../../client/node/download-asset.ts';
 import type { TransferProgress } from '../../client/node/send-content.ts';
 import { uploadAsset } from '../../client/node/upload-asset.ts';
-import { uploadContent } from '../../client/node/upload-content.ts';
+import { uploadContent, type UploadContentOptions } from '../../client/node/upload-content.ts';
 import { type Stack, startStack } from '../../infra/local/stack.ts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
 
@@ -117,8 +117,15 @@ describe('uploadAsset and downloadAsset', () => {
     await expect(uploadContent(client, { id, file: fileOf('other.csv', 'c\n') })).rejects.toMatchObject({ code: 'conflict' });
 
     const ofTheRealFile = 'ab'.repeat(32);
-    const sample = await uploadContent(client, { id: await pending({ checksum: ofTheRealFile }), file });
-    expect(sample).toMatchObject({ state: 'ready', checksum: ofTheRealFile });
+    const onOtherHash = vi.fn<NonNullable<UploadContentOptions['onOtherHash']>>();
+    const sample = { id: await pending({ checksum: ofTheRealFile }), file, onOtherHash };
+    expect(await uploadContent(client, sample)).toMatchObject({ state: 'ready', checksum: ofTheRealFile });
+    expect(onOtherHash.mock.calls).toEqual([[{ named: ofTheRealFile, found: filled.checksum }]]);
+    await expect(uploadContent(client, sample)).rejects.toMatchObject({
+      code: 'conflict',
+      detail: expect.stringMatching(`${ofTheRealFile}.*${filled.checksum}.*sent this file before as a sample, it has arrived`),
+    });
+    expect(onOtherHash).toHaveBeenCalledOnce();
 
     const empty = await uploadContent(client, { id: await pending({}), file: fileOf('empty.csv', '') });
     expect(empty).toMatchObject({ state: 'ready', size: 0 });

@@ -69,7 +69,7 @@ describe('errors of cms', () => {
     });
     const refused = await withVariable('todo');
     expect(refused).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('does not accept the token in CMS_TOKEN') });
-    expect(refused.stderr).toContain('Next: unset CMS_TOKEN\n');
+    expect(refused.stderr).toContain('Next: env -u CMS_TOKEN cms todo\n');
     await alice('login', '--token', spoiled, '--profile', 'other', '--domain', 'd1');
     expect(await alice('todo', '--profile', 'other')).toMatchObject({
       exitCode: 3,
@@ -196,7 +196,7 @@ describe('errors of cms', () => {
     writeFileSync(file, 'income\n3\n');
     expect(await alice('asset', 'upload', file, '--asset', asset)).toMatchObject({
       exitCode: 6,
-      stderr: expect.stringContaining('has other content already'),
+      stderr: expect.stringContaining('has content already, under the hash'),
     });
     expect((await alice('check')).stdout).not.toContain("bob's data.csv\n      its creator");
     await alice('asset', 'unlink', asset);
@@ -209,6 +209,20 @@ describe('errors of cms', () => {
       stderr: 'The domain d1 has no computation named "Nothing".\nNext: cms computation list\n',
     });
     expect(await alice('computation', 'show', '00000000-0000-8000-8000-000000000000')).toMatchObject({ exitCode: 5 });
+  });
+
+  it('a command to type next works at the same place: it has the options of the one that was typed', async () => {
+    await alice('login', '--local', '--profile', 'two words', '--domain', 'd2');
+    const options = ['--profile', 'two words', '--server', stack.baseUrl];
+    const tail = `--server ${stack.baseUrl} --profile 'two words'\n`;
+    expect((await alice('computation', 'list', ...options)).stderr).toBe(`Next: cms computation create NAME ${tail}`);
+    expect((await alice('check', 'Nothing', ...options)).stderr).toContain(`Next: cms computation list ${tail}`);
+    const created = await alice('computation', 'create', 'Elsewhere', ...options);
+    expect(created.stderr).toMatch(new RegExp(`Next: cms asset upload FILE .* ${tail}`));
+    expect((await alice('check', ...options)).stdout).toMatch(new RegExp(`you type: cms key upload .* ${tail}`));
+    expect((await alice('stop', '--profile', 'two words')).stderr).toMatch(
+      /Next: cms computation show .* --profile 'two words'\n/,
+    );
   });
 
   it('with --json an error is one line of JSON on standard error', async () => {

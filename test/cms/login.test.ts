@@ -73,8 +73,12 @@ describe('cms login', () => {
     const cms = cmsIn(join(folder, 'new'));
     expect(await cms('login', '--server', 'https://api.example.com')).toMatchObject({
       exitCode: 2,
-      stderr: 'Choose a domain.\nNext: cms login --server https://api.example.com --domain DOMAIN\n',
+      stderr: 'Choose a domain.\nNext: cms login --server https://api.example.com --domain DOMAIN --issuer URL --client-id ID\n',
     });
+    expect((await cms('login', '--token', 'T', '--server', 'https://api.example.com')).stderr).toContain(
+      'Next: cms login --token TOKEN --server https://api.example.com --domain DOMAIN\n',
+    );
+    expect(await cms('login')).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('Next: cms login --local\n') });
     expect(await cms('login', '--domain', 'd1')).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining('Next: cms login --domain d1 --local'),

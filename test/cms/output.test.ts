@@ -127,6 +127,7 @@ describe('the command to type next', () => {
       login: 'issuer',
       typed,
       help: 'cms computation update --help',
+      command: (text) => `cms ${text}`,
       ...where,
     }).next;
   };
@@ -150,7 +151,13 @@ describe('the command to type next', () => {
     expect(next({ code: 'not_found', request: 'GET /d1/cvms/a' })).toBe('cms cvm list');
     expect(next({ code: 'not_found', request: 'GET /d1/computations/c/run' }, { computation: 'c' })).toBe('cms runs c');
     expect(next({ code: 'not_found' })).toBe('cms computation list');
+    const start = { code: 'not_found', request: 'POST /d1/computations/c/run' } as const;
+    expect(next(start, { computation: 'c' })).toBe('cms computation list');
+    const link = { code: 'not_found', request: 'POST /d1/assets/a/c' } as const;
+    expect(next({ ...link, detail: 'No such computation in this domain.' })).toBe('cms computation list');
+    expect(next({ ...link, detail: 'No such asset in this domain.' })).toBe('cms asset list');
     expect(next({ code: 'invalid_request' })).toBe('cms computation update --help');
+    expect(next({ code: 'conflict', reason: 'linked_too_widely' })).toBe('cms computation update --help');
   });
 
   it('can be pasted into a shell, and has no token', () => {
@@ -165,6 +172,6 @@ describe('the command to type next', () => {
       { keys: [], hashes: ['a b.csv'], info: [] },
       { id: 'c', assets: [{ id: 'a1', file_name: 'a b.csv' }] },
     );
-    expect(item?.command).toBe("cms asset upload 'a b.csv' --asset a1");
+    expect(item?.command).toBe("asset upload 'a b.csv' --asset a1");
   });
 });

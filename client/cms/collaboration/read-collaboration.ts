@@ -45,7 +45,9 @@ export function parseCollaboration(text: string, file: string): Collaboration {
 }
 
 function refuse(mistakes: string[]): void {
-  if (mistakes.length > 0) throw new CmsError(mistakes.join('\n'), { exitCode: exitCodes.usage });
+  if (mistakes.length > 0) {
+    throw new CmsError(mistakes.join('\n'), { next: 'cms init --example', exitCode: exitCodes.usage });
+  }
 }
 
 function describe({ type, kind, received, expected, message, path }: v.BaseIssue<unknown>): string {

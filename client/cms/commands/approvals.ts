@@ -42,7 +42,7 @@ export function addApprovalCommands(program: Command, act: Act): void {
         const digest = digestOf(manifest);
         if (options.digest !== undefined && options.digest.toLowerCase() !== digest) {
           throw new CmsError(`The manifest has another digest: ${digest}.`, {
-            next: `cms manifest${named(connection, id)}`,
+            next: context.command(`manifest${named(connection, id)}`),
             exitCode: exitCodes.conflict,
           });
         }
@@ -65,7 +65,7 @@ export function addApprovalCommands(program: Command, act: Act): void {
         const counts = key !== undefined || computation.approval !== 'all_signed';
         context.note(
           counts
-            ? `Next: cms check${named(connection, id)}\n`
+            ? `Next: ${context.command(`check${named(connection, id)}`)}\n`
             : `It does not count yet: only signed approvals do.\nNext: ${context.typed} --sign ~/.ssh/id_ed25519\n`,
         );
       }),

@@ -48,7 +48,7 @@ export function addUploadCommand(asset: Command, act: Act): void {
       act(async (context, files: string[], options: Options) => {
         for (const option of ['name', 'asset'] as const) {
           if (options[option] !== undefined && files.length > 1) {
-            throw new CmsError(`--${option} goes with one file.`, { exitCode: exitCodes.usage });
+            throw new CmsError(`--${option} goes with one file.`, { next: context.help, exitCode: exitCodes.usage });
           }
         }
         const connection = await context.connect();
@@ -66,8 +66,11 @@ export function addUploadCommand(asset: Command, act: Act): void {
           }
         }
         if (context.isJson) context.print(uploaded, () => '');
-        if (options.asset !== undefined) context.note('Next: cms todo\n');
-        else if (id === undefined) context.note(`Next: cms asset link ${uploaded[0]?.id ?? 'ASSET'}${chosen(connection)}\n`);
+        if (options.asset !== undefined) context.note(`Next: ${context.command('todo')}\n`);
+        else if (id === undefined) {
+          const next = context.command(`asset link ${uploaded[0]?.id ?? 'ASSET'}${chosen(connection)}`);
+          context.note(`Next: ${next}\n`);
+        }
       }),
     );
 }

@@ -35,7 +35,7 @@ export function addAssetCommands(program: Command, act: Act): void {
           { title: 'creator', value: ({ created_by }) => created_by, cuts: true },
           { title: 'changed', value: ({ updated_at }) => relativeTime(updated_at, context.terminal.now()) },
         ];
-        await listOf(context, 'listAssets', filter, options, columns, 'cms asset upload FILE');
+        await listOf(context, 'listAssets', filter, options, columns, 'asset upload FILE');
       }),
     );
 
@@ -103,7 +103,7 @@ function addLinkCommand(asset: Command, act: Act, { name, description, change, o
         const computationID = await computationId(context, connection, reference);
         const answer = await change(connection.client, { id, computationID });
         context.print(answer, () => `${outcome(id, computationID)}\n`);
-        context.note(`Next: cms check${named(connection, computationID)}\n`);
+        context.note(`Next: ${context.command(`check${named(connection, computationID)}`)}\n`);
       }),
     );
 }

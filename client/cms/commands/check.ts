@@ -24,10 +24,12 @@ export function addCheckCommand(program: Command, act: Act): void {
         context.print({ computation: id, ready: isReady, missing_items, manifest_digest }, () =>
           isReady
             ? `${printable(name)} is ready to run.\n`
-            : `${printable(name)} is not ready. Missing:\n${formatMissing(missingItems(missing_items, { id, isSigned: approval === 'all_signed', assets }), user)}`,
+            : `${printable(name)} is not ready. Missing:\n${formatMissing(missingItems(missing_items, { id, isSigned: approval === 'all_signed', assets }), { user, command: context.command })}`,
         );
-        if (isReady) context.note(`Next: cms run${named(connection, id)} --cvm ${await context.exampleCvm()} --watch\n`);
-        else context.exitWith(exitCodes.incomplete);
+        if (isReady) {
+          const next = context.command(`run${named(connection, id)} --cvm ${await context.exampleCvm()} --watch`);
+          context.note(`Next: ${next}\n`);
+        } else context.exitWith(exitCodes.incomplete);
       }),
     );
 }

@@ -61,7 +61,7 @@ export function addComputationCommands(program: Command, act: Act): void {
           { title: 'status', value: ({ status }) => status, colour: statusColour },
           { title: 'changed', value: (row) => relativeTime(row.updated_at, context.terminal.now()) },
         ];
-        await listOf(context, 'listComputations', filter, options, columns, 'cms computation create NAME');
+        await listOf(context, 'listComputations', filter, options, columns, 'computation create NAME');
       }),
     );
 
@@ -71,7 +71,7 @@ export function addComputationCommands(program: Command, act: Act): void {
       const created = await connection.client.createComputation({ body: { ...bodyOf(options), name } });
       await useComputation(context, connection, created.id);
       context.print(created, () => computationDetails(created, context.terminal));
-      context.note(`Next: cms asset upload FILE --type algorithm --computation ${created.id}\n`);
+      context.note(`Next: ${context.command(`asset upload FILE --type algorithm --computation ${created.id}`)}\n`);
     }),
   );
 

@@ -9,7 +9,7 @@ import { settleAsset } from '../collaboration/settle-asset.ts';
 import { settleComputation } from '../collaboration/settle-computation.ts';
 import { settleKey } from '../collaboration/settle-key.ts';
 import type { Step } from '../collaboration/step.ts';
-import { useComputation } from '../computation-reference.ts';
+import { named, useComputation } from '../computation-reference.ts';
 import type { Context } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { formatMissing, isNothing, missingItems } from '../missing-items.ts';
@@ -51,12 +51,13 @@ export function addInitCommand(program: Command, act: Act): void {
         const { missing_items } = await client.dryRun({ id });
         context.print({ computation: id, steps, missing_items }, () => formatSteps(id, steps));
         if (isNothing(missing_items)) {
-          context.note(`Ready to run.\nNext: cms run --cvm ${await context.exampleCvm()} --watch\n`);
+          const next = context.command(`run${named(connection, id)} --cvm ${await context.exampleCvm()} --watch`);
+          context.note(`Ready to run.\nNext: ${next}\n`);
           return;
         }
         const { approval, assets } = await client.getComputation({ id });
         const items = missingItems(missing_items, { id, isSigned: approval === 'all_signed', assets });
-        context.note(`Missing before a run:\n${formatMissing(items, user)}`);
+        context.note(`Missing before a run:\n${formatMissing(items, { user, command: context.command })}`);
       }),
     );
 }

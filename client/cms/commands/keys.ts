@@ -31,7 +31,9 @@ export function addKeyCommands(program: Command, act: Act): void {
         const id = await computationId(context, connection, reference);
         const answer = await connection.client.checkKey({ id });
         context.print(answer, () => (answer.uploaded ? 'Your key is uploaded.\n' : 'You have uploaded no key.\n'));
-        if (!answer.uploaded) context.note(`Next: cms key upload ~/.ssh/id_ed25519.pub${named(connection, id)}\n`);
+        if (!answer.uploaded) {
+          context.note(`Next: ${context.command(`key upload ~/.ssh/id_ed25519.pub${named(connection, id)}`)}\n`);
+        }
       }),
     );
 }

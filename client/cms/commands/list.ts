@@ -22,7 +22,7 @@ export function addListOptions(command: Command): Command {
 
 /**
  * Prints a list as a table, with a note if there are more. With `--json`, as `{items, total}`.
- * @param first the command that adds the first entry, for a list that has none at all
+ * @param first the command, without `cms`, that adds the first entry, for a list that has none at all
  */
 export async function listOf<O extends ListOperation>(
   context: Context,
@@ -39,7 +39,7 @@ export async function listOf<O extends ListOperation>(
   context.print({ items: listed, total }, () =>
     listed.length === 0 ? 'Nothing found.\n' : table(listed, columns, context.terminal),
   );
-  if (total === 0 && Object.keys(filter).length === 0 && first !== undefined) context.note(`Next: ${first}\n`);
+  if (total === 0 && Object.keys(filter).length === 0 && first !== undefined) context.note(`Next: ${context.command(first)}\n`);
   const left = total - offset - listed.length;
   if (left > 0) context.note(`${left} more. List them with --offset ${offset + listed.length}, or all with --all.\n`);
 

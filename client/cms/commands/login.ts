@@ -49,12 +49,14 @@ export function addLoginCommands(program: Command, act: Act): void {
     .option('--token <TOKEN>', 'store this token as it is; for one command use CMS_TOKEN instead')
     .action(
       act(async (context, options: Options) => {
-        const { server, domain: chosen, profile: before } = await context.place();
+        const { server, domain: chosen, profile: before, isLocal } = await context.place();
         const known = before?.server === server ? before.credentials : undefined;
         const domain = chosen ?? (options.local === true ? 'd1' : undefined);
         if (domain === undefined) {
+          const { issuer, token } = options;
+          if (isLocal && issuer === undefined && token === undefined) throw howToLogIn(context, options, isLocal);
           throw new CmsError('Choose a domain.', {
-            next: `${context.typed} --domain DOMAIN`,
+            next: `${context.typed} --domain DOMAIN${lackingOptions(options)}`,
             exitCode: exitCodes.usage,
           });
         }
@@ -122,19 +124,26 @@ async function loggedIn(context: Context, place: Profile, options: Options, know
     client_id: clientId ?? before?.client_id,
     scope: scope ?? before?.scope,
   };
-  if (at.issuer === undefined || at.client_id === undefined) throw howToLogIn(context, place);
+  if (at.issuer === undefined || at.client_id === undefined) {
+    throw howToLogIn(context, options, (await context.place()).isLocal);
+  }
   const given = { issuer: at.issuer, client_id: at.client_id, ...(at.scope === undefined ? {} : { scope: at.scope }) };
   if (terminal.env['CMS_CLIENT_SECRET']) return await logInProgram(place, { kind: 'program', ...given }, terminal);
   const isDevice = options.device === true;
   return await logInWithIssuer(place, { kind: 'issuer', ...given }, { isDevice, port: options.port, terminal });
 }
 
-function howToLogIn({ typed }: Context, { server }: Profile): CmsError {
-  const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(new URL(server).hostname);
+function howToLogIn({ typed }: Context, options: Options, isLocal: boolean): CmsError {
   return new CmsError('Say how to log in: the issuer of the stage, or --local at the service of npm start.', {
-    next: isHere ? `${typed} --local` : `${typed} --issuer URL --client-id ID`,
+    next: `${typed}${isLocal && options.issuer === undefined ? ' --local' : lackingOptions(options)}`,
     exitCode: exitCodes.usage,
   });
+}
+
+/** Returns what a login at an issuer lacks. */
+function lackingOptions({ issuer, clientId, token }: Options): string {
+  if (token !== undefined) return '';
+  return `${issuer === undefined ? ' --issuer URL' : ''}${clientId === undefined ? ' --client-id ID' : ''}`;
 }
 
 function rolesIn({ access_token, domain }: Profile): string[] {

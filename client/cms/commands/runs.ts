@@ -22,7 +22,7 @@ export function addRunCommands(program: Command, act: Act): void {
         if (cvm === undefined) {
           const { isLocal } = await context.place();
           throw new CmsError('Name the CVM that takes the run, with --cvm.', {
-            next: isLocal ? `${context.typed} --cvm ${await context.exampleCvm()}` : 'cms cvm list',
+            next: isLocal ? `${context.typed} --cvm ${await context.exampleCvm()}` : context.command('cvm list'),
             exitCode: exitCodes.usage,
           });
         }
@@ -34,7 +34,7 @@ export function addRunCommands(program: Command, act: Act): void {
         await useComputation(context, connection, id);
         if (watch !== true) {
           context.print({ run, computation: id, cvm }, () => `Started the run ${run} of ${printable(name)} on ${cvm}.\n`);
-          context.note(`Next: cms watch${named(connection, id)}\n`);
+          context.note(`Next: ${context.command(`watch${named(connection, id)}`)}\n`);
           return;
         }
         context.note(`Started the run ${run} of ${printable(name)} on ${cvm}.\n`);
@@ -54,7 +54,7 @@ export function addRunCommands(program: Command, act: Act): void {
         const run = options.run ?? (await connection.client.getComputation({ id })).run?.id;
         if (run === undefined) {
           throw new CmsError('This computation was never run.', {
-            next: `cms run${named(connection, id)} --cvm ${await context.exampleCvm()}`,
+            next: context.command(`run${named(connection, id)} --cvm ${await context.exampleCvm()}`),
             exitCode: exitCodes.notFound,
           });
         }
@@ -77,7 +77,7 @@ export function addRunCommands(program: Command, act: Act): void {
           return;
         }
         context.print(run, () => `The run ${run.id} on ${run.cvm_id} is ${run.status}.\n`);
-        context.note(`Next: cms watch${named(connection, id)}\n`);
+        context.note(`Next: ${context.command(`watch${named(connection, id)}`)}\n`);
       }),
     );
 

@@ -10,17 +10,18 @@ export function addTodoCommand(program: Command, act: Act): void {
     .action(
       act(async (context) => {
         const { client } = await context.connect();
+        const { command } = context;
         const todo = await client.getTodo();
         context.print(todo, () => {
           const lines = [
             ...todo.approvals.map(({ computation_id, name, because }) =>
-              entry(`Approve ${name}, because of ${because.join(', ')}`, `cms approve ${computation_id}`),
+              entry(`Approve ${name}, because of ${because.join(', ')}`, command(`approve ${computation_id}`)),
             ),
             ...todo.keys.map(({ computation_id, name }) =>
-              entry(`Upload your key to ${name}`, `cms key upload ~/.ssh/id_ed25519.pub ${computation_id}`),
+              entry(`Upload your key to ${name}`, command(`key upload ~/.ssh/id_ed25519.pub ${computation_id}`)),
             ),
             ...todo.content.map(({ asset_id: id, file_name }) =>
-              entry(`Upload the content of ${file_name}`, uploadOf({ file_name, id })),
+              entry(`Upload the content of ${file_name}`, command(uploadOf({ file_name, id }))),
             ),
           ];
           return lines.length === 0 ? 'Nothing waits for you.\n' : lines.join('');

@@ -1,8 +1,10 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import sshpk from 'sshpk';
 import { CmsError } from '../cms-error.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { shellWord } from '../output/shell-word.ts';
 import type { Terminal } from '../terminal.ts';
 
 /**
@@ -11,10 +13,13 @@ import type { Terminal } from '../terminal.ts';
  */
 export async function readPrivateKey(file: string, terminal: Pick<Terminal, 'env' | 'ask'>): Promise<KeyObject> {
   const content = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new CmsError(`Cannot read the private key ${file}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CmsError(`Cannot read the private key ${file}: ${error instanceof Error ? error.message : String(error)}`, {
+      next: filesBeside(file),
+    });
   });
   if (/^(ssh-|ecdsa-)|BEGIN (RSA )?PUBLIC KEY/.test(content.trim())) {
     throw new CmsError(`${file} is a public key. A signature takes the private key beside it.`, {
+      next: filesBeside(file),
       exitCode: exitCodes.usage,
     });
   }
@@ -25,17 +30,24 @@ export async function readPrivateKey(file: string, terminal: Pick<Terminal, 'env
   if (!isEncrypted) throw unusable(file, without.error);
   const passphrase = terminal.env['CMS_PASSPHRASE'] ?? (await terminal.ask?.(`Passphrase of ${file}: `, { hidden: true }));
   if (passphrase === undefined) {
-    throw new CmsError(`The private key ${file} has a passphrase. Set CMS_PASSPHRASE, or type it in a terminal.`);
+    throw new CmsError(`The private key ${file} has a passphrase. Set CMS_PASSPHRASE, or type it in a terminal.`, {
+      next: 'cms approve --help',
+    });
   }
   const withPassphrase = attempt(() => read(content, passphrase));
   if (withPassphrase.key) return withPassphrase.key;
   throw unusable(file, withPassphrase.error);
 }
 
+/** Returns the command that lists the files beside a file. */
+function filesBeside(file: string): string {
+  return `ls ${shellWord(dirname(file))}`;
+}
+
 function unusable(file: string, cause: unknown): CmsError {
   return new CmsError(
     `${file} is not a private key that can sign, or its passphrase is another one. Expected Ed25519, EC or RSA, as OpenSSH or PEM.`,
-    { cause },
+    { next: 'cms approve --help', cause },
   );
 }
 

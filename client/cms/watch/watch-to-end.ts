@@ -44,11 +44,16 @@ export async function watchToEnd(context: Context, connection: Connection, id: s
         `The run ${ended.status === 'cancelled' ? 'was' : 'has'} ${ended.status}${took}: ${printable(ended.reason ?? '')}\n`,
       );
     context.exitWith(exitCodeOf[ended.status]);
-    context.note(
-      `Next: ${ended.status === 'completed' ? `cms evidence${named(connection, id)}` : `cms events${named(connection, id)} --run ${run}`}\n`,
-    );
+    const next =
+      ended.status === 'completed' ? `evidence${named(connection, id)}` : `events${named(connection, id)} --run ${run}`;
+    context.note(`Next: ${context.command(next)}\n`);
   } catch (error) {
-    throw interrupted(error, terminal, 'You stopped watching. The run goes on.', `cms watch${named(connection, id)}`);
+    throw interrupted(
+      error,
+      terminal,
+      'You stopped watching. The run goes on.',
+      context.command(`watch${named(connection, id)}`),
+    );
   } finally {
     live.stop();
   }
