@@ -42,10 +42,11 @@ export class CvmPresence {
 
   /**
    * Makes an agent's stream the one that takes the CVM's commands, unless another one of this or any other gateway answers.
-   * @returns false if another one answers
+   * @returns false if another one answers, or if the stream has ended meanwhile
    */
   admit(agent: AgentStream): Promise<boolean> {
     return this.inTurn(async () => {
+      if (!agent.isOpen) return false;
       const { agent: current } = this.session;
       if (current?.isOpen && (await current.state()) !== undefined) return false;
       if (!(await this.hold(agent))) return false;
@@ -141,7 +142,7 @@ export class CvmPresence {
     // It was removed and registered again, or silent for a while, or another gateway took this one for gone.
     await this.inTurn(async () => {
       if (this.session.agent !== agent) return;
-      if (await this.hold(agent)) this.session.tellAgain();
+      if (await this.hold(agent)) this.session.reportAgain();
       else agent.close();
     });
   }
