@@ -164,6 +164,7 @@ describe('a CVM that opens a stream again and again', () => {
     ];
     expect(Array.from({ length: 121 }, () => isOneTooMany(cvm)).filter(Boolean)).toHaveLength(1);
     expect(isOneTooMany(beside)).toBe(false);
+    expect(isOneTooMany(cvm, 'another certificate')).toBe(false);
     clock.now = () => 31 * 60_000;
     expect(isOneTooMany(cvm)).toBe(false);
   });
