@@ -45,12 +45,13 @@ export class CvmPresence {
    * @returns false if another one answers, or if the stream has ended meanwhile
    */
   admit(agent: AgentStream): Promise<boolean> {
+    const isThere = () => agent.isOpen;
     return this.inTurn(async () => {
-      if (!agent.isOpen) return false;
+      if (!isThere()) return false;
       const { agent: current } = this.session;
       if (current?.isOpen && (await current.state()) !== undefined) return false;
       if (!(await this.hold(agent))) return false;
-      if (agent.isOpen) this.session.connect(agent); // else the next check releases it
+      if (isThere()) this.session.connect(agent); // else the next check releases it
       return true;
     });
   }

@@ -184,7 +184,7 @@ describe('a run at a gateway', () => {
     const { run, ids, counts } = hosted();
     for (const digit of '1123456') run.attest(digit.repeat(64));
     await vi.waitFor(() => expect(run.outbox.isEmpty).toBe(true));
-    expect(ids).toEqual([...'1234'].map((digit) => `attestation:${digit.repeat(64)}`));
+    expect(ids).toEqual(['1', '2', '3', '4'].map((digit) => `attestation:${digit.repeat(64)}`));
     expect(counts.reportsDropped).toBe(2);
   });
 });
