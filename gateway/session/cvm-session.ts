@@ -141,7 +141,10 @@ export class CvmSession {
     this.unplaced.take({ line });
   }
 
-  /** Takes the answer to a run for which nothing waits any more. Only an error changes something: otherwise the agent's state says that it has the run. */
+  /**
+   * Takes the answer to a run for which nothing waits any more. Only an error changes something: otherwise the agent's state says that
+   * it has the run.
+   */
   takeLateAnswer({ computation_id, error }: RunResponse): void {
     const { run } = this;
     if (error === '' || run?.reference.computation_id !== computation_id || run.isOver || run.commandId === undefined) return;

@@ -8,7 +8,8 @@ const most = 120;
 export const tooMany = 'The CVM opens too many streams.';
 
 /**
- * Counts the streams that each CVM opens, for each of its certificates: a stolen one takes nothing from the one that replaced it. Those above the limit cost no call of the table, and one line of the log in a minute.
+ * Counts the streams that each CVM opens, for each of its certificates: a stolen one takes nothing from the one that replaced it.
+ * Those above the limit cost no call of the table, and one line of the log in a minute.
  * @returns a function that counts a stream, and returns whether it is one too many
  */
 export function limitOpenings(clock: Clock): (cvm: CvmIdentity, certificate?: string) => boolean {

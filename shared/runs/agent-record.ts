@@ -16,7 +16,10 @@ const agentRecord = v.object({
   /** The run that was sent last to any process of this CVM, and how often. */
   attempted_run_id: v.optional(v.string()),
   attempts: v.optional(v.number()),
-  /** The SHA-256, hex, of the attestation token that this process sent before it was given a run. Without one: of the first one after that. */
+  /**
+   * The SHA-256, hex, of the attestation token that this process sent before it was given a run. If it sent none before, of the
+   * first one after that.
+   */
   attestation_hash: v.optional(v.string()),
 });
 export type AgentRecord = v.InferOutput<typeof agentRecord>;
@@ -76,8 +79,8 @@ export interface AttestedRun {
 }
 
 /**
- * Keeps the attestation token of the agent with the run that it was given, if it is the token with the run's hash. The first one
- * stays. Does nothing if the agent sent none, or has sent another one since.
+ * Keeps the attestation token of the agent with the run that it was given, if it is the token with the run's hash. Does nothing
+ * if the agent sent none, or has sent another one since.
  */
 export async function keepAttestationOfRun(
   table: Table,
@@ -87,8 +90,7 @@ export async function keepAttestationOfRun(
   if (attestation_hash === undefined) return;
   const item = await getItem(table, cvmKeys.attestation(domain, cvmId));
   if (item?.['hash'] !== attestation_hash) return;
-  const isFirst = { ConditionExpression: 'attribute_not_exists(pk)' };
-  await putItemIf(table, { ...item, ...runKeys.attestation(computation_id, run_id) }, isFirst);
+  await putItem(table, { ...item, ...runKeys.attestation(computation_id, run_id) });
 }
 
 /** The longest attestation token that is kept; of longer ones, the hash alone is. */

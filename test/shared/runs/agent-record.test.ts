@@ -133,7 +133,7 @@ describe('keepAttestationOfRun', () => {
     expect(await tokenOfRun()).toBeUndefined();
   });
 
-  it('keeps the token whose hash the run was given under, and no later one', async () => {
+  it('keeps the token whose hash the run was given under, no later one, and that of the process that got the run after it', async () => {
     const cvm = await heldCvm();
     const other = { run_id: 'run-of-two-tokens', computation_id: 'c-1' };
     const attest = async (token: string, before: AgentRecord, isNew: boolean) =>
@@ -155,11 +155,13 @@ describe('keepAttestationOfRun', () => {
 
     await attest('first', given, false);
     await keepAttestationOfRun(embedded.table, cvm, { ...late, ...other });
-    await attest('late', given, false);
-    for (const attestation_hash of [sha256('first'), sha256('late')]) {
-      await keepAttestationOfRun(embedded.table, cvm, { ...other, attestation_hash });
-    }
+    await keepAttestationOfRun(embedded.table, cvm, { ...(await attest('late', given, false)), ...other });
     expect(await token()).toMatchObject({ token: new Uint8Array(Buffer.from('first')), hash: sha256('first') });
+
+    const again = { ...(await attest('of another process', given, true)), ...other };
+    await bind(cvm, again);
+    await keepAttestationOfRun(embedded.table, cvm, again);
+    expect(await token()).toMatchObject({ hash: sha256('of another process') });
   });
 
   it('keeps the token of the agent with its run, also when another process begins on the CVM', async () => {
