@@ -6,6 +6,7 @@ import {
   readAgentRecord,
   recordAgentProcess,
   type AgentRecord,
+  type AttestedRun,
   type AttestedProcess,
 } from '../shared/runs/agent-record.ts';
 import { isAlive, renewLease, takeName } from '../shared/runs/gateway-lease.ts';
@@ -59,7 +60,7 @@ export interface GatewayService {
     cvm: CvmIdentity,
     record: AgentRecord & { run_id: string; computation_id: string; stream: string },
   ) => Promise<boolean>;
-  keepAttestationOfRun: (cvm: CvmIdentity, run: { run_id: string; computation_id: string }) => Promise<void>;
+  keepAttestationOfRun: (cvm: CvmIdentity, run: AttestedRun) => Promise<void>;
   /** @returns undefined if a process of the CVM was given a run meanwhile */
   recordAgentProcess: (cvm: CvmIdentity, process: AttestedProcess) => Promise<AgentRecord | undefined>;
 }

@@ -10,8 +10,8 @@ import { GatewayProcess } from './gateway-process.ts';
 
 /**
  * Measures one gateway process with many simulated CVMs of two streams each: its memory, its CPU while all are idle, the time from
- * the start of a run until the agent has it, and the time until all are back after the gateway was killed. Each CVM takes two open
- * files here and two in the gateway.
+ * the start of a run until the agent has it, and the time until all are back after the gateway was killed. Then all runs have to
+ * complete. Each CVM takes two open files here and two in the gateway.
  */
 const { values } = parseArgs({
   options: { cvms: { type: 'string', default: '4000' }, runs: { type: 'string', default: '200' } },
@@ -63,11 +63,13 @@ print('CPU with all idle', `${Math.round(((gateway.cpu - before) / idleInSeconds
 printMemory('memory with all idle');
 
 const latencies: number[] = [];
+const computations: string[] = [];
 await each(runs, async (index) => {
   const computation = await readyComputation(call);
   const { status, body } = await call('POST', `/d1/computations/${computation}/run?cvm=bench-${index}`);
   if (status !== 200) throw new Error(`A run was answered with ${status}: ${JSON.stringify(body)}`);
   const started = performance.now();
+  computations[index] = computation;
   while (!tookRun.has(`bench-${index}`)) await delay(10);
   latencies.push((tookRun.get(`bench-${index}`) ?? started) - started);
 });
@@ -80,6 +82,14 @@ await gateway.restart();
 await untilFit();
 print('all back after a kill', `${Math.round((performance.now() - killed) / 100) / 10} s`);
 print('CPU of the gateway until then', `${Math.round(gateway.cpu * 10) / 10} s, with its start`);
+for (let index = 0; index < runs; index++) {
+  agents[index]?.upload();
+  agents[index]?.finish();
+}
+await each(runs, async (index) => {
+  while (!(await hasCompleted(computations[index] ?? ''))) await delay(200);
+});
+print('runs that completed after it', `${runs} of ${runs}`);
 printMemory('memory at the end');
 for (const agent of agents) agent.end();
 await gateway.stop();
@@ -112,6 +122,14 @@ async function each(count: number, work: (index: number) => Promise<void>): Prom
     while (next < count) await work(next++);
   };
   await Promise.all(Array.from({ length: 8 }, lane));
+}
+
+/** @throws Error if the run ended otherwise */
+async function hasCompleted(computation: string): Promise<boolean> {
+  const { status, body } = await call('GET', `/d1/computations/${computation}/run`);
+  if (status !== 200 || body['status'] === 'running') return false;
+  if (body['status'] !== 'completed') throw new Error(`A run ended with ${JSON.stringify(body)}`);
+  return true;
 }
 
 /** Waits until every agent has answered a question for its state on its present stream. */

@@ -128,11 +128,12 @@ A stage whose row has a \`gateway\` pays this as well, here for ${gatewayTasks} 
 
 ${billTable(gatewayBills())}
 
-A task has memory for 4,000 CVMs ([measured](adr/0013-gateway.md#memory)), and a quarter of a processor: 1,000 CVMs that come back together take some 28 s for
+A task has memory for 4,000 CVMs ([measured](adr/0013-gateway.md#memory)). If one ends, the others get its CVMs, so
+a stage needs a task for each 4,000 CVMs and one more. A task has a quarter of a processor: 1,000 CVMs that come back together take some 28 s for
 their handshakes ([ADR 13](adr/0013-gateway.md#processor)). Each connected CVM without a run costs
 $${dollars(connectedCvmBill()).toFixed(3)} a month: a read every 45 seconds, another one every five minutes, PINGs and questions for its state. It needs
 no write: the lease of its gateway keeps it connected. Its runs cost what other runs do, without polling and without the HTTP API: the
-gateway calls the same functions itself. Logs of runs cost $${prices['CloudWatch GB logged']} per GB, at most 8 MiB a run.
+gateway calls the same functions itself. Logs of runs cost $${prices['CloudWatch GB logged']} per GB, at most 8 MiB a run and gateway.
 
 With private subnets instead, two NAT gateways would cost $65 more, or one endpoint in each of two zones for each of four services
 $58, and the image would have to be copied into a registry of the account.

@@ -14,24 +14,28 @@ interface LogFile {
 export function fileRunLogs(directory: string): RunLogs {
   const open = new Map<string, LogFile>();
   let isFailing = false;
+  const fail = (error: unknown) => {
+    if (!isFailing) log('ERROR', 'The log of a run cannot be written.', { directory }, error);
+    isFailing = true;
+  };
   const openFile = (runId: string): LogFile => {
     mkdirSync(directory, { recursive: true });
     const path = join(directory, `${runId}.log`);
     const stream = createWriteStream(path, { flags: 'a', mode: 0o600 });
-    stream.on('error', () => open.delete(runId));
     const file = { stream, bytes: statSync(path, { throwIfNoEntry: false })?.size ?? 0 };
+    stream.on('error', (error) => {
+      fail(error);
+      if (open.get(runId) === file) open.delete(runId);
+    });
     open.set(runId, file);
     return file;
   };
-  // A full disk, or too many open files, must not end the gateway.
+  // A full disk, or too many open files, must not end the gateway. The stream reports most of these failures later.
   const fileOf = (runId: string): LogFile | undefined => {
     try {
-      const file = open.get(runId) ?? openFile(runId);
-      isFailing = false;
-      return file;
+      return open.get(runId) ?? openFile(runId);
     } catch (error) {
-      if (!isFailing) log('ERROR', 'The log of a run cannot be written.', { directory }, error);
-      isFailing = true;
+      fail(error);
       return undefined;
     }
   };
@@ -47,7 +51,9 @@ export function fileRunLogs(directory: string): RunLogs {
       const bytes = Buffer.byteLength(line);
       if (file.bytes + bytes > mostBytesPerRun) return false;
       file.bytes += bytes;
-      file.stream.write(line);
+      file.stream.write(line, (error) => {
+        if (!error) isFailing = false;
+      });
       return true;
     },
     end,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { idOfStateEvent } from '../../shared/runs/report.ts';
 import type { AgentEvent } from '../wire/messages.ts';
 
 /**
@@ -6,7 +7,7 @@ import type { AgentEvent } from '../wire/messages.ts';
  * that a gateway infers from the agent's state, on any gateway, so the service records one of them.
  */
 export function stateEventId(eventType: string, status: string): string {
-  return `state:${eventType}/${status}`;
+  return `${idOfStateEvent}${eventType}/${status}`;
 }
 
 const occursOnce = new Set([

@@ -42,14 +42,16 @@ export class CvmPresence {
 
   /**
    * Makes an agent's stream the one that takes the CVM's commands, unless another one of this or any other gateway answers.
-   * @returns false if another one answers
+   * @returns false if another one answers, or if the stream has ended meanwhile
    */
   admit(agent: AgentStream): Promise<boolean> {
+    const isThere = () => agent.isOpen;
     return this.inTurn(async () => {
+      if (!isThere()) return false;
       const { agent: current } = this.session;
       if (current?.isOpen && (await current.state()) !== undefined) return false;
       if (!(await this.hold(agent))) return false;
-      if (agent.isOpen) this.session.connect(agent); // else the next check releases it
+      if (isThere()) this.session.connect(agent); // else the next check releases it
       return true;
     });
   }
@@ -141,7 +143,7 @@ export class CvmPresence {
     // It was removed and registered again, or silent for a while, or another gateway took this one for gone.
     await this.inTurn(async () => {
       if (this.session.agent !== agent) return;
-      if (await this.hold(agent)) this.session.tellAgain();
+      if (await this.hold(agent)) this.session.reportAgain();
       else agent.close();
     });
   }

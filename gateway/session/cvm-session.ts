@@ -57,18 +57,21 @@ export class CvmSession {
   /** Runs that no process of this CVM has any more, whose reports are still on their way. */
   private readonly former = new Map<string, HostedRun>();
   private readonly unplaced: UnplacedMessages;
+  private readonly isAttestedTooOften: (cvm: CvmIdentity) => boolean;
   private pending: PendingCommand[] = [];
   /** When to obey which command again. A command that is answered is not obeyed again. */
   private readonly retryAt = new Map<string, number>();
   private newProcess: AttestedOn | undefined;
-  private lastWord = '';
+  private lastReported = '';
   private working = false;
   private again = false;
   private failures = 0;
 
-  constructor(identity: CvmIdentity, parts: GatewayParts, peers: Peers) {
+  /** @param isAttestedTooOften counts an attestation, and returns whether it has to wait */
+  constructor(identity: CvmIdentity, parts: GatewayParts, peers: Peers, isAttestedTooOften: (cvm: CvmIdentity) => boolean) {
     this.identity = identity;
     this.parts = parts;
+    this.isAttestedTooOften = isAttestedTooOften;
     this.heardAt = parts.clock.now();
     this.unplaced = new UnplacedMessages(this);
     this.presence = new CvmPresence(this, peers);
@@ -81,9 +84,9 @@ export class CvmSession {
   /** Whether nothing of the CVM is left here. */
   get isIdle(): boolean {
     const isGone = this.streams.size === 0 && !this.presence.isNoted && !this.working;
-    // Nobody is left who could tell whether a new process took the place of a busy one.
-    const isAttested = this.newProcess === undefined || this.isBusy;
-    return isGone && isAttested && this.outboxes.every((outbox) => outbox.isEmpty);
+    // Without a stream, nothing shows whether a busy process was replaced by a new one, so nothing waits for that.
+    const isNoneBegun = this.newProcess === undefined || this.isBusy;
+    return isGone && isNoneBegun && this.outboxes.every((outbox) => outbox.isEmpty);
   }
 
   /** Whether the agent answered to one of the last two questions. */
@@ -138,7 +141,10 @@ export class CvmSession {
     this.unplaced.take({ line });
   }
 
-  /** Takes the answer to a run for which nothing waits any more. The agent is at the run all the same, unless it says that it cannot. */
+  /**
+   * Takes the answer to a run for which nothing waits any more. Only an error changes something: otherwise the agent's state says that
+   * it has the run.
+   */
   takeLateAnswer({ computation_id, error }: RunResponse): void {
     const { run } = this;
     if (error === '' || run?.reference.computation_id !== computation_id || run.isOver || run.commandId === undefined) return;
@@ -210,7 +216,7 @@ export class CvmSession {
     if (due.length === 0 || hasEnded(state)) followRun(this, agent, state);
     if (due.length > 0) this.lookIn(pace.command);
     const isGivenRun = due.some(({ type }) => type === 'run'); // the state was asked before that
-    if (!isGivenRun) await this.speak(state);
+    if (!isGivenRun) await this.reportFitness(state);
   }
 
   /** Asks the agent again after this time, if it was not to be asked before. */
@@ -262,29 +268,32 @@ export class CvmSession {
     const { token, hash, on } = attested;
     if (!this.record) await this.learn();
     const hasRun = await this.hasRun(on);
-    if (hasRun === undefined) return;
+    if (hasRun === undefined || this.isAttestedTooOften(this.identity)) return;
     if (!hasRun && this.isBusy && this.run?.isAccepted) this.loseRun(this.run.reference, this.run.status);
     const process = { before: this.record ?? {}, isNew: !hasRun, attestation: token, attestation_hash: hash };
     const record = await service.recordAgentProcess(this.identity, process);
     if (record) this.setRecord(record);
     else await this.readRecord();
     if (record && hasRun && this.run) {
-      await service.keepAttestationOfRun(this.identity, this.run.reference);
+      const { run_id, computation_id } = this.run.reference;
+      const { attestation_hash } = record;
+      await service.keepAttestationOfRun(this.identity, { run_id, computation_id, attestation_hash });
       if (token.length > 0) this.run.attest(hash);
     }
     if (this.newProcess === attested) this.newProcess = undefined;
   }
 
   /**
-   * Whether a process has the run of the record. A process may attest itself after it got a run, and on another stream than the run
-   * came on: its state tells.
-   * @returns undefined if nobody tells now
+   * Whether a process has the run of the record, or had it. A process may attest itself after it got a run, and on another stream than
+   * the run came on. Then its state shows whether it has the run, except after a stop: a process that was stopped looks new.
+   * @returns undefined if a run is active and no agent answers now
    */
   private async hasRun(on: AgentStream): Promise<boolean | undefined> {
-    if (this.boundOn === on) return true;
-    if (!this.isBusy) return false;
+    if (this.boundOn && on.openedAt <= this.boundOn.openedAt) return true; // no process is newer than its stream
+    if (!this.run) return false;
     const state = await (on.isOpen ? on : this.agent)?.state();
-    return state && !isWithoutRun(state);
+    if (state === undefined) return this.isBusy ? undefined : false;
+    return !isWithoutRun(state);
   }
 
   /** Ends a run that the agent process does not have, though a process of this CVM had accepted it. */
@@ -327,7 +336,7 @@ export class CvmSession {
 
   /** The end of a run changes what the agent is fit for, and may mean that it works in vain. */
   private wakeWhenOver(): void {
-    if (this.run?.isOver && !this.lastWord.endsWith('spent')) this.lookNow();
+    if (this.run?.isOver && !this.lastReported.endsWith('spent')) this.lookNow();
   }
 
   referenceTo(runId: string, computationId: string): RunReference {
@@ -343,25 +352,25 @@ export class CvmSession {
     const minute = new Date(this.parts.clock.now()).toISOString().slice(0, 16);
     const details = Buffer.from(JSON.stringify({ detail: refusal.reason, peer: refusal.peer })).toString('base64');
     const event = { event_type: 'IdentityConflict', status: 'Warning', details };
-    this.run.report({ type: 'event', id: `conflict:${minute}`, ...event }, { isOptional: true });
+    this.run.report({ type: 'event', id: `conflict:${minute}`, ...event });
   }
 
   /** Tells the service again what the agent is fit for. */
-  tellAgain(): void {
-    this.lastWord = '';
+  reportAgain(): void {
+    this.lastReported = '';
     this.lookNow();
   }
 
   /** Tells the service that the agent works on its run, or what has changed of it. */
-  private async speak(state: AgentState): Promise<void> {
+  private async reportFitness(state: AgentState): Promise<void> {
     const { run, fit, isBusy } = this;
-    const word = `${state} ${fit}`;
+    const current = `${state} ${fit}`;
     const isHeartbeat = isBusy && run?.isAccepted && !isWithoutRun(state);
-    if (!isHeartbeat && word === this.lastWord) return;
+    if (!isHeartbeat && current === this.lastReported) return;
     const results = await this.parts.service.report(this.identity, [
       { type: 'heartbeat', agent_state: state, fit, ...(isHeartbeat ? { run_id: run.reference.run_id } : {}) },
     ]);
-    this.lastWord = word;
+    this.lastReported = current;
     if (isHeartbeat) run.learn(results);
     if (isHeartbeat && run.isOver) this.wakeWhenOver();
   }

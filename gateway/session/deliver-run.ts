@@ -24,7 +24,11 @@ export async function deliverRun(
   const age = clock.now() - agent.openedAt;
   if (record.run_id === run_id && !isWithoutRun(state)) {
     // A gateway that sent the run may have died before it kept the attestation.
-    await session.parts.service.keepAttestationOfRun(session.identity, { run_id, computation_id });
+    await session.parts.service.keepAttestationOfRun(session.identity, {
+      run_id,
+      computation_id,
+      attestation_hash: record.attestation_hash,
+    });
     return accept(session, command);
   }
   if (record.run_id !== undefined && record.run_id !== run_id) {
@@ -48,21 +52,26 @@ export async function deliverRun(
   } catch (error) {
     return reject(session, command, `The manifest cannot be sent: ${error instanceof Error ? error.message : String(error)}`);
   }
-  if (!session.presence.isSafe()) return false;
+  if (!session.presence.isSafe() || !agent.takesMessages) return false;
   const bound = { ...record, run_id, computation_id, attempted_run_id: run_id, attempts: attempts + 1 };
   if (!(await session.parts.service.bindAgent(session.identity, { ...bound, stream: agent.id }))) {
     session.presence.checkSoon();
     await session.readRecord();
     return false;
   }
+  if (!session.presence.isSafe()) {
+    // This process stood still meanwhile: another gateway may have taken over. Nothing was sent, so this is no attempt.
+    session.setRecord({ ...bound, attempts });
+    return false;
+  }
   session.setRecord(bound);
-  if (!session.presence.isSafe()) return false; // this process stood still meanwhile: another gateway may have taken over
   session.boundOn = agent;
-  const [response] = await Promise.all([
-    agent.run({ data, id: randomUUID() }),
-    session.parts.service.keepAttestationOfRun(session.identity, bound),
-  ]);
-  if (response?.error) return reject(session, command, cannotStart(response.error));
+  if (session.run) session.run.commandId = command.id; // for an answer that comes late
+  const kept = session.parts.service.keepAttestationOfRun(session.identity, bound);
+  kept.catch(() => undefined); // awaited below
+  const response = await agent.run({ data, id: randomUUID() });
+  if (response?.error) return reject(session, command, cannotStart(response.error)); // whether or not the table answers
+  await kept;
   const stateNow = response ? state : await agent.state();
   return response || (stateNow && !isWithoutRun(stateNow)) ? accept(session, command) : false;
 }

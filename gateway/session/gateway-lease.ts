@@ -5,6 +5,9 @@ import type { GatewayParts } from '../gateway-parts.ts';
 /** In milliseconds. */
 const nameStandsFor = 24 * 60 * 60_000;
 
+/** The clock of another gateway may be ahead by 2 seconds. Then it takes this gateway for gone so much earlier. */
+const standsForInMilliseconds = leaseInMilliseconds - 2_000;
+
 /** Shows all others that this gateway lives. One write keeps all of its CVMs connected. */
 export class GatewayLease {
   private readonly parts: GatewayParts;
@@ -37,7 +40,7 @@ export class GatewayLease {
 
   /** Whether the others take this gateway for alive. */
   get isCurrent(): boolean {
-    return this.parts.clock.now() - this.renewedAt < leaseInMilliseconds;
+    return this.parts.clock.now() - this.renewedAt < standsForInMilliseconds;
   }
 
   private renew(): Promise<void> {
@@ -61,7 +64,7 @@ export class GatewayLease {
       log('WARN', 'The lease of the gateway cannot be renewed now.', {}, error);
       throw error;
     }
-    const wasLost = startedAt - this.renewedAt >= leaseInMilliseconds;
+    const wasLost = startedAt - this.renewedAt >= standsForInMilliseconds;
     this.renewedAt = startedAt;
     if (wasLost) this.onLost();
   }

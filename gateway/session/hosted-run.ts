@@ -11,13 +11,19 @@ import type { AgentState } from '../streams/agent-states.ts';
 import type { AgentEvent, AgentLog } from '../wire/messages.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 
-/** Warnings and the like that are recorded of a run: an agent sends one for each piece that its algorithm writes to stderr. */
+/**
+ * Warnings and the like that one gateway reports of a run: an agent sends one for each piece that its algorithm writes to stderr. The
+ * count begins again when the CVM has come back after it had gone.
+ */
 const mostOptionalEvents = 10_000;
+
+/** A process sends one token, and on Azure two. */
+const mostAttestations = 4;
 
 /** The run that an agent process was given: its events, its log, and what the service has been told of it. */
 export class HostedRun {
   readonly reference: RunReference;
-  /** The status of the run, as the service said last; `ended` if it said only that the run is over. */
+  /** The status of the run in the service's last answer. `ended` if the answer only showed that the run is over. */
   status: string | undefined;
   /** Whether the agent has taken the run. */
   isAccepted = false;
@@ -32,6 +38,7 @@ export class HostedRun {
   private readonly known = new Set<string>();
   private readonly failure = new FailureReason();
   private optionalEvents = 0;
+  private attestations = 0;
   private observed: { state: AgentState; since: number } | undefined;
 
   constructor(reference: RunReference, parts: GatewayParts, onStatus: () => void) {
@@ -88,10 +95,16 @@ export class HostedRun {
     this.report({ type: 'rejected', id: `rejected:${commandId}`, command_id: commandId, reason: text });
   }
 
-  /** Reports the hash of the agent's attestation. */
+  /** Reports the hash of the agent's attestation, of up to four. */
   attest(attestation_hash: string): void {
+    const id = `attestation:${attestation_hash}`;
+    if (this.known.has(id)) return;
+    if (++this.attestations > mostAttestations) {
+      this.parts.counts.reportsDropped++;
+      return;
+    }
     const details = Buffer.from(JSON.stringify({ attestation_hash })).toString('base64');
-    this.report({ type: 'event', id: `attestation:${attestation_hash}`, event_type: 'Attestation', status: 'Received', details });
+    this.report({ type: 'event', id, event_type: 'Attestation', status: 'Received', details });
   }
 
   /** Reports an event of the agent. */
@@ -99,6 +112,10 @@ export class HostedRun {
     const { event_type, status, originator, timestamp } = event;
     const isStateEvent = occursOnceInARun(event);
     if (event_type === 'Running' && status === 'Failed' && this.known.has(stateEventId('Stopped', 'Stopped'))) return;
+    if (!isStateEvent && ++this.optionalEvents > mostOptionalEvents) {
+      this.parts.counts.reportsDropped++;
+      return;
+    }
     const occurredAt = timeOf(timestamp);
     const reason = status === 'Failed' ? this.failure.text : undefined;
     this.report(
@@ -128,15 +145,11 @@ export class HostedRun {
     this.report({ type: 'event', id, event_type, status, details, ...(reason === undefined ? {} : { reason }) });
   }
 
-  /** Reports any other word on the run. */
+  /** Reports anything else about the run. */
   report(report: Record<string, unknown> & { id: string }, { isOptional = false } = {}): void {
     const parsed = v.safeParse(reportSchema, { run_id: this.reference.run_id, ...report });
     if (!parsed.success || parsed.output.type === 'heartbeat') {
       this.parts.counts.eventsRefused++;
-      return;
-    }
-    if (isOptional && ++this.optionalEvents > mostOptionalEvents) {
-      this.parts.counts.reportsDropped++;
       return;
     }
     if (!isOptional) this.known.add(report.id);

@@ -2,20 +2,30 @@ import type { PendingCommand } from '../../shared/runs/pending-commands.ts';
 import { log } from '../../shared/logger.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { type CvmIdentity, nameOf } from '../identity/cvm-identity.ts';
+import { limitPerMinute } from '../streams/limit-per-minute.ts';
 import type { Peers } from './cvm-presence.ts';
 import { CvmSession } from './cvm-session.ts';
 import { GatewayLease } from './gateway-lease.ts';
 import { OtherGateways } from './other-gateways.ts';
+
+/** Each may be a write of 256 KiB. A process that starts again and again is taken up less often, and its last token is. */
+const mostAttestationsPerMinute = 10;
 
 /** The sessions of all CVMs that are connected to this gateway. */
 export class Sessions {
   private readonly sessions = new Map<string, CvmSession>();
   private readonly parts: GatewayParts;
   private readonly peers: Peers;
+  private readonly isAttestedTooOften: (cvm: CvmIdentity) => boolean;
 
   /** @param name of the gateway, if it has one */
   constructor(parts: GatewayParts, name: string | undefined) {
     this.parts = parts;
+    this.isAttestedTooOften = limitPerMinute(parts.clock, {
+      most: mostAttestationsPerMinute,
+      message: 'An attestation waits.',
+      reason: 'The CVM sends too many.',
+    });
     this.peers = {
       lease: new GatewayLease(parts, { name, onLost: () => this.checkAll() }),
       others: new OtherGateways(parts, async ({ domain, cvm_id, stream }) => {
@@ -31,7 +41,7 @@ export class Sessions {
 
   of(identity: CvmIdentity): CvmSession {
     const name = nameOf(identity);
-    const session = this.sessions.get(name) ?? new CvmSession(identity, this.parts, this.peers);
+    const session = this.sessions.get(name) ?? new CvmSession(identity, this.parts, this.peers, this.isAttestedTooOften);
     this.sessions.set(name, session);
     return session;
   }

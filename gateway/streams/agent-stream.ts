@@ -36,9 +36,14 @@ export class AgentStream {
     return !this.closed;
   }
 
+  /** Whether the agent is there, and reads what is sent. */
+  get takesMessages(): boolean {
+    return !this.closed && this.call.writableLength < mostUnread;
+  }
+
   /** @returns false if the agent does not read what was sent before */
   send(message: ServerMessage): boolean {
-    if (this.closed || this.call.writableLength >= mostUnread) return false;
+    if (!this.takesMessages) return false;
     this.call.write(message);
     return true;
   }

@@ -32,11 +32,11 @@ async function admit(
   stream: Stream,
   sessions: Sessions,
   parts: GatewayParts,
-  isOneTooMany: (cvm: CvmIdentity) => boolean,
+  isOneTooMany: ReturnType<typeof limitOpenings>,
 ): Promise<void> {
   const certificate = stream.getAuthContext().sslPeerCertificate;
   const shown = identityIn(certificate?.subjectaltname);
-  if (shown && isOneTooMany(shown)) {
+  if (shown && isOneTooMany(shown, certificate?.fingerprint256)) {
     parts.counts.streamsRefused++;
     stream.emit('error', { code: status.RESOURCE_EXHAUSTED, details: tooMany });
     return;

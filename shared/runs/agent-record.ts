@@ -16,7 +16,10 @@ const agentRecord = v.object({
   /** The run that was sent last to any process of this CVM, and how often. */
   attempted_run_id: v.optional(v.string()),
   attempts: v.optional(v.number()),
-  /** The SHA-256, hex, of the attestation token that this process sent. */
+  /**
+   * The SHA-256, hex, of the attestation token that this process sent before it was given a run. If it sent none before, of the
+   * first one after that.
+   */
   attestation_hash: v.optional(v.string()),
 });
 export type AgentRecord = v.InferOutput<typeof agentRecord>;
@@ -68,14 +71,26 @@ export async function bindAgent(
   }
 }
 
-/** Keeps the attestation token of the agent with the run that it was given. Does nothing if the agent sent none. */
+/** A run, and the hash of the attestation under which it was given to the agent. */
+export interface AttestedRun {
+  run_id: string;
+  computation_id: string;
+  attestation_hash?: string | undefined;
+}
+
+/**
+ * Keeps the attestation token of the agent with the run that it was given, if it is the token with the run's hash. Does nothing
+ * if the agent sent none, or has sent another one since.
+ */
 export async function keepAttestationOfRun(
   table: Table,
   { domain, cvmId }: Cvm,
-  { run_id, computation_id }: { run_id: string; computation_id: string },
+  { run_id, computation_id, attestation_hash }: AttestedRun,
 ): Promise<void> {
+  if (attestation_hash === undefined) return;
   const item = await getItem(table, cvmKeys.attestation(domain, cvmId));
-  if (item) await putItem(table, { ...item, ...runKeys.attestation(computation_id, run_id) });
+  if (item?.['hash'] !== attestation_hash) return;
+  await putItem(table, { ...item, ...runKeys.attestation(computation_id, run_id) });
 }
 
 /** The longest attestation token that is kept; of longer ones, the hash alone is. */
@@ -91,7 +106,8 @@ export interface AttestedProcess {
 }
 
 /**
- * Records that an agent process has sent its attestation, and keeps the token. Safe to repeat.
+ * Records that an agent process has sent its attestation, and keeps the token with the CVM. Safe to repeat. A process that has a
+ * run keeps the hash under which it was given the run.
  * @returns the new record; undefined if a process of the CVM was given a run since `before` was read
  */
 export async function recordAgentProcess(
@@ -101,10 +117,10 @@ export async function recordAgentProcess(
 ): Promise<AgentRecord | undefined> {
   const { before, isNew } = process;
   const { attempted_run_id, attempts } = before;
-  const record: AgentRecord = {
-    ...(isNew ? { attempted_run_id, attempts } : before),
-    ...(process.attestation.length === 0 ? {} : { attestation_hash: process.attestation_hash }),
-  };
+  const hash = process.attestation.length === 0 ? undefined : process.attestation_hash;
+  const record: AgentRecord = isNew
+    ? { attempted_run_id, attempts, attestation_hash: hash }
+    : { ...before, attestation_hash: before.attestation_hash ?? hash };
   if (process.attestation.length > 0 && process.attestation.length <= longestTokenInBytes) {
     await putItem(table, {
       ...cvmKeys.attestation(domain, cvmId),

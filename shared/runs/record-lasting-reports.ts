@@ -11,7 +11,7 @@ import { keepAttestation } from './change-run.ts';
 import { assertClaimed, changeClaim, claimKeys, parseClaimOf, type Claim, type ClaimChange, type ReadClaim } from './claim.ts';
 import { answeredCommands, attestationOf, claimChangeOf, eventsOf } from './effects-of-reports.ts';
 import { findRun, runKey } from './read-run.ts';
-import type { LastingReport } from './report.ts';
+import { idOfStateEvent, type LastingReport } from './report.ts';
 import type { Outcome } from './report-summary.ts';
 import type { RunReference } from './run-reference.ts';
 
@@ -101,7 +101,9 @@ const markerLifetimeInSeconds = 30 * 24 * 3_600;
 
 /** Marks a report as recorded. Fails with StaleReadError if a report with this identifier was recorded since the last read. */
 function marker(report: LastingReport, { computation_id, run_id }: RunReference, seen_at: string): Action {
-  const ttl = Math.ceil(Date.parse(seen_at) / 1_000) + markerLifetimeInSeconds;
+  const end = Math.ceil(Date.parse(seen_at) / 1_000) + markerLifetimeInSeconds;
+  // A CVM may stay in a state for months, and a gateway that starts then reports its event again: this marker stays as long as the run.
+  const ttl = report.id.startsWith(idOfStateEvent) ? undefined : end;
   const Item = { ...runKeys.report(computation_id, run_id, report.id), seen_at, ttl };
   return { put: { Item, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: new StaleReadError() };
 }

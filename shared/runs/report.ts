@@ -25,6 +25,12 @@ const agentsEvent = v.pipe(
 /** 32 KiB in base64: a page of a hundred events fits into what a function may return. */
 const detailsLimit = Math.ceil((32 * 1024) / 3) * 4;
 
+/**
+ * How the identifier of a report on an event begins that occurs once in a run, such as the one of an agent's state. The service
+ * knows it as long as the run is there.
+ */
+export const idOfStateEvent = 'state:';
+
 /** A report of a CVM, or of the gateway that reports for it. */
 export const reportSchema = v.pipe(
   v.variant(

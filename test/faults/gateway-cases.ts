@@ -134,7 +134,7 @@ export const gatewayCases: Record<keyof GatewayService, Record<string, (world: B
     'of an agent that sent one': async (world) => {
       const { cvm, run } = await started(world);
       await service().recordAgentProcess(cvm, { before: {}, isNew: true, ...attestation });
-      return () => service().keepAttestationOfRun(cvm, run);
+      return () => service().keepAttestationOfRun(cvm, { ...run, attestation_hash: attestation.attestation_hash });
     },
     'of an agent that sent none': async (world) => {
       const { cvm, run } = await started(world);

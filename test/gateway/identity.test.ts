@@ -3,7 +3,11 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, connectivityState, credentials } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { GatewayParts } from '../../gateway/gateway-parts.ts';
+import { usualPace } from '../../gateway/pace.ts';
+import { Sessions } from '../../gateway/session/sessions.ts';
 import { startGateway } from '../../gateway/start-gateway.ts';
+import { AgentStream } from '../../gateway/streams/agent-stream.ts';
 import { limitOpenings } from '../../gateway/streams/limit-openings.ts';
 import { createAuthority, issueCvmCertificate, issueServerCertificate } from '../../infra/certificates/authority.ts';
 import { testPace } from '../support/gateway-pace.ts';
@@ -160,8 +164,39 @@ describe('a CVM that opens a stream again and again', () => {
     ];
     expect(Array.from({ length: 121 }, () => isOneTooMany(cvm)).filter(Boolean)).toHaveLength(1);
     expect(isOneTooMany(beside)).toBe(false);
+    expect(isOneTooMany(cvm, 'another certificate')).toBe(false);
     clock.now = () => 31 * 60_000;
     expect(isOneTooMany(cvm)).toBe(false);
+  });
+});
+
+describe('an agent that does not read', () => {
+  it('is sent 16 messages, and more after it has read', async () => {
+    const unread: unknown[] = [];
+    const call = {
+      write: (message: unknown) => unread.push(message) > 0,
+      end: () => undefined,
+      get writableLength() {
+        return unread.length;
+      },
+    };
+    const agent = new AgentStream(call, { answerInMilliseconds: 60_000, now: 0 });
+    const send = () => agent.send({ stopComputation: { computation_id: 'c' } });
+    expect(Array.from({ length: 20 }, send).filter(Boolean)).toHaveLength(16);
+    expect(await agent.state()).toBeUndefined();
+    unread.length = 0;
+    expect(send()).toBe(true);
+  });
+
+  it('is not admitted if its stream has ended while it waited', async () => {
+    const parts = { clock: systemClock, pace: usualPace, service: {} } as unknown as GatewayParts;
+    const session = new Sessions(parts, undefined).of({ domain: 'd1', cvmId: 'gone-1' });
+    const agent = new AgentStream(
+      { write: () => true, end: () => undefined, writableLength: 0 },
+      { answerInMilliseconds: 1, now: 0 },
+    );
+    agent.lost();
+    expect(await session.presence.admit(agent)).toBe(false);
   });
 });
 
@@ -190,6 +225,19 @@ describe('what a CVM says', () => {
     await complete(agent, computationId);
     expect(await journal(computationId)).not.toContain('Failed/Failed');
     stranger.end();
+  });
+
+  it('changes no run of the CVM with its name in another domain', async () => {
+    const { agent, computationId } = await waitingForUploads('namesake-1');
+    const namesake = world.connect(await world.enrol('namesake-1', { domain: 'd2' }));
+    await expect.poll(() => namesake.questions).toBeGreaterThan(0);
+    const before = world.gateway.gateway?.counts.eventsRefused ?? 0;
+    namesake.event('Failed', 'Failed', computationId);
+    await expect.poll(() => world.gateway.gateway?.counts.eventsRefused).toBeGreaterThan(before);
+    await complete(agent, computationId);
+    expect([namesake.requests, agent.errors]).toEqual([[], []]);
+    expect(await journal(computationId)).not.toContain('Failed/Failed');
+    namesake.end();
   });
 
   it('ends its stream if a message is larger than 1 MiB, and no other stream', async () => {

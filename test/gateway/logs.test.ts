@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -7,7 +7,10 @@ import { lineRunLogs } from '../../gateway/logs/line-run-logs.ts';
 import { mostBytesPerRun } from '../../gateway/logs/run-logs.ts';
 import { limitRate } from '../../gateway/streams/limit-rate.ts';
 
-afterEach(() => vi.restoreAllMocks());
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
 
 const run = { domain: 'd1', computation_id: 'c', run_id: 'r', cvm_id: 'cvm-1' };
 const line = (level: string, message: string) => ({ level, message, computation_id: '', timestamp: null });
@@ -27,6 +30,27 @@ describe('the log of a run in a file', () => {
     writeFileSync(join(folder, 'file'), '');
     const logs = fileRunLogs(join(folder, 'file', 'below'));
     expect([logs.write(run, line('INFO', 'a')), logs.write(run, line('INFO', 'b'))]).toEqual([false, false]);
+    rmSync(folder, { recursive: true });
+  });
+
+  it('goes on after the disk was full, which is logged once', async () => {
+    vi.stubEnv('LOG_LEVEL', 'INFO');
+    const output = written();
+    const failures = () => output().split('The log of a run cannot be written.').length - 1;
+    const folder = mkdtempSync(join(tmpdir(), 'logs-'));
+    const path = join(folder, 'r.log');
+    symlinkSync('/dev/full', path);
+    const logs = fileRunLogs(folder);
+    logs.write(run, line('INFO', 'lost'));
+    await vi.waitFor(() => expect(failures()).toBe(1));
+    logs.write(run, line('INFO', 'lost as well'));
+    await logs.close();
+    unlinkSync(path);
+    const { write, close } = logs;
+    write(run, line('INFO', 'kept'));
+    await close();
+    expect(readFileSync(path, 'utf8')).toMatch(/kept\n$/);
+    expect(failures()).toBe(1);
     rmSync(folder, { recursive: true });
   });
 });

@@ -1,8 +1,13 @@
 import { describe, expect, it, vi } from 'vitest';
+import type { GatewayParts } from '../../gateway/gateway-parts.ts';
 import { identityIn, identityUri } from '../../gateway/identity/cvm-identity.ts';
+import { noCounts } from '../../gateway/metrics/gateway-counts.ts';
+import { usualPace } from '../../gateway/pace.ts';
 import { eventId } from '../../gateway/reports/event-identifier.ts';
 import { FailureReason } from '../../gateway/reports/failure-reason.ts';
 import { Outbox } from '../../gateway/reports/outbox.ts';
+import { HostedRun } from '../../gateway/session/hosted-run.ts';
+import { systemClock } from '../../shared/clock.ts';
 import type { LastingReport } from '../../shared/runs/report.ts';
 
 const event = (id: string, details = ''): LastingReport => ({
@@ -138,6 +143,49 @@ describe('the outbox', () => {
     const { outbox, dropped } = heldOutbox();
     for (let index = 0; index < 3_000; index++) outbox.add(event('the same'), { isOptional: true });
     expect(dropped()).toBe(0);
+  });
+});
+
+describe('a run at a gateway', () => {
+  const reference = { domain: 'd1', computation_id: 'c', run_id: 'run', cvm_id: 'cvm-1' };
+
+  /** A run whose reports the service takes. */
+  function hosted() {
+    const ids: string[] = [];
+    const counts = noCounts();
+    const report = (_: unknown, reports: LastingReport[]) => {
+      ids.push(...reports.map(({ id }) => id));
+      return Promise.resolve([]);
+    };
+    const parts = { service: { report }, counts, clock: systemClock, pace: usualPace } as unknown as GatewayParts;
+    return { run: new HostedRun(reference, parts, () => undefined), ids, counts };
+  }
+
+  it('has up to 10,000 warnings, and tells of a second agent of its CVM after them', async () => {
+    const { run, ids, counts } = hosted();
+    const warning = {
+      event_type: 'AlgorithmRun',
+      status: 'Warning',
+      computation_id: '',
+      details: Buffer.alloc(0),
+      originator: 'agent',
+    };
+    for (let nanos = 0; nanos < 10_001; nanos++) {
+      run.takeEvent({ ...warning, timestamp: { seconds: '1', nanos } });
+      if (nanos % 500 === 0) await vi.waitFor(() => expect(run.outbox.isEmpty).toBe(true));
+    }
+    run.report({ type: 'event', id: 'conflict', event_type: 'IdentityConflict', status: 'Warning' });
+    await vi.waitFor(() => expect(ids.at(-1)).toBe('conflict'));
+    expect(ids).toHaveLength(10_001);
+    expect(counts.reportsDropped).toBe(1);
+  });
+
+  it('has up to four attestations in its journal, each once', async () => {
+    const { run, ids, counts } = hosted();
+    for (const digit of '1123456') run.attest(digit.repeat(64));
+    await vi.waitFor(() => expect(run.outbox.isEmpty).toBe(true));
+    expect(ids).toEqual(['1', '2', '3', '4'].map((digit) => `attestation:${digit.repeat(64)}`));
+    expect(counts.reportsDropped).toBe(2);
   });
 });
 

@@ -27,6 +27,9 @@ function stepwise(outcome: Outcome) {
   };
 }
 
+/** Events that an agent sends, or that are inferred from its state. */
+const ofAgents = /^(Receiving|Running|ConsumingResults|Complete|Failed|Stopped)/;
+
 const deaths = amount({ sample: 3, full: 30 });
 
 describe('a gateway that is killed at a random moment of a run', () => {
@@ -54,6 +57,8 @@ describe('a gateway that is killed at a random moment of a run', () => {
       expect(agent.requests.length, what).toBeLessThanOrEqual(2);
       const names = events.map((event) => event.replace(' (inferred)', ''));
       expect(names, what).toEqual([...new Set(names)]);
+      const unmarked = events.filter((event) => ofAgents.test(event) && !event.endsWith('(inferred)'));
+      expect([...agent.sentEvents], what).toEqual(expect.arrayContaining(unmarked));
       const last = { completed: 'ConsumingResults/Ready', failed: 'Failed/Failed', cancelled: 'Stopped/Stopped' }[outcome];
       if (outcome !== 'cancelled') expect(names, what).toContain(last);
       agent.end();

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Deadline } from '../../shared/deadline.ts';
+import type { Key } from '../../shared/table/keys.ts';
+import { openTable } from '../../shared/table/open-table.ts';
 import { shortly, startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
 import type { SimulatedAgent } from '../support/simulated-agent.ts';
 
@@ -71,6 +74,35 @@ describe('a run of an agent at the gateway', () => {
     await world.untilReady(id);
     const { computationId } = await world.startRun(id);
     const { reason } = await world.untilRun(computationId, 'failed');
+    expect(reason).toBe(`The CVM rejected the run: The agent cannot start the run: ${error}`);
+  });
+
+  it('fails when the agent answers late that it cannot start, and does not answer for its state', async () => {
+    const error = 'no server';
+    const cannotStart = { error, afterMilliseconds: 2_500 };
+    world.connect(await world.enrol('unable-mute'), { cannotStart, onState: (agent) => agent.hang() });
+    await world.untilReady('unable-mute');
+    const { computationId } = await world.startRun('unable-mute');
+    const { reason } = await world.untilRun(computationId, 'failed');
+    expect(reason).toBe(`The CVM rejected the run: The agent cannot start the run: ${error}`);
+  });
+
+  it('fails when the agent answers that it cannot start while its attestation cannot be kept', async () => {
+    let isBroken = true;
+    openTable(() => new Deadline()).document.middlewareStack.add(
+      (next) => (args) => {
+        const { Item } = args.input as { Item?: Key };
+        if (isBroken && Item?.sk.startsWith('attestation#')) throw new Error('The table is broken.');
+        return next(args);
+      },
+      { step: 'initialize' },
+    );
+    const error = 'no server';
+    world.connect(await world.enrol('unable-broken'), { cannotStart: { error, afterMilliseconds: 300 } });
+    await world.untilReady('unable-broken');
+    const { computationId } = await world.startRun('unable-broken');
+    const { reason } = await world.untilRun(computationId, 'failed');
+    isBroken = false;
     expect(reason).toBe(`The CVM rejected the run: The agent cannot start the run: ${error}`);
   });
 
@@ -172,6 +204,22 @@ describe('a run of an agent at the gateway', () => {
     await world.startRun('spent-1');
     await untilState(agent, 'ReceivingAlgorithm');
     expect(agent.requests).toHaveLength(2);
+  });
+
+  it('is refused on a spent CVM also when its agent attests itself only then, on another stream', async () => {
+    const agent = world.connect(await world.enrol('spent-late-1'), { attestsAtOnce: false });
+    await world.untilReady('spent-late-1');
+    const { computationId } = await world.startRun('spent-late-1');
+    await untilState(agent, 'ReceivingAlgorithm');
+    agent.upload();
+    agent.finish();
+    await world.untilRun(computationId, 'completed');
+    agent.abandonStream();
+    agent.sendAttestation();
+    const names = async () => (await world.events(computationId)).map(shortly);
+    await expect.poll(names).toContain('Attestation/Received');
+    const refused = await world.call('POST', `/d1/computations/${computationId}/run?cvm=spent-late-1`);
+    expect(refused).toMatchObject({ status: 409, body: { reason: 'cvm_not_ready' } });
   });
 
   it('has the hash of the attestation of its agent in its journal', async () => {

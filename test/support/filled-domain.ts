@@ -82,7 +82,7 @@ async function recordAgent(world: BenchWorld): Promise<void> {
   const attestation = Buffer.from('token');
   await recordAgentProcess(table, cvm, { before, isNew: true, attestation, attestation_hash: '00', now: byAlice.now });
   await bindAgent(table, cvm, { run_id, computation_id, stream: holder.stream });
-  await keepAttestationOfRun(table, cvm, { run_id, computation_id });
+  await keepAttestationOfRun(table, cvm, { run_id, computation_id, attestation_hash: '00' });
 }
 
 async function writeWhatEarlierVersionsWrote(table: Table, domain: string): Promise<void> {

@@ -48,6 +48,8 @@ export class SimulatedAgent {
   state = 'ReceivingManifest';
   /** The run requests that arrived, in order. */
   readonly requests: RunRequest[] = [];
+  /** The events that were sent, whether or not they arrive, such as `Running/InProgress`. */
+  readonly sentEvents = new Set<string>();
   /** The stops that arrived. */
   stops = 0;
   /** The questions for the state that arrived. */
@@ -145,6 +147,7 @@ export class SimulatedAgent {
 
   event(event_type: string, status: string, computation_id = this.computationId, originator = 'agent'): void {
     const timestamp = this.now();
+    if (this.forwarderStream) this.sentEvents.add(`${event_type}/${status}`);
     this.forward({ agent_event: { event_type, status, computation_id, originator, timestamp, details: Buffer.alloc(0) } });
   }
 

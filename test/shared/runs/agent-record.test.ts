@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import {
   bindAgent,
@@ -44,6 +45,7 @@ const enter = (cvm: Cvm, bytes: number, before: AgentRecord = {}, isNew = true) 
     attestation_hash: `hash of ${bytes}`,
     now,
   });
+const sha256 = (token: string) => createHash('sha256').update(token).digest('hex');
 const tokenOf = ({ domain, cvmId }: Cvm) => getItem(embedded.table, cvmKeys.attestation(domain, cvmId));
 const tokenOfRun = () => getItem(embedded.table, runKeys.attestation(run.computation_id, run.run_id));
 
@@ -127,13 +129,45 @@ describe('the record of an agent process', () => {
 describe('keepAttestationOfRun', () => {
   it('keeps nothing if the agent sent no token', async () => {
     await keepAttestationOfRun(embedded.table, newCvm(), run);
+    await keepAttestationOfRun(embedded.table, newCvm(), { ...run, attestation_hash: 'hash of 2' });
     expect(await tokenOfRun()).toBeUndefined();
+  });
+
+  it('keeps the token whose hash the run was given under, no later one, and that of the process that got the run after it', async () => {
+    const cvm = await heldCvm();
+    const other = { run_id: 'run-of-two-tokens', computation_id: 'c-1' };
+    const attest = async (token: string, before: AgentRecord, isNew: boolean) =>
+      await recordAgentProcess(embedded.table, cvm, {
+        before,
+        isNew,
+        attestation: Buffer.from(token),
+        attestation_hash: sha256(token),
+        now,
+      });
+    const token = () => getItem(embedded.table, runKeys.attestation(other.computation_id, other.run_id));
+
+    const given = { ...(await attest('first', {}, true)), ...other };
+    await bind(cvm, given);
+    const late = await attest('late', given, false);
+    expect(late).toEqual({ ...other, attestation_hash: sha256('first') });
+    await keepAttestationOfRun(embedded.table, cvm, { ...late, ...other });
+    expect(await token()).toBeUndefined();
+
+    await attest('first', given, false);
+    await keepAttestationOfRun(embedded.table, cvm, { ...late, ...other });
+    await keepAttestationOfRun(embedded.table, cvm, { ...(await attest('late', given, false)), ...other });
+    expect(await token()).toMatchObject({ token: new Uint8Array(Buffer.from('first')), hash: sha256('first') });
+
+    const again = { ...(await attest('of another process', given, true)), ...other };
+    await bind(cvm, again);
+    await keepAttestationOfRun(embedded.table, cvm, again);
+    expect(await token()).toMatchObject({ hash: sha256('of another process') });
   });
 
   it('keeps the token of the agent with its run, also when another process begins on the CVM', async () => {
     const cvm = newCvm();
     await enter(cvm, 2);
-    await keepAttestationOfRun(embedded.table, cvm, run);
+    await keepAttestationOfRun(embedded.table, cvm, { ...run, attestation_hash: 'hash of 2' });
     await enter(cvm, 4);
     expect(await tokenOfRun()).toMatchObject({ token: new Uint8Array([7, 7]), hash: 'hash of 2', received_at: now });
     expect(await tokenOf(cvm)).toMatchObject({ hash: 'hash of 4' });

@@ -44,6 +44,14 @@ describe('recordReports', () => {
     expect(await getItem(stores.table, runKeys.report(id, run, 'marked'))).toMatchObject({ seen_at: byAlice.now, ttl });
   });
 
+  it('keeps the mark of an event that occurs once in a run as long as the run', async () => {
+    const { computation_id: id, cvm_id: cvmId, run_id: run } = await aStartedRun();
+    await record(cvmId, [anAgentEvent(run, 'state:Running/InProgress')]);
+    const mark = await getItem(stores.table, runKeys.report(id, run, 'state:Running/InProgress'));
+    expect(mark).toMatchObject({ seen_at: byAlice.now });
+    expect(mark).not.toHaveProperty('ttl');
+  });
+
   it('records the other reports of a batch that names a run of another CVM or an unknown run', async () => {
     const [mine, other] = [await aStartedRun(), await aStartedRun()];
     for (const [index, stranger] of [other.run_id, numberedId(4711), 'no run at all'].entries()) {
