@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { logVerbosity, Server, ServerCredentials, setLogVerbosity } from '@grpc/grpc-js';
 import { systemClock, type Clock } from '../shared/clock.ts';
 import { log } from '../shared/logger.ts';
 import { watchCommands } from './commands/watch-commands.ts';
@@ -106,7 +106,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 /** @returns the port. @throws Error if the address is taken */
 async function bind(server: Server, address: string, credentials: ServerCredentials): Promise<number> {
   return await new Promise<number>((resolve, reject) => {
-    server.bindAsync(address, credentials, (error, bound) => (error ? reject(error) : resolve(bound)));
+    setLogVerbosity(logVerbosity.NONE); // gRPC prints why it cannot listen, which the caller is told as well
+    server.bindAsync(address, credentials, (error, bound) => {
+      setLogVerbosity(logVerbosity.ERROR);
+      if (error) reject(error);
+      else resolve(bound);
+    });
   });
 }
 
