@@ -36,7 +36,7 @@ function checkAssets({ manifest, approvals }: Statement, assets: Asset[]): Findi
 /** Checks that everyone approved, and signed, whose approval the computation demands. */
 function checkLevel({ approval, result_consumers, manifest }: Statement, assets: Asset[], approvals: Approval[]): Finding[] {
   if (approval == null || result_consumers == null) {
-    return [note('An earlier version of the service made this. It does not say whether all parties had to approve.')];
+    return [note('An earlier version of the service made this statement. It does not say which approvals the run required.')];
   }
   const ofConsumers = manifest.result_consumers.map(({ user_key }, index) => ({ user_key, user: result_consumers[index] ?? '' }));
   if (result_consumers.length !== ofConsumers.length) {

@@ -221,7 +221,7 @@ describe('the check of a statement of a computation that takes the approval of a
       Reflect.deleteProperty(statement, 'result_consumers');
     });
     expect(objections(given)).toEqual([]);
-    expect(sentences(given, 'note')).toContainEqual(expect.stringContaining('does not say whether all parties had to approve'));
+    expect(sentences(given, 'note')).toContainEqual(expect.stringContaining('does not say which approvals the run required'));
   });
 });
 

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { closeDomain, closedAt, isClosingOf, openDomain } from '../../../shared/deletion/closed-domain.ts';
 import { takeTokens } from '../../../shared/http/token-bucket.ts';
 import { limitKeys } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
 import { putItem } from '../../../shared/table/writes.ts';
-import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
+import { startEmbeddedTable } from '../../support/embedded-table.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let embedded: EmbeddedTable;
-beforeAll(async () => {
-  embedded = await startEmbeddedTable();
-});
-afterAll(() => embedded.stop());
+const embedded = sharedByTests(startEmbeddedTable);
 
 const now = Date.parse('2026-01-01T00:00:00Z');
 const hour = 3_600_000;

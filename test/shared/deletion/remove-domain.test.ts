@@ -1,21 +1,20 @@
 import { BatchWriteCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isClosingOf } from '../../../shared/deletion/closed-domain.ts';
 import { countDomain, noCounts, removeDomain } from '../../../shared/deletion/remove-domain.ts';
 import { readSweepState, writeSweepState } from '../../../shared/runs/sweep-state.ts';
 import { assetKeys, cvmKeys, journalKeys, keyToWrite, limitKeys, listKeys, lists, type Key } from '../../../shared/table/keys.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { deleteItems, putItems } from '../../../shared/table/writes.ts';
-import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
+import { startEmbeddedTable } from '../../support/embedded-table.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { scan } from '../../support/lifecycle-inconsistencies.ts';
 
-let embedded: EmbeddedTable;
+const embedded = sharedByTests(startEmbeddedTable);
 let table: Table;
-beforeAll(async () => {
-  embedded = await startEmbeddedTable();
+beforeAll(() => {
   table = embedded.table;
 });
-afterAll(() => embedded.stop());
 beforeEach(async () => {
   await deleteItems(table, (await scan(table)) as unknown as Key[]);
 });

@@ -1,18 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { Deadline } from '../../../shared/deadline.ts';
 import { JournalGapError, withoutGaps } from '../../../shared/events/read-numbers.ts';
 import type { Table } from '../../../shared/table/table.ts';
-import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
+import { startEmbeddedTable } from '../../support/embedded-table.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { skippingClock } from '../../support/skipping-clock.ts';
 
-let embedded: EmbeddedTable;
+const embedded = sharedByTests(startEmbeddedTable);
 let table: Table;
-beforeAll(async () => {
-  embedded = await startEmbeddedTable();
+beforeAll(() => {
   const clock = skippingClock();
   table = { ...embedded.table, deadline: () => new Deadline(60_000, clock) };
 });
-afterAll(() => embedded.stop());
 
 /** Reads a journal that has a gap in the first attempts. @returns the number of the attempt that succeeds */
 const readsAfter = (gaps: number) =>

@@ -1,21 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../shared/clock.ts';
 import { Deadline } from '../../../shared/deadline.ts';
 import { indexedLists } from '../../../shared/lists/indexed-list.ts';
 import { withSnapshot } from '../../../shared/lists/snapshot.ts';
 import { NodeGoneError } from '../../../shared/lists/stored-nodes.ts';
 import type { Table } from '../../../shared/table/table.ts';
-import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
+import { startEmbeddedTable } from '../../support/embedded-table.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { skippingClock } from '../../support/skipping-clock.ts';
 
-let embedded: EmbeddedTable;
+const embedded = sharedByTests(startEmbeddedTable);
 let table: Table;
-beforeAll(async () => {
-  embedded = await startEmbeddedTable();
+beforeAll(() => {
   const clock = skippingClock();
   table = { ...embedded.table, deadline: () => new Deadline(60_000, clock) };
 });
-afterAll(() => embedded.stop());
 
 const { index } = indexedLists.assets('d1');
 const gone = new NodeGoneError('The node is gone.');

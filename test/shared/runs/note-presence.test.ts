@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { readCvm } from '../../../shared/cvms/read-cvm.ts';
 import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
 import { notePresence } from '../../../shared/runs/note-presence.ts';
 import { cvmKeys } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
-import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
+import { startEmbeddedTable } from '../../support/embedded-table.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-let embedded: EmbeddedTable;
-beforeAll(async () => {
-  embedded = await startEmbeddedTable();
-});
-afterAll(() => embedded.stop());
+const embedded = sharedByTests(startEmbeddedTable);
 
 const at = (second: number) => `2026-01-01T00:00:0${second}.000Z`;
 
