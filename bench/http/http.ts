@@ -115,15 +115,24 @@ requireProgram('Prefect', prefect && join(prefect, 'bin/prefect'));
 requireProgram('Restate', restate && join(restate, 'node_modules/.bin/restate-server'));
 const services: Service[] = [];
 try {
+  console.error('Fills this service ...');
   services.push(await startOurs(rows));
-  if (prefect !== undefined) services.push(await startPrefect(prefect, rows));
-  if (restate !== undefined) services.push(await startRestate(restate, rows));
+  if (prefect !== undefined) {
+    console.error('Fills Prefect ...');
+    services.push(await startPrefect(prefect, rows));
+  }
+  if (restate !== undefined) {
+    console.error('Fills Restate over HTTP, which takes minutes at 100,000 rows ...');
+    services.push(await startRestate(restate, rows));
+  }
   console.log(
     `${rows.toLocaleString('en')} rows, medians of ${rounds} rounds in turns. Load of the machine before: ${loadavg()[0]?.toFixed(1) ?? ''}\n`,
   );
   const table: Row[] = [];
-  for (const name of caseNames) {
-    for (const at of callers) table.push(await measure(services, name, at));
+  const toMeasure = caseNames.flatMap((name) => callers.map((at) => ({ name, at })));
+  for (const [index, { name, at }] of toMeasure.entries()) {
+    console.error(`${index + 1} of ${toMeasure.length}: ${name}, ${at} at once`);
+    table.push(await measure(services, name, at));
   }
   printTable(table);
 } finally {
