@@ -135,6 +135,11 @@ try {
     table.push(await measure(services, name, at));
   }
   printTable(table);
+  const failed = table.filter((row) => row['this service, failed'] !== 0);
+  if (failed.length > 0) {
+    console.error(`This service failed requests of ${failed.length} cases.`);
+    process.exitCode = 1;
+  }
 } finally {
   for (const service of services) await service.stop();
 }
