@@ -28,6 +28,7 @@ import { parseInput } from './parse.ts';
 import { parseCondition, type ConditionalHeader, type Names } from './preconditions.ts';
 import { problemResponse, toServiceError, type HttpResponse } from './problem.ts';
 import { readBody } from './read-body.ts';
+import { refuseRepeatedParameter } from './repeated-parameter.ts';
 
 type ParameterNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParameterNames<Rest>
@@ -85,6 +86,7 @@ type StringMap = Record<string, string | undefined> | null | undefined;
 interface AcceptedEvent extends Pick<HttpEvent, 'headers' | 'requestContext' | 'isBase64Encoded'> {
   pathParameters?: StringMap;
   queryStringParameters?: StringMap;
+  rawQueryString?: string;
   body?: unknown;
   received?: Received;
   caller?: Caller | undefined;
@@ -141,13 +143,13 @@ export function anyEndpoint<const R extends Route, const C extends Contract>(
   return middy<AcceptedEvent, HttpResponse, Error, Context>()
     .use(layers)
     .handler(async (event: AcceptedEvent, context: Invocation) => {
-      const { domainID: _, ...query } = event.queryStringParameters ?? {};
+      const query = queryOf(contract, event);
       const caller = event.caller ?? nobody;
       const newDeadline = () => deadlineOfInvocation(context, maxRetryTimeInMilliseconds);
       const deadline = newDeadline();
       const reply = await work({
         path: { ...event.pathParameters } as Record<ParameterNames<R['path']>, string>,
-        query: parseInput(contract.query ?? noQuery, query, 'query') as Parsed<C['query']>,
+        query: query as Parsed<C['query']>,
         body: (contract.body ? parseInput(contract.body, event.body, '') : undefined) as Parsed<C['body']>,
         caller,
         ifMatch: conditionOf(contract, 'if-match', event),
@@ -193,6 +195,13 @@ function identify(access: Access, event: AcceptedEvent): void {
   if (repeated !== undefined && repeated !== domainID)
     throw invalid('query/domainID', `Expected ${domainID}, the domain in the path.`);
   event.caller = caller;
+}
+
+function queryOf({ query: schema = noQuery }: Contract, { queryStringParameters, rawQueryString }: AcceptedEvent): unknown {
+  const { domainID: _, ...given } = queryStringParameters ?? {};
+  const query = parseInput(schema, given, 'query');
+  refuseRepeatedParameter(rawQueryString);
+  return query;
 }
 
 /** An own field `__proto__` stays one, so that the schema can refuse it by its name. */

@@ -72,8 +72,7 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
     if (newContent && !written) await refuseRepeat(table);
     if (newContent) written ??= await writeContent(table, store, { domain, id }, newContent, now);
     const replacement = newContent && written;
-    const transaction = new Transaction();
-    const next = changeAsset(transaction, domain, current, {
+    const change = {
       file_name,
       description,
       asset_type,
@@ -81,9 +80,11 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
       user_key,
       content_access,
       use,
-      updated_at: now,
       ...(replacement?.fields ?? { checksum }),
-    });
+    };
+    const updated_at = isChanged(current, change) ? now : current.updated_at;
+    const transaction = new Transaction();
+    const next = changeAsset(transaction, domain, current, { ...change, updated_at });
     if (replacement) transaction.add(dropContentCheck(replacement.check));
     if (replacement && current.content_key) transaction.add(putContentCheck(current.content_key, now));
     if (next.upload_key && by === next.created_by) transaction.add(putContentCheck(next.upload_key, now));
@@ -97,6 +98,11 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
   if (later) await changeInputsLater(table, domain, later);
   else if (given.use === 'approval') await completeChangeOfLinked(table, domain, id); // the request may repeat one that died
   return updated;
+}
+
+function isChanged(current: StoredAsset, change: Partial<StoredAsset>): boolean {
+  const names = Object.keys(change) as (keyof StoredAsset)[];
+  return names.some((name) => current[name] !== change[name]);
 }
 
 /** Returns whether a run that started with the asset as it was before would start with another input, or without a needed approval. */

@@ -233,6 +233,17 @@ describe('replace an asset', () => {
     expect(await session.done(get, { path: { id } })).toMatchObject({ description: 'Again', asset: base64('kept') });
   });
 
+  it('keeps `updated_at`, and with it the ETag, if nothing changes', async () => {
+    const { id } = await session.createAsset({ asset: base64('same'), user_key: publicKey() });
+    const before = await session.call(get, { path: { id } });
+    const read = await session.done(get, { path: { id } });
+    for (const asset of [read, { ...read, asset: undefined }]) {
+      const { body, headers } = await session.call(update, { path: { id }, body: { asset } });
+      expect(body).toMatchObject({ updated_at: read.updated_at });
+      expect(headers.get('etag')).toBe(before.headers.get('etag'));
+    }
+  });
+
   it('accepts a sample with the checksum of the real file, and answers 400 to another checksum', async () => {
     const { id, upload } = await session.createAsset({ asset: undefined, checksum: sha3('the real file') });
     await send(upload, 'a sample');

@@ -26,6 +26,7 @@ interface Sent {
   /** The body as API Gateway passes it if it is not text. */
   base64?: Buffer;
   query?: Record<string, string>;
+  rawQuery?: string;
   headers?: Record<string, string>;
   claims?: Record<string, string>;
   domainID?: string;
@@ -40,7 +41,7 @@ function eventOf(sent: Sent): APIGatewayProxyEventV2WithJWTAuthorizer {
     version: '2.0',
     routeKey: '',
     rawPath: '/',
-    rawQueryString: '',
+    rawQueryString: sent.rawQuery ?? '',
     isBase64Encoded: sent.isBase64Encoded ?? false,
     body,
     headers: sent.headers ?? { 'content-type': 'application/json' },
@@ -82,6 +83,11 @@ describe('endpoint', () => {
       headers: { 'content-type': 'application/json', 'x-request-id': 'r-1', 'cache-control': 'no-store', location: '/there' },
       body: { shown: 'd1 x 3 N alice' },
     });
+  });
+
+  it('takes different parameters and empty parts in the query', async () => {
+    const sent = { query: { days: '3', domainID: 'd1' }, rawQuery: '&days=3&&domainID=d1&' };
+    expect((await answerOf(echo, sent)).body).toEqual({ shown: 'd1 x 3 N alice' });
   });
 
   it('accepts brackets inside text, and a body that API Gateway has encoded', async () => {
@@ -126,6 +132,8 @@ describe('endpoint', () => {
       '',
     ],
     ['an unknown parameter', { query: { day: '1' } }, 400, 'query/day'],
+    ['a parameter that is sent twice', { query: { days: '1,1' }, rawQuery: 'days=1&d%61ys=1' }, 400, 'query/days'],
+    ['an unknown parameter that is sent twice', { query: { day: '1,1' }, rawQuery: 'day=1&day=1' }, 400, 'query/day'],
     ['another domain in the query', { query: { domainID: 'd2' } }, 400, 'query/domainID'],
     ['an invalid domain', { domainID: 'd 1' }, 400, 'path/domainID'],
   ])('answers 400 to %s and points to it', async (_what, sent, status, pointer) => {

@@ -70,6 +70,19 @@ describe('parseInput', () => {
     });
   });
 
+  it('names every unknown field of a body, inside too, and at most twenty of one object', () => {
+    const given = { nmae: 'x', knid: 'a', inner: { a: 1, lsit: [] } };
+    expect(violations(body, given)?.errors).toEqual([
+      { pointer: '/inner/a', detail: 'Unknown field.' },
+      { pointer: '/inner/lsit', detail: 'Unknown field.' },
+      { pointer: '/nmae', detail: 'Unknown field.' },
+      { pointer: '/knid', detail: 'Unknown field.' },
+      { pointer: '/name', detail: 'Required.' },
+    ]);
+    const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`f${index}`, 1]));
+    expect(violations(body, many)?.errors).toHaveLength(20);
+  });
+
   it.each([
     ['a choice of several texts', v.picklist(['', 'debug', 'info']), 'Expected an empty text, debug or info.'],
     ['one text', v.literal('creator'), 'Expected creator.'],
