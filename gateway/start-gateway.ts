@@ -52,9 +52,6 @@ const channelOptions = {
   'grpc.max_receive_message_length': largestMessageInBytes,
   'grpc.max_send_message_length': 4 * 1024 * 1024,
   'grpc.max_concurrent_streams': 8,
-  // Agents send no PINGs and would not notice a path that went silent. Load balancers close connections without any traffic.
-  'grpc.keepalive_time_ms': 30_000,
-  'grpc.keepalive_timeout_ms': 20_000,
   'grpc.enable_channelz': 0, // statistics of each connection that nothing reads
 };
 
@@ -66,7 +63,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const id = randomUUID();
   const parts = { id, service: openService(clock, id), logs: options.logs, counts, pace, clock };
   const sessions = new Sessions(parts, options.name);
-  const server = new Server({ ...channelOptions, 'grpc.max_connection_idle_ms': pace.connectionWithoutStream });
+  const server = new Server({
+    ...channelOptions,
+    'grpc.keepalive_time_ms': pace.ping,
+    'grpc.keepalive_timeout_ms': pace.pingAnswer,
+    'grpc.max_connection_idle_ms': pace.connectionWithoutStream,
+  });
   server.addService(cvmsService(), { Process: processHandler(sessions, parts) });
   const { ca, certificate, key } = options.tls;
   const credentials = ServerCredentials.createSsl(
