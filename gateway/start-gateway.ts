@@ -8,6 +8,7 @@ import { noCounts, type GatewayCounts } from './metrics/gateway-counts.ts';
 import { usualPace, type Pace } from './pace.ts';
 import { openService } from './service.ts';
 import { Sessions } from './session/sessions.ts';
+import { steadyClock } from './steady-clock.ts';
 import { processHandler } from './streams/process-handler.ts';
 import { cvmsService } from './wire/protocol.ts';
 
@@ -57,11 +58,12 @@ const channelOptions = {
 
 /** Starts a gateway: serves agents, hands out commands, and reports what agents say. It keeps no state of its own. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const clock = options.clock ?? systemClock;
+  const wallClock = options.clock ?? systemClock;
   const counts = noCounts();
   const pace = { ...usualPace, ...options.pace };
   const id = randomUUID();
-  const parts = { id, service: openService(clock, id), logs: options.logs, counts, pace, clock };
+  const service = openService(wallClock, id);
+  const parts = { id, service, logs: options.logs, counts, pace, clock: steadyClock(wallClock), wallClock };
   const sessions = new Sessions(parts, options.name);
   const server = new Server({
     ...channelOptions,

@@ -65,7 +65,7 @@ export class CvmSession {
 
   /** Whether nothing of the CVM is left here. */
   get isIdle(): boolean {
-    const isGone = this.streams.size === 0 && !this.presence.isNoted && !this.working;
+    const isGone = this.streams.size === 0 && !this.presence.isNoted && !this.working && this.unplaced.isEmpty;
     // Without a stream, nothing shows whether a busy process was replaced by a new one, so nothing waits for that.
     const isNoneBegun = this.attestation === undefined || this.process.isBusy;
     return isGone && isNoneBegun && this.process.outboxes.every((outbox) => outbox.isEmpty);

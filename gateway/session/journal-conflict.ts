@@ -1,3 +1,4 @@
+import { timestampOf } from '../../shared/clock.ts';
 import type { CvmSession } from './cvm-session.ts';
 
 /** Tells the journal of the active run that someone else tried to be this CVM. Once a minute. */
@@ -10,7 +11,7 @@ export async function journalConflict(
     await parts.service.journalRefusal(identity, { ...refusal, isConflict: true });
     return;
   }
-  const minute = new Date(parts.clock.now()).toISOString().slice(0, 16);
+  const minute = timestampOf(parts.wallClock).slice(0, 16);
   const details = Buffer.from(JSON.stringify({ detail: refusal.reason, peer: refusal.peer })).toString('base64');
   run.report({ type: 'event', id: `conflict:${minute}`, event_type: 'IdentityConflict', status: 'Warning', details });
 }

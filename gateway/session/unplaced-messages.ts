@@ -32,6 +32,10 @@ export class UnplacedMessages {
     this.parts = parts;
   }
 
+  get isEmpty(): boolean {
+    return this.waiting.length === 0;
+  }
+
   take(message: Message): void {
     if (this.waiting.length === 0 && this.place(message)) return;
     if (!this.isFull(message) && !(this.waiting.length === 0 && this.belongsToNoRun(message))) {
