@@ -25,7 +25,7 @@ export interface Pace {
   letters: number;
   /** Between two PINGs of a connection. Agents send none, and load balancers close connections without any traffic. */
   ping: number;
-  /** How long the answer to a PING may take. Without one, the connection ends. */
+  /** How long the other side of a connection may take to answer a PING, and to end what the gateway has ended. Then the connection is cut. */
   pingAnswer: number;
   /** How long a connection may have no stream. An agent whose stream was refused leaves its connection open, and opens another one. */
   connectionWithoutStream: number;

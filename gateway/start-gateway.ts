@@ -9,6 +9,7 @@ import { usualPace, type Pace } from './pace.ts';
 import { openService } from './service.ts';
 import { Sessions } from './session/sessions.ts';
 import { steadyClock } from './steady-clock.ts';
+import { endHalfClosed } from './streams/end-half-closed.ts';
 import { processHandler } from './streams/process-handler.ts';
 import { cvmsService } from './wire/protocol.ts';
 
@@ -86,6 +87,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await options.logs.close();
     throw error;
   });
+  endHalfClosed(server, pace.pingAnswer);
   const ticking = setInterval(() => sessions.tick(), pace.commands);
 
   return {
