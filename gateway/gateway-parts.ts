@@ -12,5 +12,8 @@ export interface GatewayParts {
   logs: RunLogs;
   counts: GatewayCounts;
   pace: Pace;
+  /** Measures durations. It is never set back. */
   clock: Clock;
+  /** Tells the time of day. */
+  wallClock: Clock;
 }

@@ -23,6 +23,10 @@ export interface Pace {
   lease: number;
   /** Between two looks for letters of other gateways. */
   letters: number;
+  /** Between two PINGs of a connection. Agents send none, and load balancers close connections without any traffic. */
+  ping: number;
+  /** How long the other side of a connection may take to answer a PING, and to end what the gateway has ended. Then the connection is cut. */
+  pingAnswer: number;
   /** How long a connection may have no stream. An agent whose stream was refused leaves its connection open, and opens another one. */
   connectionWithoutStream: number;
   /** The first and the longest pause between attempts to report. */
@@ -44,6 +48,8 @@ export const usualPace: Pace = {
   presence: 45_000,
   lease: 10_000,
   letters: 500,
+  ping: 30_000,
+  pingAnswer: 20_000,
   connectionWithoutStream: 30_000,
   firstRetry: 250,
   longestRetry: 15_000,

@@ -8,6 +8,8 @@ import { noCounts, type GatewayCounts } from './metrics/gateway-counts.ts';
 import { usualPace, type Pace } from './pace.ts';
 import { openService } from './service.ts';
 import { Sessions } from './session/sessions.ts';
+import { steadyClock } from './steady-clock.ts';
+import { endHalfClosed } from './streams/end-half-closed.ts';
 import { processHandler } from './streams/process-handler.ts';
 import { cvmsService } from './wire/protocol.ts';
 
@@ -52,21 +54,24 @@ const channelOptions = {
   'grpc.max_receive_message_length': largestMessageInBytes,
   'grpc.max_send_message_length': 4 * 1024 * 1024,
   'grpc.max_concurrent_streams': 8,
-  // Agents send no PINGs and would not notice a path that went silent. Load balancers close connections without any traffic.
-  'grpc.keepalive_time_ms': 30_000,
-  'grpc.keepalive_timeout_ms': 20_000,
   'grpc.enable_channelz': 0, // statistics of each connection that nothing reads
 };
 
 /** Starts a gateway: serves agents, hands out commands, and reports what agents say. It keeps no state of its own. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const clock = options.clock ?? systemClock;
+  const wallClock = options.clock ?? systemClock;
   const counts = noCounts();
   const pace = { ...usualPace, ...options.pace };
   const id = randomUUID();
-  const parts = { id, service: openService(clock, id), logs: options.logs, counts, pace, clock };
+  const service = openService(wallClock, id);
+  const parts = { id, service, logs: options.logs, counts, pace, clock: steadyClock(wallClock), wallClock };
   const sessions = new Sessions(parts, options.name);
-  const server = new Server({ ...channelOptions, 'grpc.max_connection_idle_ms': pace.connectionWithoutStream });
+  const server = new Server({
+    ...channelOptions,
+    'grpc.keepalive_time_ms': pace.ping,
+    'grpc.keepalive_timeout_ms': pace.pingAnswer,
+    'grpc.max_connection_idle_ms': pace.connectionWithoutStream,
+  });
   server.addService(cvmsService(), { Process: processHandler(sessions, parts) });
   const { ca, certificate, key } = options.tls;
   const credentials = ServerCredentials.createSsl(
@@ -82,6 +87,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await options.logs.close();
     throw error;
   });
+  endHalfClosed(server, pace.pingAnswer);
   const ticking = setInterval(() => sessions.tick(), pace.commands);
 
   return {
@@ -91,7 +97,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     stop: async () => {
       server.unbind(address.replace(/:0$/, `:${port}`));
       await watch.stop();
-      const outboxes = sessions.all.flatMap((session) => session.outboxes);
+      const outboxes = sessions.all.flatMap((session) => session.process.outboxes);
       await Promise.all(outboxes.map((outbox) => outbox.drained(drainInMilliseconds)));
       clearInterval(ticking); // until now it answers the letters of other gateways, as its lease promises
       for (const outbox of outboxes) outbox.close();
@@ -120,7 +126,7 @@ function gaugesOf(sessions: Sessions): GatewayGauges {
   return {
     cvms: connected.length,
     missingForwarders: connected.filter((session) => !session.hasForwarder).length,
-    spentCvms: connected.filter((session) => session.fit === 'spent').length,
-    outboxAge: Math.max(0, ...sessions.all.flatMap((session) => session.outboxes.map((outbox) => outbox.age))),
+    spentCvms: connected.filter((session) => session.process.fit === 'spent').length,
+    outboxAge: Math.max(0, ...sessions.all.flatMap((session) => session.process.outboxes.map((outbox) => outbox.age))),
   };
 }

@@ -18,13 +18,13 @@ export interface Peers {
 export class CvmPresence {
   private readonly session: CvmSession;
   private readonly peers: Peers;
-  /** The stream of this gateway that the item may name. */
-  private held: string | undefined;
+  /** The streams of this gateway that the item may name: more than one after a write whose outcome is unknown. */
+  private readonly held = new Set<string>();
   private nextCheckAt: number;
   private retryAt = 0;
   private checking = false;
-  /** Whether the item may say that the log-forwarder is here. */
-  private forwards = false;
+  /** Whether the item says that the log-forwarder is here; undefined after a write whose outcome is unknown. */
+  private forwards: boolean | undefined = false;
   private lastTurn: Promise<unknown> = Promise.resolve();
   private turns = 0;
 
@@ -37,7 +37,7 @@ export class CvmPresence {
 
   /** Whether the item may name this gateway. */
   get isNoted(): boolean {
-    return this.held !== undefined || this.forwards || this.turns > 0;
+    return this.held.size > 0 || this.forwards !== false || this.turns > 0;
   }
 
   /**
@@ -74,8 +74,10 @@ export class CvmPresence {
       const instead = registration.holder;
       const isOfOther = instead !== undefined && instead.gateway !== parts.id;
       if (isOfOther && (await this.peers.others.doesAnswer(identity, instead))) return false;
-      this.held = agent.id; // before the write, whose outcome may stay unknown
-      if (await parts.service.hold(identity, { stream: agent.id, instead })) return true;
+      this.held.add(agent.id); // before the write, whose outcome may stay unknown
+      if (!(await parts.service.hold(identity, { stream: agent.id, instead }))) continue;
+      for (const stream of this.held) if (stream !== agent.id) this.held.delete(stream);
+      return true;
     }
   }
 
@@ -113,7 +115,7 @@ export class CvmPresence {
   tick(): void {
     const { agent, streams, parts } = this.session;
     const now = parts.clock.now();
-    const isChanged = (this.held !== undefined && agent === undefined) || this.forwards !== this.session.forwarders > 0;
+    const isChanged = (this.held.size > 0 && agent === undefined) || this.forwards !== this.session.forwarders > 0;
     if (this.checking || (streams.size === 0 && !isChanged)) return;
     if (now < this.nextCheckAt && !(isChanged && now >= this.retryAt)) return;
     this.nextCheckAt = now + parts.pace.presence * (0.9 + Math.random() / 5);
@@ -151,11 +153,13 @@ export class CvmPresence {
   /** Notes that this gateway has no stream of an agent that answers. */
   private releaseUnless(isThere: () => boolean): Promise<void> {
     return this.inTurn(async () => {
-      const { held } = this;
-      if (held === undefined || isThere() || this.peers.lease.isOver) return;
+      if (isThere() || this.peers.lease.isOver) return;
       const { identity, parts, heardAt } = this.session;
-      await parts.service.release(identity, { stream: held, lastSeenAt: heardAt });
-      this.held = undefined;
+      const lastSeenAt = parts.wallClock.now() - (parts.clock.now() - heardAt);
+      for (const stream of this.held) {
+        await parts.service.release(identity, { stream, lastSeenAt });
+        this.held.delete(stream);
+      }
     });
   }
 
@@ -163,6 +167,7 @@ export class CvmPresence {
   private async noteForwarder(): Promise<void> {
     const isThere = this.session.forwarders > 0;
     if (isThere === this.forwards || this.peers.lease.isOver) return;
+    this.forwards = undefined;
     await this.session.parts.service.noteForwarder(this.session.identity, isThere);
     this.forwards = isThere;
   }

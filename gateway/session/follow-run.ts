@@ -5,7 +5,7 @@ import { inferStop, sendStop } from './stop-run.ts';
 
 /** Compares the state of an agent with what is known of its run, and reports what differs. */
 export function followRun(session: CvmSession, agent: AgentStream, state: AgentState): void {
-  const { run } = session;
+  const { run, record } = session.process;
   const { pace } = session.parts;
   if (!run) return;
   if (run.isOver && run.status !== 'completed' && isAtWork(state)) {
@@ -23,7 +23,7 @@ export function followRun(session: CvmSession, agent: AgentStream, state: AgentS
   }
   if (!run.isAccepted && run.commandId !== undefined) {
     // A gateway sent the run and did not live to report that the agent took it.
-    run.accept(run.commandId, session.record?.attestation_hash);
+    run.accept(run.commandId, record?.attestation_hash);
   }
   const left = run.observe(state, session.hasForwarder ? pace.lateEvent : pace.lateEventWithoutForwarder);
   if (left !== undefined) session.lookIn(left);

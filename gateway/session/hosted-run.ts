@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { timestampOf } from '../../shared/clock.ts';
 import type { RunReference } from '../../shared/runs/run-reference.ts';
 import { reportSchema, type LastingReport } from '../../shared/runs/report.ts';
 import { eventId, occursOnceInARun, stateEventId } from '../reports/event-identifier.ts';
@@ -141,7 +142,7 @@ export class HostedRun {
     const id = stateEventId(event_type, status);
     if (this.known.has(id)) return;
     this.parts.counts.eventsInferred++;
-    const details = inferredDetails({ ...from, inferred_at: new Date(this.parts.clock.now()).toISOString() });
+    const details = inferredDetails({ ...from, inferred_at: timestampOf(this.parts.wallClock) });
     this.report({ type: 'event', id, event_type, status, details, ...(reason === undefined ? {} : { reason }) });
   }
 

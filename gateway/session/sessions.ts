@@ -59,7 +59,7 @@ export class Sessions {
     for (const [name, session] of this.sessions) {
       session.tick();
       if (!session.isIdle) continue;
-      session.end();
+      session.process.end();
       this.sessions.delete(name);
     }
   }

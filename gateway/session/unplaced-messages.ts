@@ -1,5 +1,6 @@
 import type { AgentEvent, AgentLog } from '../wire/messages.ts';
-import type { CvmSession } from './cvm-session.ts';
+import type { GatewayParts } from '../gateway-parts.ts';
+import type { AgentProcess } from './agent-process.ts';
 import { eventId } from '../reports/event-identifier.ts';
 import { sizeOf } from '../wire/size-of.ts';
 
@@ -19,14 +20,20 @@ const recordStandsFor = 5 * 60_000;
  * make it read a record that says that there is no run only every five minutes.
  */
 export class UnplacedMessages {
-  private readonly session: CvmSession;
+  private readonly process: AgentProcess;
+  private readonly parts: GatewayParts;
   private waiting: Message[] = [];
   private bytesWaiting = 0;
   private reading = false;
   private readAt = -Infinity;
 
-  constructor(session: CvmSession) {
-    this.session = session;
+  constructor(process: AgentProcess, parts: GatewayParts) {
+    this.process = process;
+    this.parts = parts;
+  }
+
+  get isEmpty(): boolean {
+    return this.waiting.length === 0;
   }
 
   take(message: Message): void {
@@ -43,34 +50,34 @@ export class UnplacedMessages {
   }
 
   private belongsToNoRun(message: Message): boolean {
-    const { record, parts } = this.session;
+    const { record } = this.process;
     const isKnown = record !== undefined && record.run_id === undefined;
-    return 'line' in message && isKnown && parts.clock.now() - this.readAt < recordStandsFor;
+    return 'line' in message && isKnown && this.parts.clock.now() - this.readAt < recordStandsFor;
   }
 
   private async placeAll(): Promise<void> {
     if (this.reading) return;
     this.reading = true;
     try {
-      await this.session.readRecord();
-      this.readAt = this.session.parts.clock.now();
+      await this.process.readRecord();
+      this.readAt = this.parts.clock.now();
       this.bytesWaiting = 0;
       for (const message of this.waiting.splice(0)) if (!this.place(message, { isLast: true })) this.refuse(message);
     } catch {
-      setTimeout(() => void this.placeAll(), this.session.parts.pace.firstRetry).unref();
+      setTimeout(() => void this.placeAll(), this.parts.pace.firstRetry).unref();
     } finally {
       this.reading = false;
     }
   }
 
   private refuse(message: Message): void {
-    if ('event' in message) this.session.parts.counts.eventsRefused++;
-    else this.session.parts.counts.logLinesDropped++;
+    if ('event' in message) this.parts.counts.eventsRefused++;
+    else this.parts.counts.logLinesDropped++;
   }
 
   /** @returns false if the message belongs to no run that is known here */
   private place(message: Message, { isLast = false } = {}): boolean {
-    const { run } = this.session;
+    const { run } = this.process;
     if (!run) return false;
     if ('line' in message) {
       run.takeLog(message.line);

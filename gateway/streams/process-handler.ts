@@ -5,6 +5,7 @@ import { identityIn, nameOf, type CvmIdentity } from '../identity/cvm-identity.t
 import { credentialsOf } from '../identity/stream-credentials.ts';
 import { whyRefused } from '../identity/registration.ts';
 import type { CvmSession } from '../session/cvm-session.ts';
+import { journalConflict } from '../session/journal-conflict.ts';
 import type { Sessions } from '../session/sessions.ts';
 import type { ClientMessage, ServerMessage } from '../wire/messages.ts';
 import { AgentStream } from './agent-stream.ts';
@@ -120,7 +121,7 @@ async function serveAgent(stream: Stream, session: CvmSession, parts: GatewayPar
   if (isAdmitted) return listen(stream, session, agent);
   parts.counts.identityConflicts++;
   const reason = 'Another agent is connected as this CVM, and it answers.';
-  refuse(stream, parts, reason, session.identity, (_, refusal) => session.journalConflict(refusal));
+  refuse(stream, parts, reason, session.identity, (_, refusal) => journalConflict(session, refusal));
 }
 
 function listen(stream: Stream, session: CvmSession, agent?: AgentStream): void {

@@ -1,6 +1,9 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
+import { once } from 'node:events';
+import type { NetConnectOpts } from 'node:net';
 import { join } from 'node:path';
+import { connect, type ConnectionOptions } from 'node:tls';
 import { Client, connectivityState, credentials } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { GatewayParts } from '../../gateway/gateway-parts.ts';
@@ -123,7 +126,8 @@ describe('a stream', () => {
 });
 
 describe('a connection', () => {
-  it('ends when its stream was refused, because an agent leaves it open and opens another one', async () => {
+  /** A gateway that ends connections without a stream soon, and what a CVM shows to it. */
+  async function impatientGateway() {
     const authority = await createAuthority('impatient');
     const server = await issueServerCertificate(authority, ['localhost']);
     const gateway = await startGateway({
@@ -131,10 +135,15 @@ describe('a connection', () => {
       host: '127.0.0.1',
       tls: { ca: authority.certificate, ...server },
       logs: { write: () => true, end: () => undefined, close: () => Promise.resolve() },
-      pace: { ...testPace, connectionWithoutStream: 300 },
+      pace: { ...testPace, connectionWithoutStream: 300, pingAnswer: 300 },
     });
-    const certificate = await issueCvmCertificate(authority, { domain: 'd1', cvmId: 'other-1' }, publicKeyOf(other));
-    const channel = credentials.createSsl(Buffer.from(authority.certificate), Buffer.from(other.key), Buffer.from(certificate));
+    const cert = await issueCvmCertificate(authority, { domain: 'd1', cvmId: 'other-1' }, publicKeyOf(other));
+    return { gateway, tls: { ca: authority.certificate, key: other.key, cert } };
+  }
+
+  it('ends when its stream was refused, because an agent leaves it open and opens another one', async () => {
+    const { gateway, tls } = await impatientGateway();
+    const channel = credentials.createSsl(Buffer.from(tls.ca), Buffer.from(tls.key), Buffer.from(tls.cert));
     const address = `localhost:${gateway.port}`;
     const client = new Client(address, channel, { 'grpc.use_local_subchannel_pool': 1 });
     const path = '/cvms.Service/Process';
@@ -150,6 +159,31 @@ describe('a connection', () => {
     expect([IDLE, READY]).toContain(state());
     await expect.poll(state).toBe(IDLE);
     client.close();
+    await gateway.stop();
+  });
+
+  it('is cut when the gateway has ended it and the CVM does not', async () => {
+    const { gateway, tls } = await impatientGateway();
+    const connecting: ConnectionOptions & NetConnectOpts = {
+      ...tls,
+      host: 'localhost',
+      port: gateway.port,
+      ALPNProtocols: ['h2'],
+      allowHalfOpen: true,
+    };
+    const socket = connect(connecting, () => {
+      const settings = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
+      socket.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), settings]));
+    });
+    const errors: Error[] = [];
+    socket.on('error', (error: Error) => errors.push(error)).resume();
+    await once(socket, 'end');
+    // As long as the gateway keeps its side, it takes what is sent.
+    const isCut = () => {
+      if (!socket.destroyed) socket.write('x');
+      return errors.length > 0;
+    };
+    await expect.poll(isCut).toBe(true);
     await gateway.stop();
   });
 });
