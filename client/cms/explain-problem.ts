@@ -23,6 +23,8 @@ export interface Circumstances {
   command: (text: string) => string;
   /** The computation of the command. */
   computation?: string | undefined;
+  /** Whether approvals of that computation must be signed. */
+  isSigned?: boolean;
 }
 
 /** Explains an error of the service: what happened, and the next command to type. */
@@ -64,7 +66,7 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
       return { message: `Someone else has changed it since. ${detail}`, next: where.typed };
     case 'incomplete':
       return {
-        message: `The computation is not ready. Missing:\n${problem.missing_items ? formatMissing(missingItems(problem.missing_items, { id }), where).trimEnd() : detail}`,
+        message: `The computation is not ready. Missing:\n${problem.missing_items ? formatMissing(missingItems(problem.missing_items, { id, isSigned: where.isSigned ?? false }), where).trimEnd() : detail}`,
         next: where.command(`check ${id}`),
       };
     case 'too_many_requests':

@@ -163,6 +163,20 @@ describe('errors of cms', () => {
     expect(await alice('check')).toMatchObject({ exitCode: 0, stdout: 'Incomes is ready to run.\n' });
   });
 
+  it('a run and a list of tasks that take a signed approval name the command that signs', async () => {
+    const carol = cmsIn(join(folder, 'carol'), { env: { CMS_SERVER: stack.baseUrl }, userName: 'carol' });
+    const algorithm = join(folder, 'median.py');
+    writeFileSync(algorithm, 'print(2)\n');
+    await carol('login', '--local');
+    const { stdout } = await carol('computation', 'create', 'Signed', '--approval', 'all_signed', '--json');
+    const signed = JSON.parse(stdout) as { id: string };
+    await carol('key', 'upload', `${writeSshKeys(folder)}.pub`);
+    await carol('asset', 'upload', algorithm, '--type', 'algorithm', '--computation', 'Signed');
+    const command = `cms approve ${signed.id} --sign ~/.ssh/id_ed25519\n`;
+    expect((await carol('run', '--cvm', 'sim-1')).stderr).toContain(`you type: ${command}`);
+    expect((await carol('todo')).stdout).toContain(command);
+  });
+
   it('a registered CVM that is not connected is named, and the exit code is 6', async () => {
     const token = await stack.token('alice', ['d1:administrator']);
     const client = createClient({ baseUrl: stack.baseUrl, domain: 'd1', token });
