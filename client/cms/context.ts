@@ -3,6 +3,7 @@ import { createClient } from '../create-client.ts';
 import { ServiceProblem } from '../service-problem.ts';
 import { CmsError } from './cms-error.ts';
 import { exitCodes, type ExitCode } from './exit-codes.ts';
+import { demandsSignatures } from './demands-signatures.ts';
 import { explainProblem } from './explain-problem.ts';
 import { openProfiles, type Profiles } from './profile/profiles.ts';
 import type { Profile } from './profile/profile.ts';
@@ -83,6 +84,26 @@ export function contextOf(
     return { server, domain, profile, isLocal: isLoopback(server) };
   };
   const command = (text: string) => `cms ${text}${placeOptions(options)}`;
+  const connect = async (): Promise<Connection> => {
+    const { server, domain, profile, isLocal } = await place();
+    const givenToken = env['CMS_TOKEN'];
+    if (!givenToken && (!profile || profile.server !== server)) throw notLoggedIn({ server, isLocal, profile, profileName });
+    if (domain === undefined)
+      throw new CmsError('No domain is chosen.', { next: `${typed} --domain DOMAIN`, exitCode: exitCodes.usage });
+    const client = createClient({
+      baseUrl: server,
+      domain,
+      token: givenToken ? givenToken : tokenOf(profiles, profileName, env),
+      retry: {
+        attempts: 4,
+        onRetry: ({ problem }) => {
+          if (!isJson) terminal.err(`${sentence(printable(problem.detail))} Trying again.\n`);
+        },
+      },
+    });
+    const user = givenToken ? claimsOf(givenToken).sub : (profile?.user ?? '');
+    return { client, server, domain, user, profile };
+  };
   return {
     terminal,
     profiles,
@@ -97,31 +118,13 @@ export function contextOf(
     note: (text) => {
       if (!isJson) terminal.err(printableLines(text));
     },
-    connect: async () => {
-      const { server, domain, profile, isLocal } = await place();
-      const givenToken = env['CMS_TOKEN'];
-      if (!givenToken && (!profile || profile.server !== server)) throw notLoggedIn({ server, isLocal, profile, profileName });
-      if (domain === undefined)
-        throw new CmsError('No domain is chosen.', { next: `${typed} --domain DOMAIN`, exitCode: exitCodes.usage });
-      const client = createClient({
-        baseUrl: server,
-        domain,
-        token: givenToken ? givenToken : tokenOf(profiles, profileName, env),
-        retry: {
-          attempts: 4,
-          onRetry: ({ problem }) => {
-            if (!isJson) terminal.err(`${sentence(printable(problem.detail))} Trying again.\n`);
-          },
-        },
-      });
-      const user = givenToken ? claimsOf(givenToken).sub : (profile?.user ?? '');
-      return { client, server, domain, user, profile };
-    },
+    connect,
     exampleCvm: async () => ((await place()).isLocal ? 'sim-1' : 'CVM'),
     explain: async (error) => {
       if (!(error instanceof ServiceProblem)) return error;
       const { server, domain, profile, isLocal } = await place();
       const token = env['CMS_TOKEN'];
+      const computation = /\/computations\/([0-9a-f-]{36})/.exec(error.request)?.[1];
       return explainProblem(error, {
         server,
         isLocal,
@@ -132,7 +135,9 @@ export function contextOf(
         domain: domain ?? '',
         user: token ? claimsOf(token).sub : (profile?.user ?? 'you'),
         login: token ? 'variable' : profile?.credentials.kind,
-        computation: /\/computations\/([0-9a-f-]{36})/.exec(error.request)?.[1],
+        computation,
+        isSigned:
+          error.code === 'incomplete' && computation !== undefined && (await demandsSignatures(await connect(), computation)),
       });
     },
   };

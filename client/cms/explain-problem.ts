@@ -23,6 +23,8 @@ export interface Circumstances {
   command: (text: string) => string;
   /** The computation of the command. */
   computation?: string | undefined;
+  /** Whether approvals of that computation must be signed. */
+  isSigned?: boolean;
 }
 
 /** Explains an error of the service: what happened, and the next command to type. */
@@ -64,7 +66,7 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
       return { message: `Someone else has changed it since. ${detail}`, next: where.typed };
     case 'incomplete':
       return {
-        message: `The computation is not ready. Missing:\n${problem.missing_items ? formatMissing(missingItems(problem.missing_items, { id }), where).trimEnd() : detail}`,
+        message: `The computation is not ready. Missing:\n${problem.missing_items ? formatMissing(missingItems(problem.missing_items, { id, isSigned: where.isSigned ?? false }), where).trimEnd() : detail}`,
         next: where.command(`check ${id}`),
       };
     case 'too_many_requests':
@@ -74,11 +76,37 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
     case 'unexpected':
       return { message: problem.requestId === undefined ? detail : `${detail} (request ${problem.requestId})` };
     case 'invalid_request':
+      if (isTyped(problem)) return { message: problem.errors.map(mistake).join('\n'), next: where.help };
+      return { message: [detail, ...placesOf(problem)].join('\n'), next: where.help };
     case 'too_large':
     case 'unsupported_media_type':
     case 'idempotency_mismatch':
       return { message: [detail, ...placesOf(problem)].join('\n'), next: where.help };
   }
+}
+
+/** The options and arguments whose values the service checks, by their place in the request. */
+const typedAt: Record<string, string> = {
+  'path/domainID': '--domain',
+  'path/cvmID': 'CVM',
+  'query/cvm': '--cvm',
+  '/cvm_ids': '--cvm',
+  '/expires_at': '--expires',
+  '/signature': '--sign',
+};
+
+/** Returns the option or argument that gives the value at a place, without the place in a list. */
+function typedAs(pointer: string): string | undefined {
+  return typedAt[pointer.replace(/\/\d+$/, '')];
+}
+
+/** Whether everything that is invalid was typed on the command line. */
+function isTyped({ errors }: ServiceProblem): boolean {
+  return errors.length > 0 && errors.every(({ pointer }) => typedAs(pointer) !== undefined);
+}
+
+function mistake({ pointer, detail }: ServiceProblem['errors'][number]): string {
+  return `${typedAs(pointer) ?? pointer}: ${detail}`;
 }
 
 /** The places of a request that are invalid, unless the detail names them already. */
@@ -155,8 +183,8 @@ function conflict(
   }
 }
 
-function exitCodeOf({ code }: ServiceProblem): ExitCode {
-  switch (code) {
+function exitCodeOf(problem: ServiceProblem): ExitCode {
+  switch (problem.code) {
     case 'unauthenticated':
       return exitCodes.notLoggedIn;
     case 'forbidden':
@@ -173,6 +201,7 @@ function exitCodeOf({ code }: ServiceProblem): ExitCode {
     case 'too_many_requests':
       return exitCodes.unavailable;
     case 'invalid_request':
+      return isTyped(problem) ? exitCodes.usage : exitCodes.failure;
     case 'too_large':
     case 'unsupported_media_type':
     case 'idempotency_mismatch':

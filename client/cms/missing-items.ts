@@ -59,10 +59,15 @@ export function uploadOf({ file_name, id }: { file_name: string; id: string | un
   return id === undefined ? 'todo' : `asset upload ${shellWord(file_name)} --asset ${id}`;
 }
 
+/** Returns the command, without `cms`, that approves a computation. */
+export function approvalOf(id: string, isSigned: boolean): string {
+  return `approve ${id}${isSigned ? ' --sign ~/.ssh/id_ed25519' : ''}`;
+}
+
 /** The service words these sentences as docs/contract.md, section 9, says. */
 function fromSentence(sentence: string, id: string, isSigned: boolean): MissingItem {
   const user = /^Approval of (.*?) (?:for .*|as result consumer)$/s.exec(sentence)?.[1];
-  if (user !== undefined) return { sentence, command: `approve ${id}${isSigned ? ' --sign ~/.ssh/id_ed25519' : ''}`, user };
+  if (user !== undefined) return { sentence, command: approvalOf(id, isSigned), user };
   if (sentence === 'Missing algorithm') {
     return {
       sentence: 'An algorithm',

@@ -22,7 +22,7 @@ export async function runCms(args: readonly string[], terminal: Terminal, versio
       try {
         await action(context, ...given);
       } catch (error) {
-        throw await context.explain(error);
+        throw withHelp(await context.explain(error), help);
       }
     };
   const isJson = args.includes('--json');
@@ -57,6 +57,13 @@ function usageError(program: Command, args: readonly string[], printed: string[]
   const isHelp = text.startsWith('Usage:');
   const message = isHelp ? text : text.replace(/^error: /, '').replace(/^./, (first) => first.toUpperCase());
   return new CmsError(message, { next: helpOf(command), exitCode: exitCodes.usage });
+}
+
+/** Names the help of the command as the next one, where a mistake on the command line or in a file leads to no better one. */
+function withHelp(error: unknown, help: string): unknown {
+  if (!(error instanceof CmsError) || error.next !== undefined || error.exitCode !== exitCodes.usage) return error;
+  const { message, exitCode, problem, cause } = error;
+  return new CmsError(message, { next: help, exitCode, problem, cause });
 }
 
 /** Returns the command that explains a command. */

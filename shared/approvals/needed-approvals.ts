@@ -18,8 +18,13 @@ export function neededApprovals(inputs: Inputs): NeededApproval[] {
   const because = new Map<string, string[]>();
   const add = (user: string, reason: string) => because.set(user, [...(because.get(user) ?? []), reason]);
   for (const { created_by, use, file_name } of assetsOf(inputs)) if (isAll || use === 'approval') add(created_by, file_name);
-  if (isAll) for (const { user_id } of resultConsumers(inputs)) add(user_id, asConsumer);
+  if (isAll) for (const user of consumersOf(inputs)) add(user, asConsumer);
   return [...because].map(([user, reasons]) => ({ user, because: reasons }));
+}
+
+/** Returns the users of the result consumers. The owner is one also before uploading a key. */
+function consumersOf(inputs: Inputs): Set<string> {
+  return new Set([inputs.computation.owner, ...resultConsumers(inputs).map(({ user_id }) => user_id)]);
 }
 
 /** Returns sentences that name missing approvals. */

@@ -42,11 +42,24 @@ export interface Work<C = KeptCommand> {
 
 const nothingToDo: Work = { commands: [], run: null };
 
+/** What was read, and what the claim showed at that moment. */
+interface Reading {
+  work: Work;
+  /** As of a glance. */
+  issued: string;
+}
+
+/** Reads the commands for a CVM and the run that holds it, as readCommands does. */
+export async function listCommands(table: Table, domain: string, cvmId: string, now: string): Promise<Work> {
+  const { work } = await readCommands(table, domain, cvmId, now);
+  return work;
+}
+
 /**
  * Reads the commands for a CVM and the run that holds it, all as of one moment. Notes that the CVM was heard. One round trip, or two
  * if a run holds the CVM or its presence has to be written.
  */
-export async function listCommands(table: Table, domain: string, cvmId: string, now: string): Promise<Work> {
+export async function readCommands(table: Table, domain: string, cvmId: string, now: string): Promise<Reading> {
   const cvm = { domain, cvm_id: cvmId };
   return await withFreshReads(table, async (table) => {
     const [registered, ...claimItems] = await getItems(table, [cvmKeys.cvm(domain, cvmId), ...claimKeys(cvm)]);
@@ -55,7 +68,7 @@ export async function listCommands(table: Table, domain: string, cvmId: string, 
       claim ? readWork(table, claim, now) : nothingToDo,
       notePresence(table, { domain, cvmId, now }, registered),
     ]);
-    return work;
+    return { work, issued: issuedOf(claim) };
   });
 }
 
@@ -75,13 +88,22 @@ export async function openWork(kms: Kms, { commands, run }: Work): Promise<Work<
 interface Glance {
   /** Whether a run holds the CVM. */
   isHeld: boolean;
-  hasCommand: boolean;
+  /**
+   * The run and the types of the commands that the claim shows, or nothing. The CVM may have answered them, or they may have expired:
+   * the claim does not say so.
+   */
+  issued: string;
 }
 
 /** Looks whether there may be a command for a CVM. Reads one item, for as long as it waits. */
 export async function glanceAtCvm(table: Table, domain: string, cvmId: string): Promise<Glance> {
   const claim = parseClaim({ domain, cvm_id: cvmId }, [await glanceAtItem(table, cvmKeys.claim(domain, cvmId))]);
-  return { isHeld: claim !== undefined, hasCommand: claim !== undefined && commandTypesOf(claim).length > 0 };
+  return { isHeld: claim !== undefined, issued: issuedOf(claim) };
+}
+
+function issuedOf(claim: ReadClaim | undefined): string {
+  const types = claim ? commandTypesOf(claim) : [];
+  return claim && types.length > 0 ? [claim.run_id, ...types].join(' ') : '';
 }
 
 /** @throws StaleReadError if the claim has changed so that other items are needed */

@@ -22,8 +22,9 @@ const agentsEvent = v.pipe(
   v.check((type) => !isOwnEvent(type), "Expected an event of the agent. This name is reserved for the service's own events."),
 );
 
-/** 32 KiB in base64: a page of a hundred events fits into what a function may return. */
-const detailsLimit = Math.ceil((32 * 1024) / 3) * 4;
+/** In bytes, decoded: a page of a hundred events fits into what a function may return. */
+const detailsLimit = 32 * 1024;
+const detailsLimitInBase64 = Math.ceil(detailsLimit / 3) * 4;
 
 /**
  * How the identifier of a report on an event begins that occurs once in a run, such as the one of an agent's state. The service
@@ -60,7 +61,8 @@ export const reportSchema = v.pipe(
           v.pipe(
             v.string(),
             v.base64('Expected base64.'),
-            v.maxLength(detailsLimit, 'Expected at most 32 KiB.'),
+            v.maxLength(detailsLimitInBase64, 'Expected at most 32 KiB.'),
+            v.check((details) => Buffer.byteLength(details, 'base64') <= detailsLimit, 'Expected at most 32 KiB.'),
             v.description('Details in base64, stored unchanged. Up to 32 KiB.'),
           ),
         ),

@@ -4,7 +4,7 @@ import type { Table } from '../table/table.ts';
 import { isOver, waitFor } from '../waits/wait-for.ts';
 import type { Wait } from '../waits/wait.ts';
 import type { Command } from './command.ts';
-import { glanceAtCvm, listCommands, openWork, type Work } from './list-commands.ts';
+import { glanceAtCvm, openWork, readCommands, type Work } from './list-commands.ts';
 
 /**
  * Reads what a CVM has to do, and waits until there is a command. While it waits, it looks once a second at one item.
@@ -16,15 +16,21 @@ export async function watchCommands(
   { domain, cvmId, now }: { domain: string; cvmId: string; now: string },
   wait: Wait,
 ): Promise<Work<Command>> {
-  const read = async (at: string) => await openWork(kms, await listCommands(table, domain, cvmId, at));
-  const work = await read(now);
+  const read = async (at: string) => {
+    const { work, issued } = await readCommands(table, domain, cvmId, at);
+    return { work: await openWork(kms, work), issued };
+  };
+  const { work, issued } = await read(now);
   if (work.commands.length > 0 || isOver(wait)) return work;
   const seen = await waitFor(
     table,
     wait,
     () => glanceAtCvm(table, domain, cvmId),
-    ({ hasCommand }) => hasCommand,
+    // Commands that were issued before, and are not in the work, were answered or have expired.
+    (glance) => glance.issued !== '' && glance.issued !== issued,
   );
   const isIdle = work.run === null && !seen.isHeld;
-  return isIdle ? work : await read(timestampOf(wait.clock));
+  if (isIdle) return work;
+  const later = await read(timestampOf(wait.clock));
+  return later.work;
 }

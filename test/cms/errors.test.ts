@@ -49,6 +49,29 @@ describe('errors of cms', () => {
     });
   });
 
+  it.each([
+    [['run', 'Incomes', '--cvm', 'a b'], /^--cvm: Expected .*\nNext: cms run --help\n$/],
+    [['cvm', 'show', 'a b'], /^CVM: Expected .*\nNext: cms cvm show --help\n$/],
+    [['todo', '--domain', 'a b'], /^--domain: Expected .*\nNext: cms todo --help\n$/],
+    [['todo', '--server', 'nowhere'], /^"nowhere" is not the address of a server\. .*\nNext: cms todo --help\n$/],
+    [
+      ['events', 'Incomes', '--limit', '101'],
+      /'--limit <COUNT>' .* Expected a whole number from 1 to 100\.\nNext: cms events --help\n$/,
+    ],
+    [
+      ['verify', join(folder, 'broken.json'), '--keys', join(folder, 'broken.json')],
+      /^The evidence is not JSON: .*\nNext: cms verify --help\n$/,
+    ],
+  ])('a mistake in %j names the option, the argument or the file and the help, and exits with 2', async (args, stderr) => {
+    writeFileSync(join(folder, 'broken.json'), '{');
+    expect(await alice(...args)).toEqual({ exitCode: 2, stdout: '', stderr: expect.stringMatching(stderr) });
+  });
+
+  it('an empty type of events matches none, rather than all', async () => {
+    const { stdout } = await alice('events', 'Incomes', '--type', '', '--json');
+    expect(JSON.parse(stdout)).toEqual({ events: [], total: 0 });
+  });
+
   it('a user who is not logged in learns how to log in, and the exit code is 3', async () => {
     const nobody = cmsIn(join(folder, 'nobody'), { env: { CMS_SERVER: stack.baseUrl } });
     expect(await nobody('todo')).toEqual({
@@ -138,6 +161,20 @@ describe('errors of cms', () => {
     });
     expect(await bob('approve', id, '--yes', '--json')).toMatchObject({ exitCode: 0 });
     expect(await alice('check')).toMatchObject({ exitCode: 0, stdout: 'Incomes is ready to run.\n' });
+  });
+
+  it('a run and a list of tasks that take a signed approval name the command that signs', async () => {
+    const carol = cmsIn(join(folder, 'carol'), { env: { CMS_SERVER: stack.baseUrl }, userName: 'carol' });
+    const algorithm = join(folder, 'median.py');
+    writeFileSync(algorithm, 'print(2)\n');
+    await carol('login', '--local');
+    const { stdout } = await carol('computation', 'create', 'Signed', '--approval', 'all_signed', '--json');
+    const signed = JSON.parse(stdout) as { id: string };
+    await carol('key', 'upload', `${writeSshKeys(folder)}.pub`);
+    await carol('asset', 'upload', algorithm, '--type', 'algorithm', '--computation', 'Signed');
+    const command = `cms approve ${signed.id} --sign ~/.ssh/id_ed25519\n`;
+    expect((await carol('run', '--cvm', 'sim-1')).stderr).toContain(`you type: ${command}`);
+    expect((await carol('todo')).stdout).toContain(command);
   });
 
   it('a registered CVM that is not connected is named, and the exit code is 6', async () => {

@@ -156,6 +156,23 @@ describe('a CVM that waits for commands', () => {
     await session.endRun(cvmID);
   });
 
+  it('is not answered while the only command is a stop that it has accepted', async () => {
+    const id = await session.readyComputation();
+    const cvmID = newCvm();
+    const run_id = await session.startRun(id, cvmID);
+    const run = await session.commandFor(cvmID, 'run');
+    await session.report(cvmID, { run_id, type: 'accepted', command_id: run.id });
+    await session.done('runs/stop-run', { path: { id } });
+    const stop = await session.commandFor(cvmID, 'stop');
+    await session.report(cvmID, { run_id, type: 'accepted', command_id: stop.id });
+    const waiting = session.done(listCommands, { path: { cvmID }, query: { wait: 20 }, as: 'cvm' });
+    await session.report(cvmID, { run_id, type: 'event', event_type: 'Stopped', status: 'Stopped' });
+    await session.untilStatus(id, 'cancelled');
+    const next = await session.startRun(id, cvmID);
+    expect(await waiting).toMatchObject({ commands: [{ type: 'run', run_id: next }] });
+    await session.endRun(cvmID);
+  });
+
   it('gets an empty list when its time is up', async () => {
     const request = { path: { cvmID: newCvm() }, query: { wait: 1 }, as: 'cvm' } as const;
     expect(await session.done(listCommands, request)).toMatchObject({ commands: [] });

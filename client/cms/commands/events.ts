@@ -8,7 +8,7 @@ import { relativeTime } from '../output/relative-time.ts';
 import { table } from '../output/table.ts';
 import { interrupted } from '../watch/interrupted.ts';
 import { printable } from '../output/text-width.ts';
-import { positiveNumber } from './options.ts';
+import { upTo } from './options.ts';
 
 interface Options {
   run?: string;
@@ -24,7 +24,7 @@ export function addEventsCommand(program: Command, act: Act): void {
     .argument('[COMPUTATION]', 'its identifier or name')
     .option('--run <RUN>', 'only those of this run')
     .option('--type <TYPE>', 'only those of this type, such as started')
-    .option('--limit <COUNT>', 'how many to list, up to 100', positiveNumber, 20)
+    .option('--limit <COUNT>', 'how many to list, up to 100', upTo(100), 20)
     .option('--follow', 'print each event as it is recorded, from the first one on, until Ctrl-C')
     .action(
       act(async (context, reference: string | undefined, { run, type, limit, follow }: Options) => {
@@ -32,9 +32,9 @@ export function addEventsCommand(program: Command, act: Act): void {
         const { client } = connection;
         const { terminal } = context;
         const id = await computationId(context, connection, reference);
-        const filter = { id, ...(run ? { run_id: run } : {}), ...(type ? { event_type: type } : {}) };
+        const filter = { id, ...(run === undefined ? {} : { run_id: run }), ...(type === undefined ? {} : { event_type: type }) };
         if (follow !== true) {
-          const { items, total } = await page(client, 'listEvents', { ...filter, limit: Math.min(limit, 100) });
+          const { items, total } = await page(client, 'listEvents', { ...filter, limit });
           context.print({ events: items, total }, () =>
             table(
               items,

@@ -25,6 +25,13 @@ export function positiveNumber(text: string): number {
   throw new InvalidArgumentError('Expected a whole number from 1.');
 }
 
+/** Returns a parser of a whole number from 1 to `most`. */
+export const upTo = (most: number) => (text: string) => {
+  const number = Number(text);
+  if (/^\d+$/.test(text) && number >= 1 && number <= most) return number;
+  throw new InvalidArgumentError(`Expected a whole number from 1 to ${most}.`);
+};
+
 const secondsPer: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 
 /** Parses a moment: RFC 3339, or a time from now such as 12h or 7d. Returns RFC 3339. */

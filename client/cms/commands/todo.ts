@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Act } from '../act.ts';
-import { uploadOf } from '../missing-items.ts';
+import { demandsSignatures } from '../demands-signatures.ts';
+import { approvalOf, uploadOf } from '../missing-items.ts';
 import { printable } from '../output/text-width.ts';
 
 export function addTodoCommand(program: Command, act: Act): void {
@@ -9,13 +10,21 @@ export function addTodoCommand(program: Command, act: Act): void {
     .description('list what waits for your approval, your key or your content')
     .action(
       act(async (context) => {
-        const { client } = await context.connect();
+        const connection = await context.connect();
+        const { client } = connection;
         const { command } = context;
         const todo = await client.getTodo();
+        const signed = new Set<string>();
+        for (const { computation_id: id } of context.isJson ? [] : todo.approvals) {
+          if (await demandsSignatures(connection, id)) signed.add(id);
+        }
         context.print(todo, () => {
           const lines = [
             ...todo.approvals.map(({ computation_id, name, because }) =>
-              entry(`Approve ${name}, because of ${because.join(', ')}`, command(`approve ${computation_id}`)),
+              entry(
+                `Approve ${name}, because of ${because.join(', ')}`,
+                command(approvalOf(computation_id, signed.has(computation_id))),
+              ),
             ),
             ...todo.keys.map(({ computation_id, name }) =>
               entry(`Upload your key to ${name}`, command(`key upload ~/.ssh/id_ed25519.pub ${computation_id}`)),

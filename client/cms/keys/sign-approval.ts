@@ -1,6 +1,7 @@
 import { constants, sign, type KeyObject } from 'node:crypto';
 import { approvalText, type Limits } from '../../../shared/approvals/approval-signature.ts';
 import { CmsError } from '../cms-error.ts';
+import { exitCodes } from '../exit-codes.ts';
 
 /**
  * Signs an approval (docs/contract.md, section 9): Ed25519; ECDSA with SHA-256, in DER; RSA-PSS with SHA-256 and a salt of 32 bytes.
@@ -25,6 +26,7 @@ function signed(key: KeyObject, text: Buffer): Buffer {
     default:
       throw new CmsError(
         `A key of the type ${String(key.asymmetricKeyType)} cannot sign approvals. Expected Ed25519, EC or RSA.`,
+        { exitCode: exitCodes.usage },
       );
   }
 }

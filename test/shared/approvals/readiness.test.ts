@@ -58,6 +58,13 @@ describe('neededApprovals', () => {
       { user: 'carol', because: ['result consumer'] },
     ]);
   });
+
+  it('are also that of an owner who has not uploaded a key', () => {
+    expect(neededApprovals(withLevel('all', { keys: [aKeyOf('bob')] }))).toContainEqual({
+      user: 'alice',
+      because: ['result consumer'],
+    });
+  });
 });
 
 describe('readinessOf', () => {
