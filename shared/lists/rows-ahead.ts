@@ -1,13 +1,12 @@
 import { listKeys } from '../table/keys.ts';
 import { queryBetween, queryPrefix, type Item, type Table } from '../table/table.ts';
 import type { IndexedList } from './indexed-list.ts';
+import { afterAllNumbers } from './node.ts';
 import type { PageRequest } from './read-page.ts';
 
 /** With a filter by state, this many rows are read ahead for each row of the page. */
 const rowsPerWanted = 4;
 const maxRows = 100;
-/** No list issues this number. */
-const afterAll = 2 ** 48;
 
 /**
  * Where the rows of first pages by state were when this process last read them, by the client of the table. Only a guess which rows
@@ -27,7 +26,7 @@ export async function readRowsAhead(table: Table, list: IndexedList, request: Pa
   const last = lastPages.get(table.document)?.get(nameOf(list, request));
   if (!last) return newest(rows);
   if (last.isScattered) return [];
-  return queryBetween(table, listKeys.row(list.rows, last.oldest), listKeys.row(list.rows, afterAll), { limit: rows });
+  return queryBetween(table, listKeys.row(list.rows, last.oldest), listKeys.row(list.rows, afterAllNumbers), { limit: rows });
 }
 
 /** Notes where the rows of a first page by state are. @param numbers newest first */

@@ -14,7 +14,7 @@ import { differencesOf, unfoldedEntries } from './unfolded.ts';
 
 /**
  * The longest time that a read may take, retries included. Entries and nodes that a fold replaced are kept for longer
- * (see fold.ts), so that everything that a head refers to is still there.
+ * (see age-folds.ts), so that everything that a head refers to is still there.
  */
 const maxReadInMilliseconds = 2_000;
 
