@@ -8,8 +8,8 @@ import type { ListIndex } from './list-index.ts';
 import type { LogEntry } from './log.ts';
 
 /**
- * How long everything that a fold replaced stays, counted from when its commit, or its clearing, was known to be done. More than
- * a read may last (snapshot.ts), by as much as the clocks of two machines may differ.
+ * How long a fold stays in the stages `seen` and `cleared`, so that what it replaced outlives the reads that may need it: two
+ * seconds for the longest read (snapshot.ts), and two for the difference between the clocks of two machines.
  */
 export const stayInMilliseconds = 4_000;
 

@@ -102,7 +102,7 @@ async function enter(table: Table, list: IndexedList, build: Build, members: rea
   return { build: { ...build, edges }, deleteDropped };
 }
 
-/** Sets the members that have changed since, and commits the head after `before`. */
+/** Sets the members that the log mentions, and commits the head that follows `before`. */
 async function complete(
   table: Table,
   lists: readonly [IndexedList, ...IndexedList[]],

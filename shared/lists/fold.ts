@@ -16,17 +16,17 @@ import { unfoldedEntries } from './unfolded.ts';
 import { writeFold, type WrittenFold } from './write-fold.ts';
 
 /**
- * A fold that no schedule calls begins only if no other one began in this time, whether it moves changes or only ages earlier folds:
- * both would write the same nodes and delete the same entries, and one of them in vain. Longer than a fold takes. A fold that dies
- * holds the next one up for as long.
+ * Two folds at the same time write the same nodes and delete the same entries, and one of them in vain. So a fold that a change
+ * starts, not the schedule, begins only if none began in this time, even if it only ages earlier folds. It is longer than a fold
+ * takes. After a fold that dies, the next one waits as long.
  */
 const turnInMilliseconds = 3_000;
 
 /**
  * Moves the changes in the log into the trees, in new nodes, and deletes what earlier folds replaced. It may be called at any
- * time, by several callers at the same time, and may die at any call: the only commit is one conditional write of the head.
- * @param least with fewer changes in the log, nothing is folded. Default: as many as make a fold worth its cost, and nothing while
- * another caller may be folding.
+ * time, also by several callers at once, and may die at any call: only one conditional write of the head commits it.
+ * @param least the fewest changes to fold. Default: as many as make a fold worth its cost, and none while another caller may be
+ * folding.
  * @returns what there was to do
  */
 export async function foldChanges(table: Table, index: ListIndex, least?: number): Promise<ToDo> {
@@ -53,23 +53,28 @@ export async function foldChanges(table: Table, index: ListIndex, least?: number
     writeFold(table, index, next, { unfolded, now: clock.now() }),
     ...(least === undefined ? [] : [putItem(table, markOf(index, clock.now()))]),
   ]);
+  await commitFold(table, index, fold);
+  return toDo;
+}
+
+async function commitFold(table: Table, index: ListIndex, fold: WrittenFold): Promise<void> {
   if (!(await commitHead(table, index, fold.head))) {
     await removeUnlessCommitted(table, index, fold);
-    return toDo;
+    return;
   }
   if (fold.drifted.length > 0) reportDrift(index, fold.drifted);
   // The commit has been answered: from now on no read begins with an older head.
-  const seen = fold.head.folds.map((each) => (each.name === fold.name ? seenAt(each, clock.now()) : each));
-  await commitHead(table, index, { ...fold.head, version: fold.head.version + 1, folds: seen });
-  return toDo;
+  const now = (table.clock ?? systemClock).now();
+  const folds = fold.head.folds.map((each) => (each.name === fold.name ? seenAt(each, now) : each));
+  await commitHead(table, index, { ...fold.head, version: fold.head.version + 1, folds });
 }
 
 interface ToDo {
   /** The changes that no tree contained. */
   steps: number;
-  /** The earlier folds that were not cleared. */
+  /** The earlier folds that the head contains. */
   folds: number;
-  /** As many changes would have been worth a fold. */
+  /** The number of changes from which on a fold is worth its cost. */
   worthFrom: number;
 }
 
@@ -86,7 +91,7 @@ function takeTurn(table: Table, index: ListIndex, now: number): Promise<boolean>
   });
 }
 
-/** A member that a change did not find as it left it: rows and index have drifted apart. The fold sets it to its new state. */
+/** Reports members that were not in the state that a change began from: rows and index differ. The fold sets their new state. */
 function reportDrift({ scope }: ListIndex, drifted: readonly string[]): void {
   log('ERROR', 'A list differs from its rows. See the runbook.', { index: scope, members: drifted.slice(0, 10) });
   emitMetric('ListDrift', drifted.length);
@@ -99,7 +104,7 @@ function reportDrift({ scope }: ListIndex, drifted: readonly string[]): void {
 async function removeUnlessCommitted(table: Table, index: ListIndex, { name, plan, writtenAt }: WrittenFold): Promise<void> {
   const { folds } = await readHead(table, index);
   if (folds.some((fold) => fold.name === name)) return;
-  // Heads forget folds, but not so soon. After this time, a later fold decides by the plan (removeFailedFolds).
+  // A head names a fold at least this long. After that, a later fold decides by the plan (removeFailedFolds).
   if ((table.clock ?? systemClock).now() - writtenAt >= stayInMilliseconds) return;
   await removeFailedFold(table, index, name, plan);
 }

@@ -9,15 +9,15 @@ const rowsPerWanted = 4;
 const maxRows = 100;
 
 /**
- * Where the rows of first pages by state were when this process last read them, by the client of the table. Only a guess which rows
- * to read at the same time as the index, which alone decides what is on a page.
+ * Where the rows of first pages by state were when this process last read them, by the client of the table. They are a guess of the
+ * rows to read together with the index. The index alone decides what is on a page.
  */
 const lastPages = new WeakMap<object, Map<string, { oldest: number; isScattered: boolean }>>();
 const maxPages = 1_000;
 
 const nameOf = ({ rows }: IndexedList, { state = '', offset, limit }: PageRequest) => [rows.pk, state, offset, limit].join(' ');
 
-/** Reads the rows that a first page probably consists of: the newest, or those about where the page was before. */
+/** Reads the rows that are probably on a first page: the newest ones, or those where the page was before. */
 export async function readRowsAhead(table: Table, list: IndexedList, request: PageRequest): Promise<Item[]> {
   const { limit, offset, state } = request;
   const newest = (rows: number) => queryPrefix(table, list.rows.pk, listKeys.prefixes.row, { limit: rows, newestFirst: true });
