@@ -7,15 +7,16 @@ import { getItem, queryBetween, type Item, type Table } from '../table/table.ts'
 import { deleteItems, putItem, putItems } from '../table/writes.ts';
 import { changeTree } from './change-tree.ts';
 import { countDays, readDaysNotIn } from './days.ts';
+import { headOfTrees } from './head-of-trees.ts';
 import type { Head } from './head.ts';
 import { lettersOf, memberOfRow, type IndexedList } from './indexed-list.ts';
 import { membersByRows } from './members-by-rows.ts';
-import { afterAllNumbers, comparePlaces, countsOf, emptyCounts, type Member } from './node.ts';
+import { afterAllNumbers, comparePlaces, emptyCounts, type Member } from './node.ts';
 import { readOldDays } from './old-lists.ts';
 import { readWholeLog } from './read-log.ts';
 import { commitHead, readHead } from './stored-head.ts';
 import { nodeItems, StoredNodes } from './stored-nodes.ts';
-import { decodeEdge, divideEdge, encodeEdge } from './tree.ts';
+import { decodeEdge, encodeEdge } from './tree.ts';
 import { unfoldedEntries, versionsOf } from './unfolded.ts';
 import { foldName } from './write-fold.ts';
 
@@ -119,21 +120,8 @@ async function complete(
     await putItem(table, { ...indexKeys.build(index), ...current });
     await deleteDropped();
   }
-  const version = before.version + 1;
-  const name = foldName(version, 'built');
-  const head: Head = { ...before, version, totals: {}, leaves: {}, branches: {}, roots: {} };
-  const roots: (Item & Key)[] = [];
-  for (const [letter, edge] of Object.entries(current.edges)) {
-    const isList = letter in index.trees;
-    const tree = decodeEdge(edge);
-    const { upper, branch, leaf } = divideEdge(tree, isList);
-    if (isList) head.totals[letter] = [...countsOf(tree)];
-    if (leaf) head.leaves[letter] = leaf;
-    if (branch) head.branches[letter] = branch;
-    if (upper.length === 0) continue;
-    head.roots[letter] = name;
-    roots.push({ ...indexKeys.root(index, letter, name), edge: upper });
-  }
+  const name = foldName(before.version + 1, 'built');
+  const { head, roots } = headOfTrees(index, before, Object.entries(current.edges), name);
   await putItems(table, roots);
   const unfolded = unfoldedEntries(before, entries);
   const days =
