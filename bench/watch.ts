@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { callAs, readyComputation, type Call } from '../test/infra/local/ready-computation.ts';
+import { createClient, isEndOfRun, localToken, watchEvents, type Client, type Schemas, type Token } from '../client/index.ts';
+import { createReadyComputation } from '../test/browser/seed.ts';
 import { startService } from '../test/infra/local/service-process.ts';
 import { measureEndpoints } from './measure-endpoints.ts';
 import { printTable } from './print-table.ts';
@@ -10,12 +10,6 @@ const eventsOfRun = 60;
 const meanPauseInMilliseconds = 500;
 const cvm = 'cvm-of-bench';
 
-interface WatchedEvent {
-  id: string;
-  timestamp: string;
-  event_type: string;
-}
-
 await watchRun();
 await printWaits();
 
@@ -24,20 +18,24 @@ async function watchRun(): Promise<void> {
   const service = await startService([]);
   try {
     const { baseUrl } = service;
-    const [alice, bob] = [await tokenOf(baseUrl, ['d1:administrator', 'd1:cvm']), await tokenOf(baseUrl, ['d1:viewer'])];
-    const call = callAs(baseUrl, alice);
-    const id = await readyComputation(call);
-    const watching = Array.from({ length: watchers }, () => watch(callAs(baseUrl, bob), id));
-    await playRun(call, id);
+    const client = createClient({
+      baseUrl,
+      domain: 'd1',
+      token: localToken({ baseUrl, sub: 'alice', groups: ['d1:administrator', 'd1:cvm'] }),
+    });
+    const viewer = localToken({ baseUrl, sub: 'bob', groups: ['d1:viewer'] });
+    const { id } = await createReadyComputation(client, 'Watched');
+    const watching = Array.from({ length: watchers }, () => watch(baseUrl, viewer, id));
+    await playRun(client, id);
     const seen = await Promise.all(watching);
-    const { body } = await call('GET', `/d1/computations/${id}/events?limit=100`);
-    printWatchers(seen, (body['events'] as WatchedEvent[]).toReversed());
+    const { events } = await client.listEvents({ id, limit: 100 });
+    printWatchers(seen, events.toReversed());
   } finally {
     await service.end('SIGTERM');
   }
 }
 
-function printWatchers(seen: Seen[], journal: WatchedEvent[]): void {
+function printWatchers(seen: Seen[], journal: Schemas['Event'][]): void {
   const once = seen.filter(({ ids }) => ids.join() === journal.map((event) => event.id).join()).length;
   const delays = seen.flatMap((each) => each.delays).sort((a, b) => a - b);
   const at = (share: number) => Math.round(delays[Math.min(delays.length - 1, Math.floor(delays.length * share))] ?? 0);
@@ -64,40 +62,37 @@ interface Seen {
   failed: number;
 }
 
-async function watch(call: Call, id: string): Promise<Seen> {
+/** Watches a computation until its run has ended. */
+async function watch(baseUrl: string, token: Token, id: string): Promise<Seen> {
   const seen: Seen = { ids: [], delays: [], requests: 0, failed: 0 };
-  const startedAt = Date.now();
-  for (let isOver = false; !isOver;) {
+  const countingFetch = async (request: Request) => {
     seen.requests++;
-    const { status, body } = await call('GET', `/d1/computations/${id}/events?after=${seen.ids.at(-1) ?? ''}&wait=20&limit=100`);
-    if (status !== 200) {
-      seen.failed++;
-      await delay(1_000);
-      continue;
-    }
-    const events = body['events'] as WatchedEvent[];
-    const arrivedAt = Date.now();
-    seen.ids.push(...events.map((event) => event.id));
-    const times = events.map(({ timestamp }) => Date.parse(timestamp)).filter((time) => time > startedAt);
-    seen.delays.push(...times.map((time) => arrivedAt - time));
-    isOver = events.some(({ event_type }) => event_type === 'completed');
+    const response = await fetch(request).catch(() => undefined);
+    if (!response?.ok) seen.failed++;
+    return response ?? Response.error();
+  };
+  const client = createClient({ baseUrl, domain: 'd1', token, fetch: countingFetch });
+  const startedAt = Date.now();
+  for await (const event of watchEvents(client, { id })) {
+    seen.ids.push(event.id);
+    const recordedAt = Date.parse(event.timestamp);
+    if (recordedAt > startedAt) seen.delays.push(Date.now() - recordedAt);
+    if (isEndOfRun(event)) break;
   }
   return seen;
 }
 
 /** Plays the CVM of a run that reports an event now and then. */
-async function playRun(call: Call, id: string): Promise<void> {
-  const run_id = (await call('POST', `/d1/computations/${id}/run?cvm=${cvm}`)).body as unknown as string;
-  const { body } = await call('GET', `/d1/cvms/${cvm}/commands?wait=20`);
-  const [command] = body['commands'] as { id: string }[];
-  const report = (fields: Record<string, unknown>) =>
-    call('POST', `/d1/cvms/${cvm}/reports`, { reports: [{ id: randomUUID(), run_id, ...fields }] });
-  await report({ type: 'accepted', command_id: command?.id });
+async function playRun(client: Client, id: string): Promise<void> {
+  const run_id = await client.startRun({ id, cvm });
+  const { commands } = await client.listCommands({ cvmID: cvm, wait: 20 });
+  const report = (given: Schemas['Report']) => client.report({ cvmID: cvm, body: { reports: [given] } });
+  await report({ id: 'accepted', run_id, type: 'accepted', command_id: commands[0]?.id ?? '' });
   for (let number = 0; number < eventsOfRun; number++) {
     await delay(Math.random() * 2 * meanPauseInMilliseconds);
-    await report({ type: 'event', event_type: 'Running', status: `Step ${number}` });
+    await report({ id: `step-${number}`, run_id, type: 'event', event_type: 'Running', status: `Step ${number}` });
   }
-  await report({ type: 'event', event_type: 'Complete', status: 'Completed' });
+  await report({ id: 'completed', run_id, type: 'event', event_type: 'Complete', status: 'Completed' });
 }
 
 /** Prints what waits in which nothing happens take from the table. */
@@ -106,13 +101,4 @@ async function printWaits(): Promise<void> {
   console.log('\nWaits of 20 seconds in which nothing happens\n');
   printTable(waits.map(({ name, case: what, calls, readUnits, writeUnits }) => ({ name, what, calls, readUnits, writeUnits })));
   if (waits.length === 0 || waits.some(({ readUnits }) => readUnits > 25)) process.exitCode = 1;
-}
-
-async function tokenOf(baseUrl: string, groups: string[]): Promise<string> {
-  const response = await fetch(`${baseUrl}/local/token`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ sub: 'alice', groups }),
-  });
-  return ((await response.json()) as { access_token: string }).access_token;
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { createClient, issueLocalToken } from '../../client/index.ts';
 import { startDynamoDb } from '../../infra/local/dynamodb.ts';
 import { freePort } from '../../infra/local/free-port.ts';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
@@ -9,7 +10,7 @@ import { callAs } from '../../test/infra/local/ready-computation.ts';
 import { readyComputations } from '../../test/support/builders-ready-computations.ts';
 import { patientDeadline } from '../../test/support/embedded-table.ts';
 import { agentEvent } from '../../test/support/lifecycle-scenario.ts';
-import { outputOf, request, startServer } from '../http/service.ts';
+import { request, startServer } from '../http/service.ts';
 
 export type ChangeKind = 'create' | 'start' | 'end';
 
@@ -43,16 +44,16 @@ export async function startBusyService(starts: number): Promise<BusyService> {
   const stopServer = await startServer(command, { url, environment });
   const client = new DynamoDBClient({ endpoint: engine.endpoint, region: 'local', credentials: localCredentials });
   const document = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
-  const groups = `${domain}:administrator,${domain}:cvm`;
-  const token = await outputOf([process.execPath, 'infra/local/token.ts', '--sub', 'alice', '--groups', groups], environment);
+  const groups = [`${domain}:administrator`, `${domain}:cvm`];
+  const token = await issueLocalToken({ baseUrl: url, sub: 'alice', groups });
   const table = { name: local.tableName, document, deadline: patientDeadline };
   const ready = await readyComputations(table, callAs(url, token), domain, starts + activeRuns);
 
   const headers = { authorization: `Bearer ${token}` };
   const post = (path: string, body?: unknown) =>
     request('POST', `${url}/${domain}${path}`, { headers, ...(body === undefined ? {} : { body }) });
-  const total = async (path: string) =>
-    ((await request('GET', `${url}/${domain}/computations${path}`, { headers })) as { total: number }).total;
+  const reader = createClient({ baseUrl: url, domain, token });
+  const completed = async () => (await reader.listRuns({ limit: 1, status: 'completed' })).total;
   const made: Counts = { computations: ready.length, runs: 0, completed: 0 };
   const started: Promise<{ run: string; cvm: string }>[] = [];
   let ended = 0;
@@ -78,13 +79,11 @@ export async function startBusyService(starts: number): Promise<BusyService> {
   return {
     changes,
     count: async () => {
-      for (let look = 0; look < mostLooks && (await total('/runs?limit=1&status=completed')) < made.completed; look++) {
-        await delay(200);
-      }
+      for (let look = 0; look < mostLooks && (await completed()) < made.completed; look++) await delay(200);
       const listed = {
-        computations: await total('?limit=1'),
-        runs: await total('/runs?limit=1'),
-        completed: await total('/runs?limit=1&status=completed'),
+        computations: (await reader.listComputations({ limit: 1 })).total,
+        runs: (await reader.listRuns({ limit: 1 })).total,
+        completed: await completed(),
       };
       return { made, listed };
     },

@@ -1,5 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { issueLocalToken } from '../../client/index.ts';
 import { startDynamoDb } from '../../infra/local/dynamodb.ts';
 import { freePort } from '../../infra/local/free-port.ts';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
@@ -18,7 +19,7 @@ import { callAs } from '../../test/infra/local/ready-computation.ts';
 import { agentEvent } from '../../test/support/lifecycle-scenario.ts';
 import { fill } from '../lists/fill.ts';
 import { startsPerService } from './prefect.ts';
-import { outputOf, request, startServer, type Service } from './service.ts';
+import { request, startServer, type Service } from './service.ts';
 
 const domain = 'bench';
 
@@ -30,8 +31,8 @@ export async function startOurs(rows: number): Promise<Service> {
   const baseUrl = `http://127.0.0.1:${port}`;
   const command = [process.execPath, 'infra/local/start.ts'];
   const stopServer = await startServer(command, { url: baseUrl, environment });
-  const groups = `${domain}:administrator,${domain}:cvm`;
-  const token = await outputOf([process.execPath, 'infra/local/token.ts', '--sub', 'alice', '--groups', groups], environment);
+  const groups = [`${domain}:administrator`, `${domain}:cvm`];
+  const token = await issueLocalToken({ baseUrl, sub: 'alice', groups });
   const call = callAs(baseUrl, token);
   const client = new DynamoDBClient({ endpoint: engine.endpoint, region: 'local', credentials: localCredentials });
   const document = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });

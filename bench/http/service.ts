@@ -1,6 +1,5 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
-import { promisify } from 'node:util';
 
 /** One of the services that are compared. Each runs in processes of its own. */
 export interface Service {
@@ -82,11 +81,4 @@ async function untilItAnswers(url: string, child: ChildProcess): Promise<void> {
     if (Date.now() > deadline) throw new Error(`${url} does not answer.`);
     await delay(200);
   }
-}
-
-/** Returns what a command prints. */
-export async function outputOf(command: string[], environment: Record<string, string>): Promise<string> {
-  const [program = '', ...args] = command;
-  const { stdout } = await promisify(execFile)(program, args, { env: { ...process.env, ...environment } });
-  return stdout.trim();
 }

@@ -1,12 +1,13 @@
 import { numberedId } from '../../shared/identifiers.ts';
 import { changeTree } from '../../shared/lists/change-tree.ts';
 import { buildTree } from './build-tree.ts';
+import { headOfTrees } from '../../shared/lists/head-of-trees.ts';
 import { emptyHead, encodeHead, parseHead, type Head } from '../../shared/lists/head.ts';
 import { groupOfOwner, indexedLists, stateOf, type IndexedList } from '../../shared/lists/indexed-list.ts';
-import { countsOf, type Member } from '../../shared/lists/node.ts';
+import type { Member } from '../../shared/lists/node.ts';
 import { readTree } from '../../shared/lists/snapshot.ts';
 import { nodeItems, StoredNodes } from '../../shared/lists/stored-nodes.ts';
-import { decodeEdge, divideEdge, encodeEdge } from '../../shared/lists/tree.ts';
+import { decodeEdge, encodeEdge } from '../../shared/lists/tree.ts';
 import { indexKeys } from '../../shared/table/index-keys.ts';
 import { keyToWrite, listKeys, type Key } from '../../shared/table/keys.ts';
 import { getItem, queryBetween, type Item, type Table } from '../../shared/table/table.ts';
@@ -168,20 +169,9 @@ async function commitTrees(
   trees: Map<string, Uint8Array[]>,
   before: Head = emptyHead,
 ): Promise<void> {
-  const version = before.version + 1;
-  const name = String(version).padStart(15, '0');
-  const head: Head = { ...before, version, totals: {}, leaves: {}, branches: {}, roots: {} };
-  for (const [letter, edge] of trees) {
-    const tree = decodeEdge(edge);
-    const isList = letter in index.trees;
-    const { upper, branch, leaf } = divideEdge(tree, isList);
-    if (isList) head.totals[letter] = [...countsOf(tree)];
-    if (leaf) head.leaves[letter] = leaf;
-    if (branch) head.branches[letter] = branch;
-    if (upper.length === 0) continue;
-    head.roots[letter] = name;
-    await putItem(table, { ...indexKeys.root(index, letter, name), edge: upper });
-  }
+  const name = String(before.version + 1).padStart(15, '0');
+  const { head, roots } = headOfTrees(index, before, trees, name);
+  await putItems(table, roots);
   await putItem(table, { ...indexKeys.head(index), ...encodeHead(head) });
 }
 

@@ -13,6 +13,7 @@ import { useAction } from '../loading/use-action.ts';
 import { useDomain } from '../shell/console-context.ts';
 import type { LoadedAsset } from './load-asset.ts';
 import { saveContent } from './save-content.ts';
+import { fileUploadTexts } from './file-upload-texts.ts';
 import { UploadProgress } from './upload-progress.tsx';
 import { useUpload } from './use-upload.ts';
 
@@ -76,14 +77,7 @@ function SendContent({ asset, target, reload }: SendProps) {
         value={file ? [file] : []}
         onChange={({ detail }) => setFile(detail.value[0])}
         showFileSize
-        i18nStrings={{
-          uploadButtonText: () => 'Choose file',
-          dropzoneText: () => 'Drop the file here',
-          removeFileAriaLabel: () => 'Remove the file',
-          limitShowFewer: 'Show fewer',
-          limitShowMore: 'Show more',
-          errorIconAriaLabel: 'Error',
-        }}
+        i18nStrings={fileUploadTexts}
         constraintText={`The content of ${asset.file_name}, up to 5 GiB.`}
       />
       <UploadProgress upload={upload} retry={reload} />

@@ -20,6 +20,7 @@ import { useDomain, useFrame } from '../shell/console-context.ts';
 import { ScreenFrame } from '../shell/screen-frame.tsx';
 import { aboveAsset } from './above-asset.ts';
 import { accessOptions, assetTypeOptions, useOptions } from './asset-texts.ts';
+import { fileUploadTexts } from './file-upload-texts.ts';
 import { UploadProgress } from './upload-progress.tsx';
 import { useUpload } from './use-upload.ts';
 
@@ -104,14 +105,7 @@ export function NewAssetScreen() {
                     }}
                     showFileSize
                     showFileLastModified={false}
-                    i18nStrings={{
-                      uploadButtonText: () => 'Choose file',
-                      dropzoneText: () => 'Drop the file here',
-                      removeFileAriaLabel: () => 'Remove the file',
-                      limitShowFewer: 'Show fewer',
-                      limitShowMore: 'Show more',
-                      errorIconAriaLabel: 'Error',
-                    }}
+                    i18nStrings={fileUploadTexts}
                   />
                 </FormField>
                 <FormField

@@ -4,9 +4,8 @@ import { EventBus } from 'aws-cdk-lib/aws-events';
 import { Effect, PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { CfnPipe } from 'aws-cdk-lib/aws-pipes';
-import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { acknowledge } from '../acknowledge.ts';
+import { DeadLetterQueue } from '../dead-letter-queue.ts';
 import { nameIn, type Stage } from '../stage.ts';
 import { busEventTemplate } from './bus-event.ts';
 import { journalFilter } from './journal-filter.ts';
@@ -38,7 +37,7 @@ export class StageBus extends Construct {
       eventBusName: busName(stage),
       description: `The events of the computations of ${stage.name}`,
     });
-    const undelivered = this.queueOf(stage);
+    const undelivered = new DeadLetterQueue(this, 'Undelivered', undeliveredEventsName(stage));
     const name = pipeName(stage);
     const log = new LogGroup(this, 'Log', {
       logGroupName: `/aws/vendedlogs/pipes/${name}`,
@@ -90,19 +89,6 @@ export class StageBus extends Construct {
     this.output('EventBusArn', bus.eventBusArn);
     this.output('TableStreamArn', streamArn);
     this.output('UndeliveredEventsUrl', undelivered.queueUrl);
-  }
-
-  private queueOf(stage: Stage): Queue {
-    const queue = new Queue(this, 'Undelivered', {
-      queueName: undeliveredEventsName(stage),
-      retentionPeriod: Duration.days(14),
-      encryption: QueueEncryption.SQS_MANAGED,
-      enforceSSL: true,
-    });
-    const reason = 'It is a dead-letter queue itself. An alarm reports every message.';
-    acknowledge(queue, 'AwsSolutions-SQS3', reason);
-    acknowledge(queue, 'Serverless-SQSRedrivePolicy', reason);
-    return queue;
   }
 
   private output(name: string, value: string): void {

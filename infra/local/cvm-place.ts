@@ -1,5 +1,5 @@
 import { issueLocalToken } from '../../client/tokens/local-token.ts';
-import { UsageError } from './arguments.ts';
+import { askThisMachine } from './ask-this-machine.ts';
 import type { Enrolment } from './cvm-gateway.ts';
 
 /** A service whose CVMs are enrolled: the one on this machine, or a deployed stage. */
@@ -19,27 +19,6 @@ export function thisMachine(port: number): CvmPlace {
     service,
     token: async (domain) => await issueLocalToken({ baseUrl: service, sub: 'enrolment', groups: [`${domain}:administrator`] }),
     enrol: async ({ domain, cvmId, publicKey }) =>
-      await askForCertificate(service, { domain, cvm_id: cvmId, public_key: publicKey }),
+      await askThisMachine<Enrolment>(service, '/local/cvm', { domain, cvm_id: cvmId, public_key: publicKey }),
   };
-}
-
-export function noService(service: string): Error {
-  const advice = service.startsWith('http://127.0.0.1:') ? ' Start it with `npm start`, or set PORT to its port.' : '';
-  return new Error(`No service answers at ${service}.${advice}`);
-}
-
-/** Asks the service of this machine for a certificate, which is no part of the API. */
-async function askForCertificate(service: string, body: unknown): Promise<Enrolment> {
-  const response = await fetch(`${service}/local/cvm`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  }).catch(() => {
-    throw noService(service);
-  });
-  const text = await response.text();
-  if (response.ok) return JSON.parse(text) as Enrolment;
-  const { message, detail } = JSON.parse(text || '{}') as { message?: string; detail?: string };
-  const reason = message ?? detail ?? `The service answered ${response.status}.`;
-  throw response.status === 400 ? new UsageError(reason) : new Error(reason);
 }

@@ -4,7 +4,8 @@ import { join, resolve } from 'node:path';
 import { createClient } from '../../client/create-client.ts';
 import { ServiceProblem } from '../../client/service-problem.ts';
 import { parseOptions, portFromEnvironment, runCommand, UsageError } from './arguments.ts';
-import { noService, thisMachine, type CvmPlace } from './cvm-place.ts';
+import { noService } from './ask-this-machine.ts';
+import { thisMachine, type CvmPlace } from './cvm-place.ts';
 
 const usage = `Usage: npm run cvm -- enrol --domain DOMAIN --cvm CVM [--out DIR] [--key ec|rsa] [--stage STAGE]
        npm run cvm -- revoke --domain DOMAIN --cvm CVM [--stage STAGE]

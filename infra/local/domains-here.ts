@@ -2,8 +2,7 @@ import { issueLocalToken } from '../../client/tokens/local-token.ts';
 import type { DomainPlace, UserOfPlace } from '../domains/domain-place.ts';
 import type { ManagedUser } from '../domains/manage-users.ts';
 import type { DomainContents, Removed } from '../domains/remove-from-place.ts';
-import { UsageError } from './arguments.ts';
-import { noService } from './cvm-place.ts';
+import { askThisMachine } from './ask-this-machine.ts';
 import type { DomainRequest } from './local-domains.ts';
 
 /** The domains of the service that runs on this machine. */
@@ -33,16 +32,6 @@ export async function membershipsHere(port: number, user: string): Promise<strin
   return memberships;
 }
 
-async function ask<Answer>(service: string, request: DomainRequest): Promise<Answer> {
-  const response = await fetch(`${service}/local/domain`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(request),
-  }).catch(() => {
-    throw noService(service);
-  });
-  const text = await response.text();
-  if (response.ok) return JSON.parse(text) as Answer;
-  const { message = `The service answered ${response.status}.` } = JSON.parse(text || '{}') as { message?: string };
-  throw response.status === 400 ? new UsageError(message) : new Error(message);
+function ask<Answer>(service: string, request: DomainRequest): Promise<Answer> {
+  return askThisMachine(service, '/local/domain', request);
 }

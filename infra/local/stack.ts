@@ -1,21 +1,20 @@
-import { uploadPrefix } from '../../shared/assets/content-store.ts';
 import { Deadline } from '../../shared/deadline.ts';
-import { readClaims, type Claim } from '../../shared/runs/claim.ts';
-import { type RunTimes, stateMachineDefinition } from '../../shared/runs/state-machine.ts';
+import type { RunTimes } from '../../shared/runs/state-machine.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
-import { readRegistration } from '../../shared/cvms/hold-cvm.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { schedules } from '../schedules.ts';
 import { allowedOrigins } from './allowed-origins.ts';
-import { type Background, startBackground } from './background.ts';
+import { startBackground } from './background.ts';
 import type { ConsoleFiles } from './console/console-build.ts';
 import { consolePages } from './console/console-pages.ts';
+import { claimsOfSimulatedCvms } from './claims-of-simulated-cvms.ts';
+import { continueInterrupted } from './continue-interrupted.ts';
 import { lockDirectory } from './data/lock-directory.ts';
 import type { CvmGateway, CvmGatewayOptions, startCvmGateway } from './cvm-gateway.ts';
-import { createTable, startDynamoDb } from './dynamodb.ts';
+import { createTable } from './dynamodb.ts';
 import { type HttpApiOptions, startHttpApi } from './http-api/http-api.ts';
-import { startIssuer } from './issuer.ts';
+import { startLocalCloud } from './local-cloud.ts';
 import { type Endpoints, local, setEnvironment } from './local-environment.ts';
 import { type InvokeFunction, type LoadHandler, localFunctions } from './local-functions.ts';
 import { withHealthOfEngine } from './local-health.ts';
@@ -23,13 +22,10 @@ import { DomainGate } from './domain-gate.ts';
 import { localDomains } from './local-domains.ts';
 import { LocalUsers } from './local-users.ts';
 import { localPages } from './local-pages.ts';
-import { startKms } from './kms/kms.ts';
-import { startS3 } from './s3/s3.ts';
 import { sendUnsigned } from './send-unsigned.ts';
 import { signInPages } from './sign-in/sign-in-pages.ts';
 import { startSimulatedCvms } from './simulated-cvms.ts';
-import { startStepFunctions } from './step-functions/step-functions.ts';
-import { pause, systemTimerClock, type TimerClock } from './timer-clock.ts';
+import { systemTimerClock, type TimerClock } from './timer-clock.ts';
 
 export interface StackOptions {
   /** 0 selects a free port. */
@@ -81,9 +77,6 @@ export interface Stack {
 /** The time limits on one machine, where a person is watching. */
 const localTimes: RunTimes = { acceptInSeconds: 120, silenceInSeconds: 60, runInSeconds: 24 * 60 * 60, stopInSeconds: 30 };
 
-/** How long a start waits for interrupted deletions, which may take minutes. Then they continue in the background. */
-const longestWaitInMilliseconds = 10_000;
-
 /** Starts every part, connects them by the route table and the definitions, and serves on the loopback interface. */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const stops: (() => Promise<void>)[] = [];
@@ -109,36 +102,9 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
   const invoke = localFunctions({ clock, draining: draining.signal, ...(options.load ? { load: options.load } : {}) });
   const background = startBackground(invoke, clock);
 
-  const started = async <Part extends { stop: () => Promise<void> }>(part: Promise<Part>): Promise<Part> => {
-    const { stop } = await part;
-    onStop(stop);
-    return await part;
-  };
-  const parts = [
-    started(startDynamoDb({ ...kept, ...(options.onLost ? { onLost: options.onLost } : {}) })),
-    started(
-      startS3({
-        bucket: local.bucketName,
-        notifiedPrefix: uploadPrefix,
-        allowsOrigin,
-        onObjectCreated: (event) => background.invoke('maintenance/receive-upload', event),
-        ...kept,
-      }),
-    ),
-    started(
-      startStepFunctions({
-        definition: stateMachineDefinition((step) => `lifecycle/${step}`, times),
-        stateMachineArn: local.stateMachineArn,
-        invoke,
-        clock,
-        onStatusChange: (event) => background.invoke('lifecycle/execution-ended', event),
-      }),
-    ),
-    started(startIssuer({ claim: local.membershipClaim, ...kept })),
-    started(startKms(kept)),
-  ] as const;
-  await Promise.allSettled(parts); // if one fails, the others are stopped after they have started
-  const [dynamoDb, s3, stepFunctions, issuer, kms] = await Promise.all(parts);
+  const { onLost } = options;
+  const cloud = { ...kept, times, allowsOrigin, invoke, background, clock, onStop, ...(onLost ? { onLost } : {}) };
+  const { dynamoDb, s3, stepFunctions, issuer, kms } = await startLocalCloud(cloud);
   onStop(background.stop);
   await createTable(dynamoDb.endpoint, local.tableName);
 
@@ -151,46 +117,38 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
   setEnvironment((await options.intercept?.(endpoints)) ?? endpoints, times, options.logLevel ?? 'SILENT');
   sendUnsigned(openTable(() => new Deadline()).document, 'dynamodb');
   sendUnsigned(openExecutions(() => new Deadline()).client, 'states');
-  if (options.dataDirectory !== undefined) {
-    await resumeInterruptedRuns(invoke);
-    const deletions = continueDeletions(invoke, background);
-    onStop(() => deletions);
-    const waiting = new AbortController();
-    await Promise.race([deletions, pause(clock, longestWaitInMilliseconds, waiting.signal)]);
-    waiting.abort();
-    background.invoke('maintenance/migrate', { grace_in_seconds: 0 });
-  }
+  if (options.dataDirectory !== undefined) await continueInterrupted({ invoke, background, clock, onStop });
   if (options.schedules !== false) for (const { name, everyMinutes } of schedules) background.every(everyMinutes, name);
 
-  const consoleOptions = (files: () => ConsoleFiles) => ({
-    files,
+  const cvmGateway = options.cvmGateway && (await loadCvmGateway(options.cvmGateway, { ...kept, clock }));
+  if (cvmGateway) onStop(cvmGateway.stop);
+  const gate = new DomainGate();
+  const consoleOptions = {
     clientId: issuer.audience,
     membershipClaim: local.membershipClaim,
     storage: s3.endpoint,
-  });
-  const cvmGateway = options.cvmGateway && (await started(loadCvmGateway(options.cvmGateway, { ...kept, clock })));
-  const gate = new DomainGate();
-  const api = await started(
-    startHttpApi({
-      routes,
-      authorizer: { issuer: issuer.url, audience: issuer.audience, keys: issuer.keys },
-      invoke: withHealthOfEngine(invoke, endpoints.dynamoDb),
-      clock,
-      port: options.port,
-      gate,
-      allowsOrigin,
-      localPages: firstOf([
-        ...(options.consoleFiles ? [consolePages(consoleOptions(options.consoleFiles))] : []),
-        signInPages(issuer.signIn),
-        localPages({
-          mintToken: issuer.mintToken,
-          enrol: cvmGateway?.enrol,
-          manageDomain: localDomains({ users, gate, s3: s3.endpoint, runLogs: cvmGateway?.logs }),
-        }),
-      ]),
-      ...(options.onResponse ? { onResponse: options.onResponse } : {}),
+  };
+  const pages = [
+    ...(options.consoleFiles ? [consolePages({ files: options.consoleFiles, ...consoleOptions })] : []),
+    signInPages(issuer.signIn),
+    localPages({
+      mintToken: issuer.mintToken,
+      enrol: cvmGateway?.enrol,
+      manageDomain: localDomains({ users, gate, s3: s3.endpoint, runLogs: cvmGateway?.logs }),
     }),
-  );
+  ];
+  const api = await startHttpApi({
+    routes,
+    authorizer: { issuer: issuer.url, audience: issuer.audience, keys: issuer.keys },
+    invoke: withHealthOfEngine(invoke, endpoints.dynamoDb),
+    clock,
+    port: options.port,
+    gate,
+    allowsOrigin,
+    localPages: firstOf(pages),
+    ...(options.onResponse ? { onResponse: options.onResponse } : {}),
+  });
+  onStop(api.stop);
   if (options.simulator) {
     const cvms = startSimulatedCvms({
       baseUrl: api.endpoint,
@@ -228,34 +186,4 @@ function firstOf(pages: readonly Pages[]): Pages {
     for (const page of pages) if (await page(request, response)) return true;
     return false;
   };
-}
-
-/** Reads the claims on CVMs that nobody registered with a certificate. The others are real, and take their runs themselves. */
-async function claimsOfSimulatedCvms(): Promise<Claim[]> {
-  const table = openTable(() => new Deadline());
-  const claims = await readClaims(table);
-  const registrations = await Promise.all(claims.map(({ domain, cvm_id }) => readRegistration(table, { domain, cvmId: cvm_id })));
-  return claims.filter((_, index) => registrations[index]?.certificate === undefined);
-}
-
-/**
- * Lets the runs go on that were active when the service last ended. Ends those whose outcome was known.
- * @throws Error with the runs for which it cannot
- */
-async function resumeInterruptedRuns(invoke: InvokeFunction): Promise<void> {
-  try {
-    await invoke('lifecycle/sweep-runs', { grace_in_seconds: 0, most_calls: Number.MAX_SAFE_INTEGER, resumes: true });
-  } catch (error) {
-    const reasons = error instanceof AggregateError ? error.errors.map(String).join(' ') : String(error);
-    throw new Error(`Cannot resume the interrupted runs: ${reasons}`, { cause: error });
-  }
-}
-
-/**
- * Continues the deletions that were interrupted when the service last ended, so that an instance that keeps dying gets to them.
- * A deletion that fails does not prevent the start: it is retried in the background.
- */
-async function continueDeletions(invoke: InvokeFunction, background: Background): Promise<void> {
-  const names = ['maintenance/purge', 'maintenance/collect-content'];
-  await Promise.all(names.map((name) => invoke(name, {}).catch(() => background.invoke(name, {}))));
 }

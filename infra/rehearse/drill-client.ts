@@ -1,52 +1,42 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import type { Schemas } from '../../client/api-types.ts';
+import { createClient, type Client } from '../../client/create-client.ts';
+import type { Data } from '../../client/operation.ts';
+import { ServiceProblem } from '../../client/service-problem.ts';
 import type { DeployedStage } from './deployed-stage.ts';
-import { askEmulator } from './emulator-client.ts';
+import { emulatorFetch } from './emulator-client.ts';
+import type { Emulator } from './emulator.ts';
 
-const domain = 'rehearsal';
 const computationsInAll = 12;
-/** After 503, which a busy machine answers while functions start. */
-const mostAttempts = 10;
 
-type Body = Record<string, unknown>;
+/** A busy machine answers 503 while functions start. */
+const retry = { attempts: 11, firstPauseInMilliseconds: 1_000, longestPauseInMilliseconds: 2_000 };
 
 /** What callers see of the domain: lists with their totals, and all content. */
 export interface Seen {
-  computations: unknown;
-  assets: unknown;
-  statistics: unknown;
-  content: Record<string, unknown>;
+  computations: Data<'listComputations'>;
+  assets: Data<'listAssets'>;
+  statistics: Data<'getStatistics'>;
+  content: Record<string, string | undefined>;
 }
+
+type NewReport = Omit<Schemas['AcceptedReport'], 'id'> | Omit<Schemas['EventReport'], 'id'>;
 
 /** Uses a stage as an administrator and as its CVM. */
 export class DrillClient {
-  private readonly deployed: DeployedStage;
+  private readonly administrator: Client;
+  private readonly cvm: Client;
   private readonly assets: string[] = [];
   private readonly ready: string[] = [];
   private activeRun = '';
 
-  constructor(deployed: DeployedStage) {
-    this.deployed = deployed;
-  }
-
-  private async call(method: string, path: string, body?: unknown, person = 'administrator'): Promise<Body> {
-    const { emulator, url, tokens } = this.deployed;
-    const ask = () =>
-      askEmulator(emulator.address, {
-        path: `${new URL(url).pathname}/${domain}${path}`,
-        method,
-        headers: { authorization: `Bearer ${tokens[person] ?? ''}`, 'content-type': 'application/json', 'idempotency-key': key },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-    const key = randomUUID();
-    let { status, text } = await ask();
-    for (let attempt = 0; status === 503 && attempt < mostAttempts; attempt++) {
-      await delay(1_000);
-      ({ status, text } = await ask());
-    }
-    if (status >= 300) throw new Error(`${method} ${path} answered ${status}: ${text}`);
-    return (text === '' ? {} : JSON.parse(text)) as Body;
+  constructor({ emulator, url, tokens }: Pick<DeployedStage, 'url' | 'tokens'> & { emulator: Pick<Emulator, 'address'> }) {
+    const clientOf = (token: string | undefined) =>
+      createClient({ baseUrl: url, domain: 'rehearsal', token, retry, fetch: emulatorFetch(emulator.address) });
+    this.administrator = clientOf(tokens['administrator']);
+    this.cvm = clientOf(tokens['cvm']);
   }
 
   /** Creates computations with content, of which one has an active run. */
@@ -56,22 +46,23 @@ export class DrillClient {
   }
 
   private async createReady(index: number): Promise<void> {
-    const { id } = await this.call('POST', '/computations', { name: `Computation ${index}` });
-    const asset = { file_name: `algorithm-${index}.py`, asset_type: 'algorithm', asset: btoa(`print(${index})`) };
-    const created = await this.call('POST', '/assets', { asset });
-    await this.call('POST', `/assets/${String(created['id'])}/${String(id)}`);
-    const key = generateKeyPairSync('ed25519').publicKey.export({ format: 'pem', type: 'spki' });
-    await this.call('POST', `/computations/${String(id)}/key`, { key: Buffer.from(key).toString('base64') });
-    this.assets.push(String(created['id']));
-    this.ready.push(String(id));
+    const { id } = await this.administrator.createComputation({ body: { name: `Computation ${index}` } });
+    const { id: asset } = await this.administrator.createAsset({
+      body: { asset: { file_name: `algorithm-${index}.py`, asset_type: 'algorithm', asset: btoa(`print(${index})`) } },
+    });
+    await this.administrator.linkAsset({ id: asset, computationID: id });
+    const key = generateKeyPairSync('ed25519').publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
+    await this.administrator.uploadKey({ id, body: { key } });
+    this.assets.push(asset);
+    this.ready.push(id);
   }
 
   /** Starts a run of the first computation. @returns the run, once the CVM has accepted it */
   private async start(cvm: string): Promise<string> {
-    const run = (await this.call('POST', `/computations/${this.ready[0] ?? ''}/run?cvm=${cvm}`)) as unknown as string;
+    const run = await this.administrator.startRun({ id: this.ready[0] ?? '', cvm });
     for (let attempt = 0; attempt < 300; attempt++) {
-      const { commands } = await this.call('GET', `/cvms/${cvm}/commands`, undefined, 'cvm');
-      const [command] = commands as { id: string }[];
+      const { commands } = await this.cvm.listCommands({ cvmID: cvm });
+      const [command] = commands;
       if (command) {
         await this.report(cvm, { run_id: run, type: 'accepted', command_id: command.id });
         return run;
@@ -81,8 +72,8 @@ export class DrillClient {
     throw new Error(`The CVM ${cvm} got no command.`);
   }
 
-  private async report(cvm: string, report: Body): Promise<void> {
-    await this.call('POST', `/cvms/${cvm}/reports`, { reports: [{ id: randomUUID(), ...report }] }, 'cvm');
+  private async report(cvmID: string, report: NewReport): Promise<void> {
+    await this.cvm.report({ cvmID, body: { reports: [{ id: randomUUID(), ...report }] } });
   }
 
   private async complete(cvm: string, run: string): Promise<void> {
@@ -91,33 +82,43 @@ export class DrillClient {
   }
 
   private async untilOver(run: string, status: string): Promise<void> {
-    let seen: Body = {};
+    let seen = '';
     for (let attempt = 0; attempt < 300; attempt++) {
-      seen = await this.call('GET', `/computations/${this.ready[0] ?? ''}/run?run=${run}`);
-      if (seen['status'] === status) return;
+      seen = (await this.administrator.getRun({ id: this.ready[0] ?? '', run })).status;
+      if (seen === status) return;
       await delay(200);
     }
-    throw new Error(`The run ${run} is ${String(seen['status'])}, not ${status}.`);
+    throw new Error(`The run ${run} is ${seen}, not ${status}.`);
   }
 
   /** Ends the run, deletes half of everything, changes the rest, and creates another computation. */
   async damage(): Promise<void> {
     await this.complete('drill-1', this.activeRun);
-    for (const id of this.ready.slice(6)) await this.call('DELETE', `/computations/${id}`);
-    for (const id of this.assets.slice(6)) await this.call('DELETE', `/assets/${id}`);
-    for (const id of this.ready.slice(1, 4)) await this.call('PUT', `/computations/${id}`, { name: 'Damaged' });
-    await this.call('POST', '/computations', { name: 'After the backup' });
+    for (const id of this.ready.slice(6)) await this.administrator.deleteComputation({ id });
+    for (const id of this.assets.slice(6)) await this.administrator.deleteAsset({ id });
+    for (const id of this.ready.slice(1, 4)) await this.administrator.updateComputation({ id, body: { name: 'Damaged' } });
+    await this.administrator.createComputation({ body: { name: 'After the backup' } });
   }
 
   async look(): Promise<Seen> {
-    const content: Record<string, unknown> = {};
-    for (const id of this.assets) content[id] = (await this.call('GET', `/assets/${id}`).catch(() => undefined))?.['asset'];
+    const content: Seen['content'] = {};
+    for (const id of this.assets) content[id] = await this.contentOf(id);
     return {
-      computations: await this.call('GET', '/computations?limit=100'),
-      assets: await this.call('GET', '/assets?limit=100'),
-      statistics: await this.call('GET', '/computations/statistics'),
+      computations: await this.administrator.listComputations({ limit: 100 }),
+      assets: await this.administrator.listAssets({ limit: 100 }),
+      statistics: await this.administrator.getStatistics(),
       content,
     };
+  }
+
+  /** Returns undefined if the asset cannot be read. */
+  private async contentOf(id: string): Promise<string | undefined> {
+    try {
+      return (await this.administrator.getAsset({ id })).asset;
+    } catch (error) {
+      if (error instanceof ServiceProblem) return undefined;
+      throw error;
+    }
   }
 
   /** @throws Error that names what did not come back */

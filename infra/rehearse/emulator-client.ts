@@ -11,24 +11,55 @@ export interface EmulatorAddress {
   region: string;
 }
 
+interface EmulatorRequest {
+  path: string;
+  headers?: Record<string, string>;
+  body?: string;
+  method?: string;
+  signal?: AbortSignal;
+}
+
+interface EmulatorAnswer {
+  status: number;
+  headers: Headers;
+  text: string;
+}
+
 /** Sends a request to the emulator. Uses node:https, because `fetch` cannot be given a certificate at run time. */
 export async function askEmulator(
   { endpoint, certificate }: EmulatorAddress,
-  {
-    path,
-    headers = {},
-    body,
-    method = body === undefined ? 'GET' : 'POST',
-  }: { path: string; headers?: Record<string, string>; body?: string; method?: string },
-): Promise<{ status: number; text: string }> {
+  { path, headers = {}, body, method = body === undefined ? 'GET' : 'POST', signal }: EmulatorRequest,
+): Promise<EmulatorAnswer> {
   const request = httpsRequest(`${endpoint}${path}`, {
     ca: readFileSync(certificate),
     method,
     headers,
+    ...(signal ? { signal } : {}),
   });
   request.end(body);
   const [response] = (await once(request, 'response')) as [IncomingMessage];
-  return { status: response.statusCode ?? 0, text: await text(response) };
+  return { status: response.statusCode ?? 0, headers: headersOf(response), text: await text(response) };
+}
+
+function headersOf({ headersDistinct }: IncomingMessage): Headers {
+  const entries = Object.entries(headersDistinct).map(([name, values = []]): [string, string] => [name, values.join(', ')]);
+  return new Headers(entries);
+}
+
+/** Returns a `fetch` for clients of the API that the emulator serves. */
+export function emulatorFetch(emulator: EmulatorAddress): (request: Request) => Promise<Response> {
+  return async (request) => {
+    const { pathname, search } = new URL(request.url);
+    const body = await request.text();
+    const { status, headers, text } = await askEmulator(emulator, {
+      path: pathname + search,
+      method: request.method,
+      headers: Object.fromEntries(request.headers),
+      ...(body === '' ? {} : { body }),
+      signal: request.signal,
+    });
+    return new Response(text === '' ? null : text, { status, headers });
+  };
 }
 
 /** Calls an AWS service by its JSON protocol, as root of the emulator's account. The emulator does not check this signature. */

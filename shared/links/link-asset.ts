@@ -2,18 +2,18 @@ import type { NewEvent } from '../events/event.ts';
 import type { Permitted } from '../access/caller.ts';
 import type { StoredAsset } from '../assets/asset.ts';
 import { changeAsset } from '../assets/change-asset.ts';
-import { assetKey, assetNumber, parseAsset } from '../assets/read-asset.ts';
+import { assetNumber } from '../assets/read-asset.ts';
 import { changeInputsWithEvent } from '../computations/change-computation.ts';
-import { keysToChange, parseToChange } from '../computations/computation-to-change.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import { computationNumber } from '../computations/find-computation.ts';
 import { conflict, ServiceError } from '../errors.ts';
 import { commitChange, type Kept } from '../table/commit-change.ts';
 import { userKeys } from '../table/keys.ts';
-import { getItem, getItems, type Table } from '../table/table.ts';
+import { getItem, type Table } from '../table/table.ts';
 import { StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
 import { linkKey } from './link-keys.ts';
 import { addToLinked } from './linked-list.ts';
+import { readToLink } from './read-to-link.ts';
 
 /** The asset, the computation and the user who links or unlinks them. */
 export interface LinkRequest {
@@ -36,10 +36,7 @@ const datasetsPerComputation = 100;
 export async function linkAsset(table: Table, request: LinkRequest): Promise<Kept<Permitted>> {
   const { domain, assetId, computationId, by, now } = request;
   return await withFreshReads(table, async (table) => {
-    const keys = [assetKey(domain, assetId), ...keysToChange(domain, computationId)];
-    const [assetItem, ...computationItems] = await getItems(table, keys);
-    const asset = parseAsset(assetItem, assetId);
-    const computation = parseToChange(domain, computationId, computationItems);
+    const { asset, computation } = await readToLink(table, request);
     const permitted = request.permit(asset, computation.row);
 
     const transaction = new Transaction();

@@ -2,7 +2,7 @@ import type { NewEvent } from '../events/event.ts';
 import type { Permitted } from '../access/caller.ts';
 import type { StoredAsset } from '../assets/asset.ts';
 import { changeAsset } from '../assets/change-asset.ts';
-import { assetKey, assetNumber, findAsset, parseAsset } from '../assets/read-asset.ts';
+import { assetKey, assetNumber, findAsset } from '../assets/read-asset.ts';
 import { changeInputsWithEvent } from '../computations/change-computation.ts';
 import { keysToChange, parseToChange, type ComputationToChange } from '../computations/computation-to-change.ts';
 import { computationNumber, findComputation } from '../computations/find-computation.ts';
@@ -14,6 +14,7 @@ import { StaleReadError, Transaction, withFreshReads } from '../table/transactio
 import type { LinkRequest } from './link-asset.ts';
 import { linkKey } from './link-keys.ts';
 import { removeFromLinked } from './linked-list.ts';
+import { readToLink } from './read-to-link.ts';
 
 /**
  * Unlinks an asset from a computation. Writes nothing if there is no link. An active run keeps its inputs, so the asset cannot
@@ -21,12 +22,9 @@ import { removeFromLinked } from './linked-list.ts';
  * @throws ServiceError `not_found`
  */
 export async function unlinkAsset(table: Table, request: LinkRequest): Promise<Kept<Permitted>> {
-  const { domain, assetId, computationId } = request;
+  const { domain } = request;
   return await withFreshReads(table, async (table) => {
-    const keys = [assetKey(domain, assetId), ...keysToChange(domain, computationId)];
-    const [assetItem, ...computationItems] = await getItems(table, keys);
-    const asset = parseAsset(assetItem, assetId);
-    const computation = parseToChange(domain, computationId, computationItems);
+    const { asset, computation } = await readToLink(table, request);
     const permitted = request.permit(asset, computation.row);
     const transaction = new Transaction();
     const isLinked = await removeLink(table, transaction, computation, asset, request);

@@ -7,16 +7,18 @@ import { getItem, queryBetween, type Item, type Table } from '../table/table.ts'
 import { deleteItems, putItem, putItems } from '../table/writes.ts';
 import { changeTree } from './change-tree.ts';
 import { countDays, readDaysNotIn } from './days.ts';
-import { commitHead, foldName } from './fold.ts';
-import { parseHead, type Head } from './head.ts';
-import { groupOfRow, numberOfRow, stateOfRow, type IndexedList } from './indexed-list.ts';
+import { headOfTrees } from './head-of-trees.ts';
+import type { Head } from './head.ts';
+import { lettersOf, memberOfRow, type IndexedList } from './indexed-list.ts';
 import { membersByRows } from './members-by-rows.ts';
-import { comparePlaces, countsOf, emptyCounts, type Member } from './node.ts';
+import { afterAllNumbers, comparePlaces, emptyCounts, type Member } from './node.ts';
 import { readOldDays } from './old-lists.ts';
 import { readWholeLog } from './read-log.ts';
+import { commitHead, readHead } from './stored-head.ts';
 import { nodeItems, StoredNodes } from './stored-nodes.ts';
-import { decodeEdge, divideEdge, encodeEdge } from './tree.ts';
+import { decodeEdge, encodeEdge } from './tree.ts';
 import { unfoldedEntries, versionsOf } from './unfolded.ts';
+import { foldName } from './write-fold.ts';
 
 /** The progress of carrying lists over: the trees of the rows so far. */
 const storedBuild = v.object({
@@ -43,7 +45,7 @@ const rowsPerStep = 2_000;
  */
 export async function carryOver(table: Table, lists: readonly [IndexedList, ...IndexedList[]]): Promise<number | undefined> {
   const { index } = lists[0];
-  const head = parseHead(await getItem(table, indexKeys.head(index)));
+  const head = await readHead(table, index);
   if (head.version > 0 && head.held !== 'building') {
     await deleteItems(table, [indexKeys.build(index)]);
     return undefined;
@@ -52,8 +54,8 @@ export async function carryOver(table: Table, lists: readonly [IndexedList, ...I
   const list = lists[build.list];
   if (!list) return await complete(table, lists, build, head);
   const from = listKeys.row(list.rows, build.number + 1);
-  const rows = await queryBetween(table, from, listKeys.row(list.rows, 2 ** 48), { limit: rowsPerStep });
-  const members = rows.map((row) => ({ number: numberOfRow(row), state: stateOfRow(list, row), group: groupOfRow(list, row) }));
+  const rows = await queryBetween(table, from, listKeys.row(list.rows, afterAllNumbers), { limit: rowsPerStep });
+  const members = rows.map((row) => memberOfRow(list, row));
   const next = await enter(table, list, build, members);
   const isOver = rows.length < rowsPerStep;
   const at = isOver ? { list: build.list + 1, number: 0 } : { list: build.list, number: members.at(-1)?.number ?? 0 };
@@ -74,19 +76,19 @@ async function readBuild(table: Table, { index }: IndexedList): Promise<Build> {
 }
 
 /** Sets members of a list in its trees, in new nodes. */
-async function enter(table: Table, { index, tree: letter }: IndexedList, build: Build, members: readonly Member[]) {
+async function enter(table: Table, list: IndexedList, build: Build, members: readonly Member[]) {
+  const { index } = list;
   const source = new StoredNodes(table, index);
-  const filter = index.trees[letter];
   const edges = { ...build.edges };
   const items: (Item & Key)[] = [];
   const written: string[] = [];
   const dropped: string[] = [];
-  for (const each of filter === undefined ? [letter] : [letter, filter]) {
+  for (const letter of lettersOf(list)) {
     // A member that changed its group is there twice. Its last state counts.
     const ofList = new Map(members.map((member) => [member.number, { ...member, group: '' }]));
-    const places = (each === letter ? [...ofList.values()] : [...members]).sort(comparePlaces);
-    const changed = await changeTree(decodeEdge(edges[each] ?? []), places, source);
-    edges[each] = encodeEdge(changed.tree);
+    const places = (letter === list.tree ? [...ofList.values()] : [...members]).sort(comparePlaces);
+    const changed = await changeTree(decodeEdge(edges[letter] ?? []), places, source);
+    edges[letter] = encodeEdge(changed.tree);
     items.push(...nodeItems(index, changed.written));
     written.push(...changed.written.keys());
     dropped.push(...changed.dropped);
@@ -101,7 +103,7 @@ async function enter(table: Table, { index, tree: letter }: IndexedList, build: 
   return { build: { ...build, edges }, deleteDropped };
 }
 
-/** Sets the members that have changed since, and commits the head after `before`. */
+/** Sets the members that the log mentions, and commits the head that follows `before`. */
 async function complete(
   table: Table,
   lists: readonly [IndexedList, ...IndexedList[]],
@@ -118,21 +120,8 @@ async function complete(
     await putItem(table, { ...indexKeys.build(index), ...current });
     await deleteDropped();
   }
-  const version = before.version + 1;
-  const name = foldName(version, 'built');
-  const head: Head = { ...before, version, totals: {}, leaves: {}, branches: {}, roots: {} };
-  const roots: (Item & Key)[] = [];
-  for (const [letter, edge] of Object.entries(current.edges)) {
-    const isList = letter in index.trees;
-    const tree = decodeEdge(edge);
-    const { upper, branch, leaf } = divideEdge(tree, isList);
-    if (isList) head.totals[letter] = [...countsOf(tree)];
-    if (leaf) head.leaves[letter] = leaf;
-    if (branch) head.branches[letter] = branch;
-    if (upper.length === 0) continue;
-    head.roots[letter] = name;
-    roots.push({ ...indexKeys.root(index, letter, name), edge: upper });
-  }
+  const name = foldName(before.version + 1, 'built');
+  const { head, roots } = headOfTrees(index, before, Object.entries(current.edges), name);
   await putItems(table, roots);
   const unfolded = unfoldedEntries(before, entries);
   const days =

@@ -22,9 +22,9 @@ const minNodeBytes = 225;
  * members, so that a page of the newest ones needs no other inner node, also if it is of those in a rare state.
  */
 const maxBranchBytes = 1_400;
-/** All pages but those of the newest members read the root. Wide as it is, a tree of 15 million members has three levels. */
+/** All pages but those of the newest members read the root. With this size, a tree of 15 million members has three levels. */
 const maxRootBytes = 12_000;
-/** The first item of a node has its group and its whole number, which take up to this much more than in the node before. */
+/** The first item of a node contains its group and its whole number. They take up to this many bytes more than inside a node. */
 const firstItemBytes = 40;
 
 export interface ChangedTree {
@@ -67,7 +67,7 @@ export function joinLevels(nodes: readonly Child[]): TreeNode {
   return children[0]?.node ?? emptyTree;
 }
 
-/** Where a node is: on the right edge of its tree, at its top. */
+/** Whether a node is on the right edge of its tree, and whether it is the root. */
 interface Position {
   isEdge: boolean;
   isRoot: boolean;
@@ -121,7 +121,7 @@ function firstOf(node: TreeNode): Place {
   return { group: first.group, number: first.number };
 }
 
-/** Both sorted. */
+/** Applies changes to the members of a leaf. Both are sorted. */
 function mergeMembers(members: readonly Member[], changes: readonly MemberToSet[], { unexpected }: Context): Member[] {
   const merged: Member[] = [];
   let index = 0;

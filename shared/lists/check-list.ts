@@ -1,8 +1,8 @@
 import { systemClock } from '../clock.ts';
 import { listKeys } from '../table/keys.ts';
 import { queryBetween, type Item, type Table } from '../table/table.ts';
-import { groupOfRow, numberOfRow, stateOfRow, type IndexedList } from './indexed-list.ts';
-import { countsOf, sumOf, type Member, type State } from './node.ts';
+import { lettersOf, memberOfRow, type IndexedList } from './indexed-list.ts';
+import { afterAllNumbers, countsOf, sumOf, type Member, type State } from './node.ts';
 import { allStates } from './read-page.ts';
 import { membersBetween } from './members-between.ts';
 import type { View } from './select-members.ts';
@@ -29,8 +29,6 @@ const rowsPerPage = 500;
 /** Rows and index are read at different moments, so what differs is read again. A change that is under way is over by then. */
 const reads = 3;
 const pauseInMilliseconds = 1_500;
-/** No list issues this number. */
-const afterAll = 2 ** 48;
 
 /** Compares the index with the next 500 rows from a number on, while changes go on. */
 export async function checkPage(table: Table, list: IndexedList, from: number): Promise<CheckedPage> {
@@ -53,8 +51,8 @@ function comparePage(table: Table, list: IndexedList, from: number): Promise<Che
   const filter = list.index.trees[list.tree];
   const compare = async (snapshot: Snapshot, rows: Item[] = []): Promise<CheckedPage> => {
     const isLast = rows.length < rowsPerPage;
-    const members = rows.map((row) => ({ group: groupOfRow(list, row), number: numberOfRow(row), state: stateOfRow(list, row) }));
-    const to = isLast ? afterAll : (members.at(-1)?.number ?? 0) + 1;
+    const members = rows.map((row) => memberOfRow(list, row));
+    const to = isLast ? afterAllNumbers : (members.at(-1)?.number ?? 0) + 1;
     const view = await snapshot.view(list.tree);
     const indexed = await membersBetween(view, { group: '', number: from }, { group: '', number: to });
     const mismatches = compareMembers(
@@ -68,8 +66,8 @@ function comparePage(table: Table, list: IndexedList, from: number): Promise<Che
   };
   const first = listKeys.row(list.rows, from);
   return withSnapshot(table, list.index, compare, {
-    roots: filter === undefined ? [list.tree] : [list.tree, filter],
-    alsoRead: () => queryBetween(table, first, listKeys.row(list.rows, afterAll), { limit: rowsPerPage }),
+    roots: lettersOf(list),
+    alsoRead: () => queryBetween(table, first, listKeys.row(list.rows, afterAllNumbers), { limit: rowsPerPage }),
   });
 }
 
@@ -111,5 +109,5 @@ export function checkTotals(table: Table, list: IndexedList): Promise<string[]> 
       differing.push(`${list.rows.pk}: the tree of the filter has ${inFilter} members, the list ${inTree}.`);
     return differing;
   };
-  return withSnapshot(table, list.index, compare, { roots: filter === undefined ? [list.tree] : [list.tree, filter] });
+  return withSnapshot(table, list.index, compare, { roots: lettersOf(list) });
 }

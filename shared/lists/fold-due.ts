@@ -9,9 +9,9 @@ import { deleteItemIf } from '../table/writes.ts';
 import { foldChanges } from './fold.ts';
 import { listsOfIndex } from './indexed-list.ts';
 
-/** A fold marks its index before it commits. After this time it is over or has died. */
+/** A fold marks its index before it commits. After this time it has ended or died. */
 const longestFoldInMilliseconds = 60_000;
-/** Also a single change is folded: the next change of the list may be long in coming. */
+/** Even a single change is folded: the next change of the list may come much later. */
 const leastSteps = 1;
 const indexesAtOnce = 10;
 

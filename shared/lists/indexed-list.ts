@@ -5,7 +5,7 @@ import { oldStatisticsKeys } from '../table/old-list-keys.ts';
 import type { Item } from '../table/table.ts';
 import type { ListIndex } from './list-index.ts';
 import type { MemberChange } from './log.ts';
-import type { State } from './node.ts';
+import type { Member, State } from './node.ts';
 
 /** A list with its place in an index. The states are the values that it is filtered by; their codes are stored. */
 export interface IndexedList {
@@ -98,6 +98,12 @@ export function memberChange(
   return { list: list.tree, number, before: code(before), now: code(now), ...groups };
 }
 
+/** Returns the letters of a list's tree and, if it has one, of its filter's tree. */
+export function lettersOf({ tree, index }: IndexedList): string[] {
+  const filter = index.trees[tree];
+  return filter === undefined ? [tree] : [tree, filter];
+}
+
 /** @throws TypeError if the list is not filtered by this value */
 export function stateOf(list: IndexedList, value: string): State {
   const state = list.states[value];
@@ -105,14 +111,14 @@ export function stateOf(list: IndexedList, value: string): State {
   return state;
 }
 
-/** Returns the group of a row; '' in a list without such a filter. */
-export function groupOfRow({ groupOf }: IndexedList, row: Item): string {
-  return groupOf?.(row) ?? '';
-}
-
 /** Returns the number of a row by its key. */
 export function numberOfRow(row: Item): number {
   return Number(String(row['sk']).slice(listKeys.prefixes.row.length));
+}
+
+/** Returns the member whose row this is. Its group is '' in a list without a filter. @throws TypeError if it has no state */
+export function memberOfRow(list: IndexedList, row: Item): Member {
+  return { group: list.groupOf?.(row) ?? '', number: numberOfRow(row), state: stateOfRow(list, row) };
 }
 
 /** Returns the state of a row. @throws TypeError if it has none; an internal error */

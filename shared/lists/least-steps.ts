@@ -1,16 +1,16 @@
 import { firstInHead, type Head } from './head.ts';
 import type { LogEntry } from './log.ts';
 
-/** Changes of the newest members share the nodes that a fold writes. */
+/** For changes that are mostly among the newest members, which share the nodes that a fold writes. */
 const leastAmongNewest = 32;
 /**
- * Changes of members that are far apart have a leaf each. The more of them are folded together, the more share the node above it:
- * two and more if there are as many changes as this for each such node, which has some 38,000 members. Each hundred of them in the
- * log takes two read units more in each read, so that smaller lists, which have few such nodes, need fewer.
+ * Changes of members that are far apart write a leaf each, and share only the inner nodes above. One of these has some 38,000
+ * members, so that two changes share it if there is a change for each 19,000 members. Every hundred changes in the log cost each
+ * read two more read units, so that smaller lists, which have fewer inner nodes, wait for fewer changes.
  */
 const membersPerChange = 19_000;
 const farApart = { least: 160, most: 640 };
-/** Folded entries stay in the log for a while. The head names them, so that a fold costs more the more there are. */
+/** Folded entries stay in the log for a while, and the head names them: the more there are, the more a fold costs. */
 const leastShareOfLog = 1 / 8;
 
 /** Returns how many changes make a fold worth its cost. */

@@ -24,7 +24,7 @@ export interface Step {
   /** Grows with each change of the resource. */
   version: number;
   changes: MemberChange[];
-  /** An entry of another resource that must be seen up to a version before this step is: it changed the same member before. */
+  /** The entry of another resource that changed the same member before, and its version then. Readers must see that step too. */
   after?: { name: string; version: number };
   /** A status that a computation entered, for the statistics: the day since 1970-01-01 and the state. */
   entered?: { day: number; state: State };
@@ -63,8 +63,10 @@ export function nameOfResource(number: number): string {
 }
 
 /**
- * `c12rs/group/before`: the list c, from state 1 to 2, the number in base 36, the groups. `20778:2`: the day and the state.
- * `>rs:3`: the entry and its version that come before.
+ * Encodes a step as words, such as `c12rs/bob/alice 20778:2 >rt:3`:
+ *   c12rs/bob/alice  in the list c, from state 1 to 2, the member with the number rs in base 36, its group and its group before
+ *   20778:2          `entered`: the day and the state
+ *   >rt:3            `after`: the entry and its version
  */
 function encodeStep({ changes, entered, after }: Step): string {
   const parts = changes.map(({ list, before, now, number, group, groupBefore }) => {

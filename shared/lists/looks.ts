@@ -6,22 +6,22 @@ import type { ListIndex } from './list-index.ts';
 export const changesPerLook = 16;
 
 /**
- * A look reads the whole log, and a busy list has hundreds of folded entries in it, so that only many changes are worth a fold. A
- * process that has seen this looks so much more rarely for a while. What others have folded meanwhile may have made the log short.
+ * A look reads the whole log. In that of a busy list are hundreds of folded entries, so that only many changes are worth a fold. A
+ * process that has seen this looks less often, but only for this time: folds of other processes may have shortened the log.
  */
 const rarelyForInMilliseconds = 10_000;
 const maxLists = 1_000;
 
-/** By the client of the table, and the list's scope. Only lists that are looked at more rarely. */
+/** By the client of the table and the scope of the list. Contains only lists that are looked at less often. */
 const looks = new WeakMap<object, Map<string, { every: number; until: number }>>();
 
-/** Returns how many changes there are for each look at the log: 16 times a power of 2. */
+/** Returns after how many changes the log is looked at: 16 times a power of 2. */
 export function untilLook(table: Table, { scope }: ListIndex): number {
   const look = looks.get(table.document)?.get(scope);
   return look && look.until > now(table) ? look.every : changesPerLook;
 }
 
-/** @param worthFrom as many changes are worth a fold */
+/** @param worthFrom the number of changes from which on a fold is worth its cost */
 export function noteLook(table: Table, { scope }: ListIndex, worthFrom: number): void {
   const known = looks.get(table.document) ?? new Map<string, { every: number; until: number }>();
   looks.set(table.document, known);

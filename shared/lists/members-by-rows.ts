@@ -2,7 +2,7 @@ import { listKeys } from '../table/keys.ts';
 import { readSettled } from '../table/read-settled.ts';
 import type { Item, Table } from '../table/table.ts';
 import type { Head } from './head.ts';
-import { groupOfRow, stateOfRow, type IndexedList } from './indexed-list.ts';
+import { memberOfRow, type IndexedList } from './indexed-list.ts';
 import type { LogEntry, MemberChange } from './log.ts';
 import type { Member } from './node.ts';
 import { readWholeLog } from './read-log.ts';
@@ -44,7 +44,7 @@ function memberAt(
   { row, later }: { row: Item | undefined; later: MemberChange | undefined },
 ): Member[] {
   if (later) return later.before === 0 ? [] : [{ number, group: later.groupBefore ?? later.group ?? '', state: later.before }];
-  return row ? [{ number, group: groupOfRow(list, row), state: stateOfRow(list, row) }] : [];
+  return row ? [memberOfRow(list, row)] : [];
 }
 
 async function readRowsOf(table: Table, { rows: list }: IndexedList, numbers: readonly number[]): Promise<Map<number, Item>> {

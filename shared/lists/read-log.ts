@@ -4,15 +4,15 @@ import { foldedVersions, type Head } from './head.ts';
 import type { ListIndex } from './list-index.ts';
 import { parseEntry, type LogEntry } from './log.ts';
 
-/** Reads the log's partitions at the same time. They may be of different moments: see readWholeLog. */
+/** Reads the partitions of the log in parallel, so that they may show different moments. See readWholeLog. */
 export async function readLog(table: Table, index: ListIndex): Promise<LogEntry[]> {
   const logs = await Promise.all(indexKeys.logs(index).map((log) => queryPartition(table, log)));
   return logs.flat().map(parseEntry);
 }
 
 /**
- * Reads the log again while an entry was seen and another one, which it comes after, was not. What the second of two reads does
- * not see either was folded and deleted long ago: this read began after the first one had seen what comes after it.
+ * Reads the log, and reads it again if a step was read without the step that it comes after (`after`), because the partitions
+ * were read at different moments. If the second read lacks the earlier step too, that was folded and deleted before.
  */
 export async function readWholeLog(table: Table, index: ListIndex, head: Head): Promise<LogEntry[]> {
   const awaited = new Set<string>();
@@ -24,7 +24,7 @@ export async function readWholeLog(table: Table, index: ListIndex, head: Head): 
   }
 }
 
-/** Returns what steps come after and is neither in the log nor among the entries that the head names, as `entry:version`. */
+/** Returns the steps that others come after and that are neither in the log nor folded by the head's folds, as `entry:version`. */
 export function missingBefore(head: Head, entries: readonly LogEntry[]): string[] {
   const seen = foldedVersions(head);
   for (const { name, steps } of entries) seen.set(name, Math.max(seen.get(name) ?? 0, steps.at(-1)?.version ?? 0));

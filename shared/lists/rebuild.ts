@@ -1,16 +1,17 @@
 import { systemClock } from '../clock.ts';
 import { indexKeys } from '../table/index-keys.ts';
-import { getItem, queryPartition, queryPrefix, type Table } from '../table/table.ts';
+import { queryPartition, queryPrefix, type Table } from '../table/table.ts';
 import { deleteItems } from '../table/writes.ts';
+import { stayInMilliseconds } from './age-folds.ts';
 import { carryOver } from './carry-over.ts';
-import { commitHead, stayInMilliseconds } from './fold.ts';
-import { parseHead, type Head } from './head.ts';
+import type { Head } from './head.ts';
 import type { IndexedList } from './indexed-list.ts';
 import type { ListIndex } from './list-index.ts';
 import { isLeaf, type TreeNode } from './node.ts';
 import { hasOldMembers, isCarriedOver } from './old-lists.ts';
 import { childOf } from './select-members.ts';
 import { readTree } from './snapshot.ts';
+import { commitHead, readHead } from './stored-head.ts';
 import { StoredNodes } from './stored-nodes.ts';
 
 /**
@@ -30,10 +31,6 @@ export async function rebuildIndex(
   if (head.held === undefined) await holdFolds(table, index, head);
   for (let rows = await carryOver(table, lists); rows !== undefined; rows = await carryOver(table, lists)) onRows(rows);
   await clean(table, index);
-}
-
-async function readHead(table: Table, index: ListIndex): Promise<Head> {
-  return parseHead(await getItem(table, indexKeys.head(index)));
 }
 
 async function holdFolds(table: Table, index: ListIndex, head: Head): Promise<void> {

@@ -1,24 +1,23 @@
 import { listKeys } from '../table/keys.ts';
 import { queryBetween, queryPrefix, type Item, type Table } from '../table/table.ts';
 import type { IndexedList } from './indexed-list.ts';
+import { afterAllNumbers } from './node.ts';
 import type { PageRequest } from './read-page.ts';
 
 /** With a filter by state, this many rows are read ahead for each row of the page. */
 const rowsPerWanted = 4;
 const maxRows = 100;
-/** No list issues this number. */
-const afterAll = 2 ** 48;
 
 /**
- * Where the rows of first pages by state were when this process last read them, by the client of the table. Only a guess which rows
- * to read at the same time as the index, which alone decides what is on a page.
+ * Where the rows of first pages by state were when this process last read them, by the client of the table. They are a guess of the
+ * rows to read together with the index. The index alone decides what is on a page.
  */
 const lastPages = new WeakMap<object, Map<string, { oldest: number; isScattered: boolean }>>();
 const maxPages = 1_000;
 
 const nameOf = ({ rows }: IndexedList, { state = '', offset, limit }: PageRequest) => [rows.pk, state, offset, limit].join(' ');
 
-/** Reads the rows that a first page probably consists of: the newest, or those about where the page was before. */
+/** Reads the rows that are probably on a first page: the newest ones, or those where the page was before. */
 export async function readRowsAhead(table: Table, list: IndexedList, request: PageRequest): Promise<Item[]> {
   const { limit, offset, state } = request;
   const newest = (rows: number) => queryPrefix(table, list.rows.pk, listKeys.prefixes.row, { limit: rows, newestFirst: true });
@@ -27,7 +26,7 @@ export async function readRowsAhead(table: Table, list: IndexedList, request: Pa
   const last = lastPages.get(table.document)?.get(nameOf(list, request));
   if (!last) return newest(rows);
   if (last.isScattered) return [];
-  return queryBetween(table, listKeys.row(list.rows, last.oldest), listKeys.row(list.rows, afterAll), { limit: rows });
+  return queryBetween(table, listKeys.row(list.rows, last.oldest), listKeys.row(list.rows, afterAllNumbers), { limit: rows });
 }
 
 /** Notes where the rows of a first page by state are. @param numbers newest first */

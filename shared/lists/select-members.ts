@@ -1,4 +1,14 @@
-import { comparePlaces, indexFrom, isLeaf, sumOf, type Child, type Place, type State, type TreeNode } from './node.ts';
+import {
+  afterAllNumbers,
+  comparePlaces,
+  indexFrom,
+  isLeaf,
+  sumOf,
+  type Child,
+  type Place,
+  type State,
+  type TreeNode,
+} from './node.ts';
 import type { NodeSource, Tree } from './tree.ts';
 
 /** A member whose state differs from the one in the tree. State 0: no member. */
@@ -55,9 +65,9 @@ async function boundsOf(view: View, { group, states }: Selection): Promise<{ aft
   return { after, upTo };
 }
 
-/** The first place after all members of a group. No list issues this number. */
+/** The first place after all members of a group. */
 function endOf(group: string): Place {
-  return { group, number: 2 ** 48 };
+  return { group, number: afterAllNumbers };
 }
 
 /** The places from `from` on and before `to`. Absent: without an end. */

@@ -14,7 +14,7 @@ import { differencesOf, unfoldedEntries } from './unfolded.ts';
 
 /**
  * The longest time that a read may take, retries included. Entries and nodes that a fold replaced are kept for longer
- * (see fold.ts), so that everything that a head refers to is still there.
+ * (see age-folds.ts), so that everything that a head refers to is still there.
  */
 const maxReadInMilliseconds = 2_000;
 
@@ -67,7 +67,7 @@ function monotonicTime({ clock }: Table): number {
   return clock && clock !== systemClock ? clock.now() : performance.now();
 }
 
-/** Thrown if the log was read while an entry was seen and another one, from before it, was not. */
+/** Thrown if a step was read without the step that it comes after. */
 class TornReadError extends Error {
   override readonly name = 'TornReadError';
 }
@@ -100,8 +100,8 @@ async function readSnapshot(
 }
 
 /**
- * Asserts that what steps come after has been seen, in the log or in the trees. What a read before was missing already, and this
- * one does not see either, has been folded long ago: this read began after it.
+ * Asserts that no step was read without the step that it comes after.
+ * @param awaited the steps that an earlier read lacked. What this one lacks too was folded and deleted before (readWholeLog).
  */
 function assertNotTorn(head: Head, entries: readonly LogEntry[], awaited: Set<string>): void {
   const missing = missingBefore(head, entries).filter((each) => !awaited.has(each));
@@ -116,7 +116,7 @@ function newestPart(head: Head, letter: string, viewOf: (tree: Tree, letter: str
   return { view: { ...all, differences: all.differences.filter(({ number }) => number >= from) }, from };
 }
 
-/** The right edge of a tree from its root. The lower part of that of a list's tree is in the head instead. */
+/** The right edge of a tree, from its root on. In the tree of a list, the lower part of the edge is in the head instead. */
 const storedRoot = v.object({ sk: v.string(), edge: v.array(storedBytes) });
 
 async function newestRoot(table: Table, index: ListIndex, tree: string): Promise<Item | undefined> {

@@ -12,24 +12,25 @@ export interface ScanOptions {
   attributes: string[];
 }
 
+interface ScannedPage {
+  items: Item[];
+  /** Where the next page starts. Undefined after the last item. */
+  next: Key | undefined;
+}
+
 /**
- * Reads a page of the table's items, in no defined order. `next` is where the next page starts; undefined after the last item.
- * Items that are written behind the current position are not found. Strongly consistent, up to 1 MB in one round trip. Costs 1
- * read unit per 4 KB read, including items that the filter excludes, so about 262,000 per GB. No
- * request may use it.
+ * Reads a page of the table's items, in no defined order. Items that are written behind the current position are not found.
+ * Strongly consistent, up to 1 MB in one round trip. Costs 1 read unit per 4 KB read, including items that the filter excludes, so
+ * about 262,000 per GB. No request may use it.
  */
-export async function scanPage(table: Table, options: ScanOptions): Promise<{ items: Item[]; next: Key | undefined }> {
+export async function scanPage(table: Table, options: ScanOptions): Promise<ScannedPage> {
   const { after, limit, filter, attributes } = options;
-  const command = new ScanCommand({
-    TableName: table.name,
-    ConsistentRead: true,
+  return await scan(table, {
     ExclusiveStartKey: after,
     Limit: limit,
     ProjectionExpression: attributes.join(', '),
     ...filter,
   });
-  const { Items: items = [], LastEvaluatedKey: next } = await table.document.send(command, until(deadlineOf(table)));
-  return { items, next: next as Key | undefined };
 }
 
 /** A part of the table that a scan reads by itself. */
@@ -43,20 +44,18 @@ export interface Segment {
  * Reads a page of the names of items in one segment of the table: their keys, and the domain that some have as an
  * attribute. Otherwise as scanPage. Only the removal of a domain may use it.
  */
-export async function scanNames(
-  table: Table,
-  { number, of }: Segment,
-  after?: Key,
-): Promise<{ items: Item[]; next: Key | undefined }> {
-  const command = new ScanCommand({
-    TableName: table.name,
-    ConsistentRead: true,
+export async function scanNames(table: Table, { number, of }: Segment, after?: Key): Promise<ScannedPage> {
+  return await scan(table, {
     Segment: number,
     TotalSegments: of,
     ExclusiveStartKey: after,
     ProjectionExpression: '#pk, #sk, #domain',
     ExpressionAttributeNames: { '#pk': 'pk', '#sk': 'sk', '#domain': 'domain' },
   });
+}
+
+async function scan(table: Table, input: Omit<ScanCommandInput, 'TableName'>): Promise<ScannedPage> {
+  const command = new ScanCommand({ TableName: table.name, ConsistentRead: true, ...input });
   const { Items: items = [], LastEvaluatedKey: next } = await table.document.send(command, until(deadlineOf(table)));
   return { items, next: next as Key | undefined };
 }

@@ -10,7 +10,11 @@ export async function clientOf({ stack }: Pick<ConsoleWorld, 'stack'>, user: str
 
 /** Creates a computation of alice that a run can start of, by the API. */
 export async function readyComputation(world: Pick<ConsoleWorld, 'stack'>, name: string): Promise<{ id: string; asset: string }> {
-  const client = await clientOf(world, 'alice', ['d1:administrator']);
+  return await createReadyComputation(await clientOf(world, 'alice', ['d1:administrator']), name);
+}
+
+/** Creates a computation with an algorithm and a key of the caller, so that a run can start. */
+export async function createReadyComputation(client: Client, name: string): Promise<{ id: string; asset: string }> {
   const { id } = await client.createComputation({ body: { name } });
   const content = readFileSync(new URL('../../demo/data/penguin-sizes.py', import.meta.url)).toString('base64');
   const { id: asset } = await client.createAsset({

@@ -1,0 +1,9 @@
+/** The texts of every field that takes one file. */
+export const fileUploadTexts = {
+  uploadButtonText: () => 'Choose file',
+  dropzoneText: () => 'Drop the file here',
+  removeFileAriaLabel: () => 'Remove the file',
+  limitShowFewer: 'Show fewer',
+  limitShowMore: 'Show more',
+  errorIconAriaLabel: 'Error',
+};

@@ -1,0 +1,52 @@
+import { systemClock } from '../clock.ts';
+import { indexKeys } from '../table/index-keys.ts';
+import type { Table } from '../table/table.ts';
+import { deleteItems } from '../table/writes.ts';
+import { clearFold, readPlans, removeFailedFolds, type FoldPlan } from './clear-fold.ts';
+import type { Fold, Head } from './head.ts';
+import type { ListIndex } from './list-index.ts';
+import type { LogEntry } from './log.ts';
+
+/**
+ * How long a fold stays in the stages `seen` and `cleared`, so that what it replaced outlives the reads that may need it: two
+ * seconds for the longest read (snapshot.ts), and two for the difference between the clocks of two machines.
+ */
+export const stayInMilliseconds = 4_000;
+
+/** Returns the fold in the stage `seen`: somebody has read the head with it. */
+export function seenAt(fold: Fold, now: number): Fold {
+  return { ...fold, stage: 'seen', at: now };
+}
+
+function hasStayed({ at }: Fold, now: number): boolean {
+  return now - at >= stayInMilliseconds;
+}
+
+/** Returns whether it is time for the fold's next stage. */
+export function isToAge(fold: Fold, now: number): boolean {
+  return fold.stage === 'committed' || hasStayed(fold, now);
+}
+
+/** Takes each earlier fold to its next stage, if it is time. */
+export async function ageFolds(
+  table: Table,
+  index: ListIndex,
+  { head, entries, now }: { head: Head; entries: readonly LogEntry[]; now: number },
+): Promise<{ folds: Fold[]; hasChanged: boolean }> {
+  const isOver = (fold: Fold) => hasStayed(fold, now);
+  const plans = head.folds.some(isOver) ? await readPlans(table, index) : new Map<string, FoldPlan>();
+  await removeFailedFolds(table, index, head, plans);
+  const folds: Fold[] = [];
+  for (const fold of head.folds) {
+    if (fold.stage === 'committed') folds.push(seenAt(fold, now));
+    else if (!isOver(fold)) folds.push(fold);
+    else if (fold.stage === 'seen') {
+      await clearFold(table, index, fold, { entries, plan: plans.get(fold.name) });
+      // Without its plan, a fold that the head forgets is never taken for one that failed.
+      await deleteItems(table, [indexKeys.fold(index, fold.name)]);
+      folds.push({ ...fold, stage: 'cleared', at: (table.clock ?? systemClock).now() });
+    }
+  }
+  const hasChanged = folds.length < head.folds.length || folds.some((fold, at) => fold.stage !== head.folds[at]?.stage);
+  return { folds, hasChanged };
+}

@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto';
+import { indexKeys } from '../table/index-keys.ts';
+import type { Key } from '../table/keys.ts';
+import type { Item, Table } from '../table/table.ts';
+import { putItems } from '../table/writes.ts';
+import { stayInMilliseconds } from './age-folds.ts';
+import { changeTree, type ChangedTree } from './change-tree.ts';
+import { recordPlan, type FoldPlan } from './clear-fold.ts';
+import { countDays, moveOldDays, readDaysNotIn } from './days.ts';
+import type { Head } from './head.ts';
+import type { ListIndex } from './list-index.ts';
+import type { LogEntry } from './log.ts';
+import { countsOf } from './node.ts';
+import { readTree } from './snapshot.ts';
+import { nodeItems, StoredNodes } from './stored-nodes.ts';
+import { divideEdge, type StoredEdge, type Tree } from './tree.ts';
+import { differencesOf, versionsOf } from './unfolded.ts';
+
+/** Names sort by the version of the head that they commit. */
+export function foldName(version: number, distinct: string): string {
+  return `${String(version).padStart(15, '0')}-${distinct}`;
+}
+
+export interface WrittenFold {
+  name: string;
+  plan: FoldPlan;
+  /** The head that commits the fold. */
+  head: Head;
+  /** Milliseconds since 1970, before the first write. */
+  writtenAt: number;
+  /** The members that were not in the state that they changed from: tree, group and number. */
+  drifted: string[];
+}
+
+/**
+ * Writes the new nodes of all trees. Nothing refers to them until the head is committed.
+ * @param head the head of the next version, still with the trees of the one before
+ */
+export async function writeFold(
+  table: Table,
+  index: ListIndex,
+  head: Head,
+  { unfolded, now }: { unfolded: readonly LogEntry[]; now: number },
+): Promise<WrittenFold> {
+  const name = foldName(head.version, randomBytes(6).toString('base64url'));
+  const trees = await changeTrees(table, index, head, unfolded);
+  const { plan, items, ...parts } = replaceTrees(index, head, trees, name);
+  const counted = countDays(head.days, unfolded, await readDaysNotIn(table, index, head.days, unfolded));
+  const keptBefore = now - stayInMilliseconds;
+  const days = await moveOldDays(table, index, { before: head.days, now: counted }, { now, keptBefore });
+  const folds: Head['folds'] = [...head.folds, { name, stage: 'committed', at: now, entries: versionsOf(unfolded) }];
+  if (items.length > 0 || plan.dropped.length > 0 || plan.roots_dropped.length > 0) {
+    await recordPlan(table, index, name, plan);
+    await putItems(table, items);
+  }
+  const drifted = trees.flatMap(({ letter, unexpected }) =>
+    unexpected.map(({ group, number }) => `${letter} ${group}/${number}`),
+  );
+  return { name, plan, head: { ...head, ...parts, days, folds }, writtenAt: now, drifted };
+}
+
+interface ReplacedTree extends ChangedTree {
+  letter: string;
+  before: Tree;
+}
+
+/** Returns the trees that differ, with their changes. */
+async function changeTrees(table: Table, index: ListIndex, head: Head, unfolded: readonly LogEntry[]): Promise<ReplacedTree[]> {
+  const source = new StoredNodes(table, index);
+  const differing = [...differencesOf(index, unfolded)].filter(([, differences]) => differences.length > 0);
+  return await Promise.all(
+    differing.map(async ([letter, differences]) => {
+      const changes = differences.map(({ group, number, before, now: state }) => ({ group, number, before, state }));
+      const before = await readTree(table, index, head, letter);
+      return { letter, before, ...(await changeTree(before, changes, source)) };
+    }),
+  );
+}
+
+type PartsOfHead = Pick<Head, 'totals' | 'leaves' | 'branches' | 'roots'>;
+
+/** Returns the parts of the head with the new trees, the items to write for them, and the plan of both. */
+function replaceTrees(
+  index: ListIndex,
+  head: Head,
+  trees: readonly ReplacedTree[],
+  name: string,
+): PartsOfHead & { plan: FoldPlan; items: (Item & Key)[] } {
+  const totals = { ...head.totals };
+  const leaves = { ...head.leaves };
+  const branches = new Map(Object.entries(head.branches));
+  const roots = new Map(Object.entries(head.roots));
+  const plan: FoldPlan = { version: head.version, written: [], dropped: [], roots_written: [], roots_dropped: [] };
+  const items: (Item & Key)[] = [];
+  for (const { letter, before, tree, written, dropped } of trees) {
+    const isList = letter in index.trees;
+    const { upper, branch, leaf } = divideEdge(tree, isList);
+    if (isList) totals[letter] = [...countsOf(tree)];
+    if (leaf) leaves[letter] = leaf;
+    branches.delete(letter);
+    if (branch) branches.set(letter, branch);
+    plan.written.push(...written.keys());
+    plan.dropped.push(...dropped);
+    items.push(...nodeItems(index, written));
+    if (isStored(head, letter, upper, divideEdge(before, isList))) continue;
+    const oldRoot = roots.get(letter);
+    if (oldRoot !== undefined) plan.roots_dropped.push(indexKeys.root(index, letter, oldRoot).sk);
+    roots.delete(letter);
+    if (upper.length === 0) continue;
+    const root = indexKeys.root(index, letter, name);
+    roots.set(letter, name);
+    plan.roots_written.push(root.sk);
+    items.push({ ...root, edge: upper });
+  }
+  return { totals, leaves, branches: Object.fromEntries(branches), roots: Object.fromEntries(roots), plan, items };
+}
+
+/** Returns whether the root of a tree is stored as it is already. It mostly is: new members change no more than the head. */
+function isStored({ branches }: Head, letter: string, upper: readonly Uint8Array[], before: StoredEdge): boolean {
+  const isDividedAlike = Boolean(before.branch) === letter in branches;
+  return isDividedAlike && isSameEdge(upper, before.upper);
+}
+
+function isSameEdge(a: readonly Uint8Array[], b: readonly Uint8Array[]): boolean {
+  return a.length === b.length && a.every((bytes, at) => Buffer.compare(bytes, b[at] ?? new Uint8Array()) === 0);
+}
