@@ -24,8 +24,9 @@ const sharing = [
   'test/infra/**/{canary-stack,gateway-stack,service-stack,stage-bus}.test.ts',
 ];
 
-/** Files that these patterns match but that change the environment or the output of their process. */
+/** Files that these patterns match but that change the environment or the output of their process, or are slow in a shared one. */
 const exceptions = [
+  'test/contract/linters.test.ts',
   'test/infra/local/simulated-cvms.test.ts',
   'test/shared/deletion/begin-purge.test.ts',
   'test/shared/environment.test.ts',
