@@ -5,16 +5,29 @@ import base from './vitest.base.config.ts';
 // The processes of the tests, and those that they start, compile each module once: a service starts with half the work.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/node-compile');
 
-/** Files that use neither the environment nor other state of their process share processes, which saves 0.7 s of each. */
+/** Files that use neither the environment nor other state of their process share processes, and what those have imported. */
 const sharing = [
   'test/shared/**/*.test.ts',
   'test/support/**/*.test.ts',
   'test/mutants/*.test.ts',
-  'test/infra/rehearse/*.test.ts',
+  'test/docs/*.test.ts',
+  'test/contract/*.test.ts',
+  'test/verify/*.test.ts',
+  'test/client/{api-types,find-rows,pages,retrying-fetch,tokens}.test.ts',
+  'test/cms/{completion,login,output,sign-approval}.test.ts',
+  'test/concurrency/{approvals-at-once,deleted-inputs,hot-domain,lost-updates,store-model,sweep-quota}.test.ts',
+  'test/gateway/{reports,together}.test.ts',
+  'test/infra/{accept,console,operations,reference,rehearse,state}/*.test.ts',
+  'test/infra/local/{allowed-origins,background,console-pages,engine-binary,simulated-*,table-expiry}.test.ts',
+  // They synthesize the same stages with the CDK, whose import takes 2 s.
+  'test/infra/service-stage.test.ts',
+  'test/infra/**/{canary-stack,gateway-stack,service-stack,stage-bus}.test.ts',
 ];
 
-/** Files of these folders that change the environment or the output of their process. */
+/** Files that these patterns match but that change the environment or the output of their process, or are slow in a shared one. */
 const exceptions = [
+  'test/contract/linters.test.ts',
+  'test/infra/local/simulated-cvms.test.ts',
   'test/shared/deletion/begin-purge.test.ts',
   'test/shared/environment.test.ts',
   'test/shared/evidence/read-evidence.test.ts',

@@ -22,6 +22,7 @@ export function openTerminal(home: string, server: string, program = ownProgram)
   mkdirSync(home, { recursive: true });
   const env = {
     PATH: process.env['PATH'] ?? '',
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
     HOME: home,
     XDG_CONFIG_HOME: join(home, '.config'),
     CMS_SERVER: server,

@@ -9,7 +9,7 @@ import { openapiDocument } from '../../shared/openapi/openapi-document.ts';
 import { endpoints, routes } from '../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../shared/http/route.ts';
 import { nameOf, specified } from '../access/decisions.ts';
-import { newAjv, resolved } from '../support/check-response.ts';
+import { compiledOnce, newAjv, resolved } from '../support/check-response.ts';
 import { operationOf, type Operation, type Media, type OpenApiDocument, type Schema } from '../support/openapi-document.ts';
 
 const document = JSON.parse(JSON.stringify(openapiDocument('1.2.3'))) as OpenApiDocument;
@@ -266,11 +266,12 @@ describe('the OpenAPI document', () => {
   });
 });
 
+const validatorOf = compiledOnce((schema) => resolved(document, schema));
+
 function expectExampleFits({ schema, example, examples = {} }: Media): void {
   const values = [...(example === undefined ? [] : [example]), ...Object.values(examples).map(({ value }) => value)];
   if (values.length === 0) return;
-  const ajv = newAjv();
-  const validate = ajv.compile(resolved(document, schema));
+  const validate = validatorOf(schema);
   for (const value of values) {
     validate(value);
     expect(validate.errors ?? []).toEqual([]);

@@ -79,11 +79,18 @@ export function newAjv(): Ajv2020 {
 
 /** Compiles validators that refuse undocumented fields. A schema without properties, or for any property, accepts any field. */
 function closedValidators(document: OpenApiDocument): (media: Media) => ValidateFunction {
+  const validatorOf = compiledOnce((schema) => closed(resolved(document, schema)));
+  return ({ schema }) => validatorOf(schema);
+}
+
+/** Compiles each schema once, as `complete` returns it. Most answers share their schema, such as that of errors. */
+export function compiledOnce(complete: (schema: Schema) => Schema): (schema: Schema) => ValidateFunction {
   const ajv = newAjv();
-  const known = new Map<Media, ValidateFunction>();
-  return (media) => {
-    const validate = known.get(media) ?? ajv.compile(closed(resolved(document, media.schema)));
-    known.set(media, validate);
+  const known = new Map<string, ValidateFunction>();
+  return (schema) => {
+    const text = JSON.stringify(schema);
+    const validate = known.get(text) ?? ajv.compile(complete(schema));
+    known.set(text, validate);
     return validate;
   };
 }

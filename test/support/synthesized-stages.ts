@@ -94,24 +94,37 @@ export function errorsOf(stage: Stage): string[] {
   }
 }
 
-/** Synthesizes stages as `cdk synth` does, but without bundling and without the checks of `npm run synth`. */
-export function synthesize(wanted: readonly Stage[] = everyStage, code = standIns()): SynthesizedStage[] {
-  const app = openApp();
-  return wanted
-    .map((stage) => ({ stage, synthesized: new ServiceStage(app, stage, code) }))
-    .map(({ stage, synthesized: { stacks, consoleStacks } }) => ({
-      stage,
-      ...(consoleStacks && {
-        console: { site: synthesizedStack(consoleStacks.site), files: synthesizedStack(consoleStacks.files) },
-      }),
-      stacks: {
-        state: synthesizedStack(stacks.state),
-        service: synthesizedStack(stacks.service),
-        operations: synthesizedStack(stacks.operations),
-        ...(stacks.gateway ? { gateway: synthesizedStack(stacks.gateway) } : {}),
-        ...(stacks.canary ? { canary: synthesizedStack(stacks.canary) } : {}),
-      },
-    }));
+const synthesized = new Map<string, SynthesizedStage>();
+
+/**
+ * Synthesizes stages as `cdk synth` does, but without bundling and without the checks of `npm run synth`. The files of a process
+ * share what has been synthesized, so a test must not change it.
+ */
+export function synthesize(wanted: readonly Stage[] = everyStage): SynthesizedStage[] {
+  return wanted.map((stage) => {
+    const key = JSON.stringify(stage);
+    const found = synthesized.get(key) ?? synthesizeWith(standIns(), stage);
+    synthesized.set(key, found);
+    return found;
+  });
+}
+
+/** Synthesizes a stage with files that were built. */
+export function synthesizeWith(code: BuiltFiles, stage: Stage): SynthesizedStage {
+  const { stacks, consoleStacks } = new ServiceStage(openApp(), stage, code);
+  return {
+    stage,
+    ...(consoleStacks && {
+      console: { site: synthesizedStack(consoleStacks.site), files: synthesizedStack(consoleStacks.files) },
+    }),
+    stacks: {
+      state: synthesizedStack(stacks.state),
+      service: synthesizedStack(stacks.service),
+      operations: synthesizedStack(stacks.operations),
+      ...(stacks.gateway ? { gateway: synthesizedStack(stacks.gateway) } : {}),
+      ...(stacks.canary ? { canary: synthesizedStack(stacks.canary) } : {}),
+    },
+  };
 }
 
 /** Stands in for what `npm run build` writes. */

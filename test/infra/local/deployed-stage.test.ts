@@ -13,7 +13,7 @@ import { callAs } from './ready-computation.ts';
 const directory = mkdtempSync(join(tmpdir(), 'deployed-stage-'));
 const stops: (() => Promise<unknown>)[] = [];
 let stack: Stack;
-let variables: Record<string, string>;
+let variables: NodeJS.ProcessEnv;
 let signed: LocalRequest[];
 
 /** What CloudFormation answers for the stack of the gateway. */
@@ -46,6 +46,7 @@ beforeAll(async () => {
   stops.push(() => stack.stop(), kms.stop, aliases.stop, cloudFormation.stop);
   variables = {
     PATH: String(process.env['PATH']),
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
     AWS_ACCESS_KEY_ID: localCredentials.accessKeyId,
     AWS_SECRET_ACCESS_KEY: localCredentials.secretAccessKey,
     AWS_ENDPOINT_URL_KMS: aliases.endpoint,

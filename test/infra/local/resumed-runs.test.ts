@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { generateKeyPairSync } from 'node:crypto';
 import type { Enrolment } from '../../../infra/local/cvm-gateway.ts';
 import { freePort } from '../../../infra/local/free-port.ts';
@@ -16,14 +16,15 @@ let data: string;
 let service: ServiceProcess;
 const agents: SimulatedAgent[] = [];
 
-beforeEach(() => {
+function openDirectory(): void {
   data = mkdtempSync(join(tmpdir(), 'resumed-'));
-});
-afterEach(() => {
+}
+
+function closeDirectory(): void {
   for (const agent of agents.splice(0)) agent.end();
   killServices();
   rmSync(data, { recursive: true, force: true, maxRetries: 5 });
-});
+}
 
 const call: Call = (...request) => service.call(...request);
 
@@ -43,7 +44,12 @@ async function killAndStart(): Promise<void> {
   await start();
 }
 
-async function startRun(cvm: string): Promise<{ computation: string; run: string }> {
+interface StartedRun {
+  computation: string;
+  run: string;
+}
+
+async function startRun(cvm: string): Promise<StartedRun> {
   const computation = await readyComputation(call);
   const { status, body } = await call('POST', `/d1/computations/${computation}/run?cvm=${cvm}`);
   expect(status).toBe(200);
@@ -86,49 +92,61 @@ async function eventsOf(computation: string): Promise<string[]> {
   return events.map(({ event_type, status }) => `${event_type}/${status}`).reverse();
 }
 
+const accept = async (cvm: string, run: string, ...facts: Record<string, unknown>[]) =>
+  await report(cvm, run, { type: 'accepted', command_id: await untilCommand(cvm, 'run') }, ...facts);
+
 describe('a run whose service is killed and started again with --data', () => {
-  it('is offered again if its CVM has not accepted it', async () => {
+  let offered: StartedRun;
+  let accepted: StartedRun;
+  let stopped: StartedRun;
+  let finished: StartedRun;
+  beforeAll(async () => {
+    openDirectory();
     await start();
-    const { computation, run } = await startRun('cvm-1');
+    offered = await startRun('cvm-offered');
+    accepted = await startRun('cvm-accepted');
+    await accept('cvm-accepted', accepted.run);
+    stopped = await startRun('cvm-stopped');
+    await accept('cvm-stopped', stopped.run);
+    expect((await call('POST', `/d1/computations/${stopped.computation}/stop`)).status).toBe(200);
+    finished = await startRun('cvm-finished');
+    await accept('cvm-finished', finished.run, complete);
     await killAndStart();
-    const command_id = await untilCommand('cvm-1', 'run');
-    await report('cvm-1', run, { type: 'accepted', command_id });
-    expect(await report('cvm-1', run, { type: 'heartbeat' })).toBe('running');
-    await report('cvm-1', run, complete);
-    await untilRun(computation, 'completed');
+  });
+  afterAll(closeDirectory);
+
+  it('ends with the outcome that its CVM reported just before the kill', async () => {
+    await untilRun(finished.computation, 'completed');
   });
 
-  it('completes after several kills if its CVM has accepted it', async () => {
-    await start();
-    const { computation, run } = await startRun('cvm-1');
-    await report('cvm-1', run, { type: 'accepted', command_id: await untilCommand('cvm-1', 'run') });
-    for (let kill = 0; kill < 3; kill++) {
-      await killAndStart();
-      expect(await report('cvm-1', run, { type: 'heartbeat' })).toBe('running');
-    }
-    await report('cvm-1', run, complete);
-    expect(await untilRun(computation, 'completed')).toMatchObject({ reason: 'The CVM finished the run.' });
+  it('is offered again if its CVM has not accepted it', async () => {
+    await accept('cvm-offered', offered.run);
+    expect(await report('cvm-offered', offered.run, { type: 'heartbeat' })).toBe('running');
+    await report('cvm-offered', offered.run, complete);
+    await untilRun(offered.computation, 'completed');
   });
 
   it('is cancelled when its CVM confirms the stop that was requested before the kill', async () => {
-    await start();
-    const { computation, run } = await startRun('cvm-1');
-    await report('cvm-1', run, { type: 'accepted', command_id: await untilCommand('cvm-1', 'run') });
-    expect((await call('POST', `/d1/computations/${computation}/stop`)).status).toBe(200);
-    await killAndStart();
-    expect(await runOf(computation)).toMatchObject({ status: 'stopping' });
-    await report('cvm-1', run, { type: 'accepted', command_id: await untilCommand('cvm-1', 'stop') });
-    await report('cvm-1', run, { type: 'event', event_type: 'Stopped', status: 'Stopped', details: '' });
-    expect(await untilRun(computation, 'cancelled')).toMatchObject({ reason: 'Stopped; the CVM confirmed it.' });
+    expect(await runOf(stopped.computation)).toMatchObject({ status: 'stopping' });
+    await report('cvm-stopped', stopped.run, { type: 'accepted', command_id: await untilCommand('cvm-stopped', 'stop') });
+    await report('cvm-stopped', stopped.run, { type: 'event', event_type: 'Stopped', status: 'Stopped', details: '' });
+    expect(await untilRun(stopped.computation, 'cancelled')).toMatchObject({ reason: 'Stopped; the CVM confirmed it.' });
   });
 
-  it('ends with the outcome that its CVM reported just before the kill', async () => {
-    await start();
-    const { computation, run } = await startRun('cvm-1');
-    await report('cvm-1', run, { type: 'accepted', command_id: await untilCommand('cvm-1', 'run') }, complete);
-    await killAndStart();
-    await untilRun(computation, 'completed');
+  it('completes after several kills if its CVM has accepted it', async () => {
+    expect(await report('cvm-accepted', accepted.run, { type: 'heartbeat' })).toBe('running');
+    for (let kill = 0; kill < 2; kill++) {
+      await killAndStart();
+      expect(await report('cvm-accepted', accepted.run, { type: 'heartbeat' })).toBe('running');
+    }
+    await report('cvm-accepted', accepted.run, complete);
+    expect(await untilRun(accepted.computation, 'completed')).toMatchObject({ reason: 'The CVM finished the run.' });
   });
+});
+
+describe('a run at work whose service is killed and started again with --data', () => {
+  beforeEach(openDirectory);
+  afterEach(closeDirectory);
 
   it.each(oneOf([0, 300, 700, 1_100, 1_500, 1_900, 2_300]))(
     'completes on a simulated CVM, each event once, if the kill comes after %d ms',
