@@ -163,7 +163,7 @@ describe('errors of cms', () => {
     expect(await alice('check')).toMatchObject({ exitCode: 0, stdout: 'Incomes is ready to run.\n' });
   });
 
-  it('a run and a list of tasks that take a signed approval name the command that signs', async () => {
+  it('cms run and cms todo name the command that signs, where approvals must be signed', async () => {
     const carol = cmsIn(join(folder, 'carol'), { env: { CMS_SERVER: stack.baseUrl }, userName: 'carol' });
     const algorithm = join(folder, 'median.py');
     writeFileSync(algorithm, 'print(2)\n');
