@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -28,6 +28,14 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+const longCollaboration = `computation:
+  name: Long
+  owner: alice
+  description: ${'x'.repeat(100_000)}
+parties:
+  alice: {}
+`;
+
 describe('errors of cms', () => {
   it('a wrong option names the similar one, and exits with 2', async () => {
     expect(await alice('run', '--cmv', 'sim-1')).toEqual({
@@ -52,7 +60,21 @@ describe('errors of cms', () => {
   it.each([
     [['run', 'Incomes', '--cvm', 'a b'], /^--cvm: Expected .*\nNext: cms run --help\n$/],
     [['cvm', 'show', 'a b'], /^CVM: Expected .*\nNext: cms cvm show --help\n$/],
-    [['todo', '--domain', 'a b'], /^--domain: Expected .*\nNext: cms todo --help\n$/],
+    [
+      ['todo', '--domain', 'a b'],
+      /^The domain \(of --domain, CMS_DOMAIN or the profile\): Expected .*\nNext: cms todo --help\n$/,
+    ],
+    [['computation', 'create', ''], /^NAME: .*\nNext: cms computation create --help\n$/],
+    [['computation', 'update', 'Incomes', '--name', ''], /^--name: .*\nNext: cms computation update --help\n$/],
+    [
+      ['computation', 'create', 'A', '--description', 'x'.repeat(100_000), '--consumer', '', '--owner', 'a'.repeat(300)],
+      /^--description: .*\n--owner: .*\n--consumer: .*\nNext: cms computation create --help\n$/,
+    ],
+    [['computation', 'list', '--owner', 'a'.repeat(300)], /^--owner: .*\nNext: cms computation list --help\n$/],
+    [['asset', 'upload', join(folder, 'broken.json'), '--name', 'a/b'], /^--name: .*\nNext: cms asset upload --help\n$/],
+    [['init', join(folder, 'long.yaml')], /^\/description: .*\nNext: cms init --help\n$/],
+    [['key', 'upload', join(folder, 'none.pub'), 'Incomes'], /^Cannot read the public key .*\nNext: ssh-keygen -t ed25519\n$/],
+    [['key', 'upload', join(folder, 'broken.json'), 'Incomes'], /^FILE: .*\nNext: cms key upload --help\n$/],
     [['todo', '--server', 'nowhere'], /^"nowhere" is not the address of a server\. .*\nNext: cms todo --help\n$/],
     [
       ['events', 'Incomes', '--limit', '101'],
@@ -64,6 +86,7 @@ describe('errors of cms', () => {
     ],
   ])('a mistake in %j names the option, the argument or the file and the help, and exits with 2', async (args, stderr) => {
     writeFileSync(join(folder, 'broken.json'), '{');
+    writeFileSync(join(folder, 'long.yaml'), longCollaboration);
     expect(await alice(...args)).toEqual({ exitCode: 2, stdout: '', stderr: expect.stringMatching(stderr) });
   });
 
@@ -161,6 +184,32 @@ describe('errors of cms', () => {
     });
     expect(await bob('approve', id, '--yes', '--json')).toMatchObject({ exitCode: 0 });
     expect(await alice('check')).toMatchObject({ exitCode: 0, stdout: 'Incomes is ready to run.\n' });
+  });
+
+  it('cms approve prints no manifest if it cannot read the private key, and exits with 2', async () => {
+    expect(await alice('approve', 'Incomes', '--sign', join(folder, 'none'), '--yes')).toEqual({
+      exitCode: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/^Cannot read the private key .*\nNext: ls .*\n$/),
+    });
+  });
+
+  it('a signed approval without an uploaded key leads to the upload of the key', async () => {
+    const file = writeSshKeys(folder);
+    const token = await stack.token('dan', ['d1:dataset_provider']);
+    const client = createClient({ baseUrl: stack.baseUrl, domain: 'd1', token });
+    const user_key = readFileSync(`${file}.pub`, 'utf8').trim();
+    const asset = { file_name: 'ages.csv', asset_type: 'dataset', asset: btoa('age\n1\n'), user_key } as const;
+    const { id: assetId } = await client.createAsset({ body: { asset } });
+    await client.linkAsset({ id: assetId, computationID: id });
+    const dan = cmsIn(join(folder, 'dan'), { env: { CMS_SERVER: stack.baseUrl, CMS_DOMAIN: 'd1', CMS_TOKEN: token } });
+    expect(await dan('approve', id, '--sign', file, '--yes')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(
+        new RegExp(`\\nYou have uploaded no key .*\\nNext: cms key upload ~/\\.ssh/id_ed25519\\.pub ${id}\\n$`),
+      ),
+    });
+    await client.unlinkAsset({ id: assetId, computationID: id });
   });
 
   it('cms run and cms todo name the command that signs, where approvals must be signed', async () => {
