@@ -189,6 +189,10 @@ describe('errors of cms', () => {
     });
   });
 
+  it('cms withdraw says the same whether there was an approval or not', async () => {
+    expect((await alice('withdraw', 'Incomes')).stdout).toBe('This computation has no approval of yours now.\n');
+  });
+
   it('a signed approval without an uploaded key leads to the upload of the key', async () => {
     const file = writeSshKeys(folder);
     const token = await stack.token('dan', ['d1:dataset_provider']);

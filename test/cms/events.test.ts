@@ -10,7 +10,7 @@ let stack: Stack;
 let alice: ReturnType<typeof cmsIn>;
 
 beforeAll(async () => {
-  stack = await startStack({ port: 0 });
+  stack = await startStack({ port: 0, simulator: false });
   alice = cmsIn(folder, { env: { CMS_SERVER: stack.baseUrl } });
   await alice('login', '--local');
   await alice('computation', 'create', 'A');
