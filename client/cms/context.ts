@@ -3,13 +3,14 @@ import { createClient } from '../create-client.ts';
 import { ServiceProblem } from '../service-problem.ts';
 import { CmsError } from './cms-error.ts';
 import { exitCodes, type ExitCode } from './exit-codes.ts';
-import { demandsSignatures } from './demands-signatures.ts';
 import { explainProblem } from './explain-problem.ts';
 import { openProfiles, type Profiles } from './profile/profiles.ts';
 import type { Profile } from './profile/profile.ts';
 import { claimsOf } from './profile/claims.ts';
 import { profileOption } from './profile/login-command.ts';
+import { namesApproval } from './missing-items.ts';
 import { tokenOf } from './profile/token.ts';
+import { signedComputations } from './signed-computations.ts';
 import type { Terminal } from './terminal.ts';
 import { sentence } from './output/sentence.ts';
 import { shellWord } from './output/shell-word.ts';
@@ -125,6 +126,11 @@ export function contextOf(
       const { server, domain, profile, isLocal } = await place();
       const token = env['CMS_TOKEN'];
       const computation = /\/computations\/([0-9a-f-]{36})/.exec(error.request)?.[1];
+      const isSigned =
+        computation !== undefined &&
+        error.missing_items !== undefined &&
+        namesApproval(error.missing_items) &&
+        (await signedComputations(await connect(), [computation], terminal.signal)).has(computation);
       return explainProblem(error, {
         server,
         isLocal,
@@ -136,8 +142,7 @@ export function contextOf(
         user: token ? claimsOf(token).sub : (profile?.user ?? 'you'),
         login: token ? 'variable' : profile?.credentials.kind,
         computation,
-        isSigned:
-          error.code === 'incomplete' && computation !== undefined && (await demandsSignatures(await connect(), computation)),
+        isSigned,
       });
     },
   };

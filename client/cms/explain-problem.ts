@@ -33,7 +33,7 @@ export function explainProblem(problem: ServiceProblem, where: Circumstances): C
   const { status, code, detail, reason, run_id, missing_items, errors, requestId } = problem;
   return new CmsError(message, {
     next,
-    exitCode: exitCodeOf(problem),
+    exitCode: exitCodeOf(problem, where),
     problem: { status, code, detail, reason, run_id, missing_items, errors, request_id: requestId },
     cause: problem,
   });
@@ -76,7 +76,9 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
     case 'unexpected':
       return { message: problem.requestId === undefined ? detail : `${detail} (request ${problem.requestId})` };
     case 'invalid_request':
-      if (isTyped(problem)) return { message: problem.errors.map(mistake).join('\n'), next: where.help };
+      if (isTyped(problem, where)) {
+        return { message: problem.errors.map((error) => mistake(error, where)).join('\n'), next: where.help };
+      }
       return { message: [detail, ...placesOf(problem)].join('\n'), next: where.help };
     case 'too_large':
     case 'unsupported_media_type':
@@ -87,26 +89,42 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
 
 /** The options and arguments whose values the service checks, by their place in the request. */
 const typedAt: Record<string, string> = {
-  'path/domainID': '--domain',
+  'path/domainID': 'The domain (of --domain, CMS_DOMAIN or the profile)',
   'path/cvmID': 'CVM',
   'query/cvm': '--cvm',
+  'query/event_type': '--type',
+  'query/offset': '--offset',
+  'query/owner': '--owner',
+  'query/run_id': '--run',
+  '/approval': '--approval',
+  '/asset/description': '--description',
+  '/asset/file_name': '--name',
+  '/asset/mime_type': '--mime-type',
+  '/consumers': '--consumer',
   '/cvm_ids': '--cvm',
+  '/description': '--description',
   '/expires_at': '--expires',
+  '/key': 'FILE',
+  '/name': '--name',
+  '/owner': '--owner',
   '/signature': '--sign',
 };
 
-/** Returns the option or argument that gives the value at a place, without the place in a list. */
-function typedAs(pointer: string): string | undefined {
-  return typedAt[pointer.replace(/\/\d+$/, '')];
+/** Returns the option or argument that gives the value at a place, without the place in a list. For `init`, the place itself. */
+function typedAs(pointer: string, help: string): string | undefined {
+  const place = pointer.replace(/\/\d+$/, '');
+  if (help === 'cms init --help' && place.startsWith('/')) return place in typedAt ? pointer : undefined;
+  if (help === 'cms computation create --help' && place === '/name') return 'NAME';
+  return typedAt[place];
 }
 
-/** Whether everything that is invalid was typed on the command line. */
-function isTyped({ errors }: ServiceProblem): boolean {
-  return errors.length > 0 && errors.every(({ pointer }) => typedAs(pointer) !== undefined);
+/** Whether everything that is invalid was typed on the command line, or is in the file of `init`. */
+function isTyped({ errors }: ServiceProblem, { help }: Circumstances): boolean {
+  return errors.length > 0 && errors.every(({ pointer }) => typedAs(pointer, help) !== undefined);
 }
 
-function mistake({ pointer, detail }: ServiceProblem['errors'][number]): string {
-  return `${typedAs(pointer) ?? pointer}: ${detail}`;
+function mistake({ pointer, detail }: ServiceProblem['errors'][number], { help }: Circumstances): string {
+  return `${typedAs(pointer, help) ?? pointer}: ${detail}`;
 }
 
 /** The places of a request that are invalid, unless the detail names them already. */
@@ -183,7 +201,7 @@ function conflict(
   }
 }
 
-function exitCodeOf(problem: ServiceProblem): ExitCode {
+function exitCodeOf(problem: ServiceProblem, where: Circumstances): ExitCode {
   switch (problem.code) {
     case 'unauthenticated':
       return exitCodes.notLoggedIn;
@@ -201,7 +219,7 @@ function exitCodeOf(problem: ServiceProblem): ExitCode {
     case 'too_many_requests':
       return exitCodes.unavailable;
     case 'invalid_request':
-      return isTyped(problem) ? exitCodes.usage : exitCodes.failure;
+      return isTyped(problem, where) ? exitCodes.usage : exitCodes.failure;
     case 'too_large':
     case 'unsupported_media_type':
     case 'idempotency_mismatch':

@@ -65,8 +65,15 @@ export function approvalOf(id: string, isSigned: boolean): string {
 }
 
 /** The service words these sentences as docs/contract.md, section 9, says. */
+const approvalOfUser = /^Approval of (.*?) (?:for .*|as result consumer)$/s;
+
+/** Whether an approval is missing. */
+export function namesApproval({ info }: MissingItems): boolean {
+  return info.some((sentence) => approvalOfUser.test(sentence));
+}
+
 function fromSentence(sentence: string, id: string, isSigned: boolean): MissingItem {
-  const user = /^Approval of (.*?) (?:for .*|as result consumer)$/s.exec(sentence)?.[1];
+  const user = approvalOfUser.exec(sentence)?.[1];
   if (user !== undefined) return { sentence, command: approvalOf(id, isSigned), user };
   if (sentence === 'Missing algorithm') {
     return {

@@ -59,7 +59,7 @@ function usageError(program: Command, args: readonly string[], printed: string[]
   return new CmsError(message, { next: helpOf(command), exitCode: exitCodes.usage });
 }
 
-/** Names the help of the command as the next one, where a mistake on the command line or in a file leads to no better one. */
+/** Names the help of the command as the next one after a mistake on the command line or in a file, unless the error names a command itself. */
 function withHelp(error: unknown, help: string): unknown {
   if (!(error instanceof CmsError) || error.next !== undefined || error.exitCode !== exitCodes.usage) return error;
   const { message, exitCode, problem, cause } = error;

@@ -45,8 +45,8 @@ const nothingToDo: Work = { commands: [], run: null };
 /** What was read, and what the claim showed at that moment. */
 interface Reading {
   work: Work;
-  /** As of a glance. */
-  issued: string;
+  /** What a glance at the claim would show. */
+  issued: string[];
 }
 
 /** Reads the commands for a CVM and the run that holds it, as readCommands does. */
@@ -89,10 +89,10 @@ interface Glance {
   /** Whether a run holds the CVM. */
   isHeld: boolean;
   /**
-   * The run and the types of the commands that the claim shows, or nothing. The CVM may have answered them, or they may have expired:
-   * the claim does not say so.
+   * The commands that the claim shows: of each its run and its type. The CVM may have answered them, or they may have expired: the
+   * claim does not say so.
    */
-  issued: string;
+  issued: string[];
 }
 
 /** Looks whether there may be a command for a CVM. Reads one item, for as long as it waits. */
@@ -101,9 +101,8 @@ export async function glanceAtCvm(table: Table, domain: string, cvmId: string): 
   return { isHeld: claim !== undefined, issued: issuedOf(claim) };
 }
 
-function issuedOf(claim: ReadClaim | undefined): string {
-  const types = claim ? commandTypesOf(claim) : [];
-  return claim && types.length > 0 ? [claim.run_id, ...types].join(' ') : '';
+function issuedOf(claim: ReadClaim | undefined): string[] {
+  return claim ? commandTypesOf(claim).map((type) => `${claim.run_id} ${type}`) : [];
 }
 
 /** @throws StaleReadError if the claim has changed so that other items are needed */

@@ -27,7 +27,7 @@ export async function watchCommands(
     wait,
     () => glanceAtCvm(table, domain, cvmId),
     // Commands that were issued before, and are not in the work, were answered or have expired.
-    (glance) => glance.issued !== '' && glance.issued !== issued,
+    (glance) => glance.issued.some((command) => !issued.includes(command)),
   );
   const isIdle = work.run === null && !seen.isHeld;
   if (isIdle) return work;

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -28,6 +28,14 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+const longCollaboration = `computation:
+  name: Long
+  owner: alice
+  description: ${'x'.repeat(100_000)}
+parties:
+  alice: {}
+`;
+
 describe('errors of cms', () => {
   it('a wrong option names the similar one, and exits with 2', async () => {
     expect(await alice('run', '--cmv', 'sim-1')).toEqual({
@@ -52,24 +60,34 @@ describe('errors of cms', () => {
   it.each([
     [['run', 'Incomes', '--cvm', 'a b'], /^--cvm: Expected .*\nNext: cms run --help\n$/],
     [['cvm', 'show', 'a b'], /^CVM: Expected .*\nNext: cms cvm show --help\n$/],
-    [['todo', '--domain', 'a b'], /^--domain: Expected .*\nNext: cms todo --help\n$/],
-    [['todo', '--server', 'nowhere'], /^"nowhere" is not the address of a server\. .*\nNext: cms todo --help\n$/],
     [
-      ['events', 'Incomes', '--limit', '101'],
-      /'--limit <COUNT>' .* Expected a whole number from 1 to 100\.\nNext: cms events --help\n$/,
+      ['todo', '--domain', 'a b'],
+      /^The domain \(of --domain, CMS_DOMAIN or the profile\): Expected .*\nNext: cms todo --help\n$/,
     ],
+    [['computation', 'create', ''], /^NAME: .*\nNext: cms computation create --help\n$/],
+    [['computation', 'update', 'Incomes', '--name', ''], /^--name: .*\nNext: cms computation update --help\n$/],
+    [
+      ['computation', 'create', 'A', '--description', 'x'.repeat(100_000), '--consumer', '', '--owner', 'a'.repeat(300)],
+      /^--description: .*\n--owner: .*\n--consumer: .*\nNext: cms computation create --help\n$/,
+    ],
+    [['computation', 'list', '--owner', 'a'.repeat(300)], /^--owner: .*\nNext: cms computation list --help\n$/],
+    [['asset', 'upload', join(folder, 'broken.json'), '--name', 'a/b'], /^--name: .*\nNext: cms asset upload --help\n$/],
+    [['init', join(folder, 'long.yaml')], /^\/description: .*\nNext: cms init --help\n$/],
+    [['key', 'upload', join(folder, 'none.pub'), 'Incomes'], /^Cannot read the public key .*\nNext: ssh-keygen -t ed25519\n$/],
+    [['key', 'upload', join(folder, 'broken.json'), 'Incomes'], /^FILE: .*\nNext: cms key upload --help\n$/],
+    [['todo', '--server', 'nowhere'], /^"nowhere" is not the address of a server\. .*\nNext: cms todo --help\n$/],
+    [['events', 'Incomes', '--limit', '0'], /'--limit <COUNT>' .* Expected a whole number from 1\.\nNext: cms events --help\n$/],
+    [['events', 'Incomes', '--run', ''], /'--run <RUN>' .* Expected a text that is not empty\.\nNext: cms events --help\n$/],
+    [['events', 'Incomes', '--type', ''], /'--type <TYPE>' .* Expected a text that is not empty\.\nNext: cms events --help\n$/],
+    [['watch', 'Incomes', '--run', ''], /'--run <RUN>' .* Expected a text that is not empty\.\nNext: cms watch --help\n$/],
     [
       ['verify', join(folder, 'broken.json'), '--keys', join(folder, 'broken.json')],
       /^The evidence is not JSON: .*\nNext: cms verify --help\n$/,
     ],
   ])('a mistake in %j names the option, the argument or the file and the help, and exits with 2', async (args, stderr) => {
     writeFileSync(join(folder, 'broken.json'), '{');
+    writeFileSync(join(folder, 'long.yaml'), longCollaboration);
     expect(await alice(...args)).toEqual({ exitCode: 2, stdout: '', stderr: expect.stringMatching(stderr) });
-  });
-
-  it('an empty type of events matches none, rather than all', async () => {
-    const { stdout } = await alice('events', 'Incomes', '--type', '', '--json');
-    expect(JSON.parse(stdout)).toEqual({ events: [], total: 0 });
   });
 
   it('a user who is not logged in learns how to log in, and the exit code is 3', async () => {
@@ -163,7 +181,37 @@ describe('errors of cms', () => {
     expect(await alice('check')).toMatchObject({ exitCode: 0, stdout: 'Incomes is ready to run.\n' });
   });
 
-  it('a run and a list of tasks that take a signed approval name the command that signs', async () => {
+  it('cms approve prints no manifest if it cannot read the private key, and exits with 2', async () => {
+    expect(await alice('approve', 'Incomes', '--sign', join(folder, 'none'), '--yes')).toEqual({
+      exitCode: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/^Cannot read the private key .*\nNext: ls .*\n$/),
+    });
+  });
+
+  it('cms withdraw says the same whether there was an approval or not', async () => {
+    expect((await alice('withdraw', 'Incomes')).stdout).toBe('This computation has no approval of yours now.\n');
+  });
+
+  it('a signed approval without an uploaded key leads to the upload of the key', async () => {
+    const file = writeSshKeys(folder);
+    const token = await stack.token('dan', ['d1:dataset_provider']);
+    const client = createClient({ baseUrl: stack.baseUrl, domain: 'd1', token });
+    const user_key = readFileSync(`${file}.pub`, 'utf8').trim();
+    const asset = { file_name: 'ages.csv', asset_type: 'dataset', asset: btoa('age\n1\n'), user_key } as const;
+    const { id: assetId } = await client.createAsset({ body: { asset } });
+    await client.linkAsset({ id: assetId, computationID: id });
+    const dan = cmsIn(join(folder, 'dan'), { env: { CMS_SERVER: stack.baseUrl, CMS_DOMAIN: 'd1', CMS_TOKEN: token } });
+    expect(await dan('approve', id, '--sign', file, '--yes')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(
+        new RegExp(`\\nYou have uploaded no key .*\\nNext: cms key upload ~/\\.ssh/id_ed25519\\.pub ${id}\\n$`),
+      ),
+    });
+    await client.unlinkAsset({ id: assetId, computationID: id });
+  });
+
+  it('cms run and cms todo name the command that signs, where approvals must be signed', async () => {
     const carol = cmsIn(join(folder, 'carol'), { env: { CMS_SERVER: stack.baseUrl }, userName: 'carol' });
     const algorithm = join(folder, 'median.py');
     writeFileSync(algorithm, 'print(2)\n');

@@ -156,20 +156,33 @@ describe('a CVM that waits for commands', () => {
     await session.endRun(cvmID);
   });
 
-  it('is not answered while the only command is a stop that it has accepted', async () => {
+  it.each([
+    ['has not accepted', false],
+    ['has accepted', true],
+  ])('waits its whole time after it accepted the stop of a run that it %s, and then gets the next run', async (_, isAccepted) => {
     const id = await session.readyComputation();
     const cvmID = newCvm();
     const run_id = await session.startRun(id, cvmID);
-    const run = await session.commandFor(cvmID, 'run');
-    await session.report(cvmID, { run_id, type: 'accepted', command_id: run.id });
+    const { id: command_id } = await session.commandFor(cvmID, 'run');
+    if (isAccepted) await session.report(cvmID, { run_id, type: 'accepted', command_id });
     await session.done('runs/stop-run', { path: { id } });
     const stop = await session.commandFor(cvmID, 'stop');
     await session.report(cvmID, { run_id, type: 'accepted', command_id: stop.id });
-    const waiting = session.done(listCommands, { path: { cvmID }, query: { wait: 20 }, as: 'cvm' });
+    const poll = async (wait: number) => await session.done(listCommands, { path: { cvmID }, query: { wait }, as: 'cvm' });
+    const begun = performance.now();
+    const waiting = poll(3).then((work) => ({ work, seconds: (performance.now() - begun) / 1_000 }));
+    await poll(1); // the other wait has begun when this one ends
+    await session.report(cvmID, { run_id, type: 'event', event_type: 'AlgorithmRun', status: 'InProgress' });
+    const { work, seconds } = await waiting;
+    expect(work).toMatchObject({ commands: [], run: { id: run_id } });
+    expect(seconds).toBeGreaterThan(2.9);
+    const next = poll(20);
     await session.report(cvmID, { run_id, type: 'event', event_type: 'Stopped', status: 'Stopped' });
     await session.untilStatus(id, 'cancelled');
-    const next = await session.startRun(id, cvmID);
-    expect(await waiting).toMatchObject({ commands: [{ type: 'run', run_id: next }] });
+    const nextRun = await session.startRun(id, cvmID);
+    const { commands } = await next;
+    if (commands.length > 0) expect(commands).toMatchObject([{ type: 'run', run_id: nextRun }]);
+    else expect((performance.now() - begun) / 1_000).toBeGreaterThan(19); // this machine took more than 20 seconds for the run
     await session.endRun(cvmID);
   });
 

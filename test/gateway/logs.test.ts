@@ -6,6 +6,7 @@ import { fileRunLogs } from '../../gateway/logs/file-run-logs.ts';
 import { lineRunLogs } from '../../gateway/logs/line-run-logs.ts';
 import { mostBytesPerRun } from '../../gateway/logs/run-logs.ts';
 import { limitRate } from '../../gateway/streams/limit-rate.ts';
+import { untilTestEnds } from '../support/patience.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -42,7 +43,7 @@ describe('the log of a run in a file', () => {
     symlinkSync('/dev/full', path);
     const logs = fileRunLogs(folder);
     logs.write(run, line('INFO', 'lost'));
-    await vi.waitFor(() => expect(failures()).toBe(1));
+    await vi.waitFor(() => expect(failures()).toBe(1), untilTestEnds);
     logs.write(run, line('INFO', 'lost as well'));
     await logs.close();
     unlinkSync(path);

@@ -9,6 +9,7 @@ import { Outbox } from '../../gateway/reports/outbox.ts';
 import { HostedRun } from '../../gateway/session/hosted-run.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { LastingReport } from '../../shared/runs/report.ts';
+import { untilTestEnds } from '../support/patience.ts';
 
 const event = (id: string, details = ''): LastingReport => ({
   type: 'event',
@@ -55,7 +56,7 @@ describe('the outbox', () => {
     const ids = Array.from({ length: 100 }, (_, index) => `event-${index}`);
     for (const id of ids) outbox.add(event(id));
     open(3);
-    await vi.waitFor(() => expect(sent).toEqual(ids));
+    await vi.waitFor(() => expect(sent).toEqual(ids), untilTestEnds);
     expect(outbox.isEmpty).toBe(true);
   });
 
@@ -66,7 +67,7 @@ describe('the outbox', () => {
     outbox.add(event('state:Failed/Failed'));
     expect(dropped()).toBe(502);
     open();
-    await vi.waitFor(() => expect(outbox.isEmpty).toBe(true));
+    await vi.waitFor(() => expect(outbox.isEmpty).toBe(true), untilTestEnds);
     expect(sent).toHaveLength(1_000);
     expect([sent[0], sent.at(-1)]).toEqual(['state:Running/InProgress', 'state:Failed/Failed']);
   });
@@ -92,7 +93,7 @@ describe('the outbox', () => {
       pauses: { firstInMilliseconds: 1, longestInMilliseconds: 2 },
     });
     outbox.add(event('first'));
-    await vi.waitFor(() => expect(sent).toEqual(['first', 'second']));
+    await vi.waitFor(() => expect(sent).toEqual(['first', 'second']), untilTestEnds);
   });
 
   it('leaves out the one report that the service can never take, after five attempts, and sends those behind it', async () => {
@@ -113,7 +114,7 @@ describe('the outbox', () => {
       pauses: { firstInMilliseconds: 1, longestInMilliseconds: 2 },
     });
     for (const id of ['first', 'broken', 'second', 'third']) outbox.add(event(id));
-    await vi.waitFor(() => expect(sent).toEqual(['first', 'second', 'third']));
+    await vi.waitFor(() => expect(sent).toEqual(['first', 'second', 'third']), untilTestEnds);
     expect([attempts, dropped]).toEqual([5, 1]);
   });
 
@@ -135,7 +136,7 @@ describe('the outbox', () => {
       pauses: { firstInMilliseconds: 1, longestInMilliseconds: 2 },
     });
     outbox.add(event('only'));
-    await vi.waitFor(() => expect(sent).toEqual(['only']));
+    await vi.waitFor(() => expect(sent).toEqual(['only']), untilTestEnds);
     expect(dropped).toBe(0);
   });
 
@@ -172,10 +173,10 @@ describe('a run at a gateway', () => {
     };
     for (let nanos = 0; nanos < 10_001; nanos++) {
       run.takeEvent({ ...warning, timestamp: { seconds: '1', nanos } });
-      if (nanos % 500 === 0) await vi.waitFor(() => expect(run.outbox.isEmpty).toBe(true));
+      if (nanos % 500 === 0) await vi.waitFor(() => expect(run.outbox.isEmpty).toBe(true), untilTestEnds);
     }
     run.report({ type: 'event', id: 'conflict', event_type: 'IdentityConflict', status: 'Warning' });
-    await vi.waitFor(() => expect(ids.at(-1)).toBe('conflict'));
+    await vi.waitFor(() => expect(ids.at(-1)).toBe('conflict'), untilTestEnds);
     expect(ids).toHaveLength(10_001);
     expect(counts.reportsDropped).toBe(1);
   });
@@ -183,7 +184,7 @@ describe('a run at a gateway', () => {
   it('has up to four attestations in its journal, each once', async () => {
     const { run, ids, counts } = hosted();
     for (const digit of '1123456') run.attest(digit.repeat(64));
-    await vi.waitFor(() => expect(run.outbox.isEmpty).toBe(true));
+    await vi.waitFor(() => expect(run.outbox.isEmpty).toBe(true), untilTestEnds);
     expect(ids).toEqual(['1', '2', '3', '4'].map((digit) => `attestation:${digit.repeat(64)}`));
     expect(counts.reportsDropped).toBe(2);
   });

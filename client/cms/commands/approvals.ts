@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { limitsOf } from '../../../shared/approvals/approval-signature.ts';
+import { ServiceProblem } from '../../service-problem.ts';
 import type { Act } from '../act.ts';
 import { CmsError } from '../cms-error.ts';
 import { computationId, named } from '../computation-reference.ts';
@@ -46,18 +47,24 @@ export function addApprovalCommands(program: Command, act: Act): void {
             exitCode: exitCodes.conflict,
           });
         }
+        const key = options.sign === undefined ? undefined : await readPrivateKey(options.sign, context.terminal);
         if (options.digest === undefined) context.note(`${formatManifest(manifest, computation.agent_config)}\n`);
         if (options.digest === undefined && options.yes !== true) {
           await confirm(context, 'Approve runs with this manifest?');
         }
+        const noKey = (cause: unknown) =>
+          new CmsError('You have uploaded no key to this computation. Upload the public key of the one that you sign with.', {
+            next: context.command(`key upload ~/.ssh/id_ed25519.pub${named(connection, id)}`),
+            cause,
+          });
         const limits = limitsOf({ cvm_ids: options.cvm, expires_at: options.expires });
-        const key = options.sign === undefined ? undefined : await readPrivateKey(options.sign, context.terminal);
         const signature = key && signApproval(key, { domain, computationId: id, digest, limits });
-        const approval = await client.approve({
-          id,
-          ifMatch: headers.get('etag') ?? undefined,
-          body: { digest, ...limits, ...(signature ? { signature } : {}) },
-        });
+        const body = { digest, ...limits, ...(signature ? { signature } : {}) };
+        const approval = await client
+          .approve({ id, ifMatch: headers.get('etag') ?? undefined, body })
+          .catch(async (error: unknown) => {
+            throw isOfSignature(error) && !(await client.checkKey({ id })).uploaded ? noKey(error) : error;
+          });
         context.print(
           approval,
           () => `${approval.user} has approved the manifest ${digest.slice(0, 12)}…${approval.signed ? ', signed' : ''}.\n`,
@@ -124,7 +131,11 @@ export function addApprovalCommands(program: Command, act: Act): void {
         const connection = await context.connect();
         const id = await computationId(context, connection, reference);
         await connection.client.withdrawApproval({ id });
-        context.print({ withdrawn: id }, () => 'You have withdrawn your approval.\n');
+        context.print({ withdrawn: id }, () => 'This computation has no approval of yours now.\n');
       }),
     );
+}
+
+function isOfSignature(error: unknown): boolean {
+  return error instanceof ServiceProblem && error.errors.some(({ pointer }) => pointer === '/signature');
 }

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { watchEvents } from '../../watch-events.ts';
-import { page } from '../../pages.ts';
 import type { Act } from '../act.ts';
 import { computationId } from '../computation-reference.ts';
 import { detailsOf } from '../output/event-line.ts';
@@ -8,36 +7,37 @@ import { relativeTime } from '../output/relative-time.ts';
 import { table } from '../output/table.ts';
 import { interrupted } from '../watch/interrupted.ts';
 import { printable } from '../output/text-width.ts';
-import { upTo } from './options.ts';
+import { addListOptions, noteMore, readList, type ListOptions } from './list.ts';
+import { notEmpty } from './options.ts';
 
-interface Options {
+interface Options extends ListOptions {
   run?: string;
   type?: string;
-  limit: number;
   follow?: boolean;
 }
 
 export function addEventsCommand(program: Command, act: Act): void {
-  program
-    .command('events')
-    .description('list the events of a computation, newest first, or follow them')
-    .argument('[COMPUTATION]', 'its identifier or name')
-    .option('--run <RUN>', 'only those of this run')
-    .option('--type <TYPE>', 'only those of this type, such as started')
-    .option('--limit <COUNT>', 'how many to list, up to 100', upTo(100), 20)
+  addListOptions(
+    program
+      .command('events')
+      .description('list the events of a computation, newest first, or follow them')
+      .argument('[COMPUTATION]', 'its identifier or name'),
+  )
+    .option('--run <RUN>', 'only those of this run', notEmpty)
+    .option('--type <TYPE>', 'only those of this type, such as started', notEmpty)
     .option('--follow', 'print each event as it is recorded, from the first one on, until Ctrl-C')
     .action(
-      act(async (context, reference: string | undefined, { run, type, limit, follow }: Options) => {
+      act(async (context, reference: string | undefined, { run, type, follow, ...options }: Options) => {
         const connection = await context.connect();
         const { client } = connection;
         const { terminal } = context;
         const id = await computationId(context, connection, reference);
         const filter = { id, ...(run === undefined ? {} : { run_id: run }), ...(type === undefined ? {} : { event_type: type }) };
         if (follow !== true) {
-          const { items, total } = await page(client, 'listEvents', { ...filter, limit });
-          context.print({ events: items, total }, () =>
+          const { listed, total } = await readList(client, 'listEvents', filter, options);
+          context.print({ events: listed, total }, () =>
             table(
-              items,
+              listed,
               [
                 { title: 'time', value: ({ timestamp }) => relativeTime(timestamp, terminal.now()) },
                 { title: 'who', value: ({ originator }) => originator, cuts: true },
@@ -48,6 +48,7 @@ export function addEventsCommand(program: Command, act: Act): void {
               terminal,
             ),
           );
+          noteMore(context, { listed: listed.length, total }, options);
           return;
         }
         try {

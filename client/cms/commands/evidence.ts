@@ -10,6 +10,7 @@ import { computationId } from '../computation-reference.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { shellWord } from '../output/shell-word.ts';
 import { formatFindings } from '../../../verify/format-findings.ts';
+import { notEmpty } from './options.ts';
 
 const files = { evidence: 'evidence.json', keys: 'keys.json', events: 'events.json' };
 
@@ -18,7 +19,7 @@ export function addEvidenceCommands(program: Command, act: Act): void {
     .command('evidence')
     .description('save the signed statement about a run, the keys, and the events')
     .argument('[COMPUTATION]', 'its identifier or name')
-    .option('--run <RUN>', 'the run (default: the latest)')
+    .option('--run <RUN>', 'the run (default: the latest)', notEmpty)
     .option('--output <DIR>', 'where to save the files', 'evidence')
     .action(
       act(async (context, reference: string | undefined, options: { run?: string; output: string }) => {

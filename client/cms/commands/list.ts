@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { Client } from '../../create-client.ts';
 import { page, pages, type Item, type ListOperation } from '../../pages.ts';
 import type { OptionalIfEmpty, Arguments } from '../../operation.ts';
 import type { Context } from '../context.ts';
@@ -28,27 +29,45 @@ export async function listOf<O extends ListOperation>(
   context: Context,
   operation: O,
   filter: object,
-  { limit, offset = 0, all = false }: ListOptions,
+  options: ListOptions,
   columns: readonly Column<Item<O>>[],
   first?: string,
 ): Promise<void> {
   const { client } = await context.connect();
-  const at = (given: object) => [{ ...filter, ...given }] as unknown as OptionalIfEmpty<Arguments<O>>;
-  const found = all || limit > largestPage ? await manyOf() : await page(client, operation, ...at({ limit, offset }));
-  const { items: listed, total } = found;
+  const { listed, total } = await readList(client, operation, filter, options);
   context.print({ items: listed, total }, () =>
     listed.length === 0 ? 'Nothing found.\n' : table(listed, columns, context.terminal),
   );
   if (total === 0 && Object.keys(filter).length === 0 && first !== undefined) context.note(`Next: ${context.command(first)}\n`);
-  const left = total - offset - listed.length;
-  if (left > 0) context.note(`${left} more. List them with --offset ${offset + listed.length}, or all with --all.\n`);
+  noteMore(context, { listed: listed.length, total }, options);
+}
 
-  async function manyOf() {
-    const listed: Item<O>[] = [];
-    for await (const each of pages(client, operation, ...at({ offset }))) {
-      listed.push(...each.items);
-      if (!all && listed.length >= limit) return { items: listed.slice(0, limit), total: each.total };
-    }
-    return { items: listed, total: offset + listed.length };
+/** Reads the entries of a list that the options choose, in as many requests as they take. `total` is that of the whole list. */
+export async function readList<O extends ListOperation>(
+  client: Client,
+  operation: O,
+  filter: object,
+  { limit, offset = 0, all = false }: ListOptions,
+): Promise<{ listed: Item<O>[]; total: number }> {
+  const at = (given: object) => [{ ...filter, ...given }] as unknown as OptionalIfEmpty<Arguments<O>>;
+  if (!all && limit <= largestPage) {
+    const { items, total } = await page(client, operation, ...at({ limit, offset }));
+    return { listed: items, total };
   }
+  const listed: Item<O>[] = [];
+  for await (const each of pages(client, operation, ...at({ offset }))) {
+    listed.push(...each.items);
+    if (!all && listed.length >= limit) return { listed: listed.slice(0, limit), total: each.total };
+  }
+  return { listed, total: offset + listed.length };
+}
+
+/** Notes how many entries are left after those listed, and the options that list them. */
+export function noteMore(
+  context: Pick<Context, 'note'>,
+  { listed, total }: { listed: number; total: number },
+  { offset = 0 }: ListOptions,
+): void {
+  const left = total - offset - listed;
+  if (left > 0) context.note(`${left} more. List them with --offset ${offset + listed}, or all with --all.\n`);
 }

@@ -25,12 +25,11 @@ export function positiveNumber(text: string): number {
   throw new InvalidArgumentError('Expected a whole number from 1.');
 }
 
-/** Returns a parser of a whole number from 1 to `most`. */
-export const upTo = (most: number) => (text: string) => {
-  const number = Number(text);
-  if (/^\d+$/.test(text) && number >= 1 && number <= most) return number;
-  throw new InvalidArgumentError(`Expected a whole number from 1 to ${most}.`);
-};
+/** Parses a text. An empty one would match nothing, or everything: scripts give it where a variable is not set. */
+export function notEmpty(text: string): string {
+  if (text !== '') return text;
+  throw new InvalidArgumentError('Expected a text that is not empty.');
+}
 
 const secondsPer: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 

@@ -8,7 +8,7 @@ import { statusColour } from '../output/status-colour.ts';
 import { printable } from '../output/text-width.ts';
 import { watchToEnd } from '../watch/watch-to-end.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
-import { statusOption } from './options.ts';
+import { notEmpty, statusOption } from './options.ts';
 
 export function addRunCommands(program: Command, act: Act): void {
   program
@@ -46,7 +46,7 @@ export function addRunCommands(program: Command, act: Act): void {
     .command('watch')
     .description('print the events of a run as they are recorded, until it has ended')
     .argument('[COMPUTATION]', 'its identifier or name')
-    .option('--run <RUN>', 'the run (default: the latest)')
+    .option('--run <RUN>', 'the run (default: the latest)', notEmpty)
     .action(
       act(async (context, reference: string | undefined, options: { run?: string }) => {
         const connection = await context.connect();

@@ -15,6 +15,7 @@ export async function readPrivateKey(file: string, terminal: Pick<Terminal, 'env
   const content = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new CmsError(`Cannot read the private key ${file}: ${error instanceof Error ? error.message : String(error)}`, {
       next: filesBeside(file),
+      exitCode: exitCodes.usage,
     });
   });
   if (/^(ssh-|ecdsa-)|BEGIN (RSA )?PUBLIC KEY/.test(content.trim())) {

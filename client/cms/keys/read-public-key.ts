@@ -11,6 +11,7 @@ export async function readPublicKey(file: string): Promise<string> {
   const content = await readFile(file).catch((error: unknown) => {
     throw new CmsError(`Cannot read the public key ${file}: ${error instanceof Error ? error.message : String(error)}`, {
       next: 'ssh-keygen -t ed25519',
+      exitCode: exitCodes.usage,
     });
   });
   const text = content.toString('latin1').trim();

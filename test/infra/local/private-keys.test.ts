@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { untilTestEnds } from '../../support/patience.ts';
 import { callAs, readyComputation } from './ready-computation.ts';
 import { killServices, startService } from './service-process.ts';
 
@@ -51,14 +52,11 @@ it('an agent’s private key is in no file and no log in plain text, after chang
 
   const { status, body: runId } = await call('POST', `/d1/computations/${id}/run?cvm=cvm-1`);
   expect(status).toBe(200);
-  const command = await vi.waitFor(
-    async () => {
-      const { commands } = (await asCvm('GET', '/d1/cvms/cvm-1/commands')).body as { commands: Record<string, unknown>[] };
-      expect(commands).toMatchObject([{ agent_config: { server_key: second } }]);
-      return commands[0];
-    },
-    { timeout: 60_000 },
-  );
+  const command = await vi.waitFor(async () => {
+    const { commands } = (await asCvm('GET', '/d1/cvms/cvm-1/commands')).body as { commands: Record<string, unknown>[] };
+    expect(commands).toMatchObject([{ agent_config: { server_key: second } }]);
+    return commands[0];
+  }, untilTestEnds);
   expect(secrets.flatMap(filesWith)).toEqual([]);
 
   const report = { run_id: runId, type: 'accepted', command_id: command?.['id'] };

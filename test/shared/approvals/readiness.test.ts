@@ -59,7 +59,7 @@ describe('neededApprovals', () => {
     ]);
   });
 
-  it('are also that of an owner who has not uploaded a key', () => {
+  it('names the owner also before the owner has uploaded a key', () => {
     expect(neededApprovals(withLevel('all', { keys: [aKeyOf('bob')] }))).toContainEqual({
       user: 'alice',
       because: ['result consumer'],

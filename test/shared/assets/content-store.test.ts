@@ -27,6 +27,7 @@ import {
   type Answer,
   type AnsweringServer,
 } from '../../support/answering-server.ts';
+import { untilTestEnds } from '../../support/patience.ts';
 
 let storage: AnsweringServer;
 let store: ContentStore;
@@ -103,7 +104,7 @@ describe('a request while storage is busy or down', () => {
       code: 'unavailable',
       cause: { method: 'GET', cause: { name: 'TimeoutError', message: 'Storage was silent for 500 ms.' } },
     });
-    await vi.waitFor(() => expect(storage.received).toEqual(['GET', 'GET', 'GET']));
+    await vi.waitFor(() => expect(storage.received).toEqual(['GET', 'GET', 'GET']), untilTestEnds);
   });
 
   it.each([

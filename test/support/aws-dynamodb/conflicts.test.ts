@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Key } from '../../../shared/table/keys.ts';
+import { untilTestEnds } from '../patience.ts';
 import { startAwsTable, type AwsTable } from './aws-table.ts';
 import { commandsOn, keysIn, type TableCommands } from './table-commands.ts';
 import { virtualClock, type VirtualClock } from './virtual-clock.ts';
@@ -124,7 +125,7 @@ describe('while a single write is under way', () => {
     await expect(through.transactGet([b, a])).rejects.toMatchObject(cancelledWith('None', 'TransactionConflict'));
     const transaction = through.transact([through.counting(a), through.counting(c)]);
     const isHeld = () => expect(through.transactGet([c])).rejects.toMatchObject(cancelledWith('TransactionConflict'));
-    await vi.waitFor(isHeld);
+    await vi.waitFor(isHeld, untilTestEnds);
     await clock.advance(5);
     await put;
     await clock.untilTimers(3);
