@@ -164,8 +164,8 @@ export class CvmSession {
     }
     const { agent } = this;
     const due = this.commands.due(clock.now());
-    if (!agent || (due.length === 0 && !attestation && clock.now() < this.nextLookAt && process.record)) return;
-    if (!process.record) await process.learn();
+    if (!agent || (due.length === 0 && !attestation && clock.now() < this.nextLookAt && process.isLearned)) return;
+    if (!process.isLearned) await process.learn();
     const state = await agent.state();
     if (this.agent !== agent) return;
     if (state === undefined) {

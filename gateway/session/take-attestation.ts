@@ -23,7 +23,7 @@ export async function takeAttestation(
 ): Promise<boolean> {
   const { process, identity } = session;
   const { service } = session.parts;
-  if (!process.record) await process.learn();
+  if (!process.isLearned) await process.learn();
   const hasRun = await doesHaveRun(session, on);
   if (hasRun === undefined || isTooOften(identity)) return false;
   if (!hasRun && process.isBusy && process.run?.isAccepted) process.loseRun(process.run.reference, process.run.status);
