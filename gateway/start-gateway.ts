@@ -87,7 +87,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await options.logs.close();
     throw error;
   });
-  endHalfClosed(server, pace.pingAnswer);
+  endHalfClosed(server, pace.halfClosed);
   const ticking = setInterval(() => sessions.tick(), pace.commands);
 
   return {
