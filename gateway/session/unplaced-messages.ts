@@ -25,6 +25,8 @@ export class UnplacedMessages {
   private waiting: Message[] = [];
   private bytesWaiting = 0;
   private reading = false;
+  private retrying: NodeJS.Timeout | undefined;
+  private failures = 0;
   private readAt = -Infinity;
 
   constructor(process: AgentProcess, parts: GatewayParts) {
@@ -56,18 +58,29 @@ export class UnplacedMessages {
   }
 
   private async placeAll(): Promise<void> {
-    if (this.reading) return;
+    if (this.reading || this.retrying) return;
     this.reading = true;
     try {
       await this.process.readRecord();
+      this.failures = 0;
       this.readAt = this.parts.clock.now();
       this.bytesWaiting = 0;
       for (const message of this.waiting.splice(0)) if (!this.place(message, { isLast: true })) this.refuse(message);
     } catch {
-      setTimeout(() => void this.placeAll(), this.parts.pace.firstRetry).unref();
+      this.retryLater();
     } finally {
       this.reading = false;
     }
+  }
+
+  private retryLater(): void {
+    const { firstRetry, longestRetry } = this.parts.pace;
+    const pause = Math.min(longestRetry, firstRetry * 2 ** Math.min(this.failures++, 10));
+    const retry = () => {
+      this.retrying = undefined;
+      void this.placeAll();
+    };
+    this.retrying = setTimeout(retry, pause * (0.5 + Math.random() / 2)).unref();
   }
 
   private refuse(message: Message): void {

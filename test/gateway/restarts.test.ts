@@ -2,11 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startGateway } from '../../gateway/start-gateway.ts';
 import { issueServerCertificate } from '../../infra/certificates/authority.ts';
-import { Deadline } from '../../shared/deadline.ts';
-import { cvmKeys, type Key } from '../../shared/table/keys.ts';
-import { openTable } from '../../shared/table/open-table.ts';
+import { cvmKeys } from '../../shared/table/keys.ts';
 import { seededRandom } from '../support/aws-dynamodb/seeded-random.ts';
 import { amount, sampleSeed } from '../support/amounts.ts';
+import { failReadsOf } from '../support/fail-reads-of.ts';
 import { testPace } from '../support/gateway-pace.ts';
 import { shortly, startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
 import type { SimulatedAgent } from '../support/simulated-agent.ts';
@@ -71,22 +70,6 @@ describe('a gateway that is killed at a random moment of a run', () => {
     }
   });
 });
-
-/** Makes reads of an item fail in this process, and counts them. */
-function failReadsOf(key: Key): { failures: number; isBroken: boolean } {
-  const reads = { failures: 0, isBroken: true };
-  openTable(() => new Deadline()).document.middlewareStack.add(
-    (next) => (args) => {
-      const { RequestItems = {} } = args.input as { RequestItems?: Record<string, { Keys?: Key[] }> };
-      const keys = Object.values(RequestItems).flatMap(({ Keys = [] }) => Keys);
-      if (!reads.isBroken || !keys.some(({ pk, sk }) => pk === key.pk && sk === key.sk)) return next(args);
-      reads.failures++;
-      throw new Error('The table is broken.');
-    },
-    { step: 'initialize' },
-  );
-  return reads;
-}
 
 describe('a gateway that takes over a run while the claim of its CVM cannot be read', () => {
   it('learns later that the agent accepted the run, also if the run has got a line of the log before', async () => {
