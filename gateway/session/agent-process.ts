@@ -134,8 +134,8 @@ export class AgentProcess {
     this.former.set(run.reference.run_id, run);
   }
 
-  /** Nothing of the CVM is left here. */
-  end(): void {
+  /** Closes the log of the run. */
+  closeLogs(): void {
     if (this.run) this.parts.logs.end(this.run.reference.run_id);
   }
 

@@ -20,7 +20,7 @@ const recordStandsFor = 5 * 60_000;
  * make it read a record that says that there is no run only every five minutes.
  */
 export class UnplacedMessages {
-  private readonly process: AgentProcess;
+  private readonly agentProcess: AgentProcess;
   private readonly parts: GatewayParts;
   private waiting: Message[] = [];
   private bytesWaiting = 0;
@@ -29,8 +29,8 @@ export class UnplacedMessages {
   private failures = 0;
   private readAt = -Infinity;
 
-  constructor(process: AgentProcess, parts: GatewayParts) {
-    this.process = process;
+  constructor(agentProcess: AgentProcess, parts: GatewayParts) {
+    this.agentProcess = agentProcess;
     this.parts = parts;
   }
 
@@ -52,7 +52,7 @@ export class UnplacedMessages {
   }
 
   private belongsToNoRun(message: Message): boolean {
-    const { record } = this.process;
+    const { record } = this.agentProcess;
     const isKnown = record !== undefined && record.run_id === undefined;
     return 'line' in message && isKnown && this.parts.clock.now() - this.readAt < recordStandsFor;
   }
@@ -61,7 +61,7 @@ export class UnplacedMessages {
     if (this.reading || this.retrying) return;
     this.reading = true;
     try {
-      await this.process.readRecord();
+      await this.agentProcess.readRecord();
       this.failures = 0;
       this.readAt = this.parts.clock.now();
       this.bytesWaiting = 0;
@@ -90,7 +90,7 @@ export class UnplacedMessages {
 
   /** @returns false if the message belongs to no run that is known here */
   private place(message: Message, { isLast = false } = {}): boolean {
-    const { run } = this.process;
+    const { run } = this.agentProcess;
     if (!run) return false;
     if ('line' in message) {
       run.takeLog(message.line);

@@ -104,7 +104,7 @@ function reportDrift({ scope }: ListIndex, drifted: readonly string[]): void {
 async function removeUnlessCommitted(table: Table, index: ListIndex, { name, plan, writtenAt }: WrittenFold): Promise<void> {
   const { folds } = await readHead(table, index);
   if (folds.some((fold) => fold.name === name)) return;
-  // A head names a fold at least this long. After that, a later fold decides by the plan (removeFailedFolds).
+  // A head that commits a fold names it for at least this time. After that, a later fold decides by the plan (removeFailedFolds).
   if ((table.clock ?? systemClock).now() - writtenAt >= stayInMilliseconds) return;
   await removeFailedFold(table, index, name, plan);
 }
