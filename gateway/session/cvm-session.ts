@@ -173,6 +173,7 @@ export class CvmSession {
       return;
     }
     agentProcess.state = state;
+    if (!this.isHeard) this.presence.checkSoon(); // a check may have released the CVM
     this.heardAt = clock.now();
     this.nextLookAt = clock.now() + (agentProcess.isBusy ? pace.stateOfBusy : pace.stateOfIdle) * (0.9 + Math.random() / 5);
     for (const command of due) {
