@@ -9,6 +9,7 @@ import { Sessions } from '../../gateway/session/sessions.ts';
 import { UnplacedMessages } from '../../gateway/session/unplaced-messages.ts';
 import type { AgentEvent } from '../../gateway/wire/messages.ts';
 import { systemClock } from '../../shared/clock.ts';
+import type { AgentRecord } from '../../shared/runs/agent-record.ts';
 import { cvmKeys } from '../../shared/table/keys.ts';
 import { failReadsOf } from '../support/fail-reads-of.ts';
 import { testPace } from '../support/gateway-pace.ts';
@@ -38,6 +39,22 @@ function eventOf(computation_id: string): AgentEvent {
   const event = { event_type: 'Running', status: 'InProgress', originator: 'agent', timestamp: null, details: Buffer.alloc(0) };
   return { ...event, computation_id };
 }
+
+describe('a record that is read while the process is given a run', () => {
+  it('is read again if it is older, so that the process keeps its run', async () => {
+    const parts = gatewayParts();
+    const { promise: before, resolve } = Promise.withResolvers<AgentRecord>();
+    const given = { run_id: 'r', computation_id: 'c' };
+    const answers = [before, Promise.resolve(given)];
+    parts.service.agentRecord = () => answers.shift() ?? Promise.reject(new Error('Nothing more is read.'));
+    const agentProcess = new AgentProcess({ domain: 'd1', cvmId: 'c' }, parts, () => undefined);
+    const read = agentProcess.readRecord();
+    agentProcess.setRecord(given);
+    resolve({});
+    await read;
+    expect(agentProcess.run?.reference.run_id).toBe('r');
+  });
+});
 
 describe('messages of a CVM whose record cannot be read', () => {
   afterEach(() => void vi.useRealTimers());
