@@ -25,8 +25,10 @@ export interface Pace {
   letters: number;
   /** Between two PINGs of a connection. Agents send none, and load balancers close connections without any traffic. */
   ping: number;
-  /** How long the other side of a connection may take to answer a PING, and to end what the gateway has ended. Then the connection is cut. */
+  /** How long the other side of a connection may take to answer a PING. Then the gateway ends the connection. */
   pingAnswer: number;
+  /** How long the other side may take at least to end a connection that the gateway has ended. Then it is cut. */
+  halfClosed: number;
   /** How long a connection may have no stream. An agent whose stream was refused leaves its connection open, and opens another one. */
   connectionWithoutStream: number;
   /** The first and the longest pause between attempts to report. */
@@ -50,6 +52,7 @@ export const usualPace: Pace = {
   letters: 500,
   ping: 30_000,
   pingAnswer: 20_000,
+  halfClosed: 20_000,
   connectionWithoutStream: 30_000,
   firstRetry: 250,
   longestRetry: 15_000,

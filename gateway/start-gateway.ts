@@ -87,7 +87,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await options.logs.close();
     throw error;
   });
-  endHalfClosed(server, pace.pingAnswer);
+  endHalfClosed(server, pace.halfClosed);
   const ticking = setInterval(() => sessions.tick(), pace.commands);
 
   return {
@@ -97,7 +97,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     stop: async () => {
       server.unbind(address.replace(/:0$/, `:${port}`));
       await watch.stop();
-      const outboxes = sessions.all.flatMap((session) => session.process.outboxes);
+      const outboxes = sessions.all.flatMap((session) => session.agentProcess.outboxes);
       await Promise.all(outboxes.map((outbox) => outbox.drained(drainInMilliseconds)));
       clearInterval(ticking); // until now it answers the letters of other gateways, as its lease promises
       for (const outbox of outboxes) outbox.close();
@@ -126,7 +126,7 @@ function gaugesOf(sessions: Sessions): GatewayGauges {
   return {
     cvms: connected.length,
     missingForwarders: connected.filter((session) => !session.hasForwarder).length,
-    spentCvms: connected.filter((session) => session.process.fit === 'spent').length,
-    outboxAge: Math.max(0, ...sessions.all.flatMap((session) => session.process.outboxes.map((outbox) => outbox.age))),
+    spentCvms: connected.filter((session) => session.agentProcess.fit === 'spent').length,
+    outboxAge: Math.max(0, ...sessions.all.flatMap((session) => session.agentProcess.outboxes.map((outbox) => outbox.age))),
   };
 }

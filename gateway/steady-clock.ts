@@ -10,8 +10,9 @@ export function steadyClock(clock: Clock): Clock {
   return {
     ...clock,
     now: () => {
-      ahead = Math.max(ahead, last - clock.now());
-      last = clock.now() + ahead;
+      const time = clock.now();
+      ahead = Math.max(ahead, last - time);
+      last = time + ahead;
       return last;
     },
   };

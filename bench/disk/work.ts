@@ -50,7 +50,7 @@ export async function work(client: Client): Promise<Outcome> {
   return outcome;
 }
 
-/** Returns what is acknowledged, one by one. Ends at the first refusal. */
+/** Returns what is acknowledged, one by one. Ends if the computation, the asset or the link is refused. */
 async function* workOneRound(attempt: Attempt, round: number): AsyncGenerator<Acknowledged> {
   const name = `N${round}`;
   const computation = await attempt((client) => client.createComputation({ body: { name } }));

@@ -7,16 +7,20 @@ import { type AgentState, isWithoutRun } from '../streams/agent-states.ts';
 import type { AgentStream } from '../streams/agent-stream.ts';
 import { HostedRun } from './hosted-run.ts';
 
-/** What is known of the agent process of a CVM: its state, and the run that it was given, of which it takes one in its life. */
+/** What is known of the agent process of a CVM: its state, and the run that it was given. A process takes one run in its life. */
 export class AgentProcess {
   /** What the process was given; undefined until it was read. */
   record: AgentRecord | undefined;
   /** The run of `record`. */
   run: HostedRun | undefined;
+  /** Whether the service has told which run holds the CVM. Messages may have the record read before that. */
+  isLearned = false;
   /** The state in its last answer on the present stream. */
   state: AgentState | undefined;
   /** The stream on which this gateway sent the run. */
   boundOn: AgentStream | undefined;
+  /** Counts what makes an answer out of date that is still on its way. */
+  private changes = 0;
   /** Runs that no process of this CVM has any more, whose reports are still on their way. */
   private readonly former = new Map<string, HostedRun>();
   private readonly identity: CvmIdentity;
@@ -46,15 +50,20 @@ export class AgentProcess {
 
   /** A stream has come in place of another. Meanwhile another gateway may have changed the record. */
   forget(): void {
+    this.changes++;
     this.state = undefined;
     this.record = undefined;
+    this.isLearned = false;
   }
 
   /** Reads what the process was given and which run holds the CVM. */
   async learn(): Promise<void> {
+    const { changes } = this;
     const { service } = this.parts;
     const [record, { run }] = await Promise.all([service.agentRecord(this.identity), service.work(this.identity)]);
-    this.setRecord(record);
+    if (changes !== this.changes) return await this.learn();
+    this.useRecord(record);
+    this.isLearned = true;
     // The run of the record no longer holds the CVM.
     if (this.run && !this.run.isOver && run?.id !== record.run_id) this.run.status = 'ended';
     if (!run) return;
@@ -70,10 +79,19 @@ export class AgentProcess {
 
   /** Reads again what the process was given, for a message that fits nothing. */
   async readRecord(): Promise<void> {
-    this.setRecord(await this.parts.service.agentRecord(this.identity));
+    const { changes } = this;
+    const record = await this.parts.service.agentRecord(this.identity);
+    if (changes !== this.changes) return await this.readRecord();
+    this.useRecord(record);
   }
 
+  /** Takes over what was written. What is being read may be older. */
   setRecord(record: AgentRecord): void {
+    this.changes++;
+    this.useRecord(record);
+  }
+
+  private useRecord(record: AgentRecord): void {
     this.record = record;
     if (this.run?.reference.run_id === record.run_id) return;
     if (this.run) this.retire(this.run);
@@ -116,8 +134,8 @@ export class AgentProcess {
     this.former.set(run.reference.run_id, run);
   }
 
-  /** Nothing of the CVM is left here. */
-  end(): void {
+  /** Closes the log of the run. */
+  closeLogs(): void {
     if (this.run) this.parts.logs.end(this.run.reference.run_id);
   }
 

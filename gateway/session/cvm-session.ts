@@ -30,7 +30,7 @@ export class CvmSession {
   readonly identity: CvmIdentity;
   readonly parts: GatewayParts;
   readonly presence: CvmPresence;
-  readonly process: AgentProcess;
+  readonly agentProcess: AgentProcess;
   /** All open streams. */
   readonly streams = new Set<OpenStream>();
   agent: AgentStream | undefined;
@@ -58,8 +58,8 @@ export class CvmSession {
     this.parts = parts;
     this.isAttestedTooOften = isAttestedTooOften;
     this.heardAt = parts.clock.now();
-    this.process = new AgentProcess(identity, parts, () => this.wakeWhenOver());
-    this.unplaced = new UnplacedMessages(this.process, parts);
+    this.agentProcess = new AgentProcess(identity, parts, () => this.wakeWhenOver());
+    this.unplaced = new UnplacedMessages(this.agentProcess, parts);
     this.presence = new CvmPresence(this, peers);
   }
 
@@ -67,8 +67,8 @@ export class CvmSession {
   get isIdle(): boolean {
     const isGone = this.streams.size === 0 && !this.presence.isNoted && !this.working && this.unplaced.isEmpty;
     // Without a stream, nothing shows whether a busy process was replaced by a new one, so nothing waits for that.
-    const isNoneBegun = this.attestation === undefined || this.process.isBusy;
-    return isGone && isNoneBegun && this.process.outboxes.every((outbox) => outbox.isEmpty);
+    const isNoneBegun = this.attestation === undefined || this.agentProcess.isBusy;
+    return isGone && isNoneBegun && this.agentProcess.outboxes.every((outbox) => outbox.isEmpty);
   }
 
   /** Whether the agent answered to one of the last two questions. */
@@ -86,7 +86,7 @@ export class CvmSession {
     this.agent?.close();
     this.agent = agent;
     this.heardAt = this.parts.clock.now();
-    this.process.forget();
+    this.agentProcess.forget();
     this.wake();
   }
 
@@ -116,7 +116,7 @@ export class CvmSession {
    * it has the run.
    */
   takeLateAnswer({ computation_id, error }: RunResponse): void {
-    const { run } = this.process;
+    const { run } = this.agentProcess;
     if (error === '' || run?.reference.computation_id !== computation_id || run.isOver || run.commandId === undefined) return;
     run.reject(run.commandId, cannotStart(error));
   }
@@ -158,23 +158,24 @@ export class CvmSession {
 
   private async step(): Promise<void> {
     const { clock, pace } = this.parts;
-    const { attestation, process } = this;
+    const { attestation, agentProcess } = this;
     if (attestation && (await takeAttestation(this, attestation, this.isAttestedTooOften))) {
       if (this.attestation === attestation) this.attestation = undefined;
     }
     const { agent } = this;
     const due = this.commands.due(clock.now());
-    if (!agent || (due.length === 0 && !attestation && clock.now() < this.nextLookAt && process.record)) return;
-    if (!process.record) await process.learn();
+    if (!agent || (due.length === 0 && !attestation && clock.now() < this.nextLookAt && agentProcess.isLearned)) return;
+    if (!agentProcess.isLearned) await agentProcess.learn();
     const state = await agent.state();
     if (this.agent !== agent) return;
     if (state === undefined) {
       this.nextLookAt = clock.now() + pace.answer;
       return;
     }
-    process.state = state;
+    agentProcess.state = state;
+    if (!this.isHeard) this.presence.checkSoon(); // a check may have released the CVM
     this.heardAt = clock.now();
-    this.nextLookAt = clock.now() + (process.isBusy ? pace.stateOfBusy : pace.stateOfIdle) * (0.9 + Math.random() / 5);
+    this.nextLookAt = clock.now() + (agentProcess.isBusy ? pace.stateOfBusy : pace.stateOfIdle) * (0.9 + Math.random() / 5);
     for (const command of due) {
       const obey = command.type === 'run' ? deliverRun : stopRun;
       if (await obey(this, agent, state, command)) this.commands.answered(command);
@@ -199,7 +200,7 @@ export class CvmSession {
 
   /** The end of a run changes what the agent is fit for, and may mean that it works in vain. */
   wakeWhenOver(): void {
-    if (this.process.run?.isOver && !this.fitness.saysSpent) this.lookNow();
+    if (this.agentProcess.run?.isOver && !this.fitness.saysSpent) this.lookNow();
   }
 
   /** Tells the service again what the agent is fit for. */

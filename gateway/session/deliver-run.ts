@@ -18,7 +18,7 @@ export async function deliverRun(
   state: AgentState,
   command: PendingCommand,
 ): Promise<boolean> {
-  const { record = {} } = session.process;
+  const { record = {} } = session.agentProcess;
   const { pace, clock } = session.parts;
   const { run_id, computation_id } = command;
   const age = clock.now() - agent.openedAt;
@@ -56,17 +56,17 @@ export async function deliverRun(
   const bound = { ...record, run_id, computation_id, attempted_run_id: run_id, attempts: attempts + 1 };
   if (!(await session.parts.service.bindAgent(session.identity, { ...bound, stream: agent.id }))) {
     session.presence.checkSoon();
-    await session.process.readRecord();
+    await session.agentProcess.readRecord();
     return false;
   }
   if (!session.presence.isSafe()) {
     // This process stood still meanwhile: another gateway may have taken over. Nothing was sent, so this is no attempt.
-    session.process.setRecord({ ...bound, attempts });
+    session.agentProcess.setRecord({ ...bound, attempts });
     return false;
   }
-  session.process.setRecord(bound);
-  session.process.boundOn = agent;
-  if (session.process.run) session.process.run.commandId = command.id; // for an answer that comes late
+  session.agentProcess.setRecord(bound);
+  session.agentProcess.boundOn = agent;
+  if (session.agentProcess.run) session.agentProcess.run.commandId = command.id; // for an answer that comes late
   const kept = session.parts.service.keepAttestationOfRun(session.identity, bound);
   kept.catch(() => undefined); // awaited below
   const response = await agent.run({ data, id: randomUUID() });
@@ -85,13 +85,13 @@ async function refuse(session: CvmSession, agent: AgentStream, command: PendingC
   return (await session.presence.isHolder(agent)) && reject(session, command, reason);
 }
 
-function accept({ process }: CvmSession, { id, run_id, computation_id }: PendingCommand): true {
-  const run = process.runOf(process.referenceTo(run_id, computation_id));
-  run.accept(id, process.record?.attestation_hash);
+function accept({ agentProcess }: CvmSession, { id, run_id, computation_id }: PendingCommand): true {
+  const run = agentProcess.runOf(agentProcess.referenceTo(run_id, computation_id));
+  run.accept(id, agentProcess.record?.attestation_hash);
   return true;
 }
 
-function reject({ process }: CvmSession, { id, run_id, computation_id }: PendingCommand, reason: string): true {
-  process.runOf(process.referenceTo(run_id, computation_id)).reject(id, reason);
+function reject({ agentProcess }: CvmSession, { id, run_id, computation_id }: PendingCommand, reason: string): true {
+  agentProcess.runOf(agentProcess.referenceTo(run_id, computation_id)).reject(id, reason);
   return true;
 }

@@ -21,8 +21,8 @@ export class FitnessReport {
   }
 
   async send(state: AgentState): Promise<void> {
-    const { identity, parts, process } = this.session;
-    const { run, fit, isBusy } = process;
+    const { identity, parts, agentProcess } = this.session;
+    const { run, fit, isBusy } = agentProcess;
     const current = `${state} ${fit}`;
     const isHeartbeat = isBusy && run?.isAccepted && !isWithoutRun(state);
     if (!isHeartbeat && current === this.lastReported) return;

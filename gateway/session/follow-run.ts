@@ -5,7 +5,7 @@ import { inferStop, sendStop } from './stop-run.ts';
 
 /** Compares the state of an agent with what is known of its run, and reports what differs. */
 export function followRun(session: CvmSession, agent: AgentStream, state: AgentState): void {
-  const { run, record } = session.process;
+  const { run, record } = session.agentProcess;
   const { pace } = session.parts;
   if (!run) return;
   if (run.isOver && run.status !== 'completed' && isAtWork(state)) {

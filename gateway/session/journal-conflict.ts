@@ -3,10 +3,10 @@ import type { CvmSession } from './cvm-session.ts';
 
 /** Tells the journal of the active run that someone else tried to be this CVM. Once a minute. */
 export async function journalConflict(
-  { identity, parts, process }: CvmSession,
+  { identity, parts, agentProcess }: CvmSession,
   refusal: { reason: string; peer: string },
 ): Promise<void> {
-  const { isBusy, run } = process;
+  const { isBusy, run } = agentProcess;
   if (!isBusy || !run?.isAccepted) {
     await parts.service.journalRefusal(identity, { ...refusal, isConflict: true });
     return;

@@ -6,7 +6,7 @@ export class OpenCommands {
   /** A command that is answered is not obeyed again. */
   private readonly retryAt = new Map<string, number>();
 
-  /** @returns whether there is something to do, or was until now */
+  /** @returns false if there were no commands before and are none now */
   set(commands: PendingCommand[]): boolean {
     if (commands.length === 0 && this.commands.length === 0) return false;
     this.commands = commands;

@@ -59,7 +59,7 @@ export class Sessions {
     for (const [name, session] of this.sessions) {
       session.tick();
       if (!session.isIdle) continue;
-      session.process.end();
+      session.agentProcess.closeLogs();
       this.sessions.delete(name);
     }
   }

@@ -16,15 +16,15 @@ export async function stopRun(
   state: AgentState,
   command: PendingCommand,
 ): Promise<boolean> {
-  const { process } = session;
+  const { agentProcess } = session;
   const { run_id, computation_id } = command;
-  if (process.record?.run_id !== run_id) {
+  if (agentProcess.record?.run_id !== run_id) {
     if (!(await session.presence.isHolder(agent))) return false; // another gateway may have given the run to its agent
-    const run = process.runOf(process.referenceTo(run_id, computation_id));
+    const run = agentProcess.runOf(agentProcess.referenceTo(run_id, computation_id));
     run.inferEvent(stopped, { because: 'The agent does not have the run.' });
     return true;
   }
-  const run = process.runOf(process.referenceTo(run_id, computation_id));
+  const run = agentProcess.runOf(agentProcess.referenceTo(run_id, computation_id));
   run.status = 'stopping';
   if (isWithoutRun(state)) return inferStop(session, run);
   if (isAtWork(state)) sendStop(session, agent, run);

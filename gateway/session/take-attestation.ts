@@ -21,17 +21,18 @@ export async function takeAttestation(
   { token, hash, on }: Attestation,
   isTooOften: (cvm: CvmIdentity) => boolean,
 ): Promise<boolean> {
-  const { process, identity } = session;
+  const { agentProcess, identity } = session;
   const { service } = session.parts;
-  if (!process.record) await process.learn();
-  const hasRun = await doesHaveRun(session, on);
+  if (!agentProcess.isLearned) await agentProcess.learn();
+  const hasRun = await hasRunOfRecord(session, on);
   if (hasRun === undefined || isTooOften(identity)) return false;
-  if (!hasRun && process.isBusy && process.run?.isAccepted) process.loseRun(process.run.reference, process.run.status);
-  const attested = { before: process.record ?? {}, isNew: !hasRun, attestation: token, attestation_hash: hash };
+  if (!hasRun && agentProcess.isBusy && agentProcess.run?.isAccepted)
+    agentProcess.loseRun(agentProcess.run.reference, agentProcess.run.status);
+  const attested = { before: agentProcess.record ?? {}, isNew: !hasRun, attestation: token, attestation_hash: hash };
   const record = await service.recordAgentProcess(identity, attested);
-  if (record) process.setRecord(record);
-  else await process.readRecord();
-  const { run } = process;
+  if (record) agentProcess.setRecord(record);
+  else await agentProcess.readRecord();
+  const { run } = agentProcess;
   if (record && hasRun && run) {
     const { run_id, computation_id } = run.reference;
     const { attestation_hash } = record;
@@ -46,10 +47,10 @@ export async function takeAttestation(
  * the run came on. Then its state shows whether it has the run, except after a stop: a process that was stopped looks new.
  * @returns undefined if a run is active and no agent answers now
  */
-async function doesHaveRun({ process, agent }: CvmSession, on: AgentStream): Promise<boolean | undefined> {
-  if (process.boundOn && on.openedAt <= process.boundOn.openedAt) return true; // no process is newer than its stream
-  if (!process.run) return false;
+async function hasRunOfRecord({ agentProcess, agent }: CvmSession, on: AgentStream): Promise<boolean | undefined> {
+  if (agentProcess.boundOn && on.openedAt <= agentProcess.boundOn.openedAt) return true; // no process is newer than its stream
+  if (!agentProcess.run) return false;
   const state = await (on.isOpen ? on : agent)?.state();
-  if (state === undefined) return process.isBusy ? undefined : false;
+  if (state === undefined) return agentProcess.isBusy ? undefined : false;
   return !isWithoutRun(state);
 }

@@ -20,15 +20,17 @@ const recordStandsFor = 5 * 60_000;
  * make it read a record that says that there is no run only every five minutes.
  */
 export class UnplacedMessages {
-  private readonly process: AgentProcess;
+  private readonly agentProcess: AgentProcess;
   private readonly parts: GatewayParts;
   private waiting: Message[] = [];
   private bytesWaiting = 0;
   private reading = false;
+  private retrying: NodeJS.Timeout | undefined;
+  private failures = 0;
   private readAt = -Infinity;
 
-  constructor(process: AgentProcess, parts: GatewayParts) {
-    this.process = process;
+  constructor(agentProcess: AgentProcess, parts: GatewayParts) {
+    this.agentProcess = agentProcess;
     this.parts = parts;
   }
 
@@ -50,24 +52,35 @@ export class UnplacedMessages {
   }
 
   private belongsToNoRun(message: Message): boolean {
-    const { record } = this.process;
+    const { record } = this.agentProcess;
     const isKnown = record !== undefined && record.run_id === undefined;
     return 'line' in message && isKnown && this.parts.clock.now() - this.readAt < recordStandsFor;
   }
 
   private async placeAll(): Promise<void> {
-    if (this.reading) return;
+    if (this.reading || this.retrying) return;
     this.reading = true;
     try {
-      await this.process.readRecord();
+      await this.agentProcess.readRecord();
+      this.failures = 0;
       this.readAt = this.parts.clock.now();
       this.bytesWaiting = 0;
       for (const message of this.waiting.splice(0)) if (!this.place(message, { isLast: true })) this.refuse(message);
     } catch {
-      setTimeout(() => void this.placeAll(), this.parts.pace.firstRetry).unref();
+      this.retryLater();
     } finally {
       this.reading = false;
     }
+  }
+
+  private retryLater(): void {
+    const { firstRetry, longestRetry } = this.parts.pace;
+    const pause = Math.min(longestRetry, firstRetry * 2 ** Math.min(this.failures++, 10));
+    const retry = () => {
+      this.retrying = undefined;
+      void this.placeAll();
+    };
+    this.retrying = setTimeout(retry, pause * (0.5 + Math.random() / 2)).unref();
   }
 
   private refuse(message: Message): void {
@@ -77,7 +90,7 @@ export class UnplacedMessages {
 
   /** @returns false if the message belongs to no run that is known here */
   private place(message: Message, { isLast = false } = {}): boolean {
-    const { run } = this.process;
+    const { run } = this.agentProcess;
     if (!run) return false;
     if ('line' in message) {
       run.takeLog(message.line);

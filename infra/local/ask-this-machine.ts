@@ -7,7 +7,7 @@ export function noService(service: string): Error {
 
 /**
  * Asks the service of this machine at `/local/...`, which is no part of the API.
- * @throws UsageError if it refuses the request; Error if it fails or does not answer
+ * @throws UsageError if it refuses the request; Error if it fails, does not answer, or is something else
  */
 export async function askThisMachine<Answer>(service: string, path: `/local/${string}`, body: unknown): Promise<Answer> {
   const response = await fetch(service + path, {
@@ -18,8 +18,17 @@ export async function askThisMachine<Answer>(service: string, path: `/local/${st
     throw noService(service);
   });
   const text = await response.text();
-  if (response.ok) return JSON.parse(text) as Answer;
-  const { message, detail } = JSON.parse(text || '{}') as { message?: string; detail?: string };
+  const answer = parseAnswer(response.ok ? text : text || '{}', service + path);
+  if (response.ok) return answer as Answer;
+  const { message, detail } = answer as { message?: string; detail?: string };
   const reason = message ?? detail ?? `The service answered ${response.status}.`;
   throw response.status === 400 ? new UsageError(reason) : new Error(reason);
+}
+
+function parseAnswer(text: string, url: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error(`Expected an answer in JSON from the service of this machine at ${url}. Another program may have its port.`);
+  }
 }

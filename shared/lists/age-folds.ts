@@ -6,12 +6,7 @@ import { clearFold, readPlans, removeFailedFolds, type FoldPlan } from './clear-
 import type { Fold, Head } from './head.ts';
 import type { ListIndex } from './list-index.ts';
 import type { LogEntry } from './log.ts';
-
-/**
- * How long a fold stays in the stages `seen` and `cleared`, so that what it replaced outlives the reads that may need it: two
- * seconds for the longest read (snapshot.ts), and two for the difference between the clocks of two machines.
- */
-export const stayInMilliseconds = 4_000;
+import { stayInMilliseconds } from './read-margin.ts';
 
 /** Returns the fold in the stage `seen`: somebody has read the head with it. */
 export function seenAt(fold: Fold, now: number): Fold {

@@ -4,13 +4,14 @@ import { emitMetric } from '../metrics.ts';
 import { dueFoldKeys, type Key } from '../table/keys.ts';
 import type { Item, Table } from '../table/table.ts';
 import { putItem, putItemIf } from '../table/writes.ts';
-import { ageFolds, isToAge, seenAt, stayInMilliseconds } from './age-folds.ts';
+import { ageFolds, isToAge, seenAt } from './age-folds.ts';
 import { removeFailedFold } from './clear-fold.ts';
 import type { Head } from './head.ts';
 import { countSteps, leastStepsToFold } from './least-steps.ts';
 import type { ListIndex } from './list-index.ts';
 import { hasOldMembers, isCarriedOver } from './old-lists.ts';
 import { readWholeLog } from './read-log.ts';
+import { stayInMilliseconds } from './read-margin.ts';
 import { commitHead, readHead } from './stored-head.ts';
 import { unfoldedEntries } from './unfolded.ts';
 import { writeFold, type WrittenFold } from './write-fold.ts';
@@ -104,7 +105,7 @@ function reportDrift({ scope }: ListIndex, drifted: readonly string[]): void {
 async function removeUnlessCommitted(table: Table, index: ListIndex, { name, plan, writtenAt }: WrittenFold): Promise<void> {
   const { folds } = await readHead(table, index);
   if (folds.some((fold) => fold.name === name)) return;
-  // A head names a fold at least this long. After that, a later fold decides by the plan (removeFailedFolds).
+  // A head that commits a fold names it for at least this time. After that, a later fold decides by the plan (removeFailedFolds).
   if ((table.clock ?? systemClock).now() - writtenAt >= stayInMilliseconds) return;
   await removeFailedFold(table, index, name, plan);
 }

@@ -6,7 +6,7 @@ import type { ListIndex } from './list-index.ts';
 export const changesPerLook = 16;
 
 /**
- * A look reads the whole log. In that of a busy list are hundreds of folded entries, so that only many changes are worth a fold. A
+ * A look reads the whole log. The log of a busy list contains hundreds of folded entries, so a fold pays only for many changes. A
  * process that has seen this looks less often, but only for this time: folds of other processes may have shortened the log.
  */
 const rarelyForInMilliseconds = 10_000;

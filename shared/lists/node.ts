@@ -16,7 +16,7 @@ export interface Place {
 /** A value that a list is filtered by, as its code: 1 to 7. The code 0 stands for no member. */
 export type State = number;
 
-/** The end of a range that has no other: no list issues this number. */
+/** Greater than every number that a list issues. Ends a range that has no other end. */
 export const afterAllNumbers = 2 ** 48;
 
 export interface Member extends Place {

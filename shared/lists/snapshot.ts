@@ -7,16 +7,11 @@ import { edgeInHead, firstInHead, parseHead, type Head } from './head.ts';
 import type { ListIndex } from './list-index.ts';
 import type { LogEntry } from './log.ts';
 import { missingBefore, readLog } from './read-log.ts';
+import { maxReadInMilliseconds } from './read-margin.ts';
 import type { Difference, View } from './select-members.ts';
 import { NodeGoneError, StoredNodes } from './stored-nodes.ts';
 import { joinEdge, type Tree } from './tree.ts';
 import { differencesOf, unfoldedEntries } from './unfolded.ts';
-
-/**
- * The longest time that a read may take, retries included. Entries and nodes that a fold replaced are kept for longer
- * (see age-folds.ts), so that everything that a head refers to is still there.
- */
-const maxReadInMilliseconds = 2_000;
 
 /** How often a read starts again before a missing node counts as damage. */
 const maxRestarts = 5;

@@ -1,10 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
-import { once } from 'node:events';
-import type { NetConnectOpts } from 'node:net';
 import { join } from 'node:path';
-import { connect, type ConnectionOptions } from 'node:tls';
-import { Client, connectivityState, credentials } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { GatewayParts } from '../../gateway/gateway-parts.ts';
 import { usualPace } from '../../gateway/pace.ts';
@@ -12,8 +8,7 @@ import { Sessions } from '../../gateway/session/sessions.ts';
 import { startGateway } from '../../gateway/start-gateway.ts';
 import { AgentStream } from '../../gateway/streams/agent-stream.ts';
 import { limitOpenings } from '../../gateway/streams/limit-openings.ts';
-import { createAuthority, issueCvmCertificate, issueServerCertificate } from '../../infra/certificates/authority.ts';
-import { testPace } from '../support/gateway-pace.ts';
+import { createAuthority, issueCvmCertificate } from '../../infra/certificates/authority.ts';
 import { shortly, startGatewayStack, type EnrolledCvm, type GatewayStack } from '../support/gateway-stack.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { AgentOptions, SimulatedAgent } from '../support/simulated-agent.ts';
@@ -122,69 +117,6 @@ describe('a stream', () => {
     await expect.poll(() => journal(computationId)).toContain('Failed/Failed (inferred)');
     expect(again.errors).toEqual([]);
     agent.end();
-  });
-});
-
-describe('a connection', () => {
-  /** A gateway that ends connections without a stream soon, and what a CVM shows to it. */
-  async function impatientGateway() {
-    const authority = await createAuthority('impatient');
-    const server = await issueServerCertificate(authority, ['localhost']);
-    const gateway = await startGateway({
-      port: 0,
-      host: '127.0.0.1',
-      tls: { ca: authority.certificate, ...server },
-      logs: { write: () => true, end: () => undefined, close: () => Promise.resolve() },
-      pace: { ...testPace, connectionWithoutStream: 300, pingAnswer: 300 },
-    });
-    const cert = await issueCvmCertificate(authority, { domain: 'd1', cvmId: 'other-1' }, publicKeyOf(other));
-    return { gateway, tls: { ca: authority.certificate, key: other.key, cert } };
-  }
-
-  it('ends when its stream was refused, because an agent leaves it open and opens another one', async () => {
-    const { gateway, tls } = await impatientGateway();
-    const channel = credentials.createSsl(Buffer.from(tls.ca), Buffer.from(tls.key), Buffer.from(tls.cert));
-    const address = `localhost:${gateway.port}`;
-    const client = new Client(address, channel, { 'grpc.use_local_subchannel_pool': 1 });
-    const path = '/cvms.Service/Process';
-    const stream = client.makeBidiStreamRequest<Buffer, Buffer>(
-      path,
-      (bytes) => bytes,
-      (bytes) => bytes,
-    );
-    const refused = new Promise<Error>((resolve) => stream.on('error', resolve));
-    expect(await refused).toMatchObject({ code: permissionDenied });
-    const { IDLE, READY } = connectivityState;
-    const state = () => client.getChannel().getConnectivityState(false);
-    expect([IDLE, READY]).toContain(state());
-    await expect.poll(state).toBe(IDLE);
-    client.close();
-    await gateway.stop();
-  });
-
-  it('is cut when the gateway has ended it and the CVM does not', async () => {
-    const { gateway, tls } = await impatientGateway();
-    const connecting: ConnectionOptions & NetConnectOpts = {
-      ...tls,
-      host: 'localhost',
-      port: gateway.port,
-      ALPNProtocols: ['h2'],
-      allowHalfOpen: true,
-    };
-    const socket = connect(connecting, () => {
-      const settings = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
-      socket.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), settings]));
-    });
-    const errors: Error[] = [];
-    socket.on('error', (error: Error) => errors.push(error)).resume();
-    await once(socket, 'end');
-    // As long as the gateway keeps its side, it takes what is sent.
-    const isCut = () => {
-      if (!socket.destroyed) socket.write('x');
-      return errors.length > 0;
-    };
-    await expect.poll(isCut).toBe(true);
-    await gateway.stop();
   });
 });
 

@@ -1,7 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startGateway } from '../../gateway/start-gateway.ts';
+import { issueServerCertificate } from '../../infra/certificates/authority.ts';
+import { cvmKeys } from '../../shared/table/keys.ts';
 import { seededRandom } from '../support/aws-dynamodb/seeded-random.ts';
 import { amount, sampleSeed } from '../support/amounts.ts';
+import { failReadsOf } from '../support/fail-reads-of.ts';
+import { testPace } from '../support/gateway-pace.ts';
 import { shortly, startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
 import type { SimulatedAgent } from '../support/simulated-agent.ts';
 
@@ -63,5 +68,42 @@ describe('a gateway that is killed at a random moment of a run', () => {
       if (outcome !== 'cancelled') expect(names, what).toContain(last);
       agent.end();
     }
+  });
+});
+
+describe('a gateway that takes over a run while the claim of its CVM cannot be read', () => {
+  it('learns later that the agent accepted the run, also if the run has got a line of the log before', async () => {
+    const cvm = await world.enrol('taken-over-1');
+    const agent = world.connect(cvm, { hasForwarder: false });
+    await world.untilReady('taken-over-1');
+    const { computationId } = await world.startRun('taken-over-1');
+    await expect.poll(() => agent.state).toBe('ReceivingAlgorithm');
+
+    const reads = failReadsOf(cvmKeys.claim('d1', 'taken-over-1'));
+    let lines = 0;
+    const { certificate, key } = await issueServerCertificate(world.authority, ['localhost']);
+    const next = await startGateway({
+      port: 0,
+      host: '127.0.0.1',
+      tls: { ca: world.authority.certificate, certificate, key },
+      logs: { write: () => ++lines > 0, end: () => undefined, close: () => Promise.resolve() },
+      pace: testPace,
+    });
+    agent.address = `localhost:${next.port}`;
+    await world.gateway.kill();
+    await expect.poll(() => next.gauges().cvms).toBe(1);
+    await expect.poll(() => reads.failures).toBeGreaterThan(0);
+    const forwarder = world.connect(cvm, { address: agent.address, reconnectInMilliseconds: 60_000 }); // its agent is refused
+    forwarder.log('INFO', 'A line.');
+    await expect.poll(() => lines).toBe(1);
+    reads.isBroken = false;
+
+    agent.state = 'ReceivingManifest';
+    const { reason } = await world.untilRun(computationId, 'failed');
+    expect(reason).toBe('The agent restarted while the run was active.');
+    agent.end();
+    forwarder.end();
+    await next.stop();
+    await world.gateway.start();
   });
 });

@@ -1,0 +1,83 @@
+import { X509Certificate } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startGateway } from '../../gateway/start-gateway.ts';
+import { createAuthority, issueCvmCertificate, issueServerCertificate } from '../../infra/certificates/authority.ts';
+import { systemClock } from '../../shared/clock.ts';
+import { Deadline } from '../../shared/deadline.ts';
+import { readRegistration } from '../../shared/cvms/hold-cvm.ts';
+import { cvmKeys, type Key } from '../../shared/table/keys.ts';
+import { openTable } from '../../shared/table/open-table.ts';
+import { testPace } from '../support/gateway-pace.ts';
+import { startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
+
+let world: GatewayStack;
+beforeAll(async () => {
+  world = await startGatewayStack();
+});
+afterAll(() => world.stop());
+
+describe('a CVM that is gone while the table does not answer', () => {
+  it('is held by none of its streams, also if one that replaced another could not be noted', async () => {
+    let failures: number | undefined;
+    const table = openTable(() => new Deadline());
+    const holder = async () => (await readRegistration(table, { domain: 'd1', cvmId: 'torn-1' }))?.holder;
+    table.document.middlewareStack.add(
+      (next) => (args) => {
+        const { Key, UpdateExpression = '' } = args.input as { Key?: Key; UpdateExpression?: string };
+        const isHold = Key?.pk === cvmKeys.cvm('d1', 'torn-1').pk && UpdateExpression.includes('held_stream');
+        if (failures !== undefined && isHold && !UpdateExpression.includes('REMOVE')) {
+          failures++;
+          throw new Error('The table is broken.');
+        }
+        return next(args);
+      },
+      { step: 'initialize' },
+    );
+    const agent = world.connect(await world.enrol('torn-1'));
+    await world.untilReady('torn-1');
+    expect(await holder()).toBeDefined();
+    failures = 0;
+    agent.hang();
+    agent.abandonStream();
+    await expect.poll(() => failures).toBeGreaterThan(0);
+    agent.end();
+    await expect.poll(holder).toBeUndefined(); // else it would look connected for as long as the gateway lives
+    failures = undefined;
+  });
+});
+
+describe('a CVM whose agent did not answer for a while', () => {
+  it('is held again as soon as it answers, not only at the next check of its presence', async () => {
+    let ahead = 0;
+    const authority = await createAuthority('silent');
+    const gateway = await startGateway({
+      port: 0,
+      host: '127.0.0.1',
+      tls: { ca: authority.certificate, ...(await issueServerCertificate(authority, ['localhost'])) },
+      logs: { write: () => true, end: () => undefined, close: () => Promise.resolve() },
+      pace: { ...testPace, presence: 25_000, lease: 200 },
+      clock: { ...systemClock, now: () => systemClock.now() + ahead },
+    });
+    const cvm = await world.enrol('silent-1');
+    const publicKey = new X509Certificate(cvm.certificate).publicKey.export({ format: 'pem', type: 'spki' }).toString();
+    const certificate = await issueCvmCertificate(authority, { domain: 'd1', cvmId: 'silent-1' }, publicKey);
+    expect((await world.call('PUT', '/d1/cvms/silent-1', { description: '', certificate })).status).toBe(200);
+    const agent = world.connect({ ...cvm, address: `localhost:${gateway.port}`, ca: authority.certificate, certificate });
+    await world.untilReady('silent-1');
+    const table = openTable(() => new Deadline());
+    const holder = async () => (await readRegistration(table, { domain: 'd1', cvmId: 'silent-1' }))?.holder;
+    expect(await holder()).toBeDefined();
+
+    agent.hang();
+    agent.questions = 0;
+    await expect.poll(() => agent.questions).toBeGreaterThanOrEqual(2); // no answer is on its way any more
+    ahead = 28_000; // the next check is due, and the lease lasts
+    await expect.poll(holder).toBeUndefined();
+    agent.questions = 0;
+    agent.goOn();
+    await expect.poll(holder).toBeDefined();
+    expect(agent.questions).toBeLessThan(50); // before the next check there are 75
+    agent.end();
+    await gateway.stop();
+  });
+});

@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { GatewayParts } from '../../gateway/gateway-parts.ts';
+import { noCounts } from '../../gateway/metrics/gateway-counts.ts';
+import { usualPace } from '../../gateway/pace.ts';
+import { openService } from '../../gateway/service.ts';
+import { AgentProcess } from '../../gateway/session/agent-process.ts';
+import { Sessions } from '../../gateway/session/sessions.ts';
+import { UnplacedMessages } from '../../gateway/session/unplaced-messages.ts';
+import type { AgentEvent } from '../../gateway/wire/messages.ts';
+import { systemClock } from '../../shared/clock.ts';
+import type { AgentRecord } from '../../shared/runs/agent-record.ts';
+import { cvmKeys } from '../../shared/table/keys.ts';
+import { failReadsOf } from '../support/fail-reads-of.ts';
+import { testPace } from '../support/gateway-pace.ts';
+import { shortly, startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
+
+let world: GatewayStack;
+beforeAll(async () => {
+  world = await startGatewayStack();
+});
+afterAll(() => world.stop());
+
+/** What the sessions of a gateway share, with the service of this machine. */
+function gatewayParts(): GatewayParts {
+  const id = randomUUID();
+  return {
+    id,
+    service: openService(systemClock, id),
+    logs: { write: () => true, end: () => undefined, close: () => Promise.resolve() },
+    counts: noCounts(),
+    pace: { ...usualPace, ...testPace },
+    clock: systemClock,
+    wallClock: systemClock,
+  };
+}
+
+function eventOf(computation_id: string): AgentEvent {
+  const event = { event_type: 'Running', status: 'InProgress', originator: 'agent', timestamp: null, details: Buffer.alloc(0) };
+  return { ...event, computation_id };
+}
+
+describe('a record that is read while the process is given a run', () => {
+  it('is read again if it is older, so that the process keeps its run', async () => {
+    const parts = gatewayParts();
+    const { promise: before, resolve } = Promise.withResolvers<AgentRecord>();
+    const given = { run_id: 'r', computation_id: 'c' };
+    const answers = [before, Promise.resolve(given)];
+    parts.service.agentRecord = () => answers.shift() ?? Promise.reject(new Error('Nothing more is read.'));
+    const agentProcess = new AgentProcess({ domain: 'd1', cvmId: 'c' }, parts, () => undefined);
+    const read = agentProcess.readRecord();
+    agentProcess.setRecord(given);
+    resolve({});
+    await read;
+    expect(agentProcess.run?.reference.run_id).toBe('r');
+  });
+});
+
+describe('messages of a CVM whose record cannot be read', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  it('wait for one reading after another, which come less and less often', async () => {
+    vi.useFakeTimers();
+    const parts = gatewayParts();
+    let readings = 0;
+    parts.service.agentRecord = () => {
+      readings++;
+      return Promise.reject(new Error('The table is broken.'));
+    };
+    const unplaced = new UnplacedMessages(new AgentProcess({ domain: 'd1', cvmId: 'c' }, parts, () => undefined), parts);
+    for (let sent = 0; sent < 10; sent++) {
+      unplaced.take({ event: eventOf('c') });
+      await vi.advanceTimersByTimeAsync(0);
+    }
+    expect(readings).toBe(1);
+    expect(vi.getTimerCount()).toBe(1);
+    await vi.advanceTimersByTimeAsync(60_000);
+    const { longestRetry } = parts.pace;
+    expect(readings).toBeLessThan(10 + 60_000 / (longestRetry / 2));
+    expect(unplaced.isEmpty).toBe(false);
+  });
+
+  it('keep the CVM in memory after its streams have ended, until they have found their run', async () => {
+    const agent = world.connect(await world.enrol('gone-1'), { hasForwarder: false });
+    await world.untilReady('gone-1');
+    const { computationId } = await world.startRun('gone-1');
+    await expect.poll(() => agent.state).toBe('ReceivingAlgorithm');
+
+    const reads = failReadsOf(cvmKeys.agent('d1', 'gone-1'));
+    const sessions = new Sessions(gatewayParts(), undefined);
+    sessions.of({ domain: 'd1', cvmId: 'gone-1' }).takeEvent(eventOf(computationId));
+    await expect.poll(() => reads.failures).toBeGreaterThan(1);
+    sessions.tick();
+    expect(sessions.all).toHaveLength(1);
+    reads.isBroken = false;
+    const events = async () => (await world.events(computationId)).map(shortly);
+    await expect.poll(events).toContain('Running/InProgress');
+    const left = () => {
+      sessions.tick();
+      return sessions.all.length;
+    };
+    await expect.poll(left).toBe(0);
+    agent.end();
+  });
+});
