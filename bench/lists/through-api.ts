@@ -29,12 +29,21 @@ export function openApi(dynamoDb: string, domain: string): Api {
         const event = httpEvent('POST', domain, { body: { name: 'Survival after resection' } });
         const { id } = JSON.parse(await call('computations/create-computation', event)) as { id: string };
         ids.push(id);
+        tell('Created', ids.length, count);
       });
       return ids;
     },
-    remove: (ids) =>
-      inParallel(ids, async (id) => {
+    remove: async (ids) => {
+      let removed = 0;
+      await inParallel(ids, async (id) => {
         await call('computations/delete-computation', httpEvent('DELETE', domain, { path: { id } }));
-      }),
+        tell('Deleted', ++removed, ids.length);
+      });
+    },
   };
+}
+
+function tell(what: 'Created' | 'Deleted', count: number, all: number): void {
+  if (count % 10_000 === 0)
+    process.stderr.write(`${what} ${count.toLocaleString('en')} of ${all.toLocaleString('en')} through the API\n`);
 }

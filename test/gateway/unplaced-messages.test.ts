@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { GatewayParts } from '../../gateway/gateway-parts.ts';
 import { noCounts } from '../../gateway/metrics/gateway-counts.ts';
 import { usualPace } from '../../gateway/pace.ts';
@@ -57,26 +57,23 @@ describe('a record that is read while the process is given a run', () => {
 });
 
 describe('messages of a CVM whose record cannot be read', () => {
-  afterEach(() => void vi.useRealTimers());
-
   it('wait for one reading after another, which come less and less often', async () => {
-    vi.useFakeTimers();
     const parts = gatewayParts();
-    let readings = 0;
+    const readings: number[] = [];
     parts.service.agentRecord = () => {
-      readings++;
+      readings.push(performance.now());
       return Promise.reject(new Error('The table is broken.'));
     };
     const unplaced = new UnplacedMessages(new AgentProcess({ domain: 'd1', cvmId: 'c' }, parts, () => undefined), parts);
-    for (let sent = 0; sent < 10; sent++) {
-      unplaced.take({ event: eventOf('c') });
-      await vi.advanceTimersByTimeAsync(0);
-    }
-    expect(readings).toBe(1);
-    expect(vi.getTimerCount()).toBe(1);
-    await vi.advanceTimersByTimeAsync(60_000);
-    const { longestRetry } = parts.pace;
-    expect(readings).toBeLessThan(10 + 60_000 / (longestRetry / 2));
+    for (let sent = 0; sent < 10; sent++) unplaced.take({ event: eventOf('c') });
+    expect(readings).toHaveLength(1);
+    await expect.poll(() => readings.length).toBeGreaterThan(1);
+    for (let sent = 0; sent < 10; sent++) unplaced.take({ event: eventOf('c') });
+    await expect.poll(() => readings.length).toBeGreaterThan(5);
+    const { firstRetry, longestRetry } = parts.pace;
+    // The pauses double. Each is shortened by up to a half, at random.
+    const shortest = [1, 2, 4, 8, 16].reduce((sum, factor) => sum + Math.min(longestRetry, firstRetry * factor) / 2, 0);
+    expect((readings[5] ?? 0) - (readings[0] ?? 0)).toBeGreaterThan(shortest - 10);
     expect(unplaced.isEmpty).toBe(false);
   });
 
