@@ -78,6 +78,9 @@ describe('a gateway that takes over a run while the claim of its CVM cannot be r
     await world.untilReady('taken-over-1');
     const { computationId } = await world.startRun('taken-over-1');
     await expect.poll(() => agent.state).toBe('ReceivingAlgorithm');
+    // The service knows that the agent accepted the run. Else the next gateway would send it again.
+    const events = async () => (await world.events(computationId)).map(shortly).join();
+    await expect.poll(events).toContain('ReceivingAlgorithm/');
 
     const reads = failReadsOf(cvmKeys.claim('d1', 'taken-over-1'));
     let lines = 0;
