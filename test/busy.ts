@@ -13,10 +13,7 @@ Runs the tests while other processes keep the machine at a load of L or more.
 /** Computes at the priority of the tests until its parent has ended, however that ends. */
 const computes = 'const parent = process.ppid; while (process.ppid === parent) for (let i = 0; i < 1e7; i++);';
 
-const { values, positionals: files } = parseArgs({
-  options: { runs: { type: 'string' }, load: { type: 'string' }, help: { type: 'boolean' } },
-  allowPositionals: true,
-});
+const { values, positionals: files } = argumentsOrUsage();
 const runs = Number(values.runs ?? 1);
 const load = Number(values.load ?? 5 * availableParallelism());
 if (values.help || !Number.isInteger(runs) || !Number.isInteger(load) || runs < 1 || load < 1) {
@@ -48,6 +45,18 @@ for (let run = 1; run <= runs; run++) {
   console.log(`Run ${run} of ${runs}: ${code === 0 ? 'passed' : 'failed'} in ${seconds} s, ${seen}.`);
 }
 process.exit(failed === 0 ? 0 : 1);
+
+function argumentsOrUsage() {
+  try {
+    return parseArgs({
+      options: { runs: { type: 'string' }, load: { type: 'string' }, help: { type: 'boolean' } },
+      allowPositionals: true,
+    });
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${usage}`);
+    process.exit(2);
+  }
+}
 
 function runTests(): Promise<number | null> {
   const child = spawn('npx', ['vitest', 'run', '--reporter=dot', ...files], {

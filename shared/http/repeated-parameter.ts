@@ -8,5 +8,5 @@ import { invalid } from '../errors.ts';
 export function refuseRepeatedParameter(rawQueryString: string | undefined): void {
   const names = [...new URLSearchParams(rawQueryString).keys()];
   const repeated = names.find((name, index) => names.indexOf(name) !== index);
-  if (repeated !== undefined) throw invalid(`query/${repeated}`, 'Expected the parameter once.');
+  if (repeated !== undefined) throw invalid(`query/${repeated}`, `Expected the query parameter ${repeated} once.`);
 }

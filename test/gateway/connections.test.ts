@@ -6,10 +6,10 @@ import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'n
 import { Client, connectivityState, credentials, status, type Server as GrpcServer } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { usualPace, type Pace } from '../../gateway/pace.ts';
-import { startGateway } from '../../gateway/start-gateway.ts';
 import { endHalfClosed } from '../../gateway/streams/end-half-closed.ts';
 import { createAuthority, issueCvmCertificate, issueServerCertificate } from '../../infra/certificates/authority.ts';
 import { testPace } from '../support/gateway-pace.ts';
+import { gatewayInProcess } from '../support/gateway-in-process.ts';
 import { startGatewayStack, type EnrolledCvm, type GatewayStack } from '../support/gateway-stack.ts';
 
 const ping = 200;
@@ -100,14 +100,7 @@ describe('a gateway', () => {
 /** A gateway with one impatience, and what a CVM that is not registered with it shows to it. */
 async function impatientGateway(impatience: Partial<Pace>) {
   const authority = await createAuthority('impatient');
-  const server = await issueServerCertificate(authority, ['localhost']);
-  const gateway = await startGateway({
-    port: 0,
-    host: '127.0.0.1',
-    tls: { ca: authority.certificate, ...server },
-    logs: { write: () => true, end: () => undefined, close: () => Promise.resolve() },
-    pace: { ...testPace, ...impatience },
-  });
+  const gateway = await gatewayInProcess(authority, { pace: impatience });
   const publicKey = new X509Certificate(cvm.certificate).publicKey.export({ format: 'pem', type: 'spki' }).toString();
   const cert = await issueCvmCertificate(authority, { domain: 'd1', cvmId: 'connected-1' }, publicKey);
   return { gateway, tls: { ca: authority.certificate, key: cvm.key, cert } };

@@ -1,13 +1,12 @@
 import { X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startGateway } from '../../gateway/start-gateway.ts';
-import { createAuthority, issueCvmCertificate, issueServerCertificate } from '../../infra/certificates/authority.ts';
+import { createAuthority, issueCvmCertificate } from '../../infra/certificates/authority.ts';
 import { systemClock } from '../../shared/clock.ts';
 import { Deadline } from '../../shared/deadline.ts';
 import { readRegistration } from '../../shared/cvms/hold-cvm.ts';
 import { cvmKeys, type Key } from '../../shared/table/keys.ts';
 import { openTable } from '../../shared/table/open-table.ts';
-import { testPace } from '../support/gateway-pace.ts';
+import { gatewayInProcess } from '../support/gateway-in-process.ts';
 import { startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
 
 let world: GatewayStack;
@@ -50,12 +49,8 @@ describe('a CVM whose agent did not answer for a while', () => {
   it('is held again as soon as it answers, not only at the next check of its presence', async () => {
     let ahead = 0;
     const authority = await createAuthority('silent');
-    const gateway = await startGateway({
-      port: 0,
-      host: '127.0.0.1',
-      tls: { ca: authority.certificate, ...(await issueServerCertificate(authority, ['localhost'])) },
-      logs: { write: () => true, end: () => undefined, close: () => Promise.resolve() },
-      pace: { ...testPace, presence: 25_000, lease: 200 },
+    const gateway = await gatewayInProcess(authority, {
+      pace: { presence: 25_000, lease: 200 },
       clock: { ...systemClock, now: () => systemClock.now() + ahead },
     });
     const cvm = await world.enrol('silent-1');

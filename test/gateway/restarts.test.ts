@@ -1,12 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startGateway } from '../../gateway/start-gateway.ts';
-import { issueServerCertificate } from '../../infra/certificates/authority.ts';
 import { cvmKeys } from '../../shared/table/keys.ts';
 import { seededRandom } from '../support/aws-dynamodb/seeded-random.ts';
 import { amount, sampleSeed } from '../support/amounts.ts';
 import { failReadsOf } from '../support/fail-reads-of.ts';
-import { testPace } from '../support/gateway-pace.ts';
+import { gatewayInProcess } from '../support/gateway-in-process.ts';
 import { shortly, startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
 import type { SimulatedAgent } from '../support/simulated-agent.ts';
 
@@ -84,13 +82,8 @@ describe('a gateway that takes over a run while the claim of its CVM cannot be r
 
     const reads = failReadsOf(cvmKeys.claim('d1', 'taken-over-1'));
     let lines = 0;
-    const { certificate, key } = await issueServerCertificate(world.authority, ['localhost']);
-    const next = await startGateway({
-      port: 0,
-      host: '127.0.0.1',
-      tls: { ca: world.authority.certificate, certificate, key },
+    const next = await gatewayInProcess(world.authority, {
       logs: { write: () => ++lines > 0, end: () => undefined, close: () => Promise.resolve() },
-      pace: testPace,
     });
     agent.address = `localhost:${next.port}`;
     await world.gateway.kill();

@@ -1,10 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startGateway } from '../../gateway/start-gateway.ts';
 import { steadyClock } from '../../gateway/steady-clock.ts';
-import { createAuthority, issueCvmCertificate, issueServerCertificate } from '../../infra/certificates/authority.ts';
+import { createAuthority, issueCvmCertificate } from '../../infra/certificates/authority.ts';
 import { systemClock } from '../../shared/clock.ts';
-import { testPace } from '../support/gateway-pace.ts';
+import { gatewayInProcess } from '../support/gateway-in-process.ts';
 import { startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
 
 const hour = 60 * 60_000;
@@ -19,12 +18,7 @@ describe('a gateway whose clock is set back by an hour', () => {
   it('goes on to ask its agents for their state', async () => {
     let setBack = 0;
     const authority = await createAuthority('set back');
-    const gateway = await startGateway({
-      port: 0,
-      host: '127.0.0.1',
-      tls: { ca: authority.certificate, ...(await issueServerCertificate(authority, ['localhost'])) },
-      logs: { write: () => true, end: () => undefined, close: () => Promise.resolve() },
-      pace: testPace,
+    const gateway = await gatewayInProcess(authority, {
       clock: { ...systemClock, now: () => systemClock.now() - setBack },
     });
     const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });

@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { lineRunLogs } from '../../gateway/logs/line-run-logs.ts';
-import type { RunLogs } from '../../gateway/logs/run-logs.ts';
-import { startGateway } from '../../gateway/start-gateway.ts';
-import { issueServerCertificate } from '../../infra/certificates/authority.ts';
+import type { Gateway } from '../../gateway/start-gateway.ts';
 import { Deadline } from '../../shared/deadline.ts';
 import { openTable } from '../../shared/table/open-table.ts';
-import { testPace } from '../support/gateway-pace.ts';
+import { gatewayInProcess } from '../support/gateway-in-process.ts';
 import { shortly, startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
 import type { SimulatedAgent } from '../support/simulated-agent.ts';
 
@@ -35,15 +33,7 @@ async function atWork(cvmId: string) {
   return { cvm, agent, ...run };
 }
 
-/** A gateway in this process. */
-async function nearGateway(more: Partial<RunLogs> = {}) {
-  const server = await issueServerCertificate(world.authority, ['localhost']);
-  const tls = { ca: world.authority.certificate, ...server };
-  const logs = { ...lineRunLogs(), ...more };
-  const gateway = await startGateway({ port: 0, host: '127.0.0.1', tls, logs, pace: testPace });
-  return { gateway, address: `localhost:${gateway.port}` };
-}
-
+const localAddress = ({ port }: Gateway) => `localhost:${port}`;
 const isOfAgent = (event: string) => /^[A-Z]/.test(event) && !event.startsWith('Attestation');
 const codes = (agent: SimulatedAgent) => agent.errors.map(({ code }) => code);
 
@@ -105,9 +95,9 @@ describe('a run on an agent whose gateway is killed', () => {
 
 describe('a gateway that stops while a report cannot be written', () => {
   it('still answers another gateway that its agent is there', async () => {
-    const near = await nearGateway();
+    const near = await gatewayInProcess(world.authority);
     const cvm = await world.enrol('drained-1');
-    const agent = world.connect({ ...cvm, address: near.address });
+    const agent = world.connect({ ...cvm, address: localAddress(near) });
     await world.untilReady('drained-1');
     const { computationId } = await world.startRun('drained-1');
     await expect.poll(() => agent.state).toBe('ReceivingAlgorithm');
@@ -121,8 +111,8 @@ describe('a gateway that stops while a report cannot be written', () => {
       { step: 'initialize' },
     );
     agent.upload();
-    await expect.poll(() => near.gateway.gauges().outboxAge).toBeGreaterThan(0);
-    const stopped = near.gateway.stop();
+    await expect.poll(() => near.gauges().outboxAge).toBeGreaterThan(0);
+    const stopped = near.stop();
     const second = world.connect({ ...cvm, address: other.address }, { hasForwarder: false, reconnectInMilliseconds: 60_000 });
     await expect.poll(() => codes(second)).toEqual([permissionDenied]);
     isBroken = false;
@@ -136,9 +126,10 @@ describe('a gateway that stops while a report cannot be written', () => {
 describe('a CVM that has gone for good', () => {
   it('leaves no log of its run open at its gateway', async () => {
     const ended: string[] = [];
-    const near = await nearGateway({ end: (runId) => ended.push(runId) });
+    const logs = { ...lineRunLogs(), end: (runId: string) => ended.push(runId) };
+    const near = await gatewayInProcess(world.authority, { logs });
     const cvm = await world.enrol('gone-1');
-    const agent = world.connect({ ...cvm, address: near.address });
+    const agent = world.connect({ ...cvm, address: localAddress(near) });
     await world.untilReady('gone-1');
     const { computationId, runId } = await world.startRun('gone-1');
     await expect.poll(() => agent.state).toBe('ReceivingAlgorithm');
@@ -148,7 +139,7 @@ describe('a CVM that has gone for good', () => {
     expect(ended).toEqual([]);
     agent.end();
     await expect.poll(() => ended).toEqual([runId]);
-    await near.gateway.stop();
+    await near.stop();
   });
 });
 
@@ -193,9 +184,9 @@ describe('a CVM whose log-forwarder is connected to another gateway than its age
   });
 
   it('is not taken for a CVM without a log-forwarder, until that is gone', async () => {
-    const { gateway: near, address } = await nearGateway();
+    const near = await gatewayInProcess(world.authority);
     const cvm = await world.enrol('apart-2');
-    const agent = world.connect({ ...cvm, address }, { forwarderAddress: other.address });
+    const agent = world.connect({ ...cvm, address: localAddress(near) }, { forwarderAddress: other.address });
     await world.untilReady('apart-2');
     await expect.poll(near.gauges).toMatchObject({ cvms: 1, missingForwarders: 0 });
     agent.killForwarder();
