@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startStack, type Stack } from '../../infra/local/stack.ts';
 import { callAs, type Call } from '../infra/local/ready-computation.ts';
+import { slowClock } from '../support/slow-clock.ts';
 
 let stack: Stack;
 let call: Call;
 beforeAll(async () => {
-  stack = await startStack({ port: 0, simulator: false });
+  stack = await startStack({ port: 0, simulator: false, clock: slowClock() });
   call = callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator']));
 });
 afterAll(() => stack.stop());

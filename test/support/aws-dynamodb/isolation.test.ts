@@ -118,7 +118,8 @@ describe('reads during many transactions', () => {
       }
     };
     const write = async () => {
-      while (acknowledged.count < 10 || partial.reads < 5) {
+      const { figures } = real.front;
+      while (acknowledged.count < 10 || partial.reads < 5 || figures.readsOfPartlyVisible === 0) {
         await commands.transact(keys.map(commands.counting));
         acknowledged.count++;
       }
@@ -131,7 +132,6 @@ describe('reads during many transactions', () => {
         follow(async () => countsOf((await commands.query('counted')).items)),
         follow(async () => countsOf((await commands.batchGet(keys)).items)),
       ]);
-      expect(real.front.figures.readsOfPartlyVisible).toBeGreaterThan(0);
     } finally {
       await real.stop();
     }
