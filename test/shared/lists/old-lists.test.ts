@@ -3,6 +3,7 @@ import { emptyHead } from '../../../shared/lists/head.ts';
 import { indexedLists, memberChange } from '../../../shared/lists/indexed-list.ts';
 import { membersBetween } from '../../../shared/lists/members-between.ts';
 import { membersByRows } from '../../../shared/lists/members-by-rows.ts';
+import { nextNumber } from '../../../shared/lists/next-number.ts';
 import { isLeaf } from '../../../shared/lists/node.ts';
 import { hasOldMembers, readOldDays, readOldTree } from '../../../shared/lists/old-lists.ts';
 import { transact } from '../../../shared/table/transaction.ts';
@@ -78,5 +79,12 @@ describe('membersByRows', () => {
     const steps = [{ version: 1, changes: [memberChange(list, 5, { now: 'created', group: 'o' })] }];
     const members = await membersByRows(embedded.table, list, emptyHead, [{ log: 'log', name: '5', steps }]);
     expect(members).toEqual([{ group: 'o', number: 5, state: 0 }]);
+  });
+});
+
+describe('nextNumber', () => {
+  it('counts from 1 in a list where earlier versions listed nothing', async () => {
+    const { rows } = indexedLists.computations('d4');
+    expect([await nextNumber(embedded.table, rows), await nextNumber(embedded.table, rows)]).toEqual([1, 2]);
   });
 });
