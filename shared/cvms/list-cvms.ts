@@ -19,7 +19,7 @@ export async function listCvms(
   const { rows, total } = await readPage(table, indexedLists.cvms(domain), { limit, offset });
   const places = rows.map((row) => ({ domain, cvmId: String(row['id']) }));
   const items = await getItems(table, places.flatMap(keysOfCvm));
-  const read = places.map((place, index) => parseCvm(place, items.slice(3 * index, 3 * index + 3)));
+  const read = places.map((place) => parseCvm(place, items.splice(0, 3)));
   const presences = await withGatewayLeases(
     table,
     read.map(({ presence }) => presence),

@@ -17,6 +17,7 @@ const leastTimeInMilliseconds = 4_000;
  * content check before it is written, so storage is never listed. An expected upload whose event was lost is processed too.
  * Processes all checks that are due, as far as the time of the function allows. Those that fail keep no later ones waiting.
  * @param now checks due before this time are processed
+ * @param checksPerRead at least 2, since a read may begin with one that failed
  * @returns the number of checks processed
  * @throws AggregateError with all failures, after every check was processed
  */
@@ -38,7 +39,7 @@ export async function collectContent(
     const areMoreDue = due.length === checksPerRead;
     // What is due behind these is not counted: it is taken for a whole read.
     if (ofThese < open.length) return report({ begun, left: areMoreDue ? checksPerRead : open.length - ofThese, failures });
-    if (open.length === 0 || !areMoreDue) return report({ begun, left: 0, failures });
+    if (!areMoreDue) return report({ begun, left: 0, failures });
     from = due.at(-1)?.sk;
   }
 }

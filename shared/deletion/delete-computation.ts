@@ -28,7 +28,7 @@ interface DeleteRequest {
  */
 export async function deleteComputation(table: Table, request: DeleteRequest): Promise<Kept<Permitted>> {
   const { domain, id, permit, isNamed } = request;
-  const permitted = await withFreshReads(table, async (table) => {
+  const { permitted, purge } = await withFreshReads(table, async (table) => {
     const computation = await readToChange(table, domain, id);
     const { status, run } = computation.row;
     const permitted = permit(computation.row);
@@ -39,8 +39,8 @@ export async function deleteComputation(table: Table, request: DeleteRequest): P
     removeComputation(transaction, computation);
     const purge: ComputationPurge = { domain, id, deleted_as: computation.row.version + 1, owner: computation.row.owner };
     transaction.add({ put: { Item: { ...purgeKeys.purge('computation', id), ...purge } } });
-    return await commitChange(table, transaction, permitted);
+    return { permitted: await commitChange(table, transaction, permitted), purge };
   });
-  await beginPurge(table, (table) => purgeListings(table, { domain, id }));
+  await beginPurge(table, (table) => purgeListings(table, purge));
   return permitted;
 }

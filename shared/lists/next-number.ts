@@ -10,6 +10,6 @@ const numbersLeftToOldCounter = 10_000;
 export async function nextNumber(table: Table, list: List): Promise<number> {
   const next = await incrementExisting(table, listKeys.counter(list));
   if (next !== undefined) return next;
-  const old = Number((await getItem(table, oldListKeys.counter(list)))?.['last_number'] ?? 0);
-  return incrementFrom(table, listKeys.counter(list), old > 0 ? old + numbersLeftToOldCounter : 0);
+  const old = await getItem(table, oldListKeys.counter(list));
+  return incrementFrom(table, listKeys.counter(list), old ? Number(old['last_number']) + numbersLeftToOldCounter : 0);
 }

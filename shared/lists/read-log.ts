@@ -3,6 +3,7 @@ import { queryPartition, type Table } from '../table/table.ts';
 import { foldedVersions, type Head } from './head.ts';
 import type { ListIndex } from './list-index.ts';
 import { parseEntry, type LogEntry } from './log.ts';
+import { versionsOf } from './unfolded.ts';
 
 /** Reads the partitions of the log in parallel, so that they may show different moments. See readWholeLog. */
 export async function readLog(table: Table, index: ListIndex): Promise<LogEntry[]> {
@@ -26,10 +27,9 @@ export async function readWholeLog(table: Table, index: ListIndex, head: Head): 
 
 /** Returns the steps that others come after and that are neither in the log nor folded by the head's folds, as `entry:version`. */
 export function missingBefore(head: Head, entries: readonly LogEntry[]): string[] {
-  const seen = foldedVersions(head);
-  for (const { name, steps } of entries) seen.set(name, Math.max(seen.get(name) ?? 0, steps.at(-1)?.version ?? 0));
+  const [folded, logged] = [foldedVersions(head), versionsOf(entries)];
   return entries
     .flatMap(({ steps }) => steps.flatMap(({ after }) => after ?? []))
-    .filter(({ name, version }) => (seen.get(name) ?? 0) < version)
+    .filter(({ name, version }) => (folded.get(name) ?? 0) < version && (logged.get(name) ?? 0) < version)
     .map(({ name, version }) => `${name}:${version}`);
 }

@@ -80,13 +80,13 @@ function memberOf(domain: string, run: Run, change: { before?: Run['status']; no
 export function removeRun(transaction: Transaction, domain: string, run: Run, deletedAs: number | undefined): void {
   const { number, key } = placeOf(domain, run.id);
   transaction.add({ delete: { Key: key, ConditionExpression: 'attribute_exists(pk)' } });
-  const after = { name: nameOfResource(computationNumber(run.computation_id)), version: deletedAs ?? 0 };
+  const ofComputation = nameOfResource(computationNumber(run.computation_id));
   recordChange(transaction, indexedLists.runs(domain).index, {
     resource: number,
     name: `run-${nameOfResource(number)}`, // an entry of its own: a computation may have thousands of runs
     version: lastVersion,
     changes: [memberOf(domain, run, { before: run.status })],
-    ...(deletedAs === undefined ? {} : { after }),
+    ...(deletedAs === undefined ? {} : { after: { name: ofComputation, version: deletedAs } }),
   });
 }
 

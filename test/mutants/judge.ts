@@ -1,5 +1,6 @@
 import { dirname } from 'node:path/posix';
-import { applyTo, type Mutant } from './mutant.ts';
+import { acceptedReason } from './accepted-mutants.ts';
+import { applyTo, nameOf, type Mutant } from './mutant.ts';
 import type { TestReach } from './reach-map.ts';
 import { runTests, type Failure, type TestRun } from './run-tests.ts';
 import { slowness } from '../support/slowness.ts';
@@ -27,7 +28,10 @@ const mostSeconds = 40;
 /** How many mutants a test file has killed, of one source file or of all. */
 type KillCount = (test: string, source?: string) => number;
 
-/** Runs the tests that reach a mutant, the likeliest first, up to the first failure. */
+/**
+ * Runs the tests that reach a mutant, the likeliest first, up to the first failure. Of one that is accepted to survive, only the
+ * first group: it is expected to pass, and a survival counts as one all the same.
+ */
 export async function judge(
   copy: WorkingCopy,
   mutant: Mutant,
@@ -50,7 +54,8 @@ export async function judge(
     seconds: (performance.now() - started) / 1000,
   });
   let ran = 0;
-  const open = groupsOf(ordered);
+  const isAccepted = acceptedReason(nameOf(mutant, text)) !== undefined;
+  const open = groupsOf(ordered).slice(0, isAccepted ? 1 : undefined);
   for (let group = open.shift(); group; group = open.shift()) {
     const { outcome, failed, passed } = await runGroup(copy, mutant, text, group);
     if (outcome === 'timeout') return verdict('timeout', ran + group.length);

@@ -1,6 +1,6 @@
-import { acceptedMutants } from './accepted-mutants.ts';
+import { acceptedReason } from './accepted-mutants.ts';
 import type { Verdict } from './judge.ts';
-import { isNamed, lineOf, nameOf, type Mutant } from './mutant.ts';
+import { lineOf, nameOf, type Mutant } from './mutant.ts';
 
 export interface Judged {
   mutant: Mutant;
@@ -30,8 +30,9 @@ function described({ mutant, text, verdict }: Judged): string {
   const place = `${mutant.file}:${lineOf(text, mutant.start)}`;
   const code = [`  before  ${name.before}`, `  after   ${name.after}`];
   if (verdict.outcome === 'timeout') return [`${place} timed out (${mutant.operator})`, ...code].join('\n');
-  const reason = acceptedMutants.find((accepted) => isNamed(accepted, name))?.reason;
   const left = verdict.tests - verdict.ran;
-  const ran = `${verdict.ran} test files ran${left > 0 ? `, ${left} were left out for their time` : ''}`;
-  return [`${place} survived (${mutant.operator}; ${ran})`, ...code, `  reason  ${reason ?? 'none given'}`].join('\n');
+  const ran = `${verdict.ran} test files ran${left > 0 ? `, ${left} were left out` : ''}`;
+  return [`${place} survived (${mutant.operator}; ${ran})`, ...code, `  reason  ${acceptedReason(name) ?? 'none given'}`].join(
+    '\n',
+  );
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
 import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { unlinkAsset } from '../../../shared/links/unlink-asset.ts';
+import { purgeListings } from '../../../shared/deletion/purge-computation.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
 import { cutOffAfter, dieAtEveryCall, itemsNaming } from '../../support/builders-purge.ts';
@@ -71,6 +72,15 @@ describe('the purge of a computation', () => {
     const purge = () => purgeAll(stores.mortal, stores.content);
     const calls = await dieAtEveryCall(stores, prepare, purge, expectNothingLeft);
     expect(calls).toBeGreaterThan(20);
+  });
+
+  it('fails if DynamoDB does not answer when a run is to be removed', async () => {
+    const { id, runs } = await aLivedComputation();
+    await cutOffAfter(2, stores, () => remove(id, stores.mortal));
+    stores.proxy.inject({ kind: 'dropped', share: 1, operations: ['TransactWriteItems'] });
+    await expect(purgeListings(stores.mortal, { domain, id })).rejects.toThrow();
+    stores.proxy.inject(undefined);
+    await expectNothingLeft({ id, runs }, 'without an answer');
   });
 
   it('ends after a deletion that was answered as done, although the assets are deleted in between', async () => {

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { indexedLists } from '../../../shared/lists/indexed-list.ts';
+import { emptyHead } from '../../../shared/lists/head.ts';
+import { indexedLists, memberChange } from '../../../shared/lists/indexed-list.ts';
 import { membersBetween } from '../../../shared/lists/members-between.ts';
+import { membersByRows } from '../../../shared/lists/members-by-rows.ts';
+import { nextNumber } from '../../../shared/lists/next-number.ts';
 import { isLeaf } from '../../../shared/lists/node.ts';
 import { hasOldMembers, readOldDays, readOldTree } from '../../../shared/lists/old-lists.ts';
 import { transact } from '../../../shared/table/transaction.ts';
@@ -67,5 +70,21 @@ describe('readOldDays', () => {
       [20_456, [0, 0, 0, 0, 0, 1, 0, 0]],
     ]);
     expect(await readOldDays(embedded.table, indexedLists.assets('d2'))).toEqual(new Map());
+  });
+});
+
+describe('membersByRows', () => {
+  it('has no member whose row a function of an earlier version has deleted without the log', async () => {
+    const list = indexedLists.computations('d3');
+    const steps = [{ version: 1, changes: [memberChange(list, 5, { now: 'created', group: 'o' })] }];
+    const members = await membersByRows(embedded.table, list, emptyHead, [{ log: 'log', name: '5', steps }]);
+    expect(members).toEqual([{ group: 'o', number: 5, state: 0 }]);
+  });
+});
+
+describe('nextNumber', () => {
+  it('counts from 1 in a list where earlier versions listed nothing', async () => {
+    const { rows } = indexedLists.computations('d4');
+    expect([await nextNumber(embedded.table, rows), await nextNumber(embedded.table, rows)]).toEqual([1, 2]);
   });
 });

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { changeTree } from '../../../shared/lists/change-tree.ts';
+import { changeTree, joinLevels } from '../../../shared/lists/change-tree.ts';
 import {
   comparePlaces,
   countsOf,
   decodeNode,
   encodeNode,
+  sizesOf,
   sumOf,
   type Member,
   type TreeNode,
@@ -143,6 +144,20 @@ describe('a counted tree', () => {
     });
     expect(parts).toHaveLength(2);
     expect(Math.max(...parts) - Math.min(...parts)).toBeLessThan(20);
+  });
+});
+
+describe('joinLevels', () => {
+  it('keeps every node below a root that becomes too large at 900 bytes, also the last one', () => {
+    const children = Array.from({ length: 3_000 }, (_, index) => {
+      const node: TreeNode = { level: 1, children: [] };
+      return { first: { group: '', number: (index + 1) * 1_000 }, counts: [0, 100], node };
+    });
+    const root = joinLevels(children);
+    expect(root.level).toBe(3);
+    const below = 'children' in root ? root.children.flatMap(({ node }) => node ?? []) : [];
+    expect(below.length).toBeGreaterThan(10);
+    for (const node of below) expect(sizesOf(node).reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(900);
   });
 });
 

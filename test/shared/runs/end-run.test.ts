@@ -8,8 +8,8 @@ import { listCommands } from '../../../shared/runs/list-commands.ts';
 import { offerRun } from '../../../shared/runs/offer-run.ts';
 import { readRun } from '../../../shared/runs/read-run.ts';
 import { recordReports } from '../../../shared/runs/record-reports.ts';
-import { runKeys } from '../../../shared/table/keys.ts';
-import { queryPartition } from '../../../shared/table/table.ts';
+import { cvmKeys, runKeys } from '../../../shared/table/keys.ts';
+import { getItems, queryPartition } from '../../../shared/table/table.ts';
 import { aReadyComputation, allowed, aRun, byAlice, startStores } from '../../support/builders-store.ts';
 import { beforeTheNextTransaction } from '../../support/interleave.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
@@ -46,11 +46,14 @@ describe('endRun', () => {
     await offerRun(stores.table, stores.executions, { run, task_token: 'token' }, byAlice.now, 60);
     const kept = async () => JSON.stringify(await queryPartition(stores.table, runKeys.partition(id)));
     const commands = async () => (await listCommands(stores.table, domain, 'cvm-2', byAlice.now)).commands;
+    const commandKeys = [cvmKeys.command, cvmKeys.pending].map((keyOf) => keyOf(domain, 'cvm-2', run_id, 'run'));
     expect(await kept()).toContain('secret');
     expect(await commands()).toMatchObject([{ type: 'run', run_id }]);
+    expect(await getItems(stores.table, commandKeys)).toMatchObject([{ run_id }, { run_id }]);
 
     await endRun(stores.table, run, { status: 'failed', reason: 'The CVM fell silent.' }, byAlice.now);
     expect(await kept()).not.toContain('secret');
     expect(await commands()).toEqual([]);
+    expect(await getItems(stores.table, commandKeys)).toEqual([undefined, undefined]);
   });
 });

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { Deadline } from '../../../shared/deadline.ts';
+import { openKms } from '../../../shared/kms.ts';
 import { deliverStop } from '../../../shared/runs/deliver-stop.ts';
 import { readClaim } from '../../../shared/runs/claim.ts';
 import { listCommands } from '../../../shared/runs/list-commands.ts';
@@ -7,6 +9,7 @@ import { recordReports } from '../../../shared/runs/record-reports.ts';
 import type { Report } from '../../../shared/runs/report.ts';
 import type { RunReference } from '../../../shared/runs/run-reference.ts';
 import { stopRun } from '../../../shared/runs/stop-run.ts';
+import { watchCommands } from '../../../shared/runs/watch-commands.ts';
 import { cvmKeys } from '../../../shared/table/keys.ts';
 import { putItem } from '../../../shared/table/writes.ts';
 import { aRunOnNewCvm, byAlice, endRunWith, startStores } from '../../support/builders-store.ts';
@@ -107,5 +110,17 @@ describe('listCommands', () => {
       commands: commands.map(({ type }) => type),
       held: held && [held.status, held.accepted_at, held.stop_command_id !== null],
     }).toEqual(expected);
+  });
+});
+
+describe('watchCommands', () => {
+  it('returns a command that is there already without waiting', async () => {
+    const run = await aStartedRun();
+    await offer(run);
+    const clock = { now: () => Date.parse(now), wait: () => Promise.reject(new Error('It waits.')) };
+    const wait = { clock, endsAt: Date.parse(now) + 20_000, endpoint: 'watch', domain, perStage: 1, perDomain: 1 };
+    const kms = openKms(() => new Deadline());
+    const { commands } = await watchCommands(stores.table, kms, { domain, cvmId: run.cvm_id, now }, wait);
+    expect(commands).toMatchObject([{ type: 'run', run_id: run.run_id }]);
   });
 });

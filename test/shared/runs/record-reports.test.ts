@@ -92,7 +92,7 @@ describe('recordReports', () => {
     ]);
   });
 
-  it('returns the status of the run that an invalid report names, if it is on this CVM, and takes it for no sign of life', async () => {
+  it('returns the status of the run that an invalid report names, if it is on this CVM, and takes only a heartbeat for a sign of life', async () => {
     const [mine, other] = [await aStartedRun(), await aStartedRun()];
     const reference = { domain, computation_id: mine.computation_id, run_id: mine.run_id, cvm_id: mine.cvm_id };
     await awaitCvm(stores.table, stores.executions, { run: reference, task_token: 'token' });
@@ -102,6 +102,8 @@ describe('recordReports', () => {
     const { results } = await record(mine.cvm_id, [...named.map(invalid), { type: 'heartbeat', run_id: other.run_id }]);
     expect(results.map(({ run_status }) => run_status)).toEqual(['running', null, null, null, null, null]);
     expect(calls).not.toHaveBeenCalled();
+    await record(mine.cvm_id, [{ type: 'heartbeat', run_id: mine.run_id }]);
+    expect(calls).toHaveBeenCalledOnce();
     calls.mockRestore();
     expect(await scan(stores.table)).toEqual(before);
   });

@@ -9,6 +9,8 @@ import { offerRun } from '../../../shared/runs/offer-run.ts';
 import { startRun } from '../../../shared/runs/start-run.ts';
 import type { AnswerKeeper } from '../../../shared/table/commit-change.ts';
 import type { Table } from '../../../shared/table/table.ts';
+import { anEvent, appendToJournal } from '../../support/append-to-journal.ts';
+import { anApproval, aSharedComputation } from '../../support/approvals.ts';
 import { allowed, aReadyComputation, anAsset, aRun, byAlice, startStores, noKey } from '../../support/builders-store.ts';
 import { beforeTheNextTransaction, betweenReads } from '../../support/interleave.ts';
 import { startIdleStepFunctions } from '../../support/lifecycle-idle-step-functions.ts';
@@ -75,6 +77,14 @@ describe('startRun', () => {
       }),
     );
     expect(command?.agent_config).toEqual(agent_config);
+  });
+
+  it('refuses a run whose `started` event would be later than the end of an approval', async () => {
+    const { id } = await aSharedComputation(stores, domain);
+    await anApproval(stores, domain, id, 'bob', { expires_at: '2025-07-17T08:00:10.000Z' });
+    await appendToJournal(stores.table, id, [anEvent()], '2025-07-17T08:00:20.000Z'); // by a clock that is fast
+    const missing_items = { keys: [], hashes: [], info: ['Approval of bob for iris.csv'] };
+    await expect(aRun(stores, domain, id, 'cvm-fast')).rejects.toMatchObject({ code: 'incomplete', extras: { missing_items } });
   });
 
   it('puts a dataset into the manifest that is linked just after it has read the links', async () => {

@@ -1,9 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { incrementFrom } from '../../../shared/table/numbers.ts';
+import { incrementExisting, incrementFrom } from '../../../shared/table/numbers.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
+
+describe('incrementExisting', () => {
+  it('counts on from a counter that exists, and creates none', async () => {
+    const key = { pk: 'a', sk: 'counter' };
+    expect(await incrementExisting(embedded.table, key)).toBeUndefined();
+    expect(await incrementFrom(embedded.table, key, 5)).toBe(6);
+    expect(await incrementExisting(embedded.table, key)).toBe(7);
+  });
+});
 
 describe('incrementFrom', () => {
   it('returns a different number to every caller', async () => {
