@@ -354,7 +354,7 @@ describe('a copy of an asset', () => {
       const { method = '', url = '', headers = {} } = double.upload ?? {};
       await fetch(url, { method, headers, body: 'a sample' });
       const state = async () => (await session.done('assets/get-asset', { path: { id: double.id } })).state;
-      await expect.poll(state, { timeout: 20_000 }).toBe('ready');
+      await expect.poll(state).toBe('ready');
       await session.done('assets/unlink-asset', { path: { id: dataset, computationID: id } });
       await session.link(double.id, id);
 
