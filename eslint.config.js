@@ -69,6 +69,49 @@ const roomOf = (path) => {
 };
 const shared = join(import.meta.dirname, 'shared');
 
+/** What each folder may import besides itself and packages. test/ and bench/ may import everything. CONTRIBUTING.md has the same table. */
+const mayImport = {
+  shared: [],
+  functions: ['shared'],
+  gateway: ['shared'],
+  infra: ['shared', 'gateway'],
+  'infra/local': ['infra', 'shared', 'functions', 'gateway', 'client'],
+  'infra/accept': ['infra', 'shared', 'client'],
+  'infra/canary': ['infra', 'shared', 'client'],
+  'infra/rehearse': ['infra', 'shared', 'client'],
+  client: [],
+  'client/build': ['shared'],
+  'client/cms': ['client', 'shared', 'verify'],
+  demo: ['client', 'infra/local'],
+  verify: ['shared'],
+  console: ['client', 'shared'],
+  docs: ['shared', 'infra', 'console', 'test'],
+};
+
+const folderImports = {
+  meta: { schema: [{ type: 'object' }] },
+  create: (context) => {
+    const [table] = context.options;
+    const isIn = (path, folder) => path.startsWith(join(import.meta.dirname, folder) + sep);
+    const own = Object.keys(table)
+      .filter((folder) => isIn(context.filename, folder))
+      .sort((one, other) => other.length - one.length)[0];
+    const check = ({ source }) => {
+      if (own === undefined || !source || !String(source.value).startsWith('.')) return;
+      const imported = resolve(dirname(context.filename), source.value);
+      if ([own, ...table[own]].some((folder) => isIn(imported, folder))) return;
+      context.report({ node: source, message: `${own}/ may import itself and these: ${table[own].join(', ') || 'packages'}.` });
+    };
+    return {
+      ImportDeclaration: check,
+      ExportNamedDeclaration: check,
+      ExportAllDeclaration: check,
+      ImportExpression: check,
+      TSImportType: check,
+    };
+  },
+};
+
 const roomOrder = {
   create: (context) => {
     const place = rooms.indexOf(roomOf(context.filename));
@@ -85,6 +128,12 @@ const roomOrder = {
   },
 };
 
+/** Selects imports and exports of whole modules whose name matches `regex`. */
+function wholeModule(regex) {
+  const from = `[source.value=/${regex}/]`;
+  return `:matches(ImportDeclaration${from}:has(ImportNamespaceSpecifier), ExportNamedDeclaration${from}, ExportAllDeclaration${from})`;
+}
+
 /** Each row has one writer: the type of its key keeps others from writing it, and this keeps them from taking the type off. */
 const rowWriters = [
   'shared/table/keys.ts',
@@ -98,17 +147,45 @@ const rowWriting = {
   message: `Only the one writer of each row imports keyToWrite: ${rowWriters.slice(1).join(', ')}.`,
 };
 
-const importsOfWrites = {
-  selector: ':matches(ImportSpecifier[imported.name=/^(Put|Update|Delete|BatchWrite|TransactWrite)(Item|Items)?Command$/])',
+/** The removal of a domain deletes everything, and what belongs to it too. */
+const domainRemoval = 'shared/deletion/remove-domain.ts';
+const deletionOfRows = {
+  selector: 'ImportSpecifier[imported.name="deleteScanned"]',
+  message: `Only ${domainRemoval} deletes rows without their single writers.`,
+};
+
+const sdkWrites = [
+  '(Put|Update|Delete|BatchWrite|TransactWrite)(Item|Items)?Command',
+  '(Batch)?Execute(Statement|Transaction)Command', // PartiQL
+  'DynamoDB(Document)?', // have all of these as methods
+];
+const importsOfWrites = [
+  `ImportSpecifier[imported.name=/^(${sdkWrites.join('|')})$/]`,
+  wholeModule('(client|lib)-dynamodb$'),
+].map((selector) => ({
+  selector,
   message: 'Only shared/table/ sends writes to the table: its types know which rows have a single writer.',
+}));
+const wholeTableModules = {
+  selector: wholeModule('(table.|^\\..)(keys|writes)\\.ts$'),
+  message: 'Import the names that you need from shared/table/keys.ts and writes.ts, so that lint sees them.',
 };
-const wholeKeysModule = {
-  selector:
-    ':matches(ImportDeclaration[source.value=/table.keys.ts$/]:has(ImportNamespaceSpecifier), ExportNamedDeclaration[source.value=/table.keys.ts$/], ExportAllDeclaration[source.value=/table.keys.ts$/])',
-  message: 'Import the names that you need from shared/table/keys.ts, so that lint sees them.',
+/** An object with a sort key, except a schema. It would be a Key, whatever row it names. */
+const rebuiltKeys = {
+  selector: 'ObjectExpression > Property[key.name="sk"]:not([value.callee.object.name="v"])',
+  message: 'Take keys from shared/table/: one that is put together elsewhere may be of a row with a single writer.',
 };
+/** They find items by a query or a scan. No row with a single writer is among them. */
+const keyRebuilders = ['shared/{lists,migrations}/*.ts', 'shared/assets/content-check.ts', 'shared/deletion/delete-partition.ts'];
 /** What no production file may contain that is not one of the writers of rows. */
-const writesOfOthers = [rowWriting, importsOfWrites, wholeKeysModule];
+const writesOfOthers = [rowWriting, deletionOfRows, ...importsOfWrites, wholeTableModules];
+/** The same where nothing but shared/table/ may contain parts of keys. */
+const writesOfService = [dynamicImports, ...writesOfOthers, ...keyLiterals];
+
+/** @template T @param {T[]} rules @param {T[]} left */
+function without(rules, ...left) {
+  return rules.filter((rule) => !left.includes(rule));
+}
 
 export default defineConfig(
   globalIgnores(['cdk.out/', '**/dist/', 'coverage/', 'client/api-types.ts', 'test/support/versions/*.js']),
@@ -131,73 +208,64 @@ export default defineConfig(
     },
   },
   {
+    files: Object.keys(mayImport).map((folder) => `${folder}/**/*.{ts,tsx}`),
+    plugins: { folders: { rules: { imports: folderImports } } },
+    rules: {
+      'folders/imports': ['error', mayImport],
+      'no-restricted-imports': ['error', { paths: environmentImport }],
+    },
+  },
+  {
     files: ['shared/**/*.ts'],
     plugins: { rooms: { rules: { order: roomOrder } } },
     rules: {
       'rooms/order': 'error',
-      ...boundary('^\\..*/(functions|gateway|infra|test|bench|verify)/', 'shared/ imports only shared/ and packages.'),
-      'no-restricted-syntax': ['error', dynamicImports, ...writesOfOthers, ...keyLiterals],
+      'no-restricted-syntax': ['error', ...writesOfService, rebuiltKeys],
     },
   },
   {
     files: ['functions/**/*.ts'],
     rules: {
       ...boundary('^\\.(?!\\./(\\.\\./)*shared/)', 'functions/ import shared/ and packages only, never each other.'),
-      'no-restricted-syntax': ['error', dynamicImports, ...writesOfOthers, ...keyLiterals],
+      'no-restricted-syntax': ['error', ...writesOfService, rebuiltKeys],
     },
   },
   {
     files: ['gateway/**/*.ts'],
-    rules: {
-      ...boundary('^\\..*/(functions|infra|test|bench)/', 'gateway/ imports only gateway/, shared/ and packages.'),
-      'no-restricted-syntax': ['error', dynamicImports, ...writesOfOthers, ...keyLiterals],
-    },
+    rules: { 'no-restricted-syntax': ['error', ...writesOfService, rebuiltKeys] },
   },
   {
     files: ['client/**/*.ts'],
     ignores: ['client/build/**', 'client/cms/**'],
     rules: {
-      ...boundary(
-        '^\\..*/(shared|functions|gateway|infra|test|bench|cms)/',
-        'The library in client/ imports only itself and packages.',
-      ),
+      ...boundary('^\\..*/cms/', 'The library in client/ does not import the command line.'),
       'no-restricted-syntax': ['error', dynamicImports],
     },
   },
   {
     files: ['client/*.ts', 'client/tokens/*.ts'],
-    rules: boundary(
-      '^(node:|\\..*/(shared|functions|gateway|infra|test|bench|cms|node)/)',
-      'Browsers load this: no modules of Node.',
-    ),
+    rules: boundary('^(node:|\\..*/(cms|node)/)', 'Browsers load this: no modules of Node.'),
   },
   {
-    files: ['verify/**/*.ts'],
-    rules: boundary('^\\..*/(functions|infra|test|bench)/', 'verify/ imports only verify/, shared/ and packages.'),
+    files: ['infra/**/*.ts', 'verify/**/*.ts', 'client/cms/**/*.ts', 'demo/**/*.ts', 'docs/**/*.ts'],
+    rules: { 'no-restricted-syntax': ['error', ...writesOfOthers] },
   },
+  { files: keyRebuilders, rules: { 'no-restricted-syntax': ['error', ...writesOfService] } },
   {
-    files: ['infra/**/*.ts'],
-    rules: boundary('^\\..*/(functions|test|bench)/', 'infra/ imports only infra/, shared/ and packages.'),
+    files: ['shared/table/*.ts'],
+    rules: { 'no-restricted-syntax': ['error', ...without(writesOfService, ...importsOfWrites)] },
   },
+  { files: rowWriters, rules: { 'no-restricted-syntax': ['error', ...without(writesOfService, rowWriting), rebuiltKeys] } },
   {
-    files: ['infra/local/**/*.ts'],
-    rules: boundary('^\\..*/(test|bench)/', 'infra/local/ imports only infra/, functions/, gateway/, shared/ and packages.'),
-  },
-  { files: ['infra/**/*.ts', 'verify/**/*.ts'], rules: { 'no-restricted-syntax': ['error', ...writesOfOthers] } },
-  { files: ['shared/table/*.ts'], rules: { 'no-restricted-syntax': ['error', dynamicImports, rowWriting, ...keyLiterals] } },
-  {
-    files: rowWriters,
-    rules: { 'no-restricted-syntax': ['error', dynamicImports, importsOfWrites, ...keyLiterals] },
+    files: [domainRemoval],
+    rules: { 'no-restricted-syntax': ['error', ...without(writesOfService, deletionOfRows), rebuiltKeys] },
   },
   {
     files: ['console/**/*.{ts,tsx}'],
     extends: [reactHooks.configs.flat.recommended],
-    rules: boundary(
-      '^\\..*/(functions|gateway|infra|test|bench|verify)/|^\\..*/shared/(?!access/(roles|membership)\\.ts$)',
-      'console/ imports console/, client/, the roles of shared/access/ and packages.',
-    ),
+    rules: boundary('^\\..*/shared/(?!access/(roles|membership)\\.ts$)', 'console/ imports only the roles of shared/access/.'),
   },
-  { files: keyFiles, rules: { 'no-restricted-syntax': ['error', dynamicImports, ...writesOfOthers] } },
+  { files: keyFiles, rules: { 'no-restricted-syntax': ['error', ...without(writesOfService, ...keyLiterals)] } },
   {
     files: [
       'shared/environment.ts',

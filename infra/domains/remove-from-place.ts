@@ -6,7 +6,7 @@ import { ServiceError } from '../../shared/errors.ts';
 import { readClaimsOfDomain } from '../../shared/runs/claim.ts';
 import type { Executions } from '../../shared/runs/executions.ts';
 import { stopRun } from '../../shared/runs/stop-run.ts';
-import type { Key } from '../../shared/table/keys.ts';
+import type { AnyKey } from '../../shared/table/keys.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { countContent, removeContent, type ContentCounts } from './remove-content.ts';
 import type { RemovedUsers, UserDirectory } from './user-directory.ts';
@@ -33,7 +33,7 @@ export interface DataPlace {
   /** Opens the domain again, as an empty one. */
   open: (domain: string) => Promise<void>;
   /** Whether an item is what keeps the domain closed. */
-  closesDomain: (key: Key, domain: string) => boolean;
+  closesDomain: (key: AnyKey, domain: string) => boolean;
   /** How long a request may take that only reads, and records that it did. */
   readsEndInMilliseconds: number;
   /** Deletes the logs of runs. Returns how many there were. Undefined if they cannot be deleted. */
@@ -72,7 +72,7 @@ export interface RemovalOptions {
 }
 
 export async function contentsOf(place: DataPlace, domain: string): Promise<DomainContents> {
-  const stays = (key: Key) => place.closesDomain(key, domain);
+  const stays = (key: AnyKey) => place.closesDomain(key, domain);
   const [items, content, roles, claims] = await Promise.all([
     countDomain(place.table, { domain, stays }),
     countContent(place.s3, place.bucket, domain),
@@ -132,7 +132,7 @@ async function removeData(
   domain: string,
   say: RemovalOptions['say'],
 ): Promise<Pick<Removed, 'items' | 'content' | 'runLogs'>> {
-  const stays = (key: Key) => place.closesDomain(key, domain);
+  const stays = (key: AnyKey) => place.closesDomain(key, domain);
   let runLogs: number | undefined;
   if (place.removeRunLogs) {
     runLogs = await place.removeRunLogs(await runIdsOf(place.table, domain));

@@ -1,5 +1,5 @@
 import { parseHead, type JournalHead } from '../events/journal-head.ts';
-import { journalKeys, type Key } from '../table/keys.ts';
+import { journalKeys, type Key, type RowKey } from '../table/keys.ts';
 import { readSettled } from '../table/read-settled.ts';
 import type { Item, Table } from '../table/table.ts';
 import type { StoredComputation } from './computation.ts';
@@ -19,7 +19,7 @@ export interface ComputationToChange {
  * Returns the keys of the items that parseToChange parses, in this order.
  * @throws ServiceError `not_found` if this service cannot have issued the identifier
  */
-export function keysToChange(domain: string, id: string): [Key, Key] {
+export function keysToChange(domain: string, id: string): [RowKey, Key] {
   return [computationKey(domain, id), journalKeys.head(id)];
 }
 

@@ -2,7 +2,7 @@ import { notFound } from '../errors.ts';
 import { claimKeys, parseClaim, type ReadClaim } from '../runs/claim.ts';
 import { withGatewayLeases } from '../runs/gateway-lease.ts';
 import { parsePresence, presenceOf, type StoredPresence } from '../runs/presence.ts';
-import { cvmKeys, type Key } from '../table/keys.ts';
+import { cvmKeys, type Key, type RowKey } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { getItems, type Item, type Table } from '../table/table.ts';
 import { storedCvm, type Cvm, type StoredCvm } from './cvm.ts';
@@ -21,7 +21,7 @@ export interface ReadCvm {
 }
 
 /** Returns the keys of the items that parseCvm parses, in this order. */
-export function keysOfCvm({ domain, cvmId }: Place): [Key, Key, Key] {
+export function keysOfCvm({ domain, cvmId }: Place): [Key, RowKey, RowKey] {
   const [claim, unsharded] = claimKeys({ domain, cvm_id: cvmId });
   return [cvmKeys.cvm(domain, cvmId), claim, unsharded];
 }

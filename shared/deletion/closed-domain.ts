@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { limitKeys, type Key } from '../table/keys.ts';
+import { limitKeys, type AnyKey } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { getItem, type Table } from '../table/table.ts';
 import { deleteItems, putItem } from '../table/writes.ts';
@@ -50,7 +50,7 @@ export async function closedAt(table: Table, domain: string, now: number): Promi
 }
 
 /** Whether an item is what keeps a domain closed. */
-export function isClosingOf(domain: string, { pk, sk }: Key): boolean {
+export function isClosingOf(domain: string, { pk, sk }: AnyKey): boolean {
   const closing = limitKeys.changes(domain);
   return pk === closing.pk && sk === closing.sk;
 }

@@ -1,5 +1,5 @@
 import { readSweepState, writeSweepState } from '../runs/sweep-state.ts';
-import { lists, listKeys, purgeKeys, type Key } from '../table/keys.ts';
+import { lists, listKeys, purgeKeys, type AnyKey } from '../table/keys.ts';
 import {
   belongsTo,
   countedKinds,
@@ -10,8 +10,8 @@ import {
   type DomainToFind,
 } from '../table/keys-of-domain.ts';
 import { scanNames, type Segment } from '../table/scan.ts';
-import { queryPartition, queryPrefix, type Item, type Table } from '../table/table.ts';
-import { deleteItems } from '../table/writes.ts';
+import { queryPartition, queryPrefix, type Table } from '../table/table.ts';
+import { deleteScanned } from '../table/writes.ts';
 import { inParallel } from './in-parallel.ts';
 
 /** How many items there are of each kind. */
@@ -20,7 +20,7 @@ export type DomainCounts = Record<CountedKind, number>;
 interface Removal {
   domain: string;
   /** Returns whether an item stays although it belongs to the domain. Default: none. */
-  stays?: (key: Key) => boolean;
+  stays?: (key: AnyKey) => boolean;
   /** Called once, after the first deletions: waits until requests that began before have ended. Default: does not wait. */
   settle?: () => Promise<void>;
   /** Called after each page of the table, with what was found so far. */
@@ -60,7 +60,7 @@ export async function removeDomain(table: Table, removal: Removal): Promise<Doma
   const found = await findResources(table, domain);
   const counts = noCounts();
   for (let pass = 1; pass <= mostPasses; pass++) {
-    const last: Key[] = [];
+    const last: AnyKey[] = [];
     let deleted = 0;
     await onEachPage(table, removal, found, async (keys) => {
       deleted += keys.length;
@@ -93,11 +93,7 @@ async function findResources(table: Table, domain: string): Promise<DomainToFind
     Promise.all(purgeKeys.shards.map((shard) => queryPartition(table, shard))),
   ]);
   const purged = purges.flat().filter((purge) => purge['domain'] === domain);
-  return { domain, ids: new Set([...computations, ...assets, ...purged.map((purge) => idOfPurge(keyOf(purge)))]) };
-}
-
-function keyOf(item: Item): Key {
-  return { pk: String(item['pk']), sk: String(item['sk']) };
+  return { domain, ids: new Set([...computations, ...assets, ...purged.map((purge) => idOfPurge(String(purge['sk'])))]) };
 }
 
 /** Calls `work` with the keys of the domain in each page of the table. */
@@ -105,14 +101,13 @@ async function onEachPage(
   table: Table,
   { stays = () => false }: Removal,
   found: DomainToFind,
-  work: (keys: Key[]) => Promise<void>,
+  work: (keys: AnyKey[]) => Promise<void>,
 ): Promise<void> {
   const readSegment = async (segment: Segment) => {
-    let after: Key | undefined;
+    let after: AnyKey | undefined;
     do {
       const { items, next } = await scanNames(table, segment, after);
-      const own = items.filter((item) => belongsTo(found, nameOf(item))).map(keyOf);
-      const going = own.filter((key) => !stays(key));
+      const going = items.filter((item) => belongsTo(found, item) && !stays(item));
       if (going.length > 0) await work(going);
       after = next;
     } while (after);
@@ -120,15 +115,10 @@ async function onEachPage(
   await Promise.all(Array.from({ length: segments }, (_, number) => readSegment({ number, of: segments })));
 }
 
-function nameOf(item: Item) {
-  const { domain } = item;
-  return { ...keyOf(item), ...(typeof domain === 'string' ? { domain } : {}) };
-}
-
-async function deleteAll(table: Table, keys: Key[]): Promise<void> {
-  const batches: Key[][] = [];
+async function deleteAll(table: Table, keys: AnyKey[]): Promise<void> {
+  const batches: AnyKey[][] = [];
   for (let start = 0; start < keys.length; start += itemsPerDeletion) batches.push(keys.slice(start, start + itemsPerDeletion));
-  await inParallel(batches, (batch) => deleteItems(table, batch));
+  await inParallel(batches, (batch) => deleteScanned(table, batch));
 }
 
 /** The sweep remembers the claims that it looked at last. */
@@ -145,6 +135,6 @@ export function noCounts(): DomainCounts {
   return Object.fromEntries(countedKinds.map((kind) => [kind, 0])) as DomainCounts;
 }
 
-function count(counts: DomainCounts, keys: Key[]): void {
+function count(counts: DomainCounts, keys: AnyKey[]): void {
   for (const key of keys) counts[kindOf(key)] += 1;
 }

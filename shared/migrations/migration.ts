@@ -1,4 +1,4 @@
-import type { Key } from '../table/keys.ts';
+import type { AnyKey } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 
 /**
@@ -12,12 +12,12 @@ export interface Migration {
    * Runs one step of about a second, from where the previous step ended. Must be safe to repeat and to run twice at once: each
    * write has a condition and uses the single writer of the row.
    */
-  step: (table: Table, cursor: Key | undefined) => Promise<Step>;
+  step: (table: Table, cursor: AnyKey | undefined) => Promise<Step>;
 }
 
 export interface Step {
   /** Where the next step starts; undefined if the migration is done, or if the first step is not. */
-  next: Key | undefined;
+  next: AnyKey | undefined;
   /** Whether there is more to do from where this step started. `next` is then where that was. */
   isUnfinished?: boolean;
   /** The number of items that were changed. */

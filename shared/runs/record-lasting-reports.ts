@@ -3,7 +3,7 @@ import { keysToChange, parseToChange } from '../computations/computation-to-chan
 import { findComputation } from '../computations/find-computation.ts';
 import type { Run } from '../computations/run.ts';
 import { emitMetric } from '../metrics.ts';
-import { runKeys, type Key } from '../table/keys.ts';
+import { runKeys, type RowKey } from '../table/keys.ts';
 import { getItems, type Item, type Table } from '../table/table.ts';
 import { StaleReadError, Transaction, type Action } from '../table/transaction.ts';
 import { removeCommand } from './change-commands.ts';
@@ -68,7 +68,7 @@ export async function recordLastingReports(table: Table, { reference, reports, n
 }
 
 /** The run and its claim, which say how far it is. */
-function progressKeys(reference: RunReference): Key[] {
+function progressKeys(reference: RunReference): RowKey[] {
   const rowKey = runKey(reference.domain, reference.run_id);
   if (!rowKey) throw new Error('This service cannot have issued the identifier of a run that it has read.');
   return [rowKey, ...claimKeys(reference)];

@@ -1,10 +1,10 @@
-import { journalKeys, listKeys, purgeKeys, type Key } from './keys.ts';
+import { journalKeys, listKeys, purgeKeys, type AnyKey } from './keys.ts';
 
 /** What is read of an item to find out whose it is. */
-export interface ItemOfSomeDomain extends Key {
+export type ItemOfSomeDomain = AnyKey & {
   /** The domain that the item names apart from its key, if it does. */
   domain?: string;
-}
+};
 
 /** A domain, and the identifiers of its computations and assets: many items name only these. */
 export interface DomainToFind {
@@ -65,7 +65,7 @@ export function belongsTo({ domain, ids }: DomainToFind, item: ItemOfSomeDomain)
  * Returns whether other items of the domain are found by this one only: the rows of computations, assets and runs, and the purges of
  * deleted ones. A removal deletes them last.
  */
-export function leadsToOthers({ pk, sk }: Key): boolean {
+export function leadsToOthers({ pk, sk }: AnyKey): boolean {
   const [first = ''] = pk.split(separator);
   if (first === 'purges') return true;
   return ['computations', 'assets', 'runs'].includes(first) && sk.startsWith(listKeys.prefixes.row);
@@ -76,7 +76,7 @@ export const countedKinds = ['computations', 'runs', 'assets', 'CVMs', 'events',
 export type CountedKind = (typeof countedKinds)[number];
 
 /** Returns what an item counts as. */
-export function kindOf({ pk, sk }: Key): CountedKind {
+export function kindOf({ pk, sk }: AnyKey): CountedKind {
   const [first = ''] = pk.split(separator);
   if (first === 'journal' && sk.startsWith(journalKeys.prefixes.event)) return 'events';
   if (first === 'cvm') return 'CVMs';
@@ -85,8 +85,8 @@ export function kindOf({ pk, sk }: Key): CountedKind {
   return isRow && (first === 'computations' || first === 'runs' || first === 'assets') ? first : 'other items';
 }
 
-/** Returns the identifier in the key of a purge. */
-export function idOfPurge({ sk }: Key): string {
+/** Returns the identifier in the sort key of a purge. */
+export function idOfPurge(sk: string): string {
   const { asset, computation } = purgeKeys.prefixes;
   return sk.slice(sk.startsWith(asset) ? asset.length : computation.length);
 }

@@ -8,26 +8,29 @@ import { hashByte, shardOf, shardsOf } from './shards.ts';
  * `row#<number>`. A row must be small. Membership, order and counts are in the list's index (see index-keys.ts and
  * docs/adr/0001-lists.md).
  */
-export interface Key {
+interface PlaceOfItem {
   pk: string;
   sk: string;
 }
 
 declare const hasSingleWriter: unique symbol;
 
+/** The key of an item that any file may write. */
+export interface Key extends PlaceOfItem {
+  readonly [hasSingleWriter]?: never;
+}
+
 /**
- * The key of a row with a single writer: computations, runs, assets and claims. It works for any read. Writes need `keyToWrite`,
- * which lint allows only in the writers: shared/computations/change-computation.ts, shared/runs/change-run.ts,
+ * The key of a row with a single writer: computations, runs, assets and claims. It is no Key, and works for reads only. Writes need
+ * `keyToWrite`, which lint allows only in the writers: shared/computations/change-computation.ts, shared/runs/change-run.ts,
  * shared/runs/claim.ts and shared/assets/change-asset.ts.
  */
-export interface RowKey extends Key {
+export interface RowKey extends PlaceOfItem {
   readonly [hasSingleWriter]: true;
 }
 
-/** Excludes RowKey from the keys and items that any file may write. */
-export interface NotARow {
-  readonly [hasSingleWriter]?: never;
-}
+/** The key of any item, for reads. */
+export type AnyKey = Key | RowKey;
 
 /** Converts the key of a row for its single writer. */
 export function keyToWrite({ pk, sk }: RowKey): Key {
@@ -83,7 +86,7 @@ export const lists = {
 
 function keyOfRow(list: List & { hasSingleWriter: false }, number: number): Key;
 function keyOfRow(list: List, number: number): RowKey;
-function keyOfRow(list: List, number: number): Key {
+function keyOfRow(list: List, number: number): AnyKey {
   return rowKey(list.pk, `row#${padded(number, 15)}`);
 }
 

@@ -1,4 +1,4 @@
-import type { Key, NotARow } from './keys.ts';
+import type { Key } from './keys.ts';
 import type { Table } from './table.ts';
 import { tryUpdate, type Update } from './writes.ts';
 
@@ -9,7 +9,7 @@ import { tryUpdate, type Update } from './writes.ts';
  */
 export async function updateNumberIf(
   table: Table,
-  key: Key & NotARow,
+  key: Key,
   attribute: string,
   update: Update & { ConditionExpression?: string },
 ): Promise<{ isDone: boolean; value: number }> {
@@ -24,7 +24,7 @@ const counter = 'last_number';
  * Increments a counter item.
  * @returns its new value; undefined if the item does not exist
  */
-export async function incrementExisting(table: Table, key: Key & NotARow): Promise<number | undefined> {
+export async function incrementExisting(table: Table, key: Key): Promise<number | undefined> {
   const { isDone, value } = await updateNumberIf(table, key, counter, {
     UpdateExpression: `ADD ${counter} :one`,
     ConditionExpression: 'attribute_exists(pk)',
@@ -34,7 +34,7 @@ export async function incrementExisting(table: Table, key: Key & NotARow): Promi
 }
 
 /** Increments a counter item and returns its new value. An item that does not exist yet begins at `first`. */
-export async function incrementFrom(table: Table, key: Key & NotARow, first: number): Promise<number> {
+export async function incrementFrom(table: Table, key: Key, first: number): Promise<number> {
   const { value } = await updateNumberIf(table, key, counter, {
     UpdateExpression: `SET ${counter} = if_not_exists(${counter}, :first) + :one`,
     ExpressionAttributeValues: { ':first': first, ':one': 1 },

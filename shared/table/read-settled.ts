@@ -1,6 +1,6 @@
 import { TransactGetCommand } from '@aws-sdk/lib-dynamodb';
 import { isCancelledForNow } from './cancellation.ts';
-import type { Key } from './keys.ts';
+import type { AnyKey } from './keys.ts';
 import { deadlineOf, type Item, type Table } from './table.ts';
 
 /**
@@ -13,7 +13,7 @@ import { deadlineOf, type Item, type Table } from './table.ts';
  * their own, such as a link that must not exist, needs no settled read.
  * @throws ServiceError `unavailable` if transactions hold the items until the deadline
  */
-export async function readSettled(table: Table, keys: Key[]): Promise<(Item | undefined)[]> {
+export async function readSettled(table: Table, keys: AnyKey[]): Promise<(Item | undefined)[]> {
   const deadline = deadlineOf(table);
   const TransactItems = keys.map(({ pk, sk }) => ({ Get: { TableName: table.name, Key: { pk, sk } } }));
   for (let attempt = 1; ; attempt++) {

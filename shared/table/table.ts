@@ -8,7 +8,7 @@ import {
 import type { Clock } from '../clock.ts';
 import { Deadline, type DeadlineSource } from '../deadline.ts';
 import type { AnswerKeeper } from './commit-change.ts';
-import type { Key } from './keys.ts';
+import type { AnyKey } from './keys.ts';
 
 /** Access to the service's table. */
 export interface Table {
@@ -36,7 +36,7 @@ export function until(deadline: Deadline): { abortSignal: AbortSignal } {
 }
 
 /** Reads an item, strongly consistent. One read unit per 4 KB. */
-export function getItem(table: Table, key: Key): Promise<Item | undefined> {
+export function getItem(table: Table, key: AnyKey): Promise<Item | undefined> {
   return get(table, key, true);
 }
 
@@ -44,11 +44,11 @@ export function getItem(table: Table, key: Key): Promise<Item | undefined> {
  * Reads an item as it is now, or as it was a moment ago. Half a read unit per 4 KB. Only for polling: the next read may even return
  * an older state.
  */
-export function glanceAtItem(table: Table, key: Key): Promise<Item | undefined> {
+export function glanceAtItem(table: Table, key: AnyKey): Promise<Item | undefined> {
   return get(table, key, false);
 }
 
-async function get(table: Table, Key: Key, ConsistentRead: boolean): Promise<Item | undefined> {
+async function get(table: Table, Key: AnyKey, ConsistentRead: boolean): Promise<Item | undefined> {
   const command = new GetCommand({ TableName: table.name, Key, ConsistentRead });
   const { Item: item } = await table.document.send(command, until(deadlineOf(table)));
   return item;
@@ -60,10 +60,10 @@ const keysPerBatch = 100;
  * Reads the items of up to a few hundred keys, strongly consistent. Returns them in the order of the keys, with undefined for
  * missing items. Keys may occur more than once. Reads batches of 100 in parallel and retries unprocessed keys.
  */
-export async function getItems(table: Table, keys: Key[]): Promise<(Item | undefined)[]> {
+export async function getItems(table: Table, keys: AnyKey[]): Promise<(Item | undefined)[]> {
   const deadline = deadlineOf(table);
   const found = new Map<string, Item>();
-  const batches: Key[][] = [];
+  const batches: AnyKey[][] = [];
   const distinct = [...new Map(keys.map((key) => [`${key.pk}\n${key.sk}`, key])).values()];
   for (let start = 0; start < distinct.length; start += keysPerBatch) batches.push(distinct.slice(start, start + keysPerBatch));
   await Promise.all(
@@ -76,7 +76,7 @@ export async function getItems(table: Table, keys: Key[]): Promise<(Item | undef
           until(deadline),
         );
         for (const item of Responses?.[table.name] ?? []) found.set(`${item['pk']}\n${item['sk']}`, item);
-        unprocessed = (UnprocessedKeys?.[table.name]?.Keys ?? []) as Key[];
+        unprocessed = (UnprocessedKeys?.[table.name]?.Keys ?? []) as AnyKey[];
       }
     }),
   );
@@ -106,7 +106,7 @@ export function queryPrefix(table: Table, pk: string, prefix: string, options?: 
 }
 
 /** Like queryPartition, only for sort keys from `first` to `last`, both inclusive. */
-export function queryBetween(table: Table, first: Key, last: Key, options?: QueryOptions): Promise<Item[]> {
+export function queryBetween(table: Table, first: AnyKey, last: AnyKey, options?: QueryOptions): Promise<Item[]> {
   const condition = {
     KeyConditionExpression: 'pk = :pk and sk between :first and :last',
     ExpressionAttributeValues: { ':pk': first.pk, ':first': first.sk, ':last': last.sk },

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { cancellationReasons, isCancelledForNow } from './cancellation.ts';
-import type { Key, NotARow } from './keys.ts';
+import type { Key } from './keys.ts';
 import { deadlineOf, type Item, type Table } from './table.ts';
 
 interface Condition {
@@ -12,12 +12,12 @@ interface Condition {
 }
 
 interface AtKey extends Condition {
-  Key: Key & NotARow;
+  Key: Key;
 }
 
 /** One action of a transaction: exactly one of put, update, delete and check. */
 export interface Action {
-  put?: Condition & { Item: Item & Key & NotARow };
+  put?: Condition & { Item: Item & Key };
   update?: AtKey & { UpdateExpression: string };
   delete?: AtKey;
   check?: AtKey & { ConditionExpression: string };

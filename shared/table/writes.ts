@@ -7,18 +7,18 @@ import {
   type UpdateCommandInput,
   type UpdateCommandOutput,
 } from '@aws-sdk/lib-dynamodb';
-import type { Key, NotARow } from './keys.ts';
+import type { AnyKey, Key } from './keys.ts';
 import { deadlineOf, until, type Item, type Table } from './table.ts';
 
 /** Writes an item and replaces an existing one. */
-export async function putItem(table: Table, item: Item & Key & NotARow): Promise<void> {
+export async function putItem(table: Table, item: Item & Key): Promise<void> {
   await table.document.send(new PutCommand({ TableName: table.name, Item: item }), until(deadlineOf(table)));
 }
 
 const writesPerBatch = 25;
 
 /** Writes items and replaces existing ones, 25 per round trip. Retries unprocessed items until the deadline of their batch. */
-export function putItems(table: Table, items: (Item & Key & NotARow)[]): Promise<void> {
+export function putItems(table: Table, items: (Item & Key)[]): Promise<void> {
   return writeBatches(
     table,
     items.map((Item) => ({ PutRequest: { Item } })),
@@ -26,7 +26,15 @@ export function putItems(table: Table, items: (Item & Key & NotARow)[]): Promise
 }
 
 /** Deletes items, 25 per round trip. Retries unprocessed keys until the deadline of their batch. */
-export function deleteItems(table: Table, keys: (Key & NotARow)[]): Promise<void> {
+export function deleteItems(table: Table, keys: Key[]): Promise<void> {
+  return deleteScanned(table, keys);
+}
+
+/**
+ * Deletes items as deleteItems does, also rows with a single writer, and leaves lists, statistics and journals as they are. Lint
+ * lets only the removal of a domain import it: that deletes those too.
+ */
+export function deleteScanned(table: Table, keys: AnyKey[]): Promise<void> {
   return writeBatches(
     table,
     keys.map(({ pk, sk }) => ({ DeleteRequest: { Key: { pk, sk } } })),
@@ -55,13 +63,13 @@ export interface WriteCondition {
 }
 
 /** Writes an item if the condition holds. @returns whether it does; an unknown outcome counts as a failure */
-export async function putItemIf(table: Table, item: Item & Key & NotARow, condition: WriteCondition): Promise<boolean> {
+export async function putItemIf(table: Table, item: Item & Key, condition: WriteCondition): Promise<boolean> {
   const command = new PutCommand({ TableName: table.name, Item: item, ...condition });
   return (await attempt(table, (until) => table.document.send(command, until))).isDone;
 }
 
 /** Deletes an item if the condition holds. @returns whether it does */
-export async function deleteItemIf(table: Table, key: Key & NotARow, condition: WriteCondition): Promise<boolean> {
+export async function deleteItemIf(table: Table, key: Key, condition: WriteCondition): Promise<boolean> {
   const command = new DeleteCommand({ TableName: table.name, Key: { pk: key.pk, sk: key.sk }, ...condition });
   return (await attempt(table, (until) => table.document.send(command, until))).isDone;
 }
@@ -71,7 +79,7 @@ export type Update = Pick<UpdateCommandInput, 'UpdateExpression' | 'ExpressionAt
 /** Updates an item if the condition holds. @returns whether it does */
 export async function updateIf(
   table: Table,
-  key: Key & NotARow,
+  key: Key,
   update: Update,
   { ConditionExpression, ExpressionAttributeValues }: WriteCondition,
 ): Promise<boolean> {
@@ -85,13 +93,13 @@ export async function updateIf(
  * @returns the whole item after the update, or undefined if it does not exist
  * @throws ServiceError `unavailable` if transactions hold the item until the deadline
  */
-export async function updateExisting(table: Table, key: Key & NotARow, update: Update): Promise<Item | undefined> {
+export async function updateExisting(table: Table, key: Key, update: Update): Promise<Item | undefined> {
   const result = await tryUpdate(table, key, { ...update, ConditionExpression: 'attribute_exists(pk)' });
   return result.isDone ? result.output.Attributes : undefined;
 }
 
 /** Removes attributes of an item, if the item exists. */
-export async function removeAttributes(table: Table, key: Key & NotARow, attributes: string[]): Promise<void> {
+export async function removeAttributes(table: Table, key: Key, attributes: string[]): Promise<void> {
   await updateExisting(table, key, {
     UpdateExpression: `REMOVE ${attributes.map((_, index) => `#a${index}`).join(', ')}`,
     ExpressionAttributeNames: Object.fromEntries(attributes.map((attribute, index) => [`#a${index}`, attribute])),
@@ -104,7 +112,7 @@ type Attempt<Output> = { isDone: true; output: Output } | { isDone: false; failu
 /** Updates an item if the condition holds. Without a condition, creates the item if it does not exist. Returns the whole item. */
 export function tryUpdate(
   table: Table,
-  key: Key & NotARow,
+  key: Key,
   update: Update & { ConditionExpression?: string },
 ): Promise<Attempt<UpdateCommandOutput>> {
   const command = new UpdateCommand({

@@ -1,13 +1,13 @@
 import { Deadline } from '../../shared/deadline.ts';
-import type { Key } from '../../shared/table/keys.ts';
+import type { AnyKey } from '../../shared/table/keys.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 
 /** Makes reads of an item together with others fail in this process as long as `isBroken` is true, and counts them. */
-export function failReadsOf(key: Key): { failures: number; isBroken: boolean } {
+export function failReadsOf(key: AnyKey): { failures: number; isBroken: boolean } {
   const reads = { failures: 0, isBroken: true };
   openTable(() => new Deadline()).document.middlewareStack.add(
     (next) => (args) => {
-      const { RequestItems = {} } = args.input as { RequestItems?: Record<string, { Keys?: Key[] }> };
+      const { RequestItems = {} } = args.input as { RequestItems?: Record<string, { Keys?: AnyKey[] }> };
       const keys = Object.values(RequestItems).flatMap(({ Keys = [] }) => Keys);
       if (!reads.isBroken || !keys.some(({ pk, sk }) => pk === key.pk && sk === key.sk)) return next(args);
       reads.failures++;

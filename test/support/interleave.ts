@@ -1,5 +1,5 @@
 import type { BatchGetCommandInput, BatchGetCommandOutput } from '@aws-sdk/lib-dynamodb';
-import type { Key } from '../../shared/table/keys.ts';
+import type { AnyKey } from '../../shared/table/keys.ts';
 import type { Item, Table } from '../../shared/table/table.ts';
 
 const name = 'interleave';
@@ -50,7 +50,7 @@ export function betweenReads(table: Table, reads: { afterThis: Read; beforeThat:
  * The next batch read that asks for `key` gets that item as it was before `act`, and the others as they are after it: DynamoDB
  * reads the items of a batch one by one. Once.
  */
-export function asReadBefore(table: Table, key: Key, act: () => Promise<unknown>): void {
+export function asReadBefore(table: Table, key: AnyKey, act: () => Promise<unknown>): void {
   const { middlewareStack } = table.document;
   const isKey = (item: Item) => item['pk'] === key.pk && item['sk'] === key.sk;
   middlewareStack.add(

@@ -5,7 +5,7 @@ import { countsOf, decodeNode, isLeaf, type Member, type TreeNode } from '../../
 import { decodeEdge } from '../../shared/lists/tree.ts';
 import { differencesOf, unfoldedEntries } from '../../shared/lists/unfolded.ts';
 import { indexKeys } from '../../shared/table/index-keys.ts';
-import { listKeys, type Key } from '../../shared/table/keys.ts';
+import { listKeys, type AnyKey } from '../../shared/table/keys.ts';
 import type { Item } from '../../shared/table/table.ts';
 
 type Partitions = Map<string, Item[]>;
@@ -59,7 +59,7 @@ function compare(what: string, indexed: Member[], meant: Member[]): string[] {
   ];
 }
 
-const find = (partitions: Partitions, { pk, sk }: Key) => partitions.get(pk)?.find((item) => item['sk'] === sk);
+const find = (partitions: Partitions, { pk, sk }: AnyKey) => partitions.get(pk)?.find((item) => item['sk'] === sk);
 
 function headOf(partitions: Partitions, { index }: IndexedList) {
   return parseHead(find(partitions, indexKeys.head(index)));

@@ -5,6 +5,7 @@ import * as v from 'valibot';
 import { type BrokenFile, BrokenFilesError } from '../data/broken-files-error.ts';
 import { readKeptJson } from '../data/read-kept-json.ts';
 import { unfinished, writeKeptFile } from '../data/write-kept-file.ts';
+import { partsOfKey } from './parts-of-key.ts';
 
 export type S3Store = NonNullable<NonNullable<BuildAppOptions['stores']>['s3Store']>;
 type Persistence = NonNullable<S3Store['persistence']>;
@@ -127,10 +128,10 @@ export class ObjectFiles implements Persistence {
     return join(this.#directory, 'buckets', bucket, 'objects');
   }
 
-  /** The path of an object's two files, without their endings. */
+  /** The path of an object's two files, without their endings. @throws S3Error 400 if the key could lead out of it */
   #object(bucket: string, key: string): string {
     const path = key.replace(/[<>:"|?*\\%\x00-\x1f]/g, (sign) => `%${sign.charCodeAt(0).toString(16).padStart(2, '0')}`);
-    return join(this.#objects(bucket), ...path.split('/'));
+    return join(this.#objects(bucket), ...partsOfKey(path));
   }
 }
 

@@ -10,6 +10,7 @@ import { checkedBody } from './checked-body.ts';
 import { answerPreflight, setCorsHeaders } from './cors.ts';
 import { startS3Engine } from './engine.ts';
 import { type CreatedObject, objectCreatedEvent } from './object-created-event.ts';
+import { partsOfKey } from './parts-of-key.ts';
 import { type ObjectPlace, receiveObject } from './put-object.ts';
 import { S3Error } from './s3-error.ts';
 
@@ -103,9 +104,9 @@ async function answer(request: IncomingMessage, response: ServerResponse, front:
 }
 
 function placeOf(rawPath: string): ObjectPlace | undefined {
-  const [, bucket = '', ...key] = rawPath.split('/').map(decodeURIComponent);
-  if (key.includes('..')) throw new S3Error(400, 'InvalidURI', "Couldn't parse the specified URI.");
-  return key.join('/') === '' ? undefined : { bucket, key: key.join('/') };
+  const [, bucket = '', ...rest] = rawPath.split('/').map(decodeURIComponent);
+  const key = rest.join('/');
+  return key === '' ? undefined : { bucket, key: partsOfKey(key).join('/') };
 }
 
 /** Returns how a request creates an object, or undefined if it does not. */

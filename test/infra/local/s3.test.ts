@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   CopyObjectCommand,
+  DeleteObjectCommand,
   DeleteObjectsCommand,
   GetObjectCommand,
   ListObjectsV2Command,
@@ -363,5 +364,50 @@ describe('a data directory of the local S3', () => {
     expect((await read('k/large')).equals(body)).toBe(true);
     await second.stop();
     rmSync(dataDirectory, { recursive: true });
+  });
+
+  const outside = '../'.repeat(5) + 'outside';
+  /** Asks for `outside` with a path that has the slashes encoded, as no client of the SDK sends it by itself. */
+  const encoded = (client: S3Client) =>
+    client.middlewareStack.add(
+      (next) => (args) => {
+        Object.assign(args.request as object, { path: `/${Bucket}/${outside.replaceAll('/', '%2F')}` });
+        return next(args);
+      },
+      { step: 'build' },
+    );
+
+  it.each<[string, (client: S3Client) => Promise<unknown>]>([
+    [
+      'a PUT with %2F in its path',
+      async (client) => {
+        encoded(client);
+        await client.send(new PutObjectCommand({ Bucket, Key: 'x', Body: Buffer.from('new') }));
+      },
+    ],
+    [
+      'a DELETE with %2F in its path',
+      async (client) => {
+        encoded(client);
+        await client.send(new DeleteObjectCommand({ Bucket, Key: 'x' }));
+      },
+    ],
+    [
+      'a POST that deletes what its body names',
+      async (client) => await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects: [{ Key: outside }] } })),
+    ],
+  ])('answers 400 to %s if the key leads out of it, and changes no file there', async (_what, send) => {
+    const parent = mkdtempSync(join(tmpdir(), 's3-'));
+    const files = ['outside.data', 'outside.meta.json'].map((name) => join(parent, name));
+    for (const file of files) writeFileSync(file, 'old');
+    const dataDirectory = join(parent, 'data');
+    const onFiles = await startS3({ bucket: Bucket, dataDirectory, notifiedPrefix: 'none/', onObjectCreated: () => undefined });
+    const client = clientOf(onFiles.endpoint);
+    const answered = await send(client).catch((error: unknown) => error);
+    client.destroy();
+    await onFiles.stop();
+    expect(files.map((file) => existsSync(file) && String(readFileSync(file)))).toEqual(['old', 'old']);
+    expect(answered).toMatchObject({ $metadata: { httpStatusCode: 400 } });
+    rmSync(parent, { recursive: true });
   });
 });

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { Deadline } from '../../../shared/deadline.ts';
 import type { Migration } from '../../../shared/migrations/migration.ts';
 import { runMigrations } from '../../../shared/migrations/run-migrations.ts';
-import { migrationKeys, type Key } from '../../../shared/table/keys.ts';
+import { migrationKeys, type AnyKey, type Key } from '../../../shared/table/keys.ts';
 import { scanPage } from '../../../shared/table/scan.ts';
 import { getItem, queryPartition, type Table } from '../../../shared/table/table.ts';
 import { deleteItems, putItem } from '../../../shared/table/writes.ts';
@@ -21,7 +21,7 @@ const places: Key[] = Array.from({ length: itemCount }, (_, index) => ({ pk: `ol
 
 /** Marks every old thing, two items a step. */
 function marking(name: string, afterStep: () => Promise<void> = () => Promise.resolve()): Migration {
-  const step = async (table: Table, after: Key | undefined) => {
+  const step = async (table: Table, after: AnyKey | undefined) => {
     const filter = {
       FilterExpression: 'sk = :thing AND NOT contains(marks, :mark)',
       ExpressionAttributeValues: { ':thing': 'thing', ':mark': name },

@@ -18,7 +18,7 @@ import {
   sweepKeys,
   userKeys,
   waitKeys,
-  type Key,
+  type AnyKey,
 } from '../../../shared/table/keys.ts';
 import { indexKeys } from '../../../shared/table/index-keys.ts';
 import { oldListKeys, oldStatisticsKeys } from '../../../shared/table/old-list-keys.ts';
@@ -29,7 +29,7 @@ const found = { domain: 'd1', ids: new Set(['own']) };
 const indexOf = (domain: string) => ({ scope: `computations#${domain}`, logShards: 2 });
 
 /** Items of a domain that are found by its name. */
-const namedByDomain: [what: string, key: (domain: string) => Key][] = [
+const namedByDomain: [what: string, key: (domain: string) => AnyKey][] = [
   ['the row of a computation', (domain) => listKeys.row(lists.computations(domain), 1)],
   ['the row of a run', (domain) => listKeys.row(lists.runs(domain), 1)],
   ['the row of an asset', (domain) => listKeys.row(lists.assets(domain), 1)],
@@ -54,7 +54,7 @@ const namedByDomain: [what: string, key: (domain: string) => Key][] = [
 ];
 
 /** Items that name only a computation or an asset. */
-const namedByResource: [what: string, key: (id: string) => Key][] = [
+const namedByResource: [what: string, key: (id: string) => AnyKey][] = [
   ['the definition of a computation', (id) => computationKeys.config(id)],
   ['an event', (id) => journalKeys.event(id, 1)],
   ['the snapshot of a run', (id) => runKeys.snapshot(id, 'run')],
@@ -65,7 +65,7 @@ const namedByResource: [what: string, key: (id: string) => Key][] = [
 ];
 
 /** Items whose keys say nothing: they name the domain beside the key. */
-const namedBeside: [what: string, key: Key][] = [
+const namedBeside: [what: string, key: AnyKey][] = [
   ['a purge', purgeKeys.purge('asset', 'own')],
   ['a kept answer', answerKeys.answer(['request'])],
   ['a question about a CVM', gatewayKeys.letter('gateway-1', 'letter')],
@@ -86,7 +86,7 @@ describe('belongsTo', () => {
     expect(owners).toEqual(['d1']);
   });
 
-  it.each<[string, Key]>([
+  it.each<[string, AnyKey]>([
     ['the state of the sweep', sweepKeys.state],
     ['a migration', migrationKeys.state('d1')],
     ['the slot of a wait', waitKeys.slot('d1', 1)],
@@ -98,7 +98,7 @@ describe('belongsTo', () => {
 });
 
 describe('leadsToOthers', () => {
-  it.each<[string, Key, boolean]>([
+  it.each<[string, AnyKey, boolean]>([
     ['the row of a computation', listKeys.row(lists.computations('d1'), 1), true],
     ['the row of a run', listKeys.row(lists.runs('d1'), 1), true],
     ['the row of an asset', listKeys.row(lists.assets('d1'), 1), true],
@@ -112,7 +112,7 @@ describe('leadsToOthers', () => {
 });
 
 describe('kindOf', () => {
-  it.each<[Key, string]>([
+  it.each<[AnyKey, string]>([
     [listKeys.row(lists.computations('d1'), 1), 'computations'],
     [listKeys.row(lists.runs('d1'), 1), 'runs'],
     [listKeys.row(lists.assets('d1'), 1), 'assets'],
@@ -130,6 +130,6 @@ describe('kindOf', () => {
 
 describe('idOfPurge', () => {
   it.each(['asset', 'computation'] as const)('is the identifier of the deleted %s', (kind) => {
-    expect(idOfPurge(purgeKeys.purge(kind, 'own'))).toBe('own');
+    expect(idOfPurge(purgeKeys.purge(kind, 'own').sk)).toBe('own');
   });
 });

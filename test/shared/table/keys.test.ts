@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { keysToChange } from '../../../shared/computations/computation-to-change.ts';
+import { keysOfCvm } from '../../../shared/cvms/read-cvm.ts';
 import { indexKeys } from '../../../shared/table/index-keys.ts';
 import {
   answerKeys,
@@ -18,11 +20,12 @@ import {
   sweepKeys,
   userKeys,
   waitKeys,
+  type AnyKey,
   type Key,
 } from '../../../shared/table/keys.ts';
 import { oldListKeys } from '../../../shared/table/old-list-keys.ts';
 import type { Table } from '../../../shared/table/table.ts';
-import { deleteItemIf, putItem } from '../../../shared/table/writes.ts';
+import { deleteItemIf, deleteItems, putItem } from '../../../shared/table/writes.ts';
 import { Transaction } from '../../../shared/table/transaction.ts';
 
 // What is stored must be found again by every later version, so these places never change.
@@ -59,7 +62,7 @@ describe('computationKeys', () => {
 });
 
 describe('the key of a row with a single writer', () => {
-  it('is taken by no function that writes any item', () => {
+  it('does not compile as a key to write', () => {
     const key = listKeys.row(lists.runs('d1'), 1);
     const writes = (table: Table) => [
       // @ts-expect-error: only the writer of runs may write this row
@@ -68,6 +71,14 @@ describe('the key of a row with a single writer', () => {
       () => deleteItemIf(table, key, { ConditionExpression: 'attribute_exists(pk)' }),
       // @ts-expect-error: only the writer of runs may put this row into a transaction
       () => new Transaction().add({ delete: { Key: key } }),
+      // @ts-expect-error: as the key of any item it can only be read
+      () => putItem(table, { ...(key as AnyKey), name: 'x' }),
+      // @ts-expect-error: it is no key that any file may write
+      () => key satisfies Key,
+      // @ts-expect-error: only the writer of computations may delete the row among these
+      () => deleteItems(table, keysToChange('d1', 'id')),
+      // @ts-expect-error: only the writer of claims may delete the claim among these
+      () => deleteItems(table, keysOfCvm({ domain: 'd1', cvmId: 'cvm-1' })),
     ];
     expect(writes).toBeTypeOf('function');
     expect(keyToWrite(key)).toEqual({ pk: 'runs#d1', sk: 'row#000000000000001' });
@@ -78,7 +89,7 @@ const at = '2026-01-01T00:00:00.000Z';
 const index = { scope: 'computations#d1', logShards: 2 };
 
 describe('the place of', () => {
-  it.each<[string, Key, string]>([
+  it.each<[string, AnyKey, string]>([
     ['the counter of a list', listKeys.counter(lists.runs('d1')), 'counter#runs#d1 counter'],
     ['the counter of earlier versions', oldListKeys.counter(lists.runs('d1')), 'runs#d1 counter'],
     ['a configuration', computationKeys.config('c'), 'computation#c part#config'],

@@ -8,7 +8,7 @@ import { readHead } from '../../../shared/events/journal-head.ts';
 import { readManifest } from '../../../shared/manifest/read-manifest.ts';
 import { claimKeys, readClaim } from '../../../shared/runs/claim.ts';
 import { readRun, runKey } from '../../../shared/runs/read-run.ts';
-import { journalKeys, keyToWrite, runKeys, type Key, type RowKey } from '../../../shared/table/keys.ts';
+import { journalKeys, keyToWrite, runKeys, type AnyKey, type RowKey } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
 import { assertKnownSchema, schemaVersion } from '../../../shared/table/schema-version.ts';
 import { transact, Transaction } from '../../../shared/table/transaction.ts';
@@ -23,7 +23,7 @@ const aStartedRun = () => aRunOnNewCvm(stores, domain);
 type Started = Awaited<ReturnType<typeof aStartedRun>>;
 
 /** Each kind of item with a version: where it stands, and who reads it. */
-const kinds: Record<string, { key: (run: Started) => Key; read: (run: Started) => Promise<unknown> }> = {
+const kinds: Record<string, { key: (run: Started) => AnyKey; read: (run: Started) => Promise<unknown> }> = {
   computation: {
     key: (run) => computationKey(domain, run.computation_id),
     read: (run) => readComputation(stores.table, domain, run.computation_id),
@@ -51,7 +51,7 @@ const kinds: Record<string, { key: (run: Started) => Key; read: (run: Started) =
 };
 const byName = Object.entries(kinds);
 
-async function setSchema(key: Key, schema: unknown): Promise<void> {
+async function setSchema(key: AnyKey, schema: unknown): Promise<void> {
   const update = {
     Key: keyToWrite(key as RowKey),
     UpdateExpression: schema === undefined ? 'REMOVE #schema' : 'SET #schema = :schema',

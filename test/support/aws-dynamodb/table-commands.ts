@@ -11,17 +11,17 @@ import {
   type QueryCommandInput,
   type TransactWriteCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import type { Key } from '../../../shared/table/keys.ts';
+import type { AnyKey, Key } from '../../../shared/table/keys.ts';
 import type { Item, Table } from '../../../shared/table/table.ts';
 
 export type TransactAction = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
 /** Short forms of the calls in the front's tests. Reads are strongly consistent. Errors are those of the SDK. */
 export interface TableCommands {
-  get: (key: Key) => Promise<Item | undefined>;
-  batchGet: (keys: Key[]) => Promise<{ items: Item[]; unprocessed: Item[] }>;
+  get: (key: AnyKey) => Promise<Item | undefined>;
+  batchGet: (keys: AnyKey[]) => Promise<{ items: Item[]; unprocessed: Item[] }>;
   query: (pk: string, options?: Partial<QueryCommandInput>) => Promise<{ items: Item[]; lastKey: Item | undefined }>;
-  transactGet: (keys: Key[]) => Promise<(Item | undefined)[]>;
+  transactGet: (keys: AnyKey[]) => Promise<(Item | undefined)[]>;
   put: (item: object) => Promise<void>;
   /** Adds one to the attribute `count`. */
   count: (key: Key) => Promise<void>;
