@@ -3,7 +3,8 @@ import { isOwnEvent, reporters } from '../events/event.ts';
 import { text } from '../text.ts';
 import { fits } from './presence.ts';
 
-const id = text(1, 128);
+const longestId = 128;
+const id = text(1, longestId);
 const runId = v.string('Expected a run identifier.');
 const base = {
   id: v.pipe(
@@ -115,6 +116,7 @@ export type LastingReport = Exclude<Report, { type: 'heartbeat' }>;
 /** A report that is not one: the other reports of its batch count. */
 export interface InvalidReport {
   type: 'invalid';
+  /** Cut to 128 characters. */
   id: string | null;
   /** As given. Absent if the report has none, or one that is no text. */
   run_id?: string;
@@ -127,7 +129,7 @@ export function invalidReport(given: unknown, detail: string): InvalidReport {
   const { id, run_id } = (typeof given === 'object' && given !== null ? given : {}) as { id?: unknown; run_id?: unknown };
   return {
     type: 'invalid',
-    id: typeof id === 'string' ? id : null,
+    id: typeof id === 'string' ? [...id].slice(0, longestId).join('') : null,
     ...(typeof run_id === 'string' ? { run_id } : {}),
     detail,
   };
