@@ -60,10 +60,10 @@ export async function uploadKey(
 }
 
 /** The condition finds a key that was read during the transaction that replaced it, and so is older than the computation's row. */
-function replacementOf(before: ParticipantKey | undefined, Item: ParticipantKey & Key): Action {
-  if (!before) return { put: { Item, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: new StaleReadError() };
+function replacementOf(before: ParticipantKey | undefined, after: Item & Key): Action {
+  if (!before) return { put: { Item: after, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: new StaleReadError() };
   const put = {
-    Item,
+    Item: after,
     ConditionExpression: 'user_key = :key and is_consumer = :consumer',
     ExpressionAttributeValues: { ':key': before.user_key, ':consumer': before.is_consumer },
   };

@@ -11,10 +11,10 @@ const stores = sharedByTests(startStores);
 function withATornRead(table: Table): Table {
   let isTorn = true;
   const send = async (...sent: Parameters<Table['document']['send']>) => {
-    const answer = await table.document.send(...sent);
+    const answer: unknown = await table.document.send(...sent);
     if (!isTorn || !(sent[0] instanceof BatchGetCommand)) return answer;
     isTorn = false;
-    const { Responses = {} } = answer as unknown as { Responses?: Record<string, Record<string, unknown>[]> };
+    const { Responses = {} } = answer as { Responses?: Record<string, Record<string, unknown>[]> };
     const seen = (Responses[table.name] ?? []).filter((item) => !('user_key' in item));
     return { ...(answer as object), Responses: { [table.name]: seen } };
   };
