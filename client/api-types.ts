@@ -405,7 +405,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the approvals of a computation, and whose approval it needs
+         * List the approvals of a computation and the users who must approve
          * @description Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["listApprovals"];
@@ -566,7 +566,7 @@ export interface components {
             /** @description The command that this report answers. */
             command_id: string;
             /**
-             * @description Why, in a sentence. Up to 1,000 characters.
+             * @description The reason. Up to 1,000 characters.
              * @default
              */
             reason?: string;
@@ -746,7 +746,7 @@ export interface components {
             manifest_digest: string;
         };
         Approvals: {
-            /** @description The users whose approval a run needs, given or not. */
+            /** @description The users whose approval a run needs, also if they have given it. */
             needed: components["schemas"]["NeededApproval"][];
             /** @description The approvals that were given, by user. */
             approvals: components["schemas"]["Approval"][];
@@ -775,12 +775,12 @@ export interface components {
             /** @description The SHA3-256 in hex. The agent verifies it. null until it is known. */
             checksum: string | null;
             /**
-             * @description Who gets the content: `creator`, only the creator of the asset; `domain`, every member who may view.
+             * @description Who can read the content. `creator`: only the creator of the asset. `domain`: every member who may view.
              * @enum {string}
              */
             content_access: "creator" | "domain";
             /**
-             * @description What a run takes that uses the asset: `open`, nothing; `approval`, that its creator approves the manifest of the run.
+             * @description Whether a run that uses the asset needs approval. `open`: no. `approval`: its creator must approve the manifest of the run.
              * @enum {string}
              */
             use: "open" | "approval";
@@ -842,13 +842,13 @@ export interface components {
              */
             user_key?: string;
             /**
-             * @description Who gets the content: `creator`, only the creator of the asset; `domain`, every member who may view.
+             * @description Who can read the content. `creator`: only the creator of the asset. `domain`: every member who may view.
              * @default creator
              * @enum {string}
              */
             content_access?: "creator" | "domain";
             /**
-             * @description What a run takes that uses the asset: `open`, nothing; `approval`, that its creator approves the manifest of the run.
+             * @description Whether a run that uses the asset needs approval. `open`: no. `approval`: its creator must approve the manifest of the run.
              * @default open
              * @enum {string}
              */
@@ -908,12 +908,12 @@ export interface components {
             /** @description The provider's RSA, ECDSA or Ed25519 public key: an OpenSSH line as it is, or the base64 of an OpenSSH, PEM or DER file. Empty for none. */
             user_key?: string;
             /**
-             * @description Who gets the content: `creator`, only the creator of the asset; `domain`, every member who may view.
+             * @description Who can read the content. `creator`: only the creator of the asset. `domain`: every member who may view.
              * @enum {string}
              */
             content_access?: "creator" | "domain";
             /**
-             * @description What a run takes that uses the asset: `open`, nothing; `approval`, that its creator approves the manifest of the run.
+             * @description Whether a run that uses the asset needs approval. `open`: no. `approval`: its creator must approve the manifest of the run.
              * @enum {string}
              */
             use?: "open" | "approval";
@@ -963,12 +963,12 @@ export interface components {
             /** @description The SHA3-256 in hex. The agent verifies it. null until it is known. */
             checksum: string | null;
             /**
-             * @description Who gets the content: `creator`, only the creator of the asset; `domain`, every member who may view.
+             * @description Who can read the content. `creator`: only the creator of the asset. `domain`: every member who may view.
              * @enum {string}
              */
             content_access: "creator" | "domain";
             /**
-             * @description What a run takes that uses the asset: `open`, nothing; `approval`, that its creator approves the manifest of the run.
+             * @description Whether a run that uses the asset needs approval. `open`: no. `approval`: its creator must approve the manifest of the run.
              * @enum {string}
              */
             use: "open" | "approval";
@@ -1351,7 +1351,7 @@ export interface components {
              * @enum {string}
              */
             originator?: "agent" | "computation-runner";
-            /** @description Why, in a sentence. Up to 1,000 characters. It becomes the reason of the run if the event ends the run. */
+            /** @description The reason. Up to 1,000 characters. It becomes the reason of the run if the event ends the run. */
             reason?: string;
             /**
              * Format: date-time
@@ -1425,10 +1425,10 @@ export interface components {
             type: "heartbeat";
             /** @description Returned in the results. A heartbeat is never a duplicate. */
             id?: string;
-            /** @description The run that the CVM works on. It is not silent then. */
+            /** @description The run that the CVM works on. The heartbeat shows that the run is alive. */
             run_id?: string;
             /**
-             * @description The state of the agent, in its own words.
+             * @description The state of the agent, as it names it.
              * @example Running
              */
             agent_state?: string;
@@ -1554,7 +1554,7 @@ export interface components {
             /** @description The state that the agent last reported. null if it reported none. */
             agent_state: string | null;
             /**
-             * @description Whether the agent can take a run. `spent`: it must be restarted first. `unknown`: it never said.
+             * @description Whether the agent can take a run. `spent`: it must be restarted first. `unknown`: the CVM never reported it.
              * @enum {string}
              */
             fit: "ready" | "busy" | "spent" | "unknown";
@@ -1572,7 +1572,7 @@ export interface components {
              * @description The HTTP status code.
              */
             status: number;
-            /** @description What went wrong, in a sentence that may change. */
+            /** @description A description of the error. The text may change. */
             detail: string;
             /**
              * @description The error code for programs. It does not change.
@@ -1626,7 +1626,7 @@ export interface components {
             /** @description The command that this report answers. */
             command_id: string;
             /**
-             * @description Why, in a sentence. Up to 1,000 characters.
+             * @description The reason. Up to 1,000 characters.
              * @default
              */
             reason?: string;
@@ -1645,7 +1645,7 @@ export interface components {
             outcome: "recorded" | "duplicate" | "unknown_run" | "invalid";
             /** @description The status of the run after the report. It changes a moment after the report that ends the run. If it is `failed` or `cancelled`, stop what you still do of the run. null if there is no run. */
             run_status: ("running" | "stopping" | "completed" | "failed" | "cancelled") | null;
-            /** @description What was expected where, if the report is invalid. */
+            /** @description What was expected at which JSON Pointer. Only if the report is invalid. */
             detail?: string;
         };
         ReportSummary: {
@@ -1659,7 +1659,7 @@ export interface components {
              * @description The number of reports ignored because they were sent before.
              */
             duplicates: number;
-            /** @description What became of each report, in their order. */
+            /** @description The result of each report, in the order of the reports. */
             results: components["schemas"]["ReportResult"][];
         };
         Run: {

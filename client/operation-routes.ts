@@ -58,7 +58,7 @@ export const operationRoutes = {
   getEvidence: 'GET /{domainID}/computations/{id}/evidence',
   /** Approve the manifest of a computation. Each user has one approval per computation. Approving again replaces it. It counts while the manifest and the `agent_config` (except `log_level` and `server_key`) stay the same. It does not cover the arguments of the algorithm, which the user who uploads the algorithm gives to the agent. The digest does not contain the `agent_config`: send the `ETag` with which you read the computation as `If-Match`: the request is 412 if the computation has changed since you read it. A 409 `stale_digest` has the current digest in `manifest_digest`. While there is no manifest, returns 422 with the missing items. Requires being the owner or the creator or the consumer. */
   approve: 'POST /{domainID}/computations/{id}/approvals',
-  /** List the approvals of a computation, and whose approval it needs. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
+  /** List the approvals of a computation and the users who must approve. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   listApprovals: 'GET /{domainID}/computations/{id}/approvals',
   /** Take your approval back. Also succeeds if you have not approved. Does not stop active runs. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   withdrawApproval: 'DELETE /{domainID}/computations/{id}/approvals',

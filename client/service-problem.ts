@@ -23,7 +23,7 @@ export class ServiceProblem extends Error {
   /** The HTTP status. 0 if no answer came. */
   readonly status: number;
   readonly code: ProblemCode;
-  /** What went wrong, in a sentence that may change. */
+  /** A description of the error. The text may change. */
   readonly detail: string;
   /** The places in the request that are invalid (400). */
   readonly errors: NonNullable<Problem['errors']>;

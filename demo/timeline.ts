@@ -9,12 +9,21 @@ export interface Timeline {
   event: (seconds: number, what: string, status: string, originator: string) => void;
 }
 
+interface Line {
+  mark: string;
+  /** By `performance.now()`. */
+  startedAt: number;
+  who: string;
+  what: string;
+  detail: string;
+}
+
 const whoWidth = 9;
 const whatWidth = 34;
 
 export function printTimeline(): Timeline {
   const print = (line: string) => void process.stdout.write(`${line.trimEnd()}\n`);
-  const line = (mark: string, startedAt: number, who: string, what: string, detail: string) => {
+  const line = ({ mark, startedAt, who, what, detail }: Line) => {
     const took = styleText('dim', duration(performance.now() - startedAt).padStart(7));
     print(`  ${mark} ${took}  ${styleText('cyan', who.padEnd(whoWidth))} ${what.padEnd(whatWidth)} ${detail}`);
   };
@@ -23,9 +32,11 @@ export function printTimeline(): Timeline {
     step: async (who, what, act) => {
       const startedAt = performance.now();
       try {
-        line(styleText('green', '✓'), startedAt, who, what, await act());
+        const detail = await act();
+        line({ mark: styleText('green', '✓'), startedAt, who, what, detail });
       } catch (error) {
-        line(styleText('red', '✗'), startedAt, who, what, error instanceof Error ? error.message : String(error));
+        const detail = error instanceof Error ? error.message : String(error);
+        line({ mark: styleText('red', '✗'), startedAt, who, what, detail });
         throw error;
       }
     },

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { logVerbosity, Server, ServerCredentials, setLogVerbosity } from '@grpc/grpc-js';
 import { systemClock, type Clock } from '../shared/clock.ts';
 import { log } from '../shared/logger.ts';
-import { watchCommands } from './commands/watch-commands.ts';
+import { pollPendingCommands } from './commands/poll-pending-commands.ts';
 import type { RunLogs } from './logs/run-logs.ts';
 import { noCounts, type GatewayCounts } from './metrics/gateway-counts.ts';
 import { usualPace, type Pace } from './pace.ts';
@@ -79,7 +79,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     [{ cert_chain: Buffer.from(certificate), private_key: Buffer.from(key) }],
     true,
   );
-  const watch = watchCommands(parts, (commands) => sessions.setPending(commands));
+  const watch = pollPendingCommands(parts, (commands) => sessions.setPending(commands));
   // A refused stream silences a log-forwarder for good, so nothing listens before everything is ready.
   const address = `${options.host ?? '0.0.0.0'}:${options.port}`;
   const port = await bind(server, address, credentials).catch(async (error: unknown) => {

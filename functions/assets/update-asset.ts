@@ -1,6 +1,6 @@
-import { providing, requireActionToChange } from '../../shared/access/caller.ts';
 import { assetEtag } from '../../shared/assets/asset-etag.ts';
 import { openContentStore } from '../../shared/assets/content-store.ts';
+import { permitReplacement } from '../../shared/assets/permit-replacement.ts';
 import { rememberUpload, renewUpload } from '../../shared/assets/renew-upload.ts';
 import { contract, route } from '../../shared/endpoints/assets/update-asset.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
@@ -15,11 +15,7 @@ export const handler = changeEndpoint(route, contract, {
       given: body.asset,
       by: caller.id,
       now,
-      permit: ({ created_by, asset_type }) => {
-        const permitted = permit({ creator: created_by });
-        if (asset_type !== body.asset.asset_type) requireActionToChange(caller, providing(body.asset.asset_type));
-        return permitted;
-      },
+      permit: permitReplacement({ given: body.asset, caller, permit }),
       isNamed: ifMatch && ((current) => ifMatch(assetEtag(current))),
     }),
   reply: ({ asset, permitted }, { now }) => ({

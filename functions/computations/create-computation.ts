@@ -1,8 +1,7 @@
-import { requireAction } from '../../shared/access/caller.ts';
 import { computationEtag } from '../../shared/computations/computation-etag.ts';
-import { fieldsOf } from '../../shared/computations/computation.ts';
 import { createComputation } from '../../shared/computations/create-computation.ts';
 import { withCurrentServerKey } from '../../shared/computations/current-server-key.ts';
+import { decideCreation } from '../../shared/computations/decide-creation.ts';
 import { describeComputation } from '../../shared/computations/describe-computation.ts';
 import { sealKey } from '../../shared/computations/sealed-key.ts';
 import { contract, route } from '../../shared/endpoints/computations/create-computation.ts';
@@ -10,19 +9,13 @@ import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { openKms } from '../../shared/kms.ts';
 
 export const handler = changeEndpoint(route, contract, {
-  change: async ({ path, body, caller, now, table, deadline }) => {
-    const owner = body.owner ?? caller.id;
-    if (owner !== caller.id) requireAction(caller, 'administer');
-    return await createComputation(table, {
+  change: async ({ path, body, caller, now, table, deadline }) =>
+    await createComputation(table, {
       domain: path.domainID,
-      fields: fieldsOf(body, { owner, approval: body.approval }),
-      agent_config: body.agent_config,
+      ...decideCreation({ body, caller }),
       seal: (key, id) => sealKey(openKms(deadline), id, key),
-      consumers: body.consumers,
-      by: caller.id,
       now,
-    });
-  },
+    }),
   reply: ({ row, definition }, { path, body, caller }) => {
     const computation = describeComputation(row, definition, { caller, server_key: body.agent_config.server_key });
     return {

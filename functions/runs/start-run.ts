@@ -1,7 +1,8 @@
 import { contract, route } from '../../shared/endpoints/runs/start-run.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
+import { ensureRunExecution } from '../../shared/runs/ensure-execution.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
-import { completeStart, startRun } from '../../shared/runs/start-run.ts';
+import { startRun } from '../../shared/runs/start-run.ts';
 
 export const handler = changeEndpoint(route, contract, {
   change: ({ path, query, caller, now, permit, table, deadline }) =>
@@ -15,7 +16,7 @@ export const handler = changeEndpoint(route, contract, {
     }),
   reply: ({ runId, permitted }) => ({ permitted, body: runId }),
   repeat: async (runId, _, { path, table, deadline }) => {
-    await completeStart(table, openExecutions(deadline), { domain: path.domainID, computationId: path.id, runId });
+    await ensureRunExecution(table, openExecutions(deadline), { domain: path.domainID, computationId: path.id, runId });
     return runId;
   },
 });

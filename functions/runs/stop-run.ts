@@ -1,7 +1,8 @@
 import { contract, route } from '../../shared/endpoints/runs/stop-run.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
+import { ensureStopExecution } from '../../shared/runs/ensure-execution.ts';
 import { openExecutions } from '../../shared/runs/executions.ts';
-import { completeStopRequest, stopRun } from '../../shared/runs/stop-run.ts';
+import { stopRun } from '../../shared/runs/stop-run.ts';
 
 export const handler = changeEndpoint(route, contract, {
   change: ({ path, caller, now, permit, table, deadline }) =>
@@ -14,7 +15,11 @@ export const handler = changeEndpoint(route, contract, {
     }),
   reply: ({ run, permitted }) => ({ permitted, body: run }),
   repeat: async (run, _, { path, table, deadline }) => {
-    await completeStopRequest(table, openExecutions(deadline), path.domainID, run);
+    await ensureStopExecution(table, openExecutions(deadline), {
+      domain: path.domainID,
+      computationId: run.computation_id,
+      runId: run.id,
+    });
     return run;
   },
 });

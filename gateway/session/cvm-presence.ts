@@ -3,11 +3,11 @@ import { log } from '../../shared/logger.ts';
 import { nameOf } from '../identity/cvm-identity.ts';
 import type { AgentStream } from '../streams/agent-stream.ts';
 import type { CvmSession } from './cvm-session.ts';
-import type { GatewayLease } from './gateway-lease.ts';
+import type { LeaseKeeper } from './lease-keeper.ts';
 import type { OtherGateways } from './other-gateways.ts';
 
 export interface Peers {
-  lease: GatewayLease;
+  lease: LeaseKeeper;
   others: OtherGateways;
 }
 

@@ -5,7 +5,7 @@ import { type CvmIdentity, nameOf } from '../identity/cvm-identity.ts';
 import { limitPerMinute } from '../streams/limit-per-minute.ts';
 import type { Peers } from './cvm-presence.ts';
 import { CvmSession } from './cvm-session.ts';
-import { GatewayLease } from './gateway-lease.ts';
+import { LeaseKeeper } from './lease-keeper.ts';
 import { OtherGateways } from './other-gateways.ts';
 
 /** Each may be a write of 256 KiB. A process that starts again and again is taken up less often, and its last token is. */
@@ -27,7 +27,7 @@ export class Sessions {
       reason: 'The CVM sends too many.',
     });
     this.peers = {
-      lease: new GatewayLease(parts, { name, onLost: () => this.checkAll() }),
+      lease: new LeaseKeeper(parts, { name, onLost: () => this.checkAll() }),
       others: new OtherGateways(parts, async ({ domain, cvm_id, stream }) => {
         const session = this.sessions.get(nameOf({ domain, cvmId: cvm_id }));
         return (await session?.presence.answersOn(stream)) ?? false;

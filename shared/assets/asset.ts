@@ -10,16 +10,16 @@ export type AssetType = (typeof assetTypes)[number];
 /** Who gets the content: only the asset's creator, or everyone in the domain who may view. */
 const contentAccess = v.pipe(
   v.picklist(['creator', 'domain']),
-  v.description('Who gets the content: `creator`, only the creator of the asset; `domain`, every member who may view.'),
+  v.description('Who can read the content. `creator`: only the creator of the asset. `domain`: every member who may view.'),
 );
 
-/** What using the asset takes (docs/contract.md, section 9). */
+/** Whether a run that uses the asset needs the approval of its creator (docs/contract.md, section 9). */
 export const assetUses = ['open', 'approval'] as const;
 export type AssetUse = (typeof assetUses)[number];
 const use = v.pipe(
   v.picklist(assetUses),
   v.description(
-    'What a run takes that uses the asset: `open`, nothing; `approval`, that its creator approves the manifest of the run.',
+    'Whether a run that uses the asset needs approval. `open`: no. `approval`: its creator must approve the manifest of the run.',
   ),
 );
 

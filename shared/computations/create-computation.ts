@@ -11,7 +11,7 @@ import type { Definition } from './definition.ts';
 import type { SealKey } from './kept-key.ts';
 import { replaceConsumers } from './replace-consumers.ts';
 
-interface NewComputation {
+export interface NewComputation {
   domain: string;
   fields: ComputationFields;
   agent_config: AgentConfig;

@@ -26,20 +26,25 @@ interface EventList extends EventPage, Paging {}
  */
 export async function listEvents(
   table: Table,
-  { domain, id }: { domain: string; id: string },
+  computation: { domain: string; id: string },
   { limit, offset, after, wait: waitInSeconds, ...filter }: EventListQuery,
   wait: Wait,
 ): Promise<EventList> {
   if (after === undefined) {
     if (waitInSeconds > 0) throw invalid('query/wait', 'Expected `after` too: `after=` begins at the first event.');
     const paging = { limit, offset: offset ?? 0 };
-    return { ...(await readPage(table, domain, id, filter, paging)), ...paging };
+    return { ...(await readPageOfEvents(table, computation, filter, paging)), ...paging };
   }
   if (offset !== undefined) throw invalid('query/offset', 'Expected no `offset` together with `after`.');
-  return { ...(await watchEvents(table, domain, id, filter, { after, limit }, wait)), limit, offset: 0 };
+  return { ...(await watchEvents(table, computation, filter, { after, limit }, wait)), limit, offset: 0 };
 }
 
-async function readPage(table: Table, domain: string, id: string, query: EventQuery, paging: Paging): Promise<EventPage> {
+async function readPageOfEvents(
+  table: Table,
+  { domain, id }: { domain: string; id: string },
+  query: EventQuery,
+  paging: Paging,
+): Promise<EventPage> {
   const filter = parseEventQuery(query);
   const [row, page] = await Promise.all([getItem(table, computationKey(domain, id)), readEvents(table, id, filter, paging)]);
   parseComputation(row, id);

@@ -21,8 +21,7 @@ export interface Watching {
  */
 export async function watchEvents(
   table: Table,
-  domain: string,
-  id: string,
+  { domain, id }: { domain: string; id: string },
   query: EventQuery,
   { after, limit }: Watching,
   wait: Wait,

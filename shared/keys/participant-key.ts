@@ -4,10 +4,10 @@ import { changeInputsWithEvent } from '../computations/change-computation.ts';
 import { keysToChange, parseToChange } from '../computations/computation-to-change.ts';
 import { computationKey, computationNumber, parseComputation } from '../computations/find-computation.ts';
 import { commitChange, type Kept } from '../table/commit-change.ts';
-import { computationKeys, userKeys } from '../table/keys.ts';
+import { computationKeys, userKeys, type Key } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { getItems, type Item, type Table } from '../table/table.ts';
-import { Transaction, withFreshReads } from '../table/transaction.ts';
+import { StaleReadError, Transaction, withFreshReads, type Action } from '../table/transaction.ts';
 
 const participantKey = v.object({
   user_id: v.string(),
@@ -52,11 +52,22 @@ export async function uploadKey(
       lifecycle: false,
     };
     await changeInputsWithEvent(table, transaction, computation, { addedDatasets: 0, event, now: key.uploaded_at });
-    transaction.add({ put: { Item: { ...itemKey, ...key } } });
+    transaction.add(replacementOf(before, { ...itemKey, ...key }));
     const place = userKeys.key(domain, key.user_id, computationNumber(computationId));
     if (!before) transaction.add({ put: { Item: { ...place } } });
     return await commitChange(table, transaction, { uploaded: true });
   });
+}
+
+/** The condition finds a key that was read during the transaction that replaced it, and so is older than the computation's row. */
+function replacementOf(before: ParticipantKey | undefined, after: Item & Key): Action {
+  if (!before) return { put: { Item: after, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: new StaleReadError() };
+  const put = {
+    Item: after,
+    ConditionExpression: 'user_key = :key and is_consumer = :consumer',
+    ExpressionAttributeValues: { ':key': before.user_key, ':consumer': before.is_consumer },
+  };
+  return { put, otherwise: new StaleReadError() };
 }
 
 /** Returns whether the user uploaded a key to the computation. One round trip. @throws ServiceError `not_found` */

@@ -1,6 +1,7 @@
 import { changeInputs } from '../computations/change-computation.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import { computationKey, findComputation } from '../computations/find-computation.ts';
+import { ServiceError } from '../errors.ts';
 import { withoutAnswer } from '../table/commit-change.ts';
 import { listKeys, lists } from '../table/keys.ts';
 import { deadlineOf, getItems, queryPrefix, type Table } from '../table/table.ts';
@@ -51,13 +52,15 @@ export async function changeInputsOfLinked(
 /**
  * Changes the inputs of computations after the transaction that changed an asset, before the request is answered: a run that
  * read the asset before that transaction does not start after the answer. Safe to repeat.
+ * @throws ServiceError `unavailable` if not all are changed within 5 seconds
  */
 export async function changeInputsLater(table: Table, domain: string, computationIds: string[]): Promise<void> {
-  const given = deadlineOf(table);
+  const deadline = deadlineOf(table).next();
+  const later = { ...withoutAnswer(table), deadline: () => deadline };
   for (let start = 0; start < computationIds.length; start += computationsPerTransaction) {
     const ids = computationIds.slice(start, start + computationsPerTransaction);
-    const deadline = given.next();
-    await withFreshReads({ ...withoutAnswer(table), deadline: () => deadline }, async (table) => {
+    if (deadline.remaining === 0) throw new ServiceError('unavailable', 'The asset is linked to many computations. Try again.');
+    await withFreshReads(later, async (table) => {
       const transaction = new Transaction();
       for (const row of await readRows(table, domain, ids)) changeInputs(transaction, { domain, row }, { addedDatasets: 0 });
       if (!transaction.isEmpty) await transaction.commit(table);
@@ -65,14 +68,12 @@ export async function changeInputsLater(table: Table, domain: string, computatio
   }
 }
 
-/** Completes what an update of an asset may have left undone after its transaction. One query, for few links. */
+/**
+ * Completes what an earlier update of an asset may have left undone after its transaction. One query, for few links.
+ * @throws ServiceError as changeInputsLater
+ */
 export async function completeChangeOfLinked(table: Table, domain: string, assetId: string): Promise<void> {
   const first = await readLinkedIds(table, assetId, { limit: computationsPerTransaction + 1 });
   if (first.length <= computationsPerTransaction) return;
-  const all = await readLinkedComputations(table, domain, assetId);
-  await changeInputsLater(
-    table,
-    domain,
-    all.map(({ id }) => id),
-  );
+  await changeInputsLater(table, domain, await readLinkedIds(table, assetId));
 }

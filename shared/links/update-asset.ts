@@ -40,7 +40,8 @@ interface UpdatedAsset {
  * callers who are reading the old content are not disturbed. A content check removes the old content later. A change that a run
  * depends on changes the inputs of all linked computations before this returns.
  * @throws ServiceError `not_found`; `forbidden`; `invalid_request`; `too_large`; `conflict` as in renameLinks;
- * `precondition_failed`, after all of these
+ * `precondition_failed`, after all of these; `unavailable`, also if the
+ * asset was changed and not all linked computations within 5 seconds. The same request again then changes the rest.
  */
 export async function updateAsset(table: Table, store: ContentStore, request: UpdateRequest): Promise<Kept<UpdatedAsset>> {
   const { domain, id, given, by, now, permit, isNamed } = request;
@@ -96,7 +97,7 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
     return await commitChange(table, transaction, { asset: { ...next, ...upload, ...withheld }, permitted });
   });
   if (later) await changeInputsLater(table, domain, later);
-  else if (given.use === 'approval') await completeChangeOfLinked(table, domain, id); // the request may repeat one that died
+  else if (mayChangeInputs(given)) await completeChangeOfLinked(table, domain, id); // the request may repeat one that died
   return updated;
 }
 
@@ -108,4 +109,9 @@ function isChanged(current: StoredAsset, change: Partial<StoredAsset>): boolean 
 /** Returns whether a run that started with the asset as it was before would start with another input, or without a needed approval. */
 function isOtherInput(before: StoredAsset, after: StoredAsset): boolean {
   return before.checksum !== after.checksum || before.user_key !== after.user_key || before.use !== after.use;
+}
+
+/** Returns whether the same request may have been the one that changed an input. The asset does not show it any more. */
+function mayChangeInputs({ asset, checksum, user_key, use }: AssetReplacement): boolean {
+  return [asset, checksum, user_key, use].some((value) => value !== undefined);
 }

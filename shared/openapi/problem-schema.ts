@@ -20,7 +20,7 @@ export const problemSchema = v.pipe(
     type: v.pipe(v.string(), v.metadata({ maxLength: 200, format: 'uri-reference', examples: ['about:blank'] })),
     title: v.pipe(v.string(), v.description('A short name of the error.'), v.metadata({ maxLength: 200 })),
     status: v.pipe(v.number(), v.integer(), v.description('The HTTP status code.'), v.metadata({ minimum: 400, maximum: 599 })),
-    detail: cutText('What went wrong, in a sentence that may change.'),
+    detail: cutText('A description of the error. The text may change.'),
     code: v.pipe(v.picklist(errorCodes), v.description('The error code for programs. It does not change.')),
     request_id: v.pipe(v.string(), v.description('The identifier of the request.'), v.metadata({ maxLength: 200 })),
     errors: v.optional(

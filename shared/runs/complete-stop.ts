@@ -1,7 +1,7 @@
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { changeClaim, readClaim, type Ending } from './claim.ts';
-import { completeTasksOf } from './complete-tasks.ts';
+import { completeWaitingTasks } from './complete-waiting-tasks.ts';
 import { endRun } from './end-run.ts';
 import type { Executions } from './executions.ts';
 import type { RunReference } from './run-reference.ts';
@@ -20,5 +20,5 @@ export async function completeStop(table: Table, executions: Executions, run: Ru
     await transaction.commit(table);
   });
   const claim = await readClaim(table, run); // read again: it contains the tokens that were stored before it had an outcome
-  if (claim && !(await completeTasksOf(executions, claim))) await endRun(table, run, unconfirmed, now);
+  if (claim && !(await completeWaitingTasks(executions, claim))) await endRun(table, run, unconfirmed, now);
 }

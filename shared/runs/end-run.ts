@@ -17,12 +17,12 @@ import { removeKeyFromSnapshot, removeServerKey } from './snapshot.ts';
  * frees the CVM. The run ends with the first outcome that the CVM reported, or with `otherwise` if it reported none. Safe to
  * repeat: a run that has ended does not change.
  * @param now RFC 3339, UTC, milliseconds
- * @returns the ended run; undefined if it was deleted with its computation
+ * @returns whether this call ended the run; false if it had ended before, or was deleted with its computation
  */
-export async function endRun(table: Table, reference: RunReference, otherwise: Ending, now: string): Promise<Run | undefined> {
+export async function endRun(table: Table, reference: RunReference, otherwise: Ending, now: string): Promise<boolean> {
   const { domain, computation_id, run_id, cvm_id } = reference;
   const rowKey = runKey(domain, run_id);
-  if (!rowKey) return undefined;
+  if (!rowKey) return false;
   return await withFreshReads(table, async (table) => {
     const keys = [rowKey, ...keysToChange(domain, computation_id), cvmKeys.cvm(domain, cvm_id), ...claimKeys(reference)];
     const [runItem, row, head, registered, ...claimItems] = await getItems(table, keys);
@@ -30,7 +30,7 @@ export async function endRun(table: Table, reference: RunReference, otherwise: E
     const claim = parseClaimOf(reference, claimItems);
     if (!run || !isActive(run.status)) {
       if (claim) await freeCvm(table, reference, claim);
-      return run;
+      return false;
     }
     const computation = parseToChange(domain, computation_id, [row, head]);
     const { status, reason, is_confirmed } = claim?.outcome ?? whenStopping(run, otherwise);
@@ -47,7 +47,7 @@ export async function endRun(table: Table, reference: RunReference, otherwise: E
     removeCommand(transaction, reference, 'stop');
     await transaction.commit(table);
     emitMetric('RunsEnded', 1, { outcome: status });
-    return ended;
+    return true;
   });
 }
 

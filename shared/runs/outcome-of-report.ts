@@ -39,7 +39,7 @@ function outcomeOfEvent(event: string, claim: Claim): Ending | undefined {
     case 'Stopped/Stopped':
       return {
         status: 'cancelled',
-        reason: claim.stop_token === undefined ? 'The CVM stopped, unasked.' : 'Stopped; the CVM confirmed it.',
+        reason: claim.stop_token === undefined ? 'The CVM stopped without a request.' : 'Stopped; the CVM confirmed it.',
         is_confirmed: true,
       };
     default:

@@ -24,7 +24,9 @@ export const presenceSchema = v.pipe(
     ),
     fit: v.pipe(
       v.picklist(fits),
-      v.description('Whether the agent can take a run. `spent`: it must be restarted first. `unknown`: it never said.'),
+      v.description(
+        'Whether the agent can take a run. `spent`: it must be restarted first. `unknown`: the CVM never reported it.',
+      ),
     ),
   }),
   v.title('Presence'),

@@ -3,13 +3,14 @@ import { cvmKeys } from '../table/keys.ts';
 import { getItems, type Item, type Table } from '../table/table.ts';
 import { withFreshReads } from '../table/transaction.ts';
 import { claimKeys, parseClaimOf, type Claim } from './claim.ts';
-import { completeTasksOf } from './complete-tasks.ts';
+import { completeWaitingTasks } from './complete-waiting-tasks.ts';
 import { reportedStateOf } from './effects-of-reports.ts';
 import { completeTask, sendHeartbeat, type Executions } from './executions.ts';
 import { notePresence } from './note-presence.ts';
 import { findRun, runKey } from './read-run.ts';
 import { recordLastingReports } from './record-lasting-reports.ts';
 import type { InvalidReport, LastingReport, Report } from './report.ts';
+import { referenceTo } from './run-reference.ts';
 import { summaryOf, type Outcome, type ReportSummary } from './report-summary.ts';
 
 /** Each report takes up to two actions, a marker and an event. Their sum stays below the 100 actions of a transaction. */
@@ -32,7 +33,7 @@ interface Batch {
  */
 export async function recordReports(table: Table, executions: Executions, batch: Batch): Promise<ReportSummary> {
   const { domain, cvmId, reports, now, by } = batch;
-  const { runs, claimItems, registered } = await readCvm(table, batch);
+  const { runs, claimItems, registered } = await readItemsOfBatch(table, batch);
   const [outcomes] = await Promise.all([
     recordForRuns(table, executions, batch, { runs, claimItems }),
     notePresence(table, { domain, cvmId, now, by }, registered, reportedStateOf(reports)),
@@ -44,7 +45,7 @@ function isHeartbeatOfRun(report: Report | InvalidReport): boolean {
   return report.type === 'heartbeat' && report.run_id !== undefined;
 }
 
-interface CvmItems {
+interface BatchItems {
   /** The runs that the batch names, also in invalid reports, and that are on this CVM. In the order of the reports. */
   runs: Run[];
   /** Only if the batch has heartbeats of runs. */
@@ -52,7 +53,7 @@ interface CvmItems {
   registered: Item | undefined;
 }
 
-async function readCvm(table: Table, { domain, cvmId, reports }: Batch): Promise<CvmItems> {
+async function readItemsOfBatch(table: Table, { domain, cvmId, reports }: Batch): Promise<BatchItems> {
   const ids = new Set(reports.flatMap((report) => ('run_id' in report && report.run_id !== undefined ? [report.run_id] : [])));
   const rows = [...ids].flatMap((id) => {
     const key = runKey(domain, id);
@@ -71,12 +72,12 @@ async function readCvm(table: Table, { domain, cvmId, reports }: Batch): Promise
 async function recordForRuns(
   table: Table,
   executions: Executions,
-  { domain, cvmId, reports, now }: Batch,
-  { runs, claimItems }: Pick<CvmItems, 'runs' | 'claimItems'>,
+  { domain, reports, now }: Batch,
+  { runs, claimItems }: Pick<BatchItems, 'runs' | 'claimItems'>,
 ): Promise<Map<number, Outcome>> {
   const outcomes = new Map<number, Outcome>();
   for (const run of runs) {
-    const reference = { domain, computation_id: run.computation_id, run_id: run.id, cvm_id: cvmId };
+    const reference = referenceTo(domain, run);
     const { lasting, heartbeats, invalid } = reportsOf(run, reports);
     let latest: Outcome = { outcome: 'recorded', run_status: run.status };
     for (let start = 0; start < lasting.length; start += reportsPerTransaction) {
@@ -115,7 +116,7 @@ function reportsOf(run: Run, reports: (Report | InvalidReport)[]) {
 
 async function notifyExecution(executions: Executions, claim: Claim): Promise<void> {
   if (claim.outcome) {
-    await completeTasksOf(executions, claim);
+    await completeWaitingTasks(executions, claim);
     return;
   }
   if (claim.accepted_at && claim.offer_token) await completeTask(executions, claim.offer_token);

@@ -16,7 +16,9 @@ const reportResult = v.pipe(
           '`cancelled`, stop what you still do of the run. null if there is no run.',
       ),
     ),
-    detail: v.optional(v.pipe(v.string(), v.description('What was expected where, if the report is invalid.'))),
+    detail: v.optional(
+      v.pipe(v.string(), v.description('What was expected at which JSON Pointer. Only if the report is invalid.')),
+    ),
   }),
   v.title('ReportResult'),
 );
@@ -27,13 +29,13 @@ export const reportSummarySchema = v.pipe(
   v.object({
     accepted: v.pipe(v.number(), v.integer(), v.description('The number of reports recorded.')),
     duplicates: v.pipe(v.number(), v.integer(), v.description('The number of reports ignored because they were sent before.')),
-    results: v.pipe(v.array(reportResult), v.description('What became of each report, in their order.')),
+    results: v.pipe(v.array(reportResult), v.description('The result of each report, in the order of the reports.')),
   }),
   v.title('ReportSummary'),
 );
 export type ReportSummary = v.InferOutput<typeof reportSummarySchema>;
 
-/** What became of a report on a run of the CVM. Of an invalid report, only the status of the run counts. */
+/** The result of a report on a run of the CVM. Of an invalid report, only the status of the run counts. */
 export interface Outcome {
   outcome: 'recorded' | 'duplicate' | 'unknown_run';
   run_status: Run['status'] | null;

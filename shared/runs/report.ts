@@ -3,7 +3,8 @@ import { isOwnEvent, reporters } from '../events/event.ts';
 import { text } from '../text.ts';
 import { fits } from './presence.ts';
 
-const id = text(1, 128);
+const longestId = 128;
+const id = text(1, longestId);
 const runId = v.string('Expected a run identifier.');
 const base = {
   id: v.pipe(
@@ -14,7 +15,7 @@ const base = {
 };
 const commandId = v.pipe(v.string(), v.description('The command that this report answers.'));
 const sentence = text(0, 1000);
-const reason = v.optional(v.pipe(sentence, v.description('Why, in a sentence. Up to 1,000 characters.')), '');
+const reason = v.optional(v.pipe(sentence, v.description('The reason. Up to 1,000 characters.')), '');
 const word = text(1, 60);
 
 const agentsEvent = v.pipe(
@@ -76,9 +77,7 @@ export const reportSchema = v.pipe(
         reason: v.optional(
           v.pipe(
             sentence,
-            v.description(
-              'Why, in a sentence. Up to 1,000 characters. It becomes the reason of the run if the event ends the run.',
-            ),
+            v.description('The reason. Up to 1,000 characters. It becomes the reason of the run if the event ends the run.'),
           ),
         ),
         occurred_at: v.optional(
@@ -94,10 +93,10 @@ export const reportSchema = v.pipe(
       v.strictObject({
         type: v.literal('heartbeat'),
         id: v.optional(v.pipe(id, v.description('Returned in the results. A heartbeat is never a duplicate.'))),
-        run_id: v.optional(v.pipe(runId, v.description('The run that the CVM works on. It is not silent then.'))),
-        agent_state: v.optional(
-          v.pipe(word, v.description('The state of the agent, in its own words.'), v.examples(['Running'])),
+        run_id: v.optional(
+          v.pipe(runId, v.description('The run that the CVM works on. The heartbeat shows that the run is alive.')),
         ),
+        agent_state: v.optional(v.pipe(word, v.description('The state of the agent, as it names it.'), v.examples(['Running']))),
         fit: v.optional(
           v.pipe(v.picklist(fits), v.description('Whether the agent can take a run. `spent`: it must be restarted first.')),
         ),
@@ -115,6 +114,7 @@ export type LastingReport = Exclude<Report, { type: 'heartbeat' }>;
 /** A report that is not one: the other reports of its batch count. */
 export interface InvalidReport {
   type: 'invalid';
+  /** Cut to 128 characters. */
   id: string | null;
   /** As given. Absent if the report has none, or one that is no text. */
   run_id?: string;
@@ -127,7 +127,7 @@ export function invalidReport(given: unknown, detail: string): InvalidReport {
   const { id, run_id } = (typeof given === 'object' && given !== null ? given : {}) as { id?: unknown; run_id?: unknown };
   return {
     type: 'invalid',
-    id: typeof id === 'string' ? id : null,
+    id: typeof id === 'string' ? [...id].slice(0, longestId).join('') : null,
     ...(typeof run_id === 'string' ? { run_id } : {}),
     detail,
   };

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { Run } from '../computations/run.ts';
 
 /** An execution's input: the identifiers of its run. Steps read everything else when they need it. */
 export const runReference = v.object({
@@ -8,6 +9,10 @@ export const runReference = v.object({
   cvm_id: v.string(),
 });
 export type RunReference = v.InferOutput<typeof runReference>;
+
+export function referenceTo(domain: string, { id, computation_id, cvm_id }: Run): RunReference {
+  return { domain, computation_id, run_id: id, cvm_id };
+}
 
 /** What ended a wait if the CVM did not. */
 export const endings = ['not_accepted', 'silence', 'run_timeout', 'failure'] as const;

@@ -4,7 +4,6 @@ import { isClosing } from '../assets/close-asset.ts';
 import { isIncomplete, readinessOf } from '../approvals/readiness.ts';
 import { readToChange, type ComputationToChange } from '../computations/computation-to-change.ts';
 import type { StoredComputation } from '../computations/computation.ts';
-import { computationKey, findComputation } from '../computations/find-computation.ts';
 import { isActive, type Run } from '../computations/run.ts';
 import { conflict, ServiceError } from '../errors.ts';
 import { numberedId } from '../identifiers.ts';
@@ -14,7 +13,7 @@ import { emitMetric } from '../metrics.ts';
 import { commitChange, type Kept } from '../table/commit-change.ts';
 import { cvmKeys, lists } from '../table/keys.ts';
 import { nextNumber } from '../lists/next-number.ts';
-import { deadlineOf, getItem, getItems, type Table } from '../table/table.ts';
+import { deadlineOf, getItems, type Table } from '../table/table.ts';
 import { StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
 import { addRun } from './change-run.ts';
 import { addClaim, claimKeys, parseClaim, type ReadClaim } from './claim.ts';
@@ -68,20 +67,6 @@ export async function startRun(table: Table, executions: Executions, request: Ru
   return started;
 }
 
-/**
- * Starts the execution of a run, if it is still running: the process that created the run may have died or failed before. Safe
- * to repeat.
- */
-export async function completeStart(
-  table: Table,
-  executions: Executions,
-  { domain, computationId, runId }: { domain: string; computationId: string; runId: string },
-): Promise<void> {
-  const row = findComputation(await getItem(table, computationKey(domain, computationId)), computationId);
-  if (row?.status !== 'running' || row.run?.id !== runId) return;
-  await startExecution(executions, 'run', { domain, computation_id: computationId, run_id: runId, cvm_id: row.run.cvm_id });
-}
-
 async function claimCvm(table: Table, request: RunRequest): Promise<Kept<Started>> {
   const { domain, computationId, cvmId, by, now, permit } = request;
   const cvm = { domain, cvm_id: cvmId };
@@ -90,7 +75,7 @@ async function claimCvm(table: Table, request: RunRequest): Promise<Kept<Started
   const permitted = permit(computation.row);
   const [inputs, { presence, claim: taken }] = await Promise.all([
     readInputs(table, domain, computation.row),
-    readCvm(table, cvm),
+    readPresenceAndClaim(table, cvm),
   ]);
   if (isActive(computation.row.status)) {
     throw conflict('run_active', 'A run of this computation is active.', computation.row.run?.id);
@@ -144,7 +129,7 @@ function refuseWhileClosing(inputs: Inputs, now: string): void {
 }
 
 /** Reads who holds a CVM, and its presence if it is registered. One round trip, or two if a gateway holds it. */
-async function readCvm(
+async function readPresenceAndClaim(
   table: Table,
   cvm: { domain: string; cvm_id: string },
 ): Promise<{ presence: StoredPresence | undefined; claim: ReadClaim | undefined }> {

@@ -1,15 +1,14 @@
 import type { Permitted, Relations } from '../access/caller.ts';
 import { readToChange } from '../computations/computation-to-change.ts';
 import type { StoredComputation } from '../computations/computation.ts';
-import { computationKey, findComputation } from '../computations/find-computation.ts';
 import type { Run } from '../computations/run.ts';
 import { conflict, ServiceError } from '../errors.ts';
 import { commitChange, type Kept } from '../table/commit-change.ts';
-import { getItem, type Table } from '../table/table.ts';
+import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { changeRun } from './change-run.ts';
 import { startExecution, type Executions } from './executions.ts';
-import type { RunReference } from './run-reference.ts';
+import { referenceTo } from './run-reference.ts';
 import { readCreators } from './snapshot.ts';
 
 interface Stopping {
@@ -37,20 +36,6 @@ export async function stopRun(table: Table, executions: Executions, request: Sto
   const stopping = await withFreshReads(table, (table) => requestStop(table, request));
   await startExecution(executions, 'stop', referenceTo(request.domain, stopping.run));
   return stopping;
-}
-
-/**
- * Starts the execution that delivers a stop, if the run is still stopping: the process that requested the stop may have died
- * before. Safe to repeat.
- */
-export async function completeStopRequest(table: Table, executions: Executions, domain: string, run: Run): Promise<void> {
-  const row = findComputation(await getItem(table, computationKey(domain, run.computation_id)), run.computation_id);
-  if (row?.status !== 'stopping' || row.run?.id !== run.id) return;
-  await startExecution(executions, 'stop', referenceTo(domain, run));
-}
-
-function referenceTo(domain: string, { id, computation_id, cvm_id }: Run): RunReference {
-  return { domain, computation_id, run_id: id, cvm_id };
 }
 
 async function requestStop(table: Table, { domain, computationId, by, now, permit }: StopRequest): Promise<Kept<Stopping>> {

@@ -110,7 +110,7 @@ interface Looked {
   statusOf: StatusOf;
 }
 
-/** Returns whether the run was ended. */
+/** Returns whether this call ended the run. */
 async function endIfOrphaned(
   table: Table,
   executions: Executions,
@@ -128,8 +128,7 @@ async function endIfOrphaned(
       status === undefined
         ? 'The execution of the run is gone: it was never started, or got lost.'
         : `The execution of the run ended as ${status}.`;
-    await endRun(table, claim, { status: 'failed', reason }, now);
-    return true;
+    return await endRun(table, claim, { status: 'failed', reason }, now);
   }
   if (findRun(runItem, claim.run_id)?.status !== 'stopping') return false;
   const { domain, computation_id, run_id, cvm_id } = claim;

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createClient } from '../../client/create-client.ts';
 import type { RetryOptions, Token } from '../../client/retrying-fetch.ts';
 import { ServiceProblem } from '../../client/service-problem.ts';
@@ -69,6 +69,10 @@ describe('the requests of a client', () => {
 });
 
 describe('the retries of a client', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
   it('follow a broken connection, a 503 and a 429, with one Idempotency-Key and the whole body each time', async () => {
     const { client, requests } = clientAnswered([
       new TypeError('fetch failed'),
@@ -88,14 +92,19 @@ describe('the retries of a client', () => {
   });
 
   it('wait as long as Retry-After asks, in seconds or until a date', async () => {
+    vi.useFakeTimers({ now: Date.UTC(2026, 0, 1) });
     const pauses: number[] = [];
-    const inTwoSeconds = new Date(Date.now() + 2_000).toUTCString();
-    const { client } = clientAnswered(
-      [unavailable({ 'retry-after': '1' }), unavailable({ 'retry-after': inTwoSeconds }), json({ id: 'c1' })],
+    const inThreeSeconds = new Date(Date.now() + 3_000).toUTCString();
+    const { client, requests } = clientAnswered(
+      [unavailable({ 'retry-after': '1' }), unavailable({ 'retry-after': inThreeSeconds }), json({ id: 'c1' })],
       { onRetry: ({ pauseInMilliseconds }) => void pauses.push(pauseInMilliseconds) },
     );
-    await client.getComputation({ id: 'c1' });
-    expect(pauses).toEqual([1_000, expect.closeTo(500, -4)]);
+    const answer = client.getComputation({ id: 'c1' });
+    await vi.advanceTimersByTimeAsync(2_999);
+    expect(requests).toHaveLength(2);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await answer).toEqual({ id: 'c1' });
+    expect(pauses).toEqual([1_000, 2_000]);
   });
 
   it('end at a Retry-After of more than a minute', async () => {

@@ -433,6 +433,12 @@ describe('link and unlink', () => {
     }
   });
 
+  it('answer 404 to a PUT on the path of the list of computations, which is the unlink route with no identifier', async () => {
+    const { id } = await session.createAsset();
+    const { status, code } = await session.refused(unlink, { path: { id, computationID: 'computations' } });
+    expect([status, code]).toEqual([404, 'not_found']);
+  });
+
   itAs(
     ['dataset_provider', 'creator', 'editor'],
     'are allowed to the asset’s creator, the computation’s owner and administrators only',

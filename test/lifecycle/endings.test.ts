@@ -208,10 +208,10 @@ describe.concurrent('a stop', () => {
     await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'cancelled', reason: 'the CVM confirmed' });
   });
 
-  it('cancels a run that only its CVM stopped, unasked', async () => {
+  it('cancels a run that its CVM stopped without a request', async () => {
     const { scenario, computation, run } = await accepted();
     await scenario.report([agentEvent(run, 'Stopped', 'Stopped'), agentEvent(run, 'Running', 'Failed')]);
-    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'cancelled', reason: 'unasked' });
+    await expectEndedOnce(lifecycle, scenario, { computation, run, status: 'cancelled', reason: 'without a request' });
   });
 
   it('cancels the run when the CVM rejects it', async () => {

@@ -9,7 +9,7 @@ export const route = {
   name: 'approvals/list-approvals',
   method: 'GET',
   path: '/{domainID}/computations/{id}/approvals',
-  summary: 'List the approvals of a computation, and whose approval it needs',
+  summary: 'List the approvals of a computation and the users who must approve',
   access: { anyOf: ['view'] },
   uses: { table: reads },
   loses: 'Users cannot see whose approval is missing.',
@@ -30,7 +30,7 @@ export const contract = {
   status: 200,
   response: v.pipe(
     v.object({
-      needed: v.pipe(v.array(neededApproval), v.description('The users whose approval a run needs, given or not.')),
+      needed: v.pipe(v.array(neededApproval), v.description('The users whose approval a run needs, also if they have given it.')),
       approvals: v.pipe(v.array(approvalSchema), v.description('The approvals that were given, by user.')),
     }),
     v.title('Approvals'),

@@ -4,8 +4,12 @@ import type { AssetReplacement } from '../../../shared/assets/asset.ts';
 import { readAsset } from '../../../shared/assets/read-asset.ts';
 import { readComputation } from '../../../shared/computations/find-computation.ts';
 import { linkAsset } from '../../../shared/links/link-asset.ts';
+import { changeInputsLater } from '../../../shared/links/linked-computations.ts';
 import { updateAsset } from '../../../shared/links/update-asset.ts';
+import { Deadline } from '../../../shared/deadline.ts';
+import { numberedId } from '../../../shared/identifiers.ts';
 import { aComputation, anAsset, byAlice, publicKey, startStores } from '../../support/builders-store.ts';
+import { addHalfLinks } from '../../support/half-links.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 const stores = sharedByTests(startStores);
@@ -16,7 +20,7 @@ const rows = btoa('a,b');
 const checksumOf = (base64: string) => createHash('sha3-256').update(atob(base64)).digest('hex');
 const newAsset = () => anAsset(stores, domain, { ...fields, asset: rows });
 const storedAsset = (id: string) => readAsset(stores.table, domain, id);
-const update = (id: string, given: { asset?: string; checksum?: string }) =>
+const update = (id: string, given: Partial<AssetReplacement>) =>
   updateAsset(stores.table, stores.content, { domain, id, given: { ...fields, ...given }, ...byAlice });
 
 describe('updateAsset', () => {
@@ -80,6 +84,40 @@ describe('updateAsset', () => {
       ['another description and access', { description: 'Rows', content_access: 'domain' }],
     ] as const)('leaves the inputs of the computation as they are with %s', async (_what, given) => {
       expect(await changesOfInputs(given)).toBe(0);
+    });
+  });
+
+  describe('of an asset that is linked to more computations than its transaction can change', () => {
+    it.each([
+      ['checksum', { checksum: 'ab'.repeat(32) }, 1],
+      ['content', { asset: btoa('c,d') }, 1],
+      ['description', { description: 'Rows' }, 0],
+    ] as const)('completes the change of the inputs when a request with a new %s is repeated', async (_what, given, changes) => {
+      const id = await newAsset();
+      const computationId = await aComputation(stores.table, domain);
+      await linkAsset(stores.table, { domain, assetId: id, computationId, ...byAlice });
+      await addHalfLinks(stores.table, id);
+      await update(id, given);
+      const before = await readComputation(stores.table, domain, computationId);
+      await update(id, given);
+      const after = await readComputation(stores.table, domain, computationId);
+      expect(after.inputs_version - before.inputs_version).toBe(changes);
+    });
+
+    it('fails as unavailable when the inputs of all computations are not changed within five seconds together', async () => {
+      let now = 0;
+      const clock = { now: () => now, wait: () => Promise.resolve() };
+      const { document: engine } = stores.table;
+      const send = (...sent: Parameters<typeof engine.send>) => {
+        now += 5_000;
+        return engine.send(...sent);
+      };
+      const document = new Proxy(engine, {
+        get: (target, name) => (name === 'send' ? send : (Reflect.get(target, name) as unknown)),
+      });
+      const table = { ...stores.table, document, deadline: () => new Deadline(5_000, clock) };
+      const ids = Array.from({ length: 81 }, (_, index) => numberedId(1_000_000 + index));
+      await expect(changeInputsLater(table, domain, ids)).rejects.toMatchObject({ code: 'unavailable' });
     });
   });
 });

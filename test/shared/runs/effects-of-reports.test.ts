@@ -62,7 +62,7 @@ describe('claimChangeOf', () => {
   });
 
   it.each([
-    ['unasked', undefined, 'The CVM stopped, unasked.'],
+    ['without a request', undefined, 'The CVM stopped without a request.'],
     ['when it was told to', 'token', 'Stopped; the CVM confirmed it.'],
   ])('tells whether a CVM stopped %s', (_what, stop_token, reason) => {
     const change = claimChangeOf([event('Stopped', 'Stopped')], { ...claim, ...(stop_token ? { stop_token } : {}) }, now);

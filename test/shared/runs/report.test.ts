@@ -64,6 +64,11 @@ describe('the body of endpoint 26', () => {
     ]);
   });
 
+  it('cuts the identifier of an invalid report to 128 characters', () => {
+    const [long] = parsed({ ...event, id: '🐧'.repeat(129) });
+    expect(long).toMatchObject({ type: 'invalid', id: '🐧'.repeat(128) });
+  });
+
   it('has no run for an invalid report that names none, or that names it by anything but text', () => {
     const invalid = parsed({ ...event, run_id: 5 }, { ...event, run_id: undefined }, { type: 'event' }, null);
     expect(invalid.map((report) => 'run_id' in report)).toEqual([false, false, false, false]);

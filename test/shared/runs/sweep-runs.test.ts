@@ -14,6 +14,7 @@ import { stopRun } from '../../../shared/runs/stop-run.ts';
 import { sweepRuns } from '../../../shared/runs/sweep-runs.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { aReadyComputation, aRun, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
+import { beforeTheNextTransaction } from '../../support/interleave.ts';
 import { startIdleStepFunctions } from '../../support/lifecycle-idle-step-functions.ts';
 
 let stores: Stores;
@@ -82,6 +83,18 @@ describe('sweepRuns', () => {
     });
   });
 
+  it('does not count a run that ends otherwise during the sweep', async () => {
+    const { id } = await aReadyComputation(stores, 'd1');
+    const run_id = await aRun({ table: stores.table, executions: lost.executions }, 'd1', id, 'cvm-ended');
+    const reference = { domain: 'd1', computation_id: id, run_id, cvm_id: 'cvm-ended' };
+    const outcome = { status: 'failed', reason: 'The test ends it.' } as const;
+    beforeTheNextTransaction(stores.mortal, async () => {
+      expect(await endRun(stores.table, reference, outcome, byAlice.now)).toBe(true);
+    });
+    expect(await sweepRuns(stores.mortal, stores.executions, byAlice.now, { graceInSeconds: 0 })).toBe(0);
+    expect(await readRun(stores.table, 'd1', run_id)).toMatchObject({ reason: 'The test ends it.' });
+  });
+
   it('starts the execution of a stop that a crash has left out', async () => {
     const { id } = await aReadyComputation(stores, 'd1');
     const run = await aRun(stores, 'd1', id, 'cvm-stop');
@@ -110,7 +123,7 @@ describe('sweepRuns', () => {
     expect(await executionStatus(stores.executions, 'run', run)).toBeUndefined();
   });
 
-  it('that resumes starts the missing execution of a run, and of its stop', async () => {
+  it('starts the missing executions of a run and of its stop after a restart', async () => {
     const { id } = await aReadyComputation(stores, 'd1');
     const run = await aRun({ table: stores.table, executions: lost.executions }, 'd1', id, 'cvm-resumed');
     await stopRun(stores.table, lost.executions, { domain: 'd1', computationId: id, ...byAlice });
@@ -120,7 +133,7 @@ describe('sweepRuns', () => {
     expect(await readRun(stores.table, 'd1', run)).toMatchObject({ status: 'stopping' });
   });
 
-  it('that resumes starts an execution of another name if one has ended, as after a restore, once for each call', async () => {
+  it('starts an execution with the next number in its name if one has ended, each time it runs after a restore', async () => {
     const { id } = await aReadyComputation(stores, 'd1');
     const run = await aRun(stores, 'd1', id, 'cvm-restored');
     expect(await sweepWhileExecutionsAre('ABORTED', true)).toBe(0);
@@ -132,7 +145,7 @@ describe('sweepRuns', () => {
     expect(await readRun(stores.table, 'd1', run)).toMatchObject({ status: 'running' });
   });
 
-  describe('with calls for some of the runs', () => {
+  describe('when it has calls for only some of the runs', () => {
     beforeEach(async () => {
       const outcome = { status: 'failed', reason: 'The test ends it.' } as const;
       for (const claim of await readClaims(stores.table)) await endRun(stores.table, claim, outcome, byAlice.now);
@@ -141,7 +154,7 @@ describe('sweepRuns', () => {
     const sweep = (table: Table, mostCalls: number) =>
       sweepRuns(table, stores.executions, byAlice.now, { graceInSeconds: 0, mostCalls });
 
-    it('looks at the others next time, also where the calls are as many as the runs, and some of these are being stopped', async () => {
+    it('looks at the remaining runs next time, also if it has one call for each run and stopping runs take two', async () => {
       const runs: string[] = [];
       for (const cvmId of ['cvm-a', 'cvm-b']) {
         const { id } = await aReadyComputation(stores, 'd1');
@@ -155,7 +168,7 @@ describe('sweepRuns', () => {
       expect(await stops()).toEqual(['RUNNING', 'RUNNING']);
     });
 
-    it('does not read where it was if the calls suffice for all', async () => {
+    it('reads where the last sweep ended only if it has too few calls for all runs', async () => {
       const { id } = await aReadyComputation(stores, 'd1');
       await aRun(stores, 'd1', id, 'cvm-a');
       const readsWith = async (mostCalls: number) => {

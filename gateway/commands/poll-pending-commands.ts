@@ -3,7 +3,7 @@ import { log } from '../../shared/logger.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 
 /** Looks for pending commands twice a second, for all CVMs at once. */
-export function watchCommands(
+export function pollPendingCommands(
   { service, pace }: GatewayParts,
   onPending: (commands: PendingCommand[]) => void,
 ): { stop: () => Promise<void> } {

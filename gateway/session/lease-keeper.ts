@@ -9,7 +9,7 @@ const nameStandsFor = 24 * 60 * 60_000;
 const standsForInMilliseconds = leaseInMilliseconds - 2_000;
 
 /** Shows all others that this gateway lives. One write keeps all of its CVMs connected. */
-export class GatewayLease {
+export class LeaseKeeper {
   private readonly parts: GatewayParts;
   private readonly onLost: () => void;
   private readonly name: string | undefined;

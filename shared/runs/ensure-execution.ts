@@ -1,0 +1,36 @@
+import { computationKey, findComputation } from '../computations/find-computation.ts';
+import { getItem, type Table } from '../table/table.ts';
+import { startExecution, type Executions } from './executions.ts';
+import { referenceTo } from './run-reference.ts';
+
+interface RunOfComputation {
+  domain: string;
+  computationId: string;
+  runId: string;
+}
+
+/**
+ * Starts the execution that an earlier request to start a run left out, if the run is still running: the process may have died
+ * after its transaction. Safe to repeat.
+ */
+export async function ensureRunExecution(table: Table, executions: Executions, run: RunOfComputation): Promise<void> {
+  await ensureExecution(table, executions, run, 'run');
+}
+
+/** As ensureRunExecution, for the execution that delivers a stop, if the run is still stopping. */
+export async function ensureStopExecution(table: Table, executions: Executions, run: RunOfComputation): Promise<void> {
+  await ensureExecution(table, executions, run, 'stop');
+}
+
+const statusDuring = { run: 'running', stop: 'stopping' } as const;
+
+async function ensureExecution(
+  table: Table,
+  executions: Executions,
+  { domain, computationId, runId }: RunOfComputation,
+  kind: 'run' | 'stop',
+): Promise<void> {
+  const row = findComputation(await getItem(table, computationKey(domain, computationId)), computationId);
+  if (row?.status !== statusDuring[kind] || row.run?.id !== runId) return;
+  await startExecution(executions, kind, referenceTo(domain, row.run));
+}
