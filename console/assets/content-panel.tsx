@@ -70,7 +70,7 @@ function SendContent({ asset, target, reload }: SendProps) {
   const send = async () => {
     if (file && (await upload.send(asset.id, target, file))) reload();
   };
-  const isBusy = upload.state === 'sending' || upload.state === 'hashing';
+  const isBusy = ['sending', 'interrupted', 'hashing'].includes(upload.state);
   return (
     <SpaceBetween size="m">
       <FileUpload
