@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import type { Client, Schemas } from '../../client/index.ts';
 import { pause } from '../../client/pause.ts';
 import { useDomain } from '../shell/console-context.ts';
+import { holdWork } from '../shell/unsaved-work.ts';
 import { putFile } from './put-file.ts';
 import { sendContent } from './send-content.ts';
 
@@ -33,6 +34,7 @@ export function useUpload(): Upload {
     controller.current = new AbortController();
     const { signal } = controller.current;
     setProgress({ ...idle, state: 'sending', file });
+    const release = holdWork('upload');
     const onProgress = (sent: number) => change({ state: 'sending', sent });
     try {
       await sendContent(target, {
@@ -48,6 +50,8 @@ export function useUpload(): Upload {
     } catch (problem) {
       change(signal.aborted ? { state: 'cancelled' } : { state: 'failed', problem });
       return false;
+    } finally {
+      release();
     }
   };
   return { ...progress, cancel, send };
