@@ -16,6 +16,8 @@ import { ConfirmModal } from '../shell/confirm-modal.tsx';
 import { useDomain, useFrame } from '../shell/console-context.ts';
 import { Hash } from '../show/hash.tsx';
 import { Pem } from '../show/pem.tsx';
+import { expiryAfter, limitsOf } from './limits.ts';
+import { textToSign } from './text-to-sign.ts';
 
 interface Props {
   computation: Schemas['Computation'];
@@ -29,13 +31,13 @@ const lifetimes = [
   { value: '7', label: 'For a week' },
   { value: '30', label: 'For 30 days' },
 ];
-const dayInMilliseconds = 86_400_000;
 
 /** Approves the manifest and the configuration that are shown. The service refuses if one of them is another by then. */
 export function Approve({ computation: { id, approval: policy }, onClose, onApproved }: Props) {
   const { client, domain } = useDomain();
   const { notify } = useFrame();
   const [lifetime, setLifetime] = useState('');
+  const [expiry, setExpiry] = useState<string>();
   const [cvms, setCvms] = useState('');
   const [signature, setSignature] = useState('');
   const loaded = useLoaded(id, async (signal) => {
@@ -44,13 +46,14 @@ export function Approve({ computation: { id, approval: policy }, onClose, onAppr
   });
   const { digest, etag } = loaded.value ?? {};
   const isSigned = policy === 'all_signed';
+  const limits = limitsOf(cvms, expiry);
   const approve = useAction(async () => {
     if (digest === undefined) return;
     try {
       await client.approve({
         id,
         ifMatch: etag,
-        body: { digest, ...(isSigned ? { signature: signature.trim() } : limits({ lifetime, cvms })) },
+        body: { digest, ...limits, ...(isSigned && { signature: signature.trim() }) },
       });
     } catch (error) {
       if (error instanceof ServiceProblem && (error.reason === 'stale_digest' || error.code === 'precondition_failed'))
@@ -87,27 +90,17 @@ export function Approve({ computation: { id, approval: policy }, onClose, onAppr
           </SpaceBetween>
         )}
       </LoadedView>
-      {digest !== undefined && isSigned && (
-        <FormField
-          label="Signature"
-          stretch
-          description={
-            <>
-              Sign this text with the key that you uploaded, and paste the signature in base64:{' '}
-              <Hash value={`computation-approval:v1:${domain}:${id}:${digest}`} what="text to sign" isWhole />
-            </>
-          }
-        >
-          <Textarea value={signature} rows={3} spellcheck={false} onChange={({ detail }) => setSignature(detail.value)} />
-        </FormField>
-      )}
-      {digest !== undefined && !isSigned && (
+      {digest !== undefined && (
         <>
           <FormField label="How long it counts">
             <Select
               selectedOption={lifetimes.find(({ value }) => value === lifetime) ?? null}
               options={lifetimes}
-              onChange={({ detail }) => setLifetime(detail.selectedOption.value ?? '')}
+              onChange={({ detail: { selectedOption } }) => {
+                const { value = '' } = selectedOption;
+                setLifetime(value);
+                setExpiry(expiryAfter(value, Date.now()));
+              }}
             />
           </FormField>
           <FormField label="Only on these CVMs (optional)" description="Identifiers, separated by commas. Empty: on any CVM.">
@@ -115,23 +108,21 @@ export function Approve({ computation: { id, approval: policy }, onClose, onAppr
           </FormField>
         </>
       )}
+      {digest !== undefined && isSigned && (
+        <FormField
+          label="Signature"
+          stretch
+          description={
+            <>
+              Choose the limits first: they are part of what you sign. Sign this text with the key that you uploaded, and paste
+              the signature in base64:{' '}
+              <Hash value={textToSign({ domain, computation: id, digest, limits })} what="text to sign" isWhole />
+            </>
+          }
+        >
+          <Textarea value={signature} rows={3} spellcheck={false} onChange={({ detail }) => setSignature(detail.value)} />
+        </FormField>
+      )}
     </ConfirmModal>
   );
-}
-
-function limits({
-  lifetime,
-  cvms,
-}: {
-  lifetime: string;
-  cvms: string;
-}): Pick<Schemas['ApprovalInput'], 'cvm_ids' | 'expires_at'> {
-  const cvm_ids = cvms
-    .split(',')
-    .map((cvm) => cvm.trim())
-    .filter((cvm) => cvm !== '');
-  return {
-    ...(cvm_ids.length > 0 && { cvm_ids }),
-    ...(lifetime !== '' && { expires_at: new Date(Date.now() + Number(lifetime) * dayInMilliseconds).toISOString() }),
-  };
 }

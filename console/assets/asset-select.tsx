@@ -1,10 +1,11 @@
 import Select from '@cloudscape-design/components/select';
 import { useState } from 'react';
-import { type Client, page, type Schemas } from '../../client/index.ts';
-import { useLoaded } from '../loading/use-loaded.ts';
+import { page, type Schemas } from '../../client/index.ts';
+import { type Loaded, useLoaded } from '../loading/use-loaded.ts';
 import { problemText } from '../loading/problem-text.ts';
 import { useDomain } from '../shell/console-context.ts';
 import { sizeText } from '../show/size-text.ts';
+import { contains, type ReadAssets, readOn } from './read-on.ts';
 
 type Row = Schemas['AssetRow'];
 
@@ -16,49 +17,49 @@ interface Props {
 
 const pageSize = 100;
 
-/** Chooses one asset of the domain. Loads further assets as the user scrolls. */
+/** Chooses one asset of the domain. Reads the list on as the user scrolls or types, until it has what is looked for. */
 export function AssetSelect({ chosen, isOffered, onChoose }: Props) {
   const { client, domain } = useDomain();
-  const [wanted, setWanted] = useState(pageSize);
-  const loaded = useLoaded(domain, (signal) => loadAssets(client, wanted, signal));
-  const { assets = [], total = 0 } = loaded.value ?? {};
-  const offered = assets.filter(isOffered);
-  const isMore = assets.length < total;
-  const loadMore = () => {
-    if (loaded.isLoading || !isMore || wanted > assets.length) return;
-    setWanted(wanted + pageSize);
-    loaded.reload();
-  };
+  const [text, setText] = useState('');
+  const [before, setBefore] = useState<ReadAssets>();
+  const isWanted = (asset: Row) => isOffered(asset) && contains(asset, text);
+  const loaded: Loaded<ReadAssets> = useLoaded(domain, async (signal) => {
+    const readPage = (offset: number) => page(client, 'listAssets', { offset, limit: pageSize, signal });
+    const read = await readOn(readPage, before, isWanted);
+    setBefore(read);
+    return read;
+  });
+  const { assets = [], offset = 0, total = 0 } = loaded.value ?? {};
+  const wanted = assets.filter(isWanted);
+  const isMore = offset < total;
   const status = loaded.problem !== undefined ? 'error' : loaded.isLoading ? 'loading' : isMore ? 'pending' : 'finished';
+  const nothing = text === '' ? 'There is no asset that you may link.' : 'No asset that you may link matches.';
   return (
     <Select
       selectedOption={chosen ? { value: chosen.id, label: chosen.file_name } : null}
       placeholder="Choose an asset"
-      filteringType="auto"
+      filteringType="manual"
+      filteringAriaLabel="Find an asset by its name, type or creator"
       statusType={status}
-      loadingText="Loading assets"
+      loadingText={offset === 0 ? 'Loading assets' : `Loading assets: ${offset} of ${total} are read`}
       errorText={loaded.problem === undefined ? '' : problemText(loaded.problem).detail}
       recoveryText="Retry"
-      empty="There is no asset that you may link."
-      onLoadItems={({ detail: { samePage, firstPage } }) => {
-        if (samePage) loaded.reload();
-        else if (!firstPage) loadMore();
+      empty={isMore ? '' : nothing}
+      onLoadItems={({ detail: { samePage, firstPage, filteringText } }) => {
+        setText(filteringText);
+        // `firstPage` comes when the list is opened, when the user types, and when the end of a list without options is seen.
+        const hasEnough = firstPage && filteringText === '' && assets.some(isOffered);
+        if (samePage || (isMore && !loaded.isLoading && !hasEnough)) loaded.reload();
       }}
-      options={offered.map(({ id, file_name, asset_type, size, created_by }) => ({
+      options={wanted.map(({ id, file_name, asset_type, size, created_by }) => ({
         value: id,
         label: file_name,
         description: `${asset_type}, ${sizeText(size)}, of ${created_by}`,
       }))}
       onChange={({ detail }) => {
-        const asset = offered.find(({ id }) => id === detail.selectedOption.value);
+        const asset = wanted.find(({ id }) => id === detail.selectedOption.value);
         if (asset) onChoose(asset);
       }}
     />
   );
-}
-
-async function loadAssets(client: Client, count: number, signal: AbortSignal) {
-  const offsets = Array.from({ length: count / pageSize }, (_, index) => index * pageSize);
-  const pages = await Promise.all(offsets.map((offset) => page(client, 'listAssets', { offset, limit: pageSize, signal })));
-  return { assets: pages.flatMap(({ items }) => items), total: pages[0]?.total ?? 0 };
 }

@@ -11,6 +11,8 @@ import { permissions } from '../access/permissions.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useAction } from '../loading/use-action.ts';
 import { useDomain } from '../shell/console-context.ts';
+import { useUnsavedWork } from '../shell/use-unsaved-work.ts';
+import { fileFault } from './file-fault.ts';
 import type { LoadedAsset } from './load-asset.ts';
 import { saveContent } from './save-content.ts';
 import { fileUploadTexts } from './file-upload-texts.ts';
@@ -67,21 +69,24 @@ interface SendProps {
 function SendContent({ asset, target, reload }: SendProps) {
   const [file, setFile] = useState<File>();
   const upload = useUpload();
+  const fault = fileFault(file);
+  useUnsavedWork(file !== undefined);
   const send = async () => {
     if (file && (await upload.send(asset.id, target, file))) reload();
   };
-  const isBusy = upload.state === 'sending' || upload.state === 'hashing';
+  const isBusy = ['sending', 'interrupted', 'hashing'].includes(upload.state);
   return (
     <SpaceBetween size="m">
       <FileUpload
         value={file ? [file] : []}
         onChange={({ detail }) => setFile(detail.value[0])}
+        fileErrors={[fault ?? null]}
         showFileSize
         i18nStrings={fileUploadTexts}
         constraintText={`The content of ${asset.file_name}, up to 5 GiB.`}
       />
       <UploadProgress upload={upload} retry={reload} />
-      <Button variant="primary" disabled={!file} loading={isBusy} onClick={() => void send()}>
+      <Button variant="primary" disabled={!file || fault !== undefined} loading={isBusy} onClick={() => void send()}>
         Upload
       </Button>
     </SpaceBetween>

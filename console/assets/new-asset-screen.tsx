@@ -18,8 +18,10 @@ import { navigate, useAddress } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
 import { useDomain, useFrame } from '../shell/console-context.ts';
 import { ScreenFrame } from '../shell/screen-frame.tsx';
+import { useUnsavedWork } from '../shell/use-unsaved-work.ts';
 import { aboveAsset } from './above-asset.ts';
 import { accessOptions, assetTypeOptions, useOptions } from './asset-texts.ts';
+import { fileFault } from './file-fault.ts';
 import { fileUploadTexts } from './file-upload-texts.ts';
 import { UploadProgress } from './upload-progress.tsx';
 import { useUpload } from './use-upload.ts';
@@ -44,10 +46,12 @@ export function NewAssetScreen() {
     use: 'open',
   });
   const upload = useUpload();
+  const fault = fileFault(file);
+  useUnsavedWork(file !== undefined || fields.description !== '');
   const change = (changed: Partial<Fields>) => setFields((before) => ({ ...before, ...changed }));
 
   const save = useAction(async () => {
-    if (!file) return;
+    if (!file || fault !== undefined) return;
     // After a failure the asset may be there already: then only what is left to do is done.
     const body = { asset: { ...fields, mime_type: file.type, user_key: '' } };
     const asset = created ?? (await client.createAsset({ body, idempotencyKey: keyFor(body) }));
@@ -86,7 +90,7 @@ export function NewAssetScreen() {
                 variant="primary"
                 formAction="submit"
                 loading={isBusy}
-                disabled={!file || fields.file_name === '' || types.length === 0}
+                disabled={!file || fault !== undefined || fields.file_name === '' || types.length === 0}
               >
                 {upload.state === 'failed' || upload.state === 'cancelled' ? 'Upload again' : 'Upload'}
               </Button>
@@ -103,6 +107,7 @@ export function NewAssetScreen() {
                       setFile(value[0]);
                       if (!created) change({ file_name: value[0]?.name ?? '' });
                     }}
+                    fileErrors={[fault ?? null]}
                     showFileSize
                     showFileLastModified={false}
                     i18nStrings={fileUploadTexts}

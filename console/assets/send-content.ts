@@ -1,38 +1,46 @@
 import { ServiceProblem, type Schemas } from '../../client/index.ts';
+import { pause } from '../../client/pause.ts';
+import { storageAnswer } from '../../client/storage-answer.ts';
+
+type Target = Schemas['AssetUpload'];
 
 interface Options {
+  /** Sends the content once, and returns the status of storage's answer. */
+  put: (target: Target) => Promise<number>;
+  /** Returns a new link, or undefined if the content has arrived. */
+  renew: () => Promise<Target | undefined>;
+  /** Called before each pause after which the content is sent again. */
+  onInterruption: () => void;
   signal: AbortSignal;
-  /** Called with the number of bytes that have been sent. */
-  onProgress: (sent: number) => void;
+  /** The pause after the first attempt. It doubles with each further one. Default 500. */
+  firstPauseInMilliseconds?: number;
 }
 
+/** With the pauses between them, they outlast an outage of a minute. */
+const mostAttempts = 8;
+
 /**
- * Sends a file with a presigned request, straight to storage. `fetch` cannot tell the progress of a request.
- * @throws ServiceProblem if storage refuses or the connection breaks; the signal's reason
+ * Sends the content of an asset to storage. Repeats it if the connection breaks, if the link has expired, or if storage asks for it.
+ * @throws ServiceProblem if storage refuses, or the last attempt fails; the signal's reason
  */
-export function sendContent(
-  { method, url, headers }: Schemas['AssetUpload'],
-  file: File,
-  { signal, onProgress }: Options,
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest();
-    const fail = (status: number, detail: string) =>
-      reject(
-        new ServiceProblem({ status, code: status === 0 ? 'unreachable' : 'unexpected', detail, request: `${method} storage` }),
-      );
-    request.open(method, url);
-    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
-    request.upload.addEventListener('progress', ({ loaded }) => onProgress(loaded));
-    request.addEventListener('load', () => {
-      if (request.status >= 200 && request.status < 300) resolve();
-      else fail(request.status, `Storage refused the file with status ${request.status}. Try again: the link may have expired.`);
+export async function sendContent(first: Target, options: Options): Promise<void> {
+  const { put, renew, onInterruption, signal, firstPauseInMilliseconds = 500 } = options;
+  let target: Target | undefined = first;
+  for (let attempt = 1; target; attempt++) {
+    const status = await put(target).catch((error: unknown) => {
+      if (attempt < mostAttempts && error instanceof ServiceProblem && error.code === 'unreachable') return 0;
+      throw error;
     });
-    request.addEventListener('error', () => fail(0, 'The connection to storage broke. Try again.'));
-    signal.addEventListener('abort', () => {
-      request.abort();
-      reject(signal.reason as Error);
-    });
-    request.send(file);
-  });
+    const answer = status === 0 ? 'again' : storageAnswer(status);
+    if (answer === 'arrived') return;
+    if (answer === 'refused' || attempt >= mostAttempts) throw refusal(status);
+    onInterruption();
+    await pause(firstPauseInMilliseconds * 2 ** (attempt - 1), signal);
+    if (answer === 'expired') target = await renew();
+  }
+}
+
+function refusal(status: number): ServiceProblem {
+  const detail = `Storage refused the file with status ${status}.`;
+  return new ServiceProblem({ status, code: 'unexpected', detail, request: 'PUT storage' });
 }

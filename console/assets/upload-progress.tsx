@@ -26,15 +26,16 @@ export function UploadProgress({ upload, retry }: { upload: Upload; retry?: () =
     );
   }
   const percent = file.size === 0 ? 100 : (100 * sent) / file.size;
+  const { label, description } = words[state];
   return (
     <SpaceBetween size="xs">
       <ProgressBar
-        label={state === 'sending' ? `Uploading ${file.name}` : `${file.name} has arrived`}
-        description={state === 'sending' ? 'Keep this page open.' : 'The service computes its hash.'}
+        label={label(file.name)}
+        description={description}
         value={percent}
         additionalInfo={`${sizeText(sent)} of ${sizeText(file.size)}`}
       />
-      {state === 'sending' && (
+      {state !== 'hashing' && (
         <Button formAction="none" onClick={cancel}>
           Cancel the upload
         </Button>
@@ -42,3 +43,12 @@ export function UploadProgress({ upload, retry }: { upload: Upload; retry?: () =
     </SpaceBetween>
   );
 }
+
+const words = {
+  sending: { label: (file: string) => `Uploading ${file}`, description: 'Keep this page open.' },
+  interrupted: {
+    label: (file: string) => `The upload of ${file} was cut off`,
+    description: 'It begins again by itself. Keep this page open.',
+  },
+  hashing: { label: (file: string) => `${file} has arrived`, description: 'The service computes its hash.' },
+};

@@ -1,10 +1,13 @@
 import { useEffect, useRef, useState } from 'react';
 import type { Client, Schemas } from '../../client/index.ts';
+import { pause } from '../../client/pause.ts';
 import { useDomain } from '../shell/console-context.ts';
+import { holdWork } from '../shell/unsaved-work.ts';
+import { putFile } from './put-file.ts';
 import { sendContent } from './send-content.ts';
 
 export interface Upload {
-  state: 'idle' | 'sending' | 'hashing' | 'done' | 'cancelled' | 'failed';
+  state: 'idle' | 'sending' | 'interrupted' | 'hashing' | 'done' | 'cancelled' | 'failed';
   file: File | undefined;
   /** Bytes. */
   sent: number;
@@ -27,19 +30,28 @@ export function useUpload(): Upload {
   const cancel = () => controller.current?.abort();
   useEffect(() => () => controller.current?.abort(), []);
   const change = (fields: Partial<Progress>) => setProgress((before) => ({ ...before, ...fields }));
-  const send: Upload['send'] = async (asset, target, file) => {
+  const send: Upload['send'] = async (id, target, file) => {
     controller.current = new AbortController();
     const { signal } = controller.current;
     setProgress({ ...idle, state: 'sending', file });
+    const release = holdWork('upload');
+    const onProgress = (sent: number) => change({ state: 'sending', sent });
     try {
-      await sendContent(target, file, { signal, onProgress: (sent) => change({ sent }) });
+      await sendContent(target, {
+        signal,
+        put: (to) => putFile(to, file, { signal, onProgress }),
+        renew: async () => (await client.getAsset({ id, signal })).upload,
+        onInterruption: () => change({ state: 'interrupted' }),
+      });
       change({ state: 'hashing', sent: file.size });
-      await hashed(client, asset, signal);
+      await hashed(client, id, signal);
       change({ state: 'done' });
       return true;
     } catch (problem) {
       change(signal.aborted ? { state: 'cancelled' } : { state: 'failed', problem });
       return false;
+    } finally {
+      release();
     }
   };
   return { ...progress, cancel, send };
@@ -47,10 +59,5 @@ export function useUpload(): Upload {
 
 /** Waits until the asset has its content. */
 async function hashed(client: Client, id: string, signal: AbortSignal): Promise<void> {
-  for (;;) {
-    const { state } = await client.getAsset({ id, signal });
-    if (state === 'ready') return;
-    await new Promise((resolve) => setTimeout(resolve, pauseInMilliseconds));
-    signal.throwIfAborted();
-  }
+  while ((await client.getAsset({ id, signal })).state !== 'ready') await pause(pauseInMilliseconds, signal);
 }

@@ -15,6 +15,7 @@ import { fieldError } from '../loading/field-errors.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import type { Action } from '../loading/use-action.ts';
 import { useDomain } from '../shell/console-context.ts';
+import { useUnsavedWork } from '../shell/use-unsaved-work.ts';
 import { approvalPolicies, approvalTexts } from './approval-texts.ts';
 import { type ComputationFields, usersOf } from './computation-fields.ts';
 
@@ -34,7 +35,12 @@ export function ComputationForm({ initial, submit, save, cancelAddress, conflict
   const { me } = useDomain();
   const [fields, setFields] = useState(initial);
   const [consumers, setConsumers] = useState(initial.consumers.join('\n'));
-  const change = (changed: Partial<ComputationFields>) => setFields((before) => ({ ...before, ...changed }));
+  const [isDirty, setDirty] = useState(false);
+  useUnsavedWork(isDirty);
+  const change = (changed: Partial<ComputationFields>) => {
+    setDirty(true);
+    setFields((before) => ({ ...before, ...changed }));
+  };
   const policies = approvalPolicies.slice(isNew ? 0 : approvalPolicies.indexOf(initial.approval));
   const error = (pointer: string) => fieldError(save.problem, pointer);
 
@@ -100,7 +106,14 @@ export function ComputationForm({ initial, submit, save, cancelAddress, conflict
                 description="Only these users and the owner get the results. One user on each line. Empty: everyone with the role who uploads a key."
                 errorText={error('/consumers')}
               >
-                <Textarea value={consumers} rows={3} onChange={({ detail }) => setConsumers(detail.value)} />
+                <Textarea
+                  value={consumers}
+                  rows={3}
+                  onChange={({ detail }) => {
+                    setDirty(true);
+                    setConsumers(detail.value);
+                  }}
+                />
               </FormField>
             </SpaceBetween>
           </Container>

@@ -11,6 +11,7 @@ import { type Loaded, useLoaded } from '../loading/use-loaded.ts';
 import { ManifestTab } from '../manifest/manifest-tab.tsx';
 import { navigate, useAddress } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
+import { tabOf, tabQuery } from '../routing/tab-of.ts';
 import { RunsTable } from '../runs/runs-table.tsx';
 import { useDomain } from '../shell/console-context.ts';
 import { ScreenFrame } from '../shell/screen-frame.tsx';
@@ -104,9 +105,8 @@ interface TabsProps {
 function ComputationTabs({ id, overview, loaded }: TabsProps) {
   const { domain } = useDomain();
   const { query } = useAddress();
-  const active = tabs.find((tab) => tab === query.get('tab')) ?? 'overview';
-  const addressOfTab = (tab: string) =>
-    addressOf({ screen: 'computation', domain, id }, { tab: tab === 'overview' ? undefined : tab });
+  const active = tabOf(query, tabs);
+  const addressOfTab = (tab: string) => addressOf({ screen: 'computation', domain, id }, tabQuery(tab, tabs));
   const contents = {
     overview: () => <OverviewTab overview={overview} reload={loaded.reload} />,
     manifest: () => <ManifestTab id={id} digest={overview.digest} />,

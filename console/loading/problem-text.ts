@@ -24,7 +24,10 @@ const titles: Partial<Record<ServiceProblem['code'], string>> = {
   unreachable: 'The service does not answer',
 };
 
-const tellOperator = 'Try again. If it happens again, send the request below to the operator of the service.';
+function tellOperator(requestId: string | undefined): string {
+  const what = requestId === undefined ? 'tell' : 'send the request below to';
+  return `Try again. If it happens again, ${what} the operator of the service.`;
+}
 
 const advices: Partial<Record<ServiceProblem['code'], string>> = {
   unauthenticated: 'Sign out and in again, in the menu with your name.',
@@ -33,9 +36,8 @@ const advices: Partial<Record<ServiceProblem['code'], string>> = {
   too_many_requests: 'Try again in a minute.',
   unavailable: 'Try again in a minute.',
   unreachable: 'Check your connection, then try again.',
-  internal: tellOperator,
-  unexpected: tellOperator,
 };
+const operatorsOwn: ServiceProblem['code'][] = ['internal', 'unexpected'];
 
 /** Returns what a user reads about an error. */
 export function problemText(error: unknown): ProblemText {
@@ -47,7 +49,7 @@ export function problemText(error: unknown): ProblemText {
   return {
     title: titles[error.code] ?? 'Something went wrong',
     detail: error.detail,
-    advice: advices[error.code],
+    advice: operatorsOwn.includes(error.code) ? tellOperator(error.requestId) : advices[error.code],
     points: [
       ...error.errors
         .filter(({ detail }) => detail !== error.detail)

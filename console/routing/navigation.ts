@@ -1,18 +1,29 @@
 import { type MouseEvent, useMemo, useSyncExternalStore } from 'react';
+import { hasWork, mayGo } from '../shell/unsaved-work.ts';
 
 const moved = new EventTarget();
 let hasGoneOn = false;
+/** The address that the console shows. After a step in the browser's history it is another one than the browser's. */
+let shown: string;
+
+// Before the page is left or loaded anew, the browser asks.
+window.addEventListener('beforeunload', (event) => {
+  if (hasWork('upload')) event.preventDefault();
+});
 
 /** Whether the user has gone to another address since the document was loaded. */
 export function hasMoved(): boolean {
   return hasGoneOn;
 }
 
-/** Goes to an address of the console. `replace` leaves no step for the browser's back. */
+/** Goes to an address of the console, unless the user rather finishes an upload. `replace` leaves no step for the browser's back. */
 export function navigate(address: string, { replace = false }: { replace?: boolean } = {}): void {
-  const isSamePath = new URL(address, location.href).pathname === location.pathname;
+  const { pathname } = new URL(address, location.href);
+  if (!mayGo(location.pathname, pathname, (question) => window.confirm(question))) return;
+  const isSamePath = pathname === location.pathname;
   if (replace) history.replaceState(null, '', address);
   else history.pushState(null, '', address);
+  shown = location.href;
   hasGoneOn ||= !replace;
   if (!isSamePath) window.scrollTo(0, 0);
   moved.dispatchEvent(new Event('moved'));
@@ -28,7 +39,13 @@ export function useAddress(): { pathname: string; query: URLSearchParams } {
 }
 
 function subscribe(onChange: () => void): () => void {
+  shown = location.href;
   const onHistory = () => {
+    if (!mayGo(new URL(shown).pathname, location.pathname, (question) => window.confirm(question))) {
+      history.pushState(null, '', shown);
+      return;
+    }
+    shown = location.href;
     hasGoneOn = true;
     onChange();
   };

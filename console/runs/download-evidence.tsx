@@ -1,18 +1,22 @@
 import Button from '@cloudscape-design/components/button';
-import type { Schemas } from '../../client/index.ts';
+import { items, type Schemas } from '../../client/index.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useAction } from '../loading/use-action.ts';
 import { useDomain, useFrame } from '../shell/console-context.ts';
 import { saveFile } from '../show/save-file.ts';
+import { evidenceFiles } from './evidence-files.ts';
 
-/** Saves the signed statement about a run that has ended. */
+/** Saves the signed statement about a run that has ended, with the keys and the events that its check needs. */
 export function DownloadEvidence({ run: { id: run, computation_id: id } }: { run: Schemas['Run'] }) {
   const { client } = useDomain();
   const { notify } = useFrame();
   const download = useAction(async () => {
-    const evidence = await client.getEvidence({ id, run });
-    saveFile(`evidence-${run}.json`, `${JSON.stringify(evidence, null, 2)}\n`);
-    notify('The evidence is downloaded. Check it with: cms verify');
+    const [evidence, keys] = await Promise.all([client.getEvidence({ id, run }), client.jwks()]);
+    const events: Schemas['Event'][] = [];
+    for await (const event of items(client, 'listEvents', { id })) events.push(event);
+    const { files, command } = evidenceFiles(run, { evidence, keys, events });
+    for (const { name, text } of files) saveFile(name, text);
+    notify(`The evidence, the keys and the events are downloaded. Check them where they are with: ${command}`);
   });
   return (
     <>

@@ -12,7 +12,9 @@ import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { problemText } from '../loading/problem-text.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { ManifestTab } from '../manifest/manifest-tab.tsx';
+import { navigate, useAddress } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
+import { tabOf, tabQuery } from '../routing/tab-of.ts';
 import { useDomain } from '../shell/console-context.ts';
 import { ScreenFrame } from '../shell/screen-frame.tsx';
 import { Hash } from '../show/hash.tsx';
@@ -27,6 +29,8 @@ import { StopRun } from './stop-run.tsx';
 import { Timeline } from './timeline.tsx';
 import { useWatchedRun } from './use-watched-run.ts';
 
+const tabs = ['events', 'manifest'] as const;
+
 /** A run as it goes on: its state, its events as they come, and after its end its evidence. */
 export function RunScreen({ id, run }: { id: string; run: string }) {
   const [attempt, setAttempt] = useState(0);
@@ -35,6 +39,7 @@ export function RunScreen({ id, run }: { id: string; run: string }) {
 
 function WatchedRun({ id, run: runId, watchAgain }: { id: string; run: string; watchAgain: () => void }) {
   const { domain, client } = useDomain();
+  const tab = tabOf(useAddress().query, tabs);
   const [stopped, setStopped] = useState<Schemas['Run']>();
   const watched = useWatchedRun({ id, run: runId });
   const { events, isFollowing, interruption, problem } = watched;
@@ -58,6 +63,10 @@ function WatchedRun({ id, run: runId, watchAgain }: { id: string; run: string; w
       }
     >
       <ProblemAlert problem={problem} retry={watchAgain} />
+      {/* Without the computation it is not known whether the user may stop the run. */}
+      {problem === undefined && (
+        <ProblemAlert problem={computation.problem} retry={computation.reload} isRetrying={computation.isLoading} />
+      )}
       {interruption !== undefined && (
         <Alert type="warning" header="The service cannot be reached">
           {problemText(interruption).detail} Trying again.
@@ -78,6 +87,10 @@ function WatchedRun({ id, run: runId, watchAgain }: { id: string; run: string; w
             <RunSummary run={shown} />
             <Tabs
               ariaLabel="Parts of the run"
+              activeTabId={tab}
+              onChange={({ detail: { activeTabId } }) =>
+                navigate(addressOf({ screen: 'run', domain, id, run: runId }, tabQuery(activeTabId, tabs)))
+              }
               tabs={[
                 {
                   id: 'events',
@@ -94,7 +107,7 @@ function WatchedRun({ id, run: runId, watchAgain }: { id: string; run: string; w
                     </Container>
                   ),
                 },
-                { id: 'manifest', label: 'Manifest', content: <ManifestTab id={id} run={runId} /> },
+                { id: 'manifest', label: 'Manifest', content: tab === 'manifest' && <ManifestTab id={id} run={runId} /> },
               ]}
             />
           </>

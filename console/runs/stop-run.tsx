@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { page, type Schemas } from '../../client/index.ts';
 import { permissions } from '../access/permissions.ts';
 import { findRows } from '../../client/find-rows.ts';
+import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useAction } from '../loading/use-action.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { ConfirmModal } from '../shell/confirm-modal.tsx';
@@ -31,7 +32,11 @@ export function StopRun({ run, computation, onStopped }: Props) {
     setAsked(false);
     notify('The CVM has been asked to stop the run.');
   });
-  if (run.ended_at !== null || !permissions.stopRun(me, computation, creators.value ?? [])) return null;
+  if (run.ended_at !== null) return null;
+  if (creators.problem !== undefined) {
+    return <ProblemAlert problem={creators.problem} retry={creators.reload} isRetrying={creators.isLoading} />;
+  }
+  if (!permissions.stopRun(me, computation, creators.value ?? [])) return null;
   return (
     <>
       <Button

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { type Schemas, watchRun } from '../../client/index.ts';
 import { useDomain } from '../shell/console-context.ts';
+import { gather } from './gather.ts';
 
 export interface WatchedRun {
   run: Schemas['Run'] | undefined;
@@ -28,6 +29,9 @@ export function useWatchedRun({ id, run }: { id: string; run: string }): Watched
       if (signal.aborted) return;
       setWatched((before) => ({ ...before, ...(typeof fields === 'function' ? fields(before) : fields) }));
     };
+    const gathered = gather<Schemas['Event']>((added) =>
+      change((before) => ({ events: [...before.events, ...added], run: added.reduce(runAfter, before.run) })),
+    );
     const watch = async () => {
       change({ run: await client.getRun({ id, run, signal }) });
       const [latest] = (await client.listEvents({ id, run_id: run, limit: 1, signal })).events;
@@ -42,15 +46,15 @@ export function useWatchedRun({ id, run }: { id: string; run: string }): Watched
       for (;;) {
         const next = await events.next();
         if (next.done) {
+          gathered.flush();
           change({ run: next.value });
           return;
         }
-        const event = next.value;
-        const append = () => change((before) => ({ events: [...before.events, event], run: runAfter(event, before.run) }));
-        if (event.id === latest?.id) {
-          flushSync(append); // shown before what follows is announced
+        gathered.add(next.value);
+        if (next.value.id === latest?.id) {
+          flushSync(gathered.flush); // shown before what follows is announced
           change({ isFollowing: true });
-        } else append();
+        }
       }
     };
     watch().catch((problem: unknown) => change({ problem }));
@@ -59,6 +63,6 @@ export function useWatchedRun({ id, run }: { id: string; run: string }): Watched
   return watched;
 }
 
-function runAfter(event: Schemas['Event'], run: Schemas['Run'] | undefined): Schemas['Run'] | undefined {
+function runAfter(run: Schemas['Run'] | undefined, event: Schemas['Event']): Schemas['Run'] | undefined {
   return run?.status === 'running' && event.event_type === 'stop_requested' ? { ...run, status: 'stopping' } : run;
 }

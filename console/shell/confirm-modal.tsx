@@ -4,6 +4,7 @@ import Modal from '@cloudscape-design/components/modal';
 import SpaceBetween from '@cloudscape-design/components/space-between';
 import type { ReactNode } from 'react';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
+import { useUnsavedWork } from './use-unsaved-work.ts';
 
 interface Props {
   title: string;
@@ -21,6 +22,7 @@ interface Props {
 /** Asks before something is done, and shows why it failed. */
 export function ConfirmModal({ title, confirm, children, isRunning, problem, isDisabled = false, ...props }: Props) {
   const { size = 'medium', onConfirm, onClose } = props;
+  useUnsavedWork(true);
   return (
     <Modal
       visible

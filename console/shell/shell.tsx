@@ -1,8 +1,11 @@
 import AppLayoutToolbar from '@cloudscape-design/components/app-layout-toolbar';
-import Flashbar from '@cloudscape-design/components/flashbar';
-import { type MouseEvent, useCallback, useMemo, useState } from 'react';
+import Button from '@cloudscape-design/components/button';
+import Flashbar, { type FlashbarProps } from '@cloudscape-design/components/flashbar';
+import { type MouseEvent, useCallback, useMemo, useState, useSyncExternalStore } from 'react';
 import { createClient } from '../../client/index.ts';
 import { meIn, visibleDomains } from '../access/permissions.ts';
+import { problemText } from '../loading/problem-text.ts';
+import { useAction } from '../loading/use-action.ts';
 import { followLink, useAddress } from '../routing/navigation.ts';
 import { type Place, placeOf } from '../routing/places.ts';
 import type { Session } from '../sign-in/session.ts';
@@ -21,6 +24,7 @@ export function Shell({ session }: { session: Session }) {
   const domain = place && 'domain' in place ? place.domain : undefined;
   const context = useDomainContext(session, domains, domain);
   const { notices, notify } = useNotice(pathname);
+  const expiryNotices = useExpiryNotice(session);
   const [breadcrumbs, setBreadcrumbs] = useState<Element | null>(null);
   const [isNavigationOpen, setNavigationOpen] = useState(() => window.innerWidth > 900);
   const frame = useMemo(() => ({ breadcrumbs, notify }), [breadcrumbs, notify]);
@@ -55,7 +59,7 @@ export function Shell({ session }: { session: Session }) {
             navigationOpen={isNavigationOpen}
             onNavigationChange={({ detail }) => setNavigationOpen(detail.open)}
             breadcrumbs={<div ref={setBreadcrumbs} />}
-            notifications={<Flashbar items={notices} />}
+            notifications={<Flashbar items={[...expiryNotices, ...notices]} />}
             content={<div id="content">{contentOf({ place, domains, domain })}</div>}
           />
         </DomainProvider>
@@ -114,4 +118,28 @@ function useNotice(pathname: string) {
     { type: 'success' as const, content: notice.text, dismissible: true, dismissLabel: 'Close the message', onDismiss: close },
   ];
   return { notices: notices ?? [], notify };
+}
+
+/** Asks the user to sign in again, if the sign-in has expired while a form or an upload was not finished. */
+function useExpiryNotice({ expiry, signInAgain }: Session): FlashbarProps.MessageDefinition[] {
+  const hasExpired = useSyncExternalStore(expiry.subscribe, expiry.isSet);
+  const leave = useAction(signInAgain);
+  if (!hasExpired) return [];
+  return [
+    {
+      type: 'warning',
+      header: 'Your sign-in has expired',
+      content: (
+        <>
+          What you have typed stays here until you sign in again: keep a copy of it. An upload goes on until the file has arrived.
+          {leave.problem !== undefined && ` ${problemText(leave.problem).detail}`}
+        </>
+      ),
+      action: (
+        <Button loading={leave.isRunning} onClick={() => void leave.run()}>
+          Sign in again
+        </Button>
+      ),
+    },
+  ];
 }

@@ -7,12 +7,16 @@ import {
   type SignInOptions,
   signOutPage,
   type TokenSet,
+  type TokenSource,
 } from '../../client/index.ts';
 import type { Role } from '../../shared/access/roles.ts';
+import { hasWork } from '../shell/unsaved-work.ts';
 import { identityOf } from './claims.ts';
 import { type Configuration, configuration } from './configuration.ts';
+import { type ExpiryFlag, expiryFlag } from './expiry-flag.ts';
 import { type Notice, showNotice } from './notice.ts';
 import { hasTexts, stored } from './stored.ts';
+import { tokenSource } from './token-source.ts';
 import { storedTokens } from './tokens.ts';
 
 /** The user who is signed in. */
@@ -27,9 +31,14 @@ export interface Session {
    * Returns a token for the API. Renews it if it is about to expire, or if the API has refused it. If the issuer does not renew it,
    * or the API refuses the renewed one too, it leaves for the sign-in page, which comes back to this address. If the API has refused
    * the token both times and less than a minute lies between, it shows a page that says so instead: signing in again does not help.
-   * @throws ServiceProblem if the issuer does not answer
+   * While the user has unsaved work, it does neither, but tells `expiry`.
+   * @throws ServiceProblem if the issuer does not answer; `unauthenticated` if it did not leave because of unsaved work
    */
-  token: (request: { refused?: string; signal: AbortSignal }) => Promise<string>;
+  token: TokenSource;
+  /** Whether the user has to sign in again, and has unsaved work. */
+  expiry: Pick<ExpiryFlag, 'isSet' | 'subscribe'>;
+  /** Leaves for the sign-in page, which comes back to this address. */
+  signInAgain: () => Promise<never>;
   signOut: () => Promise<void>;
 }
 
@@ -40,7 +49,6 @@ const pending = stored<PendingSignIn & { returnTo: string }>('sign-in', (content
 
 /** When the API last refused a token, in milliseconds since 1970. It tells whether signing in again has helped. */
 const refusal = stored<number>('refused', (content) => (typeof content === 'number' ? content : undefined));
-const minuteInMilliseconds = 60_000;
 
 /** The address after signing out. Without the parameter, the console would sign in again at once. */
 const signedOut = '/console/?signed-out';
@@ -61,9 +69,21 @@ export async function currentSession(): Promise<Session> {
   try {
     const { api, membershipClaim, ...issuer } = await configuration();
     const application = applicationOf(issuer);
-    const token = tokenSource(application, await tokensFor(address, application));
+    const tokens = await tokensFor(address, application);
+    const expiry = expiryFlag();
+    const token = tokenSource({
+      renewed: signedIn(application, tokens, (renewed) => storedTokens.write(renewed)),
+      leave: () => leave(application),
+      stayOutside: (text) => {
+        storedTokens.remove();
+        return stayOutside(text);
+      },
+      refusal,
+      hasWork,
+      onExpired: expiry.set,
+    });
     const { user, roles } = identityOf(await token({ signal: new AbortController().signal }), membershipClaim);
-    return { user, roles, api, token, signOut: () => signOut(application) };
+    return { user, roles, api, token, expiry, signInAgain: () => leave(application), signOut: () => signOut(application) };
   } catch (error) {
     if (!mayPass(error)) storedTokens.remove();
     return await stayOutside(error instanceof Error ? error.message : String(error));
@@ -99,38 +119,6 @@ async function tokensFor(address: URL, application: SignInOptions): Promise<Toke
   }
   if (isAnswer) history.replaceState(null, '', '/console/'); // an answer that was used before, reached by Back or a bookmark
   return storedTokens.read() ?? (await leave(application));
-}
-
-function tokenSource(application: SignInOptions, tokens: TokenSet): Session['token'] {
-  const source = signedIn(application, tokens, (renewed) => storedTokens.write(renewed));
-  let leaving: Promise<never> | undefined;
-  const signInAgain = () => (leaving ??= leave(application).finally(() => (leaving = undefined)));
-  const answerRefusal = () => {
-    if (leaving) return leaving; // another request has waited for the same renewal
-    const before = refusal.read() ?? 0;
-    refusal.write(Date.now());
-    if (Date.now() - before >= minuteInMilliseconds) {
-      return signInAgain().catch((error: unknown) => {
-        refusal.remove(); // the user has not signed in again
-        throw error;
-      });
-    }
-    storedTokens.remove();
-    return (leaving = stayOutside('The service refuses the token that your sign-in gave. Ask the operator of the service.'));
-  };
-  /** A token that took the place of a refused one. */
-  let second: string | undefined;
-  return async ({ refused, signal }) => {
-    if (leaving) return await leaving;
-    if (refused !== undefined && refused === second) return await answerRefusal();
-    try {
-      if (refused === undefined) return await source({ signal });
-      return (second = await source({ refused, signal }));
-    } catch (error) {
-      if (!(error instanceof ServiceProblem) || error.code !== 'unauthenticated') throw error;
-      return await (refused === undefined ? signInAgain() : answerRefusal());
-    }
-  };
 }
 
 /** Leaves for the issuer's page. Never returns, because the page is about to be replaced. */

@@ -52,6 +52,14 @@ describe('what a user reads about a problem', () => {
     });
   });
 
+  it.each([
+    ['r-1', 'Try again. If it happens again, send the request below to the operator of the service.'],
+    [undefined, 'Try again. If it happens again, tell the operator of the service.'],
+  ])('speaks of the request only if it is shown (%s)', (requestId, advice) => {
+    const problem = new ServiceProblem({ status: 500, code: 'internal', detail: 'It broke.', request: '', requestId });
+    expect(problemText(problem)).toMatchObject({ advice, requestId });
+  });
+
   it.each([new TypeError('broken'), 'broken'])('is the message of any other error', (error) => {
     expect(problemText(error)).toMatchObject({ title: 'Something went wrong', detail: 'broken', points: [] });
   });

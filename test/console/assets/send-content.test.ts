@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { ServiceProblem } from '../../../client/index.ts';
+import { sendContent } from '../../../console/assets/send-content.ts';
+
+const first = link('first');
+const broken = 0;
+
+/** Sends to a storage that answers by these statuses, one after the other. */
+async function sendTo(statuses: number[], renewed: (typeof first)[] = [link('second')]) {
+  const urls: string[] = [];
+  let interruptions = 0;
+  let problem: unknown;
+  const put = async ({ url }: { url: string }) => {
+    const status = statuses[urls.length] ?? broken;
+    urls.push(url);
+    if (status !== broken) return status;
+    throw new ServiceProblem({ status: 0, code: 'unreachable', detail: 'It broke.', request: 'PUT storage' });
+  };
+  await sendContent(first, {
+    put,
+    renew: async () => renewed[0],
+    onInterruption: () => interruptions++,
+    signal: new AbortController().signal,
+    firstPauseInMilliseconds: 0,
+  }).catch((error: unknown) => (problem = error));
+  return { urls, interruptions, problem };
+}
+
+describe('sending content to storage', () => {
+  it.each([200, 204])('has arrived with status %i', async (status) => {
+    expect(await sendTo([status])).toEqual({ urls: ['first'], interruptions: 0, problem: undefined });
+  });
+
+  it('has arrived if storage has the content of an attempt whose answer was lost (412)', async () => {
+    expect(await sendTo([broken, 412])).toEqual({ urls: ['first', 'first'], interruptions: 1, problem: undefined });
+  });
+
+  it.each([broken, 409, 429, 500, 503])('is repeated after status %i', async (status) => {
+    expect(await sendTo([status, status, 200])).toEqual({
+      urls: ['first', 'first', 'first'],
+      interruptions: 2,
+      problem: undefined,
+    });
+  });
+
+  it('goes on with a new link if the link has expired', async () => {
+    expect(await sendTo([403, 200])).toEqual({ urls: ['first', 'second'], interruptions: 1, problem: undefined });
+  });
+
+  it('has arrived if there is no new link', async () => {
+    expect(await sendTo([403], [])).toMatchObject({ urls: ['first'], problem: undefined });
+  });
+
+  it('fails at once with a status that will stay', async () => {
+    expect(await sendTo([400])).toMatchObject({
+      urls: ['first'],
+      problem: { code: 'unexpected', detail: 'Storage refused the file with status 400.' },
+    });
+  });
+
+  it('fails after eight attempts with the last problem', async () => {
+    expect(await sendTo([])).toMatchObject({ urls: { length: 8 }, interruptions: 7, problem: { code: 'unreachable' } });
+  });
+});
+
+function link(url: string) {
+  return { method: 'PUT' as const, url, headers: {}, expires_at: '2026-01-01T00:00:00Z' };
+}

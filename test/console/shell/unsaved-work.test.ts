@@ -1,0 +1,35 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { hasWork, holdWork, mayGo } from '../../../console/shell/unsaved-work.ts';
+
+describe('unsaved work', () => {
+  it('is there until it ends, whatever else ends before', () => {
+    const ends = [holdWork('form'), holdWork('form')];
+    expect(hasWork()).toBe(true);
+    ends[0]?.();
+    ends[0]?.();
+    expect(hasWork()).toBe(true);
+    ends[1]?.();
+    expect(hasWork()).toBe(false);
+  });
+
+  it('asks before an upload is left, and stays if the user says so', () => {
+    onTestFinished(holdWork('upload'));
+    const asked: string[] = [];
+    const answer = (mayLeave: boolean) => (question: string) => {
+      asked.push(question);
+      return mayLeave;
+    };
+    expect(mayGo('/console/a', '/console/b', answer(false))).toBe(false);
+    expect(mayGo('/console/a', '/console/b', answer(true))).toBe(true);
+    expect(asked).toHaveLength(2);
+    expect(asked[0]).toContain('cancels the upload');
+  });
+
+  it('asks nothing within the same path, or while only a form is filled in', () => {
+    const never = () => expect.unreachable('It asked.');
+    onTestFinished(holdWork('form'));
+    expect(mayGo('/console/a', '/console/b', never)).toBe(true);
+    onTestFinished(holdWork('upload'));
+    expect(mayGo('/console/a', '/console/a', never)).toBe(true);
+  });
+});
