@@ -251,6 +251,15 @@ describe('errors of cms', () => {
       stderr: expect.stringContaining('Next: cms watch'),
     });
     expect(await bob('stop', id, '--watch')).toMatchObject({ exitCode: 11 });
+    const output = join(folder, 'my evidence');
+    const saved = await alice('evidence', '--output', output);
+    expect(saved).toMatchObject({ exitCode: 0, stderr: `Next: cms verify '${output}'\n` });
+    const run = (JSON.parse(failed.stdout.trim().split('\n').at(-1) ?? '') as { id: string }).id;
+    expect(await alice('evidence', '--run', run, '--output', output)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining(`Next: cms evidence ${id} --run ${run} --output evidence-${run}\n`),
+    });
+    expect(await alice('evidence', '--output', output)).toMatchObject({ exitCode: 0 });
     expect(await alice('stop')).toMatchObject({
       exitCode: 6,
       stderr: expect.stringContaining('No run of this computation is active.'),
