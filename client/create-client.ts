@@ -14,6 +14,8 @@ export interface ClientOptions {
   /** Default: the global `fetch`. */
   fetch?: ((request: Request) => Promise<Response>) | undefined;
   retry?: RetryOptions;
+  /** Ends all calls, and those to come. They then reject with its reason. */
+  signal?: AbortSignal | undefined;
 }
 
 /** A method for each operation of the API. It returns the body of the response. */
@@ -43,10 +45,13 @@ export interface Client extends Operations {
  * or the reason of its signal.
  */
 export function createClient(options: ClientOptions): Client {
-  const { domain, token, retry } = options;
+  const { domain, token, retry, signal: ending } = options;
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
   const plainFetch = options.fetch ?? ((request) => fetch(request));
-  const http = createOpenapiClient<paths>({ baseUrl, fetch: retryingFetch({ ...retry, token, fetch: plainFetch }) });
+  const send = retryingFetch({ ...retry, token, fetch: plainFetch });
+  const sendUntilEnded = (request: Request) =>
+    send(ending ? new Request(request, { signal: AbortSignal.any([request.signal, ending]) }) : request);
+  const http = createOpenapiClient<paths>({ baseUrl, fetch: sendUntilEnded });
 
   const call = async (operation: Operation, given: Record<string, unknown> = {}) => {
     const { body, signal, domainID = domain, idempotencyKey, ifMatch, ifNoneMatch, ...values } = given;

@@ -35,6 +35,7 @@ export async function persistently<Answer>(
   }
 }
 
-function mayPass({ status }: ServiceProblem): boolean {
-  return status === 0 || status === 429 || status >= 500;
+/** A success that is not the service's comes from a network that wants a sign-in first. */
+function mayPass({ status, code }: ServiceProblem): boolean {
+  return status === 0 || status === 429 || status >= 500 || (code === 'unexpected' && status < 300);
 }

@@ -85,7 +85,7 @@ async function send(request: Request, token: string | undefined, options: Retryi
       const askedPauseInMilliseconds = pauseIn(response.headers.get('retry-after'));
       return { problem: await problemOf(response, name), askedPauseInMilliseconds };
     }
-    return { response: await whole(response) };
+    return await whole(response, name);
   } catch (error) {
     request.signal.throwIfAborted();
     const detail = `No answer from ${new URL(request.url).origin}: ${causeOf(error)}`;
@@ -94,10 +94,24 @@ async function send(request: Request, token: string | undefined, options: Retryi
   }
 }
 
-/** Reads the whole body, so that a connection which breaks in its middle counts as no answer. */
-async function whole(response: Response): Promise<Response> {
-  if ([204, 304].includes(response.status)) return response;
-  return new Response(await response.arrayBuffer(), response);
+/**
+ * Reads the whole body, so that a connection which breaks in its middle counts as no answer. One that is not JSON comes from something
+ * before the service, such as the sign-in page of a network.
+ */
+async function whole(response: Response, name: string): Promise<Outcome> {
+  if ([204, 304].includes(response.status)) return { response };
+  const text = await response.text();
+  const read = new Response(text, response);
+  return isJson(text) ? { response: read } : { problem: await problemOf(read, name), askedPauseInMilliseconds: 0 };
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Reads a `retry-after`: seconds or a date. 0 if there is none. */

@@ -95,6 +95,7 @@ export function contextOf(
       baseUrl: server,
       domain,
       token: givenToken ? givenToken : tokenOf(profiles, profileName, env),
+      signal: terminal.signal,
       retry: {
         attempts: 4,
         onRetry: ({ problem }) => {

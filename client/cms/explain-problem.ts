@@ -74,7 +74,10 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
       return { message: `The service is busy or down: ${sentence(detail)} Try again in a minute.`, next: where.typed };
     case 'internal':
     case 'unexpected':
-      return { message: problem.requestId === undefined ? detail : `${detail} (request ${problem.requestId})` };
+      return {
+        message: problem.requestId === undefined ? detail : `${detail} (request ${problem.requestId})`,
+        next: code === 'internal' ? where.typed : afterUnexpected(problem, where),
+      };
     case 'invalid_request':
       if (isTyped(problem, where)) {
         return { message: problem.errors.map((error) => mistake(error, where)).join('\n'), next: where.help };
@@ -83,6 +86,7 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
     case 'too_large':
     case 'unsupported_media_type':
     case 'idempotency_mismatch':
+    default: // a code that this version does not know
       return { message: [detail, ...placesOf(problem)].join('\n'), next: where.help };
   }
 }
@@ -171,6 +175,11 @@ function whereToLook({ request, detail }: ServiceProblem, id: string): string {
   return /^GET .*\/(run|evidence)$/.test(request) ? `runs ${id}` : 'computation list';
 }
 
+/** Returns the command that shows what answers in place of the service. Of a transfer, the one that repeats it. */
+function afterUnexpected({ request }: ServiceProblem, { server, typed }: Circumstances): string {
+  return /^[A-Z]+ \//.test(request) ? `curl -i ${server}/health` : typed;
+}
+
 function conflict(
   { detail, reason, run_id, manifest_digest }: ServiceProblem,
   id: string,
@@ -197,6 +206,7 @@ function conflict(
       return { message: detail, next: command('runs --status running') };
     case 'linked_too_widely':
     case undefined:
+    default: // a reason that this version does not know
       return { message: detail, next: help };
   }
 }
@@ -225,6 +235,7 @@ function exitCodeOf(problem: ServiceProblem, where: Circumstances): ExitCode {
     case 'idempotency_mismatch':
     case 'internal':
     case 'unexpected':
+    default:
       return exitCodes.failure;
   }
 }

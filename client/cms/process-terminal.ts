@@ -18,20 +18,21 @@ export function processTerminal(): Terminal {
     columns: stdout.isTTY ? stdout.columns : undefined,
     colours: stdout.isTTY && stdout.hasColors() && !env['NO_COLOR'],
     showsProgress: stderr.isTTY && env['TERM'] !== 'dumb',
-    ask: stdin.isTTY && stderr.isTTY ? ask : undefined,
+    ask: stdin.isTTY && stderr.isTTY ? (question, options) => ask(question, interrupted, options) : undefined,
     openPage,
     now: Date.now,
     signal: interrupted.signal,
   };
 }
 
-async function ask(question: string, { hidden = false } = {}): Promise<string> {
+async function ask(question: string, interrupted: AbortController, { hidden = false } = {}): Promise<string> {
   const { stdin, stderr } = process;
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   if (hidden) stderr.write(question);
   const lines = createInterface({ input: stdin, output: hidden ? silent : stderr, terminal: true });
+  lines.once('SIGINT', () => interrupted.abort()); // a terminal that is asked gives Ctrl-C to its reader alone
   try {
-    return await lines.question(hidden ? '' : question);
+    return await lines.question(hidden ? '' : question, { signal: interrupted.signal });
   } finally {
     lines.close();
     if (hidden) stderr.write('\n');

@@ -7,6 +7,7 @@ import { commandLine } from './output/shell-word.ts';
 import { printable } from './output/text-width.ts';
 import { createProgram } from './program.ts';
 import type { Terminal } from './terminal.ts';
+import { interrupted } from './watch/interrupted.ts';
 
 /** Runs one command line. Prints errors on standard error. @returns the exit code */
 export async function runCms(args: readonly string[], terminal: Terminal, version: string): Promise<ExitCode> {
@@ -22,7 +23,7 @@ export async function runCms(args: readonly string[], terminal: Terminal, versio
       try {
         await action(context, ...given);
       } catch (error) {
-        throw withHelp(await context.explain(error), help);
+        throw withHelp(await context.explain(interrupted(error, terminal)), help);
       }
     };
   const isJson = args.includes('--json');

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createClient } from '../../client/create-client.ts';
 import type { RetryOptions, Token } from '../../client/retrying-fetch.ts';
 import { ServiceProblem } from '../../client/service-problem.ts';
+import { watchEvents } from '../../client/watch-events.ts';
 
 const fast: RetryOptions = { firstPauseInMilliseconds: 1, longestPauseInMilliseconds: 2 };
 const json = (body: unknown, status = 200, headers: Record<string, string> = {}) =>
@@ -172,6 +173,17 @@ describe('a token that is a function', () => {
 });
 
 describe('a ServiceProblem', () => {
+  it('is thrown for a success that is not JSON, such as the sign-in page of a network, and watching goes on after it', async () => {
+    const page = () => new Response('<h1>Sign in to the Wi-Fi</h1>', { status: 200 });
+    expect(await problemOf(clientAnswered([page()]).client.listRuns())).toMatchObject({
+      status: 200,
+      code: 'unexpected',
+      detail: "The answer has the status 200 and is not the service's: <h1>Sign in to the Wi-Fi</h1>",
+    });
+    const { client } = clientAnswered([page(), json({ events: [{ id: 'e1' }], total: 1 })]);
+    expect(await watchEvents(client, { id: 'c1' }).next()).toMatchObject({ value: { id: 'e1' } });
+  });
+
   it("tells an answer that is not the service's from its own", async () => {
     const page = new Response('<h1>Proxy</h1>', { status: 407, headers: { 'apigw-requestid': 'g1' } });
     expect(await problemOf(clientAnswered([page]).client.listRuns())).toMatchObject({

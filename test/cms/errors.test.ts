@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createClient } from '../../client/create-client.ts';
 import { type Stack, startStack } from '../../infra/local/stack.ts';
 import { cmsIn } from './fake-terminal.ts';
@@ -142,6 +142,15 @@ describe('errors of cms', () => {
     });
   });
 
+  it('Ctrl-C ends a command between its attempts, and the exit code is 130', async () => {
+    const ending = new AbortController();
+    const env = { CMS_SERVER: 'http://127.0.0.1:9', CMS_DOMAIN: 'd1', CMS_TOKEN: await stack.token('alice', []) };
+    const err = vi.fn<(text: string) => void>(() => ending.abort());
+    const lost = cmsIn(join(folder, 'lost'), { env, signal: ending.signal, err });
+    expect(await lost('check', 'Incomes')).toMatchObject({ exitCode: 130 });
+    expect(err.mock.calls.map(([text]) => text)).toEqual([expect.stringContaining('Trying again.'), 'Interrupted.\n']);
+  });
+
   it('a name never reaches the terminal with control characters', async () => {
     await alice('computation', 'create', 'A\u001b[2JB\nC');
     const { stdout } = await alice('check');
@@ -187,6 +196,13 @@ describe('errors of cms', () => {
       stdout: '',
       stderr: expect.stringMatching(/^Cannot read the private key .*\nNext: ls .*\n$/),
     });
+  });
+
+  it('cms approve --json asks for no approval of a manifest that it does not show', async () => {
+    const asking = cmsIn(join(folder, 'alice'), { env: { CMS_SERVER: stack.baseUrl }, ask: async () => 'y' });
+    const { exitCode, stdout, stderr } = await asking('approve', 'Incomes', '--json');
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(JSON.parse(stderr)).toMatchObject({ error: expect.stringContaining('--digest DIGEST'), next: `cms manifest ${id}` });
   });
 
   it('cms withdraw says the same whether there was an approval or not', async () => {
@@ -251,6 +267,15 @@ describe('errors of cms', () => {
       stderr: expect.stringContaining('Next: cms watch'),
     });
     expect(await bob('stop', id, '--watch')).toMatchObject({ exitCode: 11 });
+    const output = join(folder, 'my evidence');
+    const saved = await alice('evidence', '--output', output);
+    expect(saved).toMatchObject({ exitCode: 0, stderr: `Next: cms verify '${output}'\n` });
+    const run = (JSON.parse(failed.stdout.trim().split('\n').at(-1) ?? '') as { id: string }).id;
+    expect(await alice('evidence', '--run', run, '--output', output)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining(`Next: cms evidence ${id} --run ${run} --output evidence-${run}\n`),
+    });
+    expect(await alice('evidence', '--output', output)).toMatchObject({ exitCode: 0 });
     expect(await alice('stop')).toMatchObject({
       exitCode: 6,
       stderr: expect.stringContaining('No run of this computation is active.'),

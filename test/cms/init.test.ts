@@ -70,7 +70,7 @@ describe('cms init', () => {
     write('Mean income');
     expect(await bob('init', file)).toMatchObject({
       exitCode: 5,
-      stderr: expect.stringContaining('alice has not created the computation "Incomes" yet.'),
+      stderr: `alice has not created the computation "Incomes" yet, and types this command first.\nNext: cms init ${file}\n`,
     });
     expect(outcomes(await init(alice))).toEqual(['computation created', 'algorithm uploaded and linked', 'key uploaded']);
     expect(outcomes(await init(bob))).toEqual(['computation unchanged', 'dataset uploaded and linked', 'key uploaded']);
@@ -101,6 +101,19 @@ describe('cms init', () => {
     const shown = await alice('computation', 'show');
     expect(shown.stdout).toContain('Median income');
     expect(shown.stdout.match(/incomes\.csv/g)).toHaveLength(1);
+  });
+
+  it('creates no computation for a file that names one which is not there', async () => {
+    const named = join(folder, 'named.yaml');
+    const id = '00000000-0000-8000-8000-000000000000';
+    writeFileSync(named, `computation: { id: ${id}, name: Incomes, owner: alice }\nparties: { alice: }\n`);
+    const before = await alice('computation', 'list', '--json');
+    expect(await alice('init', named)).toEqual({
+      exitCode: 5,
+      stdout: '',
+      stderr: expect.stringMatching(`The domain d1 has no computation ${id}, .*\\nNext: cms computation list\\n$`),
+    });
+    expect(await alice('computation', 'list', '--json')).toEqual(before);
   });
 
   it('refuses a user who has no part in the collaboration', async () => {

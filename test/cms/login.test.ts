@@ -69,6 +69,14 @@ describe('cms login', () => {
     });
   });
 
+  it('ends at Ctrl-C with 130, in the browser as on another device', async () => {
+    const ending = new AbortController();
+    const cms = cmsIn(folder, { signal: ending.signal, openPage: () => ending.abort() });
+    const login = ['login', ...place, '--issuer', issuer, '--client-id', 'cms'];
+    expect(await cms(...login)).toMatchObject({ exitCode: 130, stderr: expect.stringMatching(/\nInterrupted\.\n$/) });
+    expect(await cms(...login, '--device')).toMatchObject({ exitCode: 130, stderr: 'Interrupted.\n' });
+  });
+
   it('asks for what is missing', async () => {
     const cms = cmsIn(join(folder, 'new'));
     expect(await cms('login', '--server', 'https://api.example.com')).toMatchObject({

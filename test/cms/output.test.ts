@@ -136,6 +136,8 @@ describe('the command to type next', () => {
     expect(next({ code: 'unavailable' })).toBe(typed);
     expect(next({ code: 'too_many_requests' })).toBe(typed);
     expect(next({ code: 'precondition_failed' })).toBe(typed);
+    expect(next({ code: 'internal' })).toBe(typed);
+    expect(next({ code: 'unexpected', request: 'PUT to storage' })).toBe(typed);
     expect(next({ code: 'unreachable', request: 'POST https://login.example.com' })).toBe(typed);
   });
 
@@ -158,6 +160,15 @@ describe('the command to type next', () => {
     expect(next({ ...link, detail: 'No such asset in this domain.' })).toBe('cms asset list');
     expect(next({ code: 'invalid_request' })).toBe('cms computation update --help');
     expect(next({ code: 'conflict', reason: 'linked_too_widely' })).toBe('cms computation update --help');
+  });
+
+  it('shows what answers in place of the service', () => {
+    expect(next({ code: 'unexpected' })).toBe('curl -i https://api.example.com/health');
+  });
+
+  it('is the help, for a code or a reason of a newer service', () => {
+    expect(next({ code: 'teapot' as 'conflict' })).toBe('cms computation update --help');
+    expect(next({ code: 'conflict', reason: 'too_hot' as 'cvm_busy' })).toBe('cms computation update --help');
   });
 
   it('can be pasted into a shell, and has no token', () => {

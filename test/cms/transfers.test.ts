@@ -87,9 +87,17 @@ describe('cms asset', () => {
     const home = process.cwd();
     process.chdir(folder);
     expect((await bob('asset', 'download', id)).exitCode).toBe(0);
+    writeFileSync(shared, 'mine');
+    expect(await bob('asset', 'download', id)).toEqual({
+      exitCode: 2,
+      stdout: '',
+      stderr: `There is a file shared.csv here already.\nNext: cms asset download ${id} --output FILE\n`,
+    });
     process.chdir(home);
-    expect(readFileSync(shared, 'utf8')).toBe('a\n');
+    expect(readFileSync(shared, 'utf8')).toBe('mine');
     expect(await readers()).toEqual(['bob']);
+    expect(await bob('asset', 'download', id, '--output', shared)).toMatchObject({ exitCode: 0 });
+    expect(readFileSync(shared, 'utf8')).toBe('a\n');
   });
 
   it('names a file that is not there', async () => {

@@ -2,18 +2,25 @@ import type { Schemas } from '../../api-types.ts';
 import { items } from '../../pages.ts';
 import { ServiceProblem } from '../../service-problem.ts';
 import { CmsError } from '../cms-error.ts';
-import type { Connection } from '../context.ts';
+import type { Connection, Context } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Collaboration } from './collaboration.ts';
 
 type Row = Pick<Schemas['ComputationRow'], 'id'>;
 
-/** Finds the computation of a collaboration, by its identifier or by its owner and name. @throws CmsError if there are several */
+/**
+ * Finds the computation of a collaboration, by its identifier or by its owner and name.
+ * @throws CmsError if there are several of the name, or none with the identifier
+ */
 export async function findComputation(
-  { client }: Connection,
+  { command }: Pick<Context, 'command'>,
+  { client, domain }: Connection,
   { id, name, owner }: Collaboration['computation'],
 ): Promise<Row | undefined> {
-  if (id !== undefined) return await known(client.getComputation({ id, peek: 'true' }));
+  if (id !== undefined) {
+    const next = command('computation list');
+    return await known(client.getComputation({ id, peek: 'true' }), { id, domain, next });
+  }
   const found: Row[] = [];
   for await (const each of items(client, 'listComputations', { owner })) if (each.name === name) found.push(each);
   if (found.length < 2) return found[0];
@@ -23,11 +30,18 @@ export async function findComputation(
   });
 }
 
-async function known<Found>(found: Promise<Found>): Promise<Found | undefined> {
+/** A file that names a computation never creates another one: each repeat would do so again. */
+async function known<Found>(
+  found: Promise<Found>,
+  { id, domain, next }: { id: string; domain: string; next: string },
+): Promise<Found> {
   try {
     return await found;
   } catch (error) {
-    if (error instanceof ServiceProblem && error.code === 'not_found') return undefined;
-    throw error;
+    if (!(error instanceof ServiceProblem) || error.code !== 'not_found') throw error;
+    throw new CmsError(
+      `The domain ${domain} has no computation ${id}, which the file names. Correct its id, or remove it to create a computation.`,
+      { next, exitCode: exitCodes.notFound, cause: error },
+    );
   }
 }

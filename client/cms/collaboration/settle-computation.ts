@@ -1,8 +1,7 @@
 import type { Arguments } from '../../operation.ts';
 import { CmsError } from '../cms-error.ts';
-import type { Connection } from '../context.ts';
+import type { Connection, Context } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { shellWord } from '../output/shell-word.ts';
 import type { Collaboration } from './collaboration.ts';
 import { withHeaders } from '../with-headers.ts';
 import { findComputation } from './find-computation.ts';
@@ -15,18 +14,19 @@ type Body = Arguments<'updateComputation'>['body'];
  * @returns its identifier and what was done
  */
 export async function settleComputation(
+  context: Pick<Context, 'command' | 'typed'>,
   connection: Connection,
   planned: Collaboration['computation'],
-  file: string,
 ): Promise<{ id: string; step: Step }> {
   const { client, user } = connection;
   const { id: _, owner, ...fields } = planned;
   const done = (outcome: string): Step => ({ subject: 'computation', name: planned.name, outcome });
-  const found = await findComputation(connection, planned);
+  const found = await findComputation(context, connection, planned);
   if (!found) {
     if (user !== owner) {
-      throw new CmsError(`${owner} has not created the computation ${JSON.stringify(planned.name)} yet.`, {
-        next: `cms init ${shellWord(file)} (typed by ${owner})`,
+      const name = JSON.stringify(planned.name);
+      throw new CmsError(`${owner} has not created the computation ${name} yet, and types this command first.`, {
+        next: context.typed,
         exitCode: exitCodes.notFound,
       });
     }

@@ -37,6 +37,15 @@ export function addApprovalCommands(program: Command, act: Act): void {
         const connection = await context.connect();
         const { client, domain } = connection;
         const id = await computationId(context, connection, reference);
+        if (context.isJson && options.digest === undefined && options.yes !== true) {
+          throw new CmsError(
+            'With --json, no manifest is shown to approve. Add --digest DIGEST with that of the one that you read, or --yes.',
+            {
+              next: context.command(`manifest ${id}`),
+              exitCode: exitCodes.usage,
+            },
+          );
+        }
         // Read before the manifest, so that the answer is 412 or 409 if anything of what is shown changes.
         const { data: computation, headers } = await withHeaders(client.call('getComputation', { id }));
         const manifest = await client.getManifest({ id });

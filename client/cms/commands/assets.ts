@@ -1,11 +1,15 @@
+import { lstat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import type { Client } from '../../create-client.ts';
 import type { Item } from '../../pages.ts';
 import type { Act } from '../act.ts';
-import { assetWithoutContent } from '../asset-without-content.ts';
+import { assetWithoutContent, type AssetWithoutContent } from '../asset-without-content.ts';
+import { CmsError } from '../cms-error.ts';
 import { computationId, named } from '../computation-reference.ts';
 import { confirm } from '../confirm.ts';
+import type { Context } from '../context.ts';
+import { exitCodes } from '../exit-codes.ts';
 import { assetDetails } from '../output/asset-details.ts';
 import { fileSize } from '../output/file-size.ts';
 import { download } from '../transfers.ts';
@@ -54,11 +58,11 @@ export function addAssetCommands(program: Command, act: Act): void {
     .command('download')
     .description('download the content of an asset, and check its hash; repeat it after a cut')
     .argument('<ASSET>', 'its identifier')
-    .option('--output <FILE>', 'where to save it (default: the name of the asset)')
+    .option('--output <FILE>', 'where to save it, also over another file (default: the name of the asset, if no file has it)')
     .action(
       act(async (context, id: string, options: { output?: string }) => {
         const connection = await context.connect();
-        const file = options.output ?? basename((await assetWithoutContent(connection, id)).file_name);
+        const file = options.output ?? (await newFile(context, await assetWithoutContent(connection, id)));
         const { size, checksum } = await download(context, connection, id, file);
         context.print({ id, file, size, checksum }, () => `Saved ${file} (${fileSize(size)})\n  SHA3-256 ${checksum ?? ''}\n`);
       }),
@@ -66,6 +70,21 @@ export function addAssetCommands(program: Command, act: Act): void {
 
   for (const change of linkChanges) addLinkCommand(asset, act, change);
   addDeleteCommand(asset, act);
+}
+
+/**
+ * Returns the name of an asset as that of a file. The creator of the asset chose it, perhaps as another file that is here, or as one
+ * that a shell reads.
+ * @throws CmsError if there is such a file already, or it would be a hidden one
+ */
+async function newFile({ typed }: Context, { file_name }: AssetWithoutContent): Promise<string> {
+  const file = basename(file_name);
+  const isThere = await lstat(file).catch(() => undefined);
+  if (!isThere && !file.startsWith('.')) return file;
+  throw new CmsError(isThere ? `There is a file ${file} here already.` : `${file} would be a hidden file.`, {
+    next: `${typed} --output FILE`,
+    exitCode: exitCodes.usage,
+  });
 }
 
 interface LinkChange {

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { checkEvidence } from '../../../verify/check-evidence.ts';
@@ -10,9 +10,8 @@ import { computationId } from '../computation-reference.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { shellWord } from '../output/shell-word.ts';
 import { formatFindings } from '../../../verify/format-findings.ts';
+import { evidenceFiles, savedRun, saveEvidence } from '../saved-evidence.ts';
 import { notEmpty } from './options.ts';
-
-const files = { evidence: 'evidence.json', keys: 'keys.json', events: 'events.json' };
 
 export function addEvidenceCommands(program: Command, act: Act): void {
   program
@@ -27,21 +26,22 @@ export function addEvidenceCommands(program: Command, act: Act): void {
         const { client } = connection;
         const id = await computationId(context, connection, reference);
         const run = options.run ?? (await client.getRun({ id })).id;
+        const before = await savedRun(options.output);
+        if (before !== undefined && before !== run) {
+          const next = `evidence ${id} --run ${run} --output evidence-${run}`;
+          throw new CmsError(`${options.output} has the evidence of ${before === '' ? 'something else' : `the run ${before}`}.`, {
+            next: context.command(next),
+            exitCode: exitCodes.usage,
+          });
+        }
         const evidence = await client.getEvidence({ id, run });
         const keys = await client.jwks();
         const events = [];
         for await (const event of items(client, 'listEvents', { id })) events.push(event);
-        await mkdir(options.output, { recursive: true });
-        const save = (name: keyof typeof files, content: unknown) =>
-          writeFile(join(options.output, files[name]), `${JSON.stringify(content, null, 2)}\n`);
-        await save('evidence', evidence);
-        await save('keys', keys);
-        await save('events', { events });
-        context.print(
-          { run, directory: options.output, files: Object.values(files) },
-          () => `Saved ${Object.values(files).join(', ')} in ${options.output}.\n`,
-        );
-        context.note(`Next: cms verify ${options.output}\n`);
+        await saveEvidence(options.output, { evidence, keys, events: { events } });
+        const files = Object.values(evidenceFiles);
+        context.print({ run, directory: options.output, files }, () => `Saved ${files.join(', ')} in ${options.output}.\n`);
+        context.note(`Next: cms verify ${shellWord(options.output)}\n`);
       }),
     );
 
@@ -78,7 +78,8 @@ async function readEvidence(path: string, options: { keys?: string; events?: str
   if (!found) throw new CmsError(`There is no ${path} here.`, { next: 'cms evidence', exitCode: exitCodes.usage });
   const isDirectory = found.isDirectory();
   const there = isDirectory ? await readdir(path) : [];
-  const inDirectory = (name: keyof typeof files) => (there.includes(files[name]) ? join(path, files[name]) : undefined);
+  const inDirectory = (name: keyof typeof evidenceFiles) =>
+    there.includes(evidenceFiles[name]) ? join(path, evidenceFiles[name]) : undefined;
   const keys = options.keys ?? inDirectory('keys');
   if (keys === undefined) {
     throw new CmsError('The public keys are missing.', {
@@ -88,7 +89,7 @@ async function readEvidence(path: string, options: { keys?: string; events?: str
   }
   const events = options.events ?? [inDirectory('events')].filter((file) => file !== undefined);
   return {
-    evidence: await content(isDirectory ? join(path, files.evidence) : path),
+    evidence: await content(isDirectory ? join(path, evidenceFiles.evidence) : path),
     keys: await content(keys),
     ...(events.length > 0 ? { events: await Promise.all(events.map(content)) } : {}),
   };

@@ -38,7 +38,7 @@ export function addInitCommand(program: Command, act: Act): void {
         const connection = await context.connect();
         const { client, user } = connection;
         const party = await partyOf(context, plan, { user, file });
-        const { id, step } = await settleComputation(connection, plan.computation, file);
+        const { id, step } = await settleComputation(context, connection, plan.computation);
         await useComputation(context, connection, id);
         const steps: Step[] = [step];
         const pathOf = (path: string) => pathFrom(file, path, context.terminal.home);

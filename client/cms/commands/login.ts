@@ -116,7 +116,7 @@ async function loggedIn(context: Context, place: Profile, options: Options, know
     const before = known?.kind === 'local' ? known : undefined;
     const user = options.user ?? before?.user ?? terminal.userName;
     const roles = options.role ?? (before?.user === user ? before.roles : ['administrator']);
-    return await logInLocally(place, user, roles);
+    return await logInLocally(place, { user, roles }, terminal);
   }
   const before = known?.kind === 'issuer' || known?.kind === 'program' ? known : undefined;
   const at = {

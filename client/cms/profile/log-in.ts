@@ -11,9 +11,13 @@ import { issuerOf, tokenOfLocal, tokenOfProgram, withToken } from './token.ts';
 type Issuer = Extract<Credentials, { kind: 'issuer' }>;
 
 /** Logs in at the service of `npm start`. @throws CmsError if it is another service; ServiceProblem */
-export async function logInLocally(place: Profile, user: string, roles: string[]): Promise<Profile> {
+export async function logInLocally(
+  place: Profile,
+  { user, roles }: { user: string; roles: string[] },
+  { signal }: Terminal,
+): Promise<Profile> {
   const { server, domain } = place;
-  const token = await tokenOfLocal(server, domain, { user, roles }).catch((error: unknown) => {
+  const token = await tokenOfLocal(server, domain, { user, roles }, signal).catch((error: unknown) => {
     if (!(error instanceof ServiceProblem) || error.code !== 'unexpected') throw error;
     throw new CmsError(`${server} is not the service of npm start: it gives no tokens without a password.`, {
       next: `cms login --server ${server} --domain ${domain} --issuer URL --client-id ID`,

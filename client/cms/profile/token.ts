@@ -61,8 +61,9 @@ export function tokenOfLocal(
   server: string,
   domain: string,
   { user, roles }: Pick<Extract<Credentials, { kind: 'local' }>, 'user' | 'roles'>,
+  signal?: AbortSignal,
 ): Promise<string> {
-  return issueLocalToken({ baseUrl: server, sub: user, groups: roles.map((role) => `${domain}:${role}`) });
+  return issueLocalToken({ baseUrl: server, sub: user, groups: roles.map((role) => `${domain}:${role}`), signal });
 }
 
 /** @throws CmsError without the secret in the environment; ServiceProblem */

@@ -9,5 +9,6 @@ export function interrupted(
   message = 'Interrupted.',
   next?: string,
 ): unknown {
-  return signal.aborted ? new CmsError(message, { next, exitCode: exitCodes.interrupted, cause: error }) : error;
+  const isSaid = error instanceof CmsError && error.exitCode === exitCodes.interrupted;
+  return signal.aborted && !isSaid ? new CmsError(message, { next, exitCode: exitCodes.interrupted, cause: error }) : error;
 }
