@@ -23,7 +23,6 @@ import { gatewayUses } from '../../gateway/uses.ts';
 import { acknowledge } from '../acknowledge.ts';
 import { metricsNamespace } from '../metrics-namespace.ts';
 import { permissionsFor, type Resources } from '../service/permissions.ts';
-import { serviceVersion } from '../service-version.ts';
 import { nameIn, type GatewayRow, type Stage } from '../stage.ts';
 import type { GatewayBundle } from './gateway-bundle.ts';
 import type { GatewayCertificate } from './gateway-certificate.ts';
@@ -108,7 +107,6 @@ export class GatewayService extends Construct {
         ...bundle.variables,
         AWS_REGION: stage.region,
         STAGE: stage.name,
-        SERVICE_VERSION: serviceVersion(),
         LOG_LEVEL: stage.logLevel,
         METRICS_NAMESPACE: metricsNamespace,
         TABLE_NAME: resources.tableName,

@@ -17,13 +17,17 @@ export type DeployedVariable = Exclude<
   | 'TLS_SECRET_ARN'
 >;
 
+/** They return the version of the service, or a statement that contains it. */
+const returningVersion: readonly FunctionName[] = ['service/health', 'service/openapi', 'runs/get-evidence'];
+
 /** Returns the variables of a function: those of all functions, and those that its row in the route or task table implies. */
 export function variablesOf(name: FunctionName): DeployedVariable[] {
   const task = (tasks as readonly Task[]).find((row) => row.name === name);
   const ofFunction = (routes as readonly Route[]).filter((row) => row.name === name);
   const [route] = ofFunction;
   const uses = task?.uses ?? route?.uses ?? {};
-  const variables: DeployedVariable[] = ['STAGE', 'SERVICE_VERSION', 'LOG_LEVEL', 'METRICS_NAMESPACE'];
+  const variables: DeployedVariable[] = ['STAGE', 'LOG_LEVEL', 'METRICS_NAMESPACE'];
+  if (returningVersion.includes(name)) variables.push('SERVICE_VERSION');
   if (uses.table) variables.push('TABLE_NAME');
   if (uses.content) variables.push('BUCKET_URL');
   if (uses.stateMachine) variables.push('STATE_MACHINE_ARN');
