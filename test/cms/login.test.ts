@@ -69,7 +69,7 @@ describe('cms login', () => {
     });
   });
 
-  it('asks for what is missing', async () => {
+  it('asks for missing settings', async () => {
     const cms = cmsIn(join(folder, 'new'));
     expect(await cms('login', '--server', 'https://api.example.com')).toMatchObject({
       exitCode: 2,

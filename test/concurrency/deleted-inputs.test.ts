@@ -139,7 +139,7 @@ async function carryOut({ begins, first, second, dies }: Schedule): Promise<Outc
 }
 
 describe(`a run that starts while its algorithm, which has many links, is deleted (seed ${sampleSeed})`, () => {
-  it('goes on with the algorithm, or fails without having been offered, however their calls alternate, and if one of them dies', async () => {
+  it('keeps the algorithm, or fails before it is offered to the CVM, in any order of their calls and if one of them dies', async () => {
     const seen = new Map<Outcome, Schedule>();
     for (const schedule of await schedules()) {
       const outcome = await carryOut(schedule).catch((error: unknown) => {

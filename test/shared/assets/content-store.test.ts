@@ -132,7 +132,7 @@ describe('a request while storage is busy or down', () => {
     expect(storage.received).toEqual(['GET']);
   });
 
-  it('is sent again if the connection is closed within the answer that says so', async () => {
+  it('is sent again if the connection is closed in the middle of the error response', async () => {
     const closing: Answer = (request, response) => {
       response.writeHead(503, { 'content-length': 8 }).write('<Er', () => hangUp(request, response));
     };

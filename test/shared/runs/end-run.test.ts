@@ -35,7 +35,7 @@ describe('endRun', () => {
     });
   });
 
-  it('leaves neither a command for the CVM nor the server key in what is kept of the run', async () => {
+  it('removes the commands for the CVM and the server key from the stored run', async () => {
     const { id } = await aReadyComputation(stores, domain);
     const agent_config = { ...defaultAgentConfig, cert_file: 'certificate', server_key: 'secret' };
     const decide = (fields: ComputationFields) => ({ fields, agent_config, consumers: [], permitted: allowed() });

@@ -11,7 +11,7 @@ const embedded = sharedByTests(startEmbeddedTable);
 
 const at = (second: number) => `2026-01-01T00:00:0${second}.000Z`;
 
-it('leaves a CVM spent when its gateway says busy of what it read before the end of the run', async () => {
+it('keeps a CVM spent when its gateway reports a busy state that it read before the end of the run', async () => {
   const cvm = { domain: 'd1', cvmId: 'late-word' };
   const { table } = embedded;
   const read = () => getItem(table, cvmKeys.cvm(cvm.domain, cvm.cvmId));
