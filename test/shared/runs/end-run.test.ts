@@ -43,7 +43,7 @@ describe('endRun', () => {
     await updateComputation(stores.table, { domain, id, seal, decide, ...byAlice });
     const run_id = await aRun(stores, domain, id, 'cvm-2');
     const run = { domain, computation_id: id, run_id, cvm_id: 'cvm-2' };
-    await offerRun(stores.table, stores.executions, { run, task_token: 'token' }, byAlice.now, 60);
+    await offerRun(stores.table, stores.executions, { run, task_token: 'token' }, { now: byAlice.now, acceptInSeconds: 60 });
     const kept = async () => JSON.stringify(await queryPartition(stores.table, runKeys.partition(id)));
     const commands = async () => (await listCommands(stores.table, domain, 'cvm-2', byAlice.now)).commands;
     expect(await kept()).toContain('secret');
