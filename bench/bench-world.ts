@@ -78,7 +78,12 @@ export const taskToken = 'T'.repeat(1_024);
 export async function anOfferedRun(world: BenchWorld): Promise<BenchRun & { claim: Claim }> {
   const { table, executions } = world.stores;
   const run = await aStartedRun(world);
-  await offerRun(table, executions, { run: run.reference, task_token: taskToken }, new Date().toISOString(), 300);
+  await offerRun(
+    table,
+    executions,
+    { run: run.reference, task_token: taskToken },
+    { now: new Date().toISOString(), acceptInSeconds: 300 },
+  );
   const claim = await readClaim(table, run.reference);
   if (!claim) throw new Error('The active run has no claim.');
   return { ...run, claim };

@@ -22,14 +22,13 @@ export class Deadline {
   private readonly functionEndsAt: number;
 
   /**
-   * @param retryTime Default: until the deadline.
-   * @param functionTime the milliseconds that the function may still work. Default: no limit.
+   * @param limits.retryTime the milliseconds for retries. Default: until the deadline.
+   * @param limits.functionTime the milliseconds that the function may still work. Default: no limit.
    */
   constructor(
     milliseconds: number = maxTimeInMilliseconds,
     clock: Clock = systemClock,
-    retryTime = milliseconds,
-    functionTime = Infinity,
+    { retryTime = milliseconds, functionTime = Infinity }: { retryTime?: number | undefined; functionTime?: number } = {},
   ) {
     this.clock = clock;
     this.startedAt = clock.now();
@@ -76,7 +75,7 @@ export class Deadline {
    */
   next(milliseconds: number = maxTimeInMilliseconds): Deadline {
     const left = Math.max(0, this.functionEndsAt - this.clock.now());
-    return new Deadline(milliseconds, this.clock, milliseconds, left);
+    return new Deadline(milliseconds, this.clock, { functionTime: left });
   }
 
   /** Returns a signal that aborts a call at the deadline. */

@@ -26,7 +26,8 @@ export function clockOf(invocation: Invocation | undefined): Clock {
  * @param retryTime the milliseconds during which conflicts are retried. Default: until the deadline.
  */
 export function deadlineOfInvocation(invocation: Invocation | undefined, retryTime?: number): Deadline {
-  return new Deadline(maxTimeInMilliseconds, clockOf(invocation), retryTime, Math.max(0, timeLeft(invocation)));
+  const functionTime = Math.max(0, timeLeft(invocation));
+  return new Deadline(maxTimeInMilliseconds, clockOf(invocation), { retryTime, functionTime });
 }
 
 /** Returns the milliseconds that an invocation may wait before its last operation, which has a deadline of 5 seconds. */

@@ -6,5 +6,6 @@ import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';
 
 export const handler = task('lifecycle/deliver-stop', waitingStep, async (waiting, { now, deadline }) => {
-  await deliverStop(openTable(deadline), openExecutions(deadline), waiting, now, environment().STOP_TIMEOUT_SECONDS);
+  const stopInSeconds = environment().STOP_TIMEOUT_SECONDS;
+  await deliverStop(openTable(deadline), openExecutions(deadline), waiting, { now, stopInSeconds });
 });

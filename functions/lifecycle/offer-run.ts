@@ -6,5 +6,6 @@ import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';
 
 export const handler = task('lifecycle/offer-run', waitingStep, async (waiting, { now, deadline }) => {
-  await offerRun(openTable(deadline), openExecutions(deadline), waiting, now, environment().ACCEPT_TIMEOUT_SECONDS);
+  const acceptInSeconds = environment().ACCEPT_TIMEOUT_SECONDS;
+  await offerRun(openTable(deadline), openExecutions(deadline), waiting, { now, acceptInSeconds });
 });

@@ -5,5 +5,5 @@ import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';
 
 export const handler = task('lifecycle/record-outcome', endingRun, async ({ ended_by, ...run }, { now, deadline }) => {
-  await recordOutcome(openTable(deadline), openExecutions(deadline), run, ended_by, now);
+  await recordOutcome(openTable(deadline), openExecutions(deadline), { run, endedBy: ended_by }, now);
 });

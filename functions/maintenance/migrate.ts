@@ -1,7 +1,7 @@
+import * as v from 'valibot';
 import { runMigrations } from '../../shared/migrations/run-migrations.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';
-import * as v from 'valibot';
 
 /** Functions of the previous version end within an hour of a deployment. The one-machine stack has none and passes 0. */
 const migrate = v.object({ grace_in_seconds: v.optional(v.number(), 3_600) });

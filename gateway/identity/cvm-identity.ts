@@ -23,6 +23,11 @@ export function identityIn(subjectAltNames: string | undefined): CvmIdentity | u
   return found.length === 1 ? found[0] : undefined;
 }
 
+/** Returns the log fields of a CVM, as functions name them. */
+export function logFieldsOf({ domain, cvmId }: CvmIdentity): { domain: string; cvm_id: string } {
+  return { domain, cvm_id: cvmId };
+}
+
 export function nameOf({ domain, cvmId }: CvmIdentity): string {
   return `${domain}/${cvmId}`;
 }

@@ -1,6 +1,6 @@
 import type { Registration } from '../../shared/cvms/hold-cvm.ts';
 import { log } from '../../shared/logger.ts';
-import { nameOf } from '../identity/cvm-identity.ts';
+import { logFieldsOf } from '../identity/cvm-identity.ts';
 import type { AgentStream } from '../streams/agent-stream.ts';
 import type { CvmSession } from './cvm-session.ts';
 import type { LeaseKeeper } from './lease-keeper.ts';
@@ -124,7 +124,7 @@ export class CvmPresence {
       .catch((error: unknown) => {
         this.retryAt = now + parts.pace.longestRetry;
         this.checkSoon(parts.pace.longestRetry);
-        log('WARN', 'The registration of a CVM cannot be read now.', { cvm: nameOf(this.session.identity) }, error);
+        log('WARN', 'The registration of a CVM cannot be read now.', logFieldsOf(this.session.identity), error);
       })
       .finally(() => (this.checking = false));
   }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { PendingCommand } from '../../shared/runs/pending-commands.ts';
 import { log } from '../../shared/logger.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
-import { type CvmIdentity, nameOf } from '../identity/cvm-identity.ts';
+import { type CvmIdentity, logFieldsOf } from '../identity/cvm-identity.ts';
 import { hasEnded } from '../streams/agent-states.ts';
 import type { AgentStream } from '../streams/agent-stream.ts';
 import type { AgentEvent, AgentLog, AttestationToken, RunResponse } from '../wire/messages.ts';
@@ -150,7 +150,7 @@ export class CvmSession {
         this.failures++;
         const pause = Math.min(this.parts.pace.longestRetry, this.parts.pace.firstRetry * 2 ** Math.min(this.failures, 10));
         this.nextLookAt = this.parts.clock.now() + pause * (0.5 + Math.random() / 2);
-        log('WARN', 'A CVM cannot be served now.', { cvm: nameOf(this.identity) }, error);
+        log('WARN', 'A CVM cannot be served now.', logFieldsOf(this.identity), error);
       }
     }
     this.working = false; // in the same moment as the loop ends: no wake comes between

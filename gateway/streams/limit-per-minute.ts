@@ -1,6 +1,6 @@
 import type { Clock } from '../../shared/clock.ts';
 import { log } from '../../shared/logger.ts';
-import { type CvmIdentity, nameOf } from '../identity/cvm-identity.ts';
+import { type CvmIdentity, logFieldsOf, nameOf } from '../identity/cvm-identity.ts';
 
 interface Limit {
   most: number;
@@ -24,11 +24,10 @@ export function limitPerMinute(
     const now = Math.floor(clock.now() / 60_000);
     if (now !== minute) counts = new Map();
     minute = now;
-    const name = nameOf(cvm);
-    const key = `${name} ${certificate}`;
+    const key = `${nameOf(cvm)} ${certificate}`;
     const count = (counts.get(key) ?? 0) + 1;
     counts.set(key, count);
-    if (count === most + 1) log('WARN', message, { reason, cvm: name });
+    if (count === most + 1) log('WARN', message, { reason, ...logFieldsOf(cvm) });
     return count > most;
   };
 }

@@ -1,7 +1,7 @@
 import { status, type ServerDuplexStream } from '@grpc/grpc-js';
 import { log } from '../../shared/logger.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
-import { identityIn, nameOf, type CvmIdentity } from '../identity/cvm-identity.ts';
+import { type CvmIdentity, identityIn, logFieldsOf } from '../identity/cvm-identity.ts';
 import { credentialsOf } from '../identity/stream-credentials.ts';
 import { whyRefused } from '../identity/registration.ts';
 import type { CvmSession } from '../session/cvm-session.ts';
@@ -81,11 +81,11 @@ function refuse(
 ): void {
   parts.counts.streamsRefused++;
   const peer = stream.getPeer();
-  log('WARN', 'A stream was refused.', { reason, peer, ...(cvm ? { cvm: nameOf(cvm) } : {}) });
+  log('WARN', 'A stream was refused.', { reason, peer, ...(cvm && logFieldsOf(cvm)) });
   stream.emit('error', { code: status.PERMISSION_DENIED, details: reason });
   if (!cvm) return;
   journal(cvm, { reason, peer }).catch((error: unknown) => {
-    log('WARN', 'A refused stream could not be recorded in the journal.', { cvm: nameOf(cvm) }, error);
+    log('WARN', 'A refused stream could not be recorded in the journal.', logFieldsOf(cvm), error);
   });
 }
 

@@ -117,7 +117,7 @@ function refusals({ stage }: Watched): IWidget {
     logGroupNames: [gatewayLogName(stage)],
     queryLines: [
       'filter level in ["WARN", "ERROR"] and not ispresent(log)',
-      'stats count(*) as entries, max(@timestamp) as latest by cvm, message, reason, error.name',
+      'stats count(*) as entries, max(@timestamp) as latest by domain, cvm_id, message, reason, error.name',
       'sort latest desc',
       'limit 50',
     ],

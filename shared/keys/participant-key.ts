@@ -1,8 +1,8 @@
-import type { NewEvent } from '../events/event.ts';
 import * as v from 'valibot';
 import { changeInputsWithEvent } from '../computations/change-computation.ts';
 import { keysToChange, parseToChange } from '../computations/computation-to-change.ts';
 import { computationKey, computationNumber, parseComputation } from '../computations/find-computation.ts';
+import type { NewEvent } from '../events/event.ts';
 import { commitChange, type Kept } from '../table/commit-change.ts';
 import { computationKeys, userKeys, type Key } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';

@@ -1,4 +1,3 @@
-import type { NewEvent } from '../events/event.ts';
 import type { Permitted } from '../access/caller.ts';
 import type { StoredAsset } from '../assets/asset.ts';
 import { changeAsset } from '../assets/change-asset.ts';
@@ -7,6 +6,7 @@ import { changeInputsWithEvent } from '../computations/change-computation.ts';
 import { keysToChange, parseToChange, type ComputationToChange } from '../computations/computation-to-change.ts';
 import { computationNumber, findComputation } from '../computations/find-computation.ts';
 import { isActive } from '../computations/run.ts';
+import type { NewEvent } from '../events/event.ts';
 import { commitChange, type Kept } from '../table/commit-change.ts';
 import { assetKeys, runKeys, userKeys } from '../table/keys.ts';
 import { getItem, getItems, type Table } from '../table/table.ts';

@@ -12,7 +12,7 @@ import { preconditionFailed } from '../errors.ts';
 import { commitChange, refuseRepeat, type Kept } from '../table/commit-change.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
-import { changeInputsLater, changeInputsOfLinked, completeChangeOfLinked } from './linked-computations.ts';
+import { changeInputsLater, changeInputsOfLinked, completeChangeOfLinked } from './change-inputs-of-linked.ts';
 import { isRenamed, refuseTakenPlaces, renameLinks } from './rename-links.ts';
 
 interface UpdateRequest {

@@ -1,5 +1,5 @@
-import { indexKeys } from '../table/index-keys.ts';
 import * as v from 'valibot';
+import { indexKeys } from '../table/index-keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { getItems, queryBetween, type Item, type Table } from '../table/table.ts';
 import { putItems } from '../table/writes.ts';

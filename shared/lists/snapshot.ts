@@ -1,6 +1,6 @@
-import { indexKeys } from '../table/index-keys.ts';
 import * as v from 'valibot';
 import { systemClock } from '../clock.ts';
+import { indexKeys } from '../table/index-keys.ts';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
 import { deadlineOf, getItem, queryPrefix, type Item, type Table } from '../table/table.ts';
 import { edgeInHead, firstInHead, parseHead, type Head } from './head.ts';

@@ -13,8 +13,7 @@ export async function deliverStop(
   table: Table,
   executions: Executions,
   step: WaitingStep,
-  now: string,
-  stopInSeconds: number,
+  { now, stopInSeconds }: { now: string; stopInSeconds: number },
 ): Promise<void> {
   const { run, task_token } = step;
   await leaveTaskToken(table, executions, step, (transaction, claim) => {

@@ -19,8 +19,7 @@ export async function offerRun(
   table: Table,
   executions: Executions,
   { run, task_token }: WaitingStep,
-  now: string,
-  acceptInSeconds: number,
+  { now, acceptInSeconds }: { now: string; acceptInSeconds: number },
 ): Promise<void> {
   const rowKey = runKey(run.domain, run.run_id);
   if (!rowKey) throw new Error('This service cannot have started the run of the execution.');

@@ -15,11 +15,10 @@ const reasons: Record<EndedBy, string> = {
 export async function recordOutcome(
   table: Table,
   executions: Executions,
-  run: RunReference,
-  endedBy: EndedBy | undefined,
+  { run, endedBy = 'failure' }: { run: RunReference; endedBy?: EndedBy | undefined },
   now: string,
 ): Promise<void> {
   const claim = await readClaim(table, run);
-  await endRun(table, run, { status: 'failed', reason: reasons[endedBy ?? 'failure'] }, now);
+  await endRun(table, run, { status: 'failed', reason: reasons[endedBy] }, now);
   if (claim?.stop_token !== undefined) await completeTask(executions, claim.stop_token);
 }

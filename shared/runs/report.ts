@@ -127,7 +127,7 @@ export function invalidReport(given: unknown, detail: string): InvalidReport {
   const { id, run_id } = (typeof given === 'object' && given !== null ? given : {}) as { id?: unknown; run_id?: unknown };
   return {
     type: 'invalid',
-    id: typeof id === 'string' ? [...id].slice(0, longestId).join('') : null,
+    id: typeof id === 'string' ? Array.from(id).slice(0, longestId).join('') : null,
     ...(typeof run_id === 'string' ? { run_id } : {}),
     detail,
   };

@@ -265,7 +265,7 @@ describe('a token that is bound to a CVM', () => {
     expect(await statusOf(route, ['d1:cvm:cvm-1', 'd2:cvm'], 'cvm-2')).toBe(403);
   });
 
-  it('may have a name that events reserve, which makes it nobody’s owner', async () => {
+  it('may have a name that is reserved for events, and then owns nothing', async () => {
     const authorization = `Bearer ${await issuer.mintToken({ sub: 'agent', groups: ['d1:cvm'] })}`;
     const statusOf = async (route: Route, path: Record<string, string>) =>
       (await send(route, authorization, { domainID: 'd1', ...path }, bodies.get(route.name))).status;

@@ -77,7 +77,7 @@ describe('cms login', () => {
     expect(await cms(...login, '--device')).toMatchObject({ exitCode: 130, stderr: 'Interrupted.\n' });
   });
 
-  it('asks for what is missing', async () => {
+  it('asks for missing settings', async () => {
     const cms = cmsIn(join(folder, 'new'));
     expect(await cms('login', '--server', 'https://api.example.com')).toMatchObject({
       exitCode: 2,

@@ -63,7 +63,7 @@ describe('a signed approval', () => {
     await expect(readPrivateKey(file, nobody)).rejects.toThrow('Set CMS_PASSPHRASE');
   });
 
-  it('refuses a public key, and what is no key', async () => {
+  it('refuses a public key, and a file that contains no key', async () => {
     await expect(readPrivateKey(fileOf('ssh-ed25519 AAAA alice'), nobody)).rejects.toThrow('is a public key');
     await expect(readPrivateKey(fileOf('hello'), nobody)).rejects.toThrow('is not a private key that can sign');
     await expect(readPrivateKey(join(folder, 'none'), nobody)).rejects.toThrow('Cannot read the private key');

@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 describe('cms asset', () => {
-  it('sends a file again that was cut off in the middle, says so, and ends with the right hash', async () => {
+  it('sends a file again that was cut off in the middle, reports the retry, and ends with the right hash', async () => {
     proxy.cutAfter(5 * 1024 * 1024, 'up');
     const { exitCode, stdout, stderr } = await cms('asset', 'upload', file);
     expect(exitCode).toBe(0);

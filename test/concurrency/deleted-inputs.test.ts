@@ -38,7 +38,7 @@ async function aWorld() {
   const request = { domain, computationId: id, cvmId, ...byAlice };
   const offer = (table: Table, run_id: string) => {
     const run = { domain, computation_id: id, run_id, cvm_id: cvmId };
-    return offerRun(table, stores.executions, { run, task_token: 'token' }, byAlice.now, 60);
+    return offerRun(table, stores.executions, { run, task_token: 'token' }, { now: byAlice.now, acceptInSeconds: 60 });
   };
   return {
     domain,
@@ -48,7 +48,7 @@ async function aWorld() {
     remove: (table: Table) => deleteAsset(table, { domain, id: algorithm, ...byAlice }),
     /** Starts a run and takes its first step. */
     run: async (given: Table) => {
-      const deadline = new Deadline(untilTestEnds.timeout, systemClock, longestWait);
+      const deadline = new Deadline(untilTestEnds.timeout, systemClock, { retryTime: longestWait });
       const table = { ...given, deadline: () => deadline };
       const { runId } = await startRun(table, stores.executions, request);
       await offer(table, runId);
@@ -74,7 +74,7 @@ async function outcomeOf({ domain, algorithm, isThere, offer, remove }: World): 
     return 'the run goes on';
   }
   expect(commands).toEqual([]);
-  await recordOutcome(stores.table, stores.executions, claim, undefined, byAlice.now);
+  await recordOutcome(stores.table, stores.executions, { run: claim }, byAlice.now);
   expect(await readRun(stores.table, domain, claim.run_id)).toMatchObject({
     status: 'failed',
     reason: `The asset ${algorithm} was deleted while the run started.`,
@@ -139,7 +139,7 @@ async function carryOut({ begins, first, second, dies }: Schedule): Promise<Outc
 }
 
 describe(`a run that starts while its algorithm, which has many links, is deleted (seed ${sampleSeed})`, () => {
-  it('goes on with the algorithm, or fails without having been offered, however their calls alternate, and if one of them dies', async () => {
+  it('keeps the algorithm, or fails before it is offered to the CVM, in any order of their calls and if one of them dies', async () => {
     const seen = new Map<Outcome, Schedule>();
     for (const schedule of await schedules()) {
       const outcome = await carryOut(schedule).catch((error: unknown) => {

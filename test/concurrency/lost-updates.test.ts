@@ -140,7 +140,7 @@ describe('a replacement of a computation with If-Match', () => {
     expect(await levelOf(id)).not.toBe('info');
   });
 
-  it('is made when only a key is uploaded after its ETag was compared, which nobody sees', async () => {
+  it('is made when only a key is uploaded after its ETag was compared, because its answers show no keys', async () => {
     const id = await aComputation(stores.table, domain);
     const etag = await describedEtag(id);
     beforeTheNextTransaction(stores.mortal, () => aKey(stores.table, domain, id, 'bob'));

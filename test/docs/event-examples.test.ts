@@ -35,7 +35,7 @@ describe.each(['events-to-queue', 'events-to-webhook'])('docs/examples/%s.json',
     expect(isSelected(ruleOf(name, 'd2').EventPattern, { ...onBus })).toBe(false);
   });
 
-  it('delivers the detail, and keeps what it could not deliver', () => {
+  it('delivers the detail, and keeps undelivered events', () => {
     for (const target of ruleOf(name, 'd1').Targets) {
       expect(target).toMatchObject({ InputPath: '$.detail', DeadLetterConfig: { Arn: { 'Fn::GetAtt': ['Failed', 'Arn'] } } });
     }

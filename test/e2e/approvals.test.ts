@@ -126,7 +126,7 @@ describe('a run of a computation with an asset whose use takes approval', () => 
     await session.endRun(cvm);
   });
 
-  itAs([provider], 'needs nothing when the creator opens the use again, which nobody else may', async () => {
+  itAs([provider], 'needs no approval after the creator opens the use again, and refuses others who try', async () => {
     const { id, dataset } = await sharedComputation();
     const { content_withheld: _, ...read } = await session.done('assets/get-asset', { path: { id: dataset } });
     expect(read.use).toBe('approval');
@@ -226,7 +226,7 @@ describe('an approval', () => {
     },
   );
 
-  it('of another digest is refused with the present one, and of no manifest with what is missing', async () => {
+  it('of another digest is refused with the present digest, and without a manifest with the missing items', async () => {
     const id = await session.readyComputation();
     const manifest_digest = await session.digestOf(id);
     for (const digest of [

@@ -38,7 +38,7 @@ describe('the registration of a CVM', () => {
     expect((await put(cvm, { description: '', certificate: null })).body).toMatchObject({ certificate_fingerprint: null });
   });
 
-  it('takes what it has answered, so that a client can read, change and write', async () => {
+  it('accepts its own response as the body of a PUT', async () => {
     const cvm = newCvm();
     const { body } = await put(cvm, cvmBody);
     expect((await put(cvm, body)).body).toEqual(body);
@@ -177,7 +177,7 @@ describe('a registered CVM', () => {
     expect((await read(cvm)).presence.fit).toBe('spent');
   });
 
-  it('is refused for what else is in the way first: an active run, a busy CVM; and before what is missing', async () => {
+  it('is refused as run_active or cvm_busy before cvm_not_ready, and as cvm_not_ready before incomplete', async () => {
     const cvm = newCvm();
     await session.registerCvm(cvm);
     const { id } = await session.createComputation();

@@ -66,7 +66,7 @@ describe('the evidence of a run', () => {
     expect(JSON.stringify(ended.evidence)).not.toMatch(/server_key|TOP SECRET/);
   });
 
-  it('says the same ever after, even to callers at once', async () => {
+  it('stays the same for later requests and for ten requests at the same time', async () => {
     const again = await Promise.all(Array.from({ length: 10 }, () => evidenceOf(ended.id, ended.run)));
     for (const evidence of again) expect(evidence).toEqual(ended.evidence);
   });
@@ -86,7 +86,7 @@ describe('the evidence of a run', () => {
     expect(verified).toBe(true);
   });
 
-  it('holds when it is checked without the service, with the whole journal', async () => {
+  it('passes the check of npm run verify with the whole journal', async () => {
     const page = await session.done('events/list-events', { path: { id: ended.id }, query: { limit: 100 } });
     const findings = checkEvidence({
       evidence: JSON.stringify(ended.evidence),
@@ -110,7 +110,7 @@ describe('the evidence of a run', () => {
 });
 
 describe('the evidence of an approved run', () => {
-  it('has the words of the parties, with signatures that anyone can verify', async () => {
+  it('contains the approvals of the parties, with signatures that verify without the service', async () => {
     const cvm = newCvm();
     const id = await session.readyComputation({ approval: 'all_signed' });
     const { privateKey, publicKey } = generateKeyPairSync('ed25519');

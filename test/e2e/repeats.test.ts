@@ -152,7 +152,7 @@ describe('an Idempotency-Key', () => {
     expect((await session.call('computations/delete-computation', remove)).status).toBe(204);
   });
 
-  it('gives server_key as it is now, not as it was', async () => {
+  it('returns the present server_key, not the one at the first request', async () => {
     const create = { body: { name: 'N', agent_config: { server_key: 'first' } }, headers: newKey() };
     const first = await session.done('computations/create-computation', create);
     const body = { name: 'N', agent_config: { server_key: 'second' } };

@@ -92,7 +92,7 @@ describe('a stream', () => {
     agent.end();
   });
 
-  it('is refused while another agent answers as the same CVM, and the journal of its run says so', async () => {
+  it('is refused while another agent answers as the same CVM, with an event in the journal of its run', async () => {
     const { cvm, agent, computationId } = await waitingForUploads('twice-1');
     expect(await refusalOf(cvm)).toMatchObject({ code: permissionDenied, details: expect.stringContaining('Another agent') });
     await expect.poll(() => journal(computationId)).toContain('IdentityConflict/Warning');
@@ -100,7 +100,7 @@ describe('a stream', () => {
     await complete(agent, computationId);
   });
 
-  it('is refused with a certificate that was replaced during a run, and the journal of the run says so', async () => {
+  it('is refused with a certificate that was replaced during a run, with an event in the journal of the run', async () => {
     const { cvm, agent, computationId } = await waitingForUploads('stolen-1');
     const { certificate } = await world.enrol('stolen-1');
     expect(await refusalOf(cvm)).toMatchObject({ code: permissionDenied });

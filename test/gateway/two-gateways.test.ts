@@ -38,7 +38,7 @@ const isOfAgent = (event: string) => /^[A-Z]/.test(event) && !event.startsWith('
 const codes = (agent: SimulatedAgent) => agent.errors.map(({ code }) => code);
 
 describe('a second agent of a CVM that connects to another gateway', () => {
-  it('is refused while the first one answers, and the journal of its run says so', async () => {
+  it('is refused while the first one answers, with an event in the journal of its run', async () => {
     const { cvm, agent, computationId } = await atWork('twice-1');
     const second = world.connect({ ...cvm, address: other.address }, { hasForwarder: false, reconnectInMilliseconds: 60_000 });
     await expect.poll(() => codes(second)).toEqual([permissionDenied]);

@@ -41,7 +41,7 @@ function eventOf(computation_id: string): AgentEvent {
 }
 
 describe('a record that is read while the process is given a run', () => {
-  it('is read again if it is older, so that the process keeps its run', async () => {
+  it('is read again if it is older, and the process keeps its run', async () => {
     const parts = gatewayParts();
     const { promise: before, resolve } = Promise.withResolvers<AgentRecord>();
     const given = { run_id: 'r', computation_id: 'c' };

@@ -162,5 +162,5 @@ export async function endRunWith(
   const reports = [{ ...anAgentEvent(runId, `end of ${runId}`), event_type, status }];
   await recordReports(table, executions, { domain, cvmId: run.cvm_id, reports, now: clockOfTests });
   const reference = { domain, computation_id: run.computation_id, run_id: runId, cvm_id: run.cvm_id };
-  await recordOutcome(table, executions, reference, undefined, clockOfTests);
+  await recordOutcome(table, executions, { run: reference }, clockOfTests);
 }

@@ -44,7 +44,7 @@ export function simulatedFunctions(clock: Clock, bucket?: Bucket) {
   }
 
   async function change({ limit }: Environment, domain: string): Promise<Answered['status']> {
-    const deadline = new Deadline(maxTimeInMilliseconds, clock, maxRetryTimeInMilliseconds);
+    const deadline = new Deadline(maxTimeInMilliseconds, clock, { retryTime: maxRetryTimeInMilliseconds });
     await clock.wait(computing);
     try {
       await limit?.admit(undefined, domain, clock.now());

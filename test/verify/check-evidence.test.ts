@@ -37,7 +37,7 @@ describe('the check of genuine evidence', () => {
     expect(holding).toContainEqual(expect.stringMatching(/^The 10 events .* are complete, unchanged and in order\.$/));
   });
 
-  it('notes what it cannot show: an approval without a signature, the attestation, and events that were not given', () => {
+  it('names what it cannot verify: approvals without signature, the attestation, and missing events', () => {
     const { evidence, keys } = files;
     expect(sentences({ evidence, keys }, 'note')).toEqual([
       expect.stringContaining('attestation token'),

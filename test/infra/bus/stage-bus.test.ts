@@ -41,7 +41,7 @@ describe('a stage without an event bus', () => {
 });
 
 describe('a stage with an event bus', () => {
-  it('switches the stream of its table on, and changes nothing else of the table, so that CloudFormation does not replace it', () => {
+  it('enables the stream of its table and changes no other property of it', () => {
     const tables = [without, withBus].map(({ state }) => state.ofType<object>('AWS::DynamoDB::GlobalTable'));
     const [[[idBefore, before] = []] = [], [[id, after] = []] = []] = tables.map((found) => Object.entries(found));
     expect(id).toBe(idBefore);
@@ -72,7 +72,7 @@ describe('a stage with an event bus', () => {
     expect(withBus.state.ofType('AWS::Lambda::Function')).toEqual({});
   });
 
-  it('begins at the oldest record, tries for 12 hours, and keeps the places of what it could not deliver in a queue', () => {
+  it('begins at the oldest record, retries for 12 hours, and then keeps the positions of undelivered records in a queue', () => {
     const [queue] = Object.keys(withBus.state.ofType('AWS::SQS::Queue'));
     const { DeadLetterConfig, ...parameters } = pipeOf(withBus).SourceParameters.DynamoDBStreamParameters;
     expect(flat(DeadLetterConfig.Arn)).toBe(`<${queue}.Arn>`);

@@ -69,7 +69,7 @@ describe('the function of the canary', () => {
     ]);
   });
 
-  it('throws what it could not do, so that its alarm rings', async () => {
+  it('throws the failed step', async () => {
     answers['AWSCognitoIdentityProviderService.InitiateAuth'] = { ChallengeName: 'NEW_PASSWORD_REQUIRED' };
     await expect(handler({})).rejects.toThrow('Could not sign in: The user pool asks the user canary for NEW_PASSWORD_REQUIRED');
   });

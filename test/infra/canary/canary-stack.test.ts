@@ -49,7 +49,7 @@ describe('a stage without a canary', () => {
     expect(JSON.stringify(without.state.resources)).not.toContain('ALLOW_USER_PASSWORD_AUTH');
   });
 
-  it('can get one in any order: the state stack still exports what it did', () => {
+  it('can get one in any order: the state stack keeps its exports', () => {
     expect(own.state.exports).toEqual(expect.arrayContaining(without.state.exports));
   });
 });

@@ -74,7 +74,7 @@ describe('runCanary', () => {
     );
   });
 
-  it('fails when its time is over, and stops the run that is in the way', async () => {
+  it('fails when its time is over, and stops the active run', async () => {
     const ending = new AbortController();
     const calling = runCanary({ ...options, signal: ending.signal, cvmId: 'sim-silent-1' });
     await expect

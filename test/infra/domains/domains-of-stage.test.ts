@@ -152,7 +152,7 @@ describe('the domains of a stage', () => {
     expect(await closedAt(stores.table, 'd1', clock.now())).toBeUndefined();
   });
 
-  it('wait again in a removal long after one that nobody completed', async () => {
+  it('wait again in a removal that begins long after an incomplete one', async () => {
     const { create, remove } = await place();
     await create({ domain: 'd2', user: 'ada' });
     await remove('d2', { stop: false, wait: false });

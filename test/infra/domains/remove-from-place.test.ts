@@ -133,7 +133,7 @@ describe('the removal of a domain', () => {
     expect(await remove()).toMatchObject({ items: { computations: 1 } });
   });
 
-  it('reports what it removed: what was counted before', async () => {
+  it('reports as removed the numbers that were counted before', async () => {
     await aReadyComputation(stores, 'd1');
     const { items, content, activeRuns } = await contentsOf(place, 'd1');
     expect({ ...items, content: content.objects, activeRuns }).toMatchObject({

@@ -208,7 +208,7 @@ describe('the container of the gateway', () => {
     agent.end();
   });
 
-  it('calls only the actions that its role allows, which follow from what it declares', () => {
+  it('calls only the actions that its role allows', () => {
     const declared = [
       ...gatewayUses.table.map((action) => `dynamodb:${action}`),
       ...gatewayUses.stateMachine.map((action) => `states:${action}`),

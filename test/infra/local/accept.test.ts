@@ -15,7 +15,7 @@ async function accept(port: string, ...args: string[]) {
 }
 
 describe('npm run accept', () => {
-  it('measures on one machine, says what that cannot show, and removes its domain', async () => {
+  it('measures on one machine, lists what one machine cannot show, and removes its domain', async () => {
     const service = await startService([]);
     const { port } = new URL(service.baseUrl);
     const sample = ['--changes', '12', '--writes-per-second', '20', '--seconds', '1', '--yes'];
@@ -35,7 +35,7 @@ describe('npm run accept', () => {
     await service.end('SIGTERM');
   });
 
-  it('only says what it costs without --yes', async () => {
+  it('prints the cost and does nothing without --yes', async () => {
     const { status, stdout } = await accept('9', '--stage', 'dev');
     expect(status).toBe(0);
     expect(stdout).toMatch(/^At most [\d,]+ calls on dev, at most \$0\.\d\d\.\nNothing was measured\./);

@@ -137,7 +137,7 @@ describe('POST /local/token', () => {
     expect((await callAs(stack.baseUrl, String(body['access_token']))('GET', '/d9/computations')).status).toBe(200);
   });
 
-  it('answers 400 with what is wrong with a request', async () => {
+  it('answers 400 with the places in the request that are invalid', async () => {
     expect(await ask({ sub: '', groups: ['d1:king'] })).toEqual({
       status: 400,
       body: {

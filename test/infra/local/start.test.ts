@@ -120,7 +120,7 @@ describe('npm start', () => {
     other.close();
   });
 
-  it('lets web pages of this machine and of --cors-origin call the API, and refuses what is not an origin', async () => {
+  it('lets web pages of this machine and of --cors-origin call the API, and refuses an option that is no origin', async () => {
     const port = await freePort();
     const service = await start(port, '--no-simulator', '--cors-origin', 'https://app.example.com');
     const allowedFor = async (origin: string) => {

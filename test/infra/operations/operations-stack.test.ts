@@ -255,7 +255,7 @@ describe('the alarm targets of a stage', () => {
     expect(errorsOf({ ...withoutTargets, alarmTargets: [] })).toHaveLength(1);
   });
 
-  it('may be none if the row says so', () => {
+  it('can be none', () => {
     expect(errorsOf({ ...withoutTargets, alarmTargets: 'none' })).toEqual([]);
   });
 });

@@ -305,9 +305,11 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
         .flatMap(({ Action }) => listed(Action))
         .filter((action) => !/^(dynamodb|s3|states|kms):/.test(action));
       expect(others.sort()).toEqual([
-        ...['logs:CreateLogStream', 'logs:PutLogEvents'],
+        'logs:CreateLogStream',
+        'logs:PutLogEvents',
         ...(properties.DeadLetterConfig ? ['sqs:SendMessage'] : []),
-        ...['xray:PutTelemetryRecords', 'xray:PutTraceSegments'],
+        'xray:PutTelemetryRecords',
+        'xray:PutTraceSegments',
       ]);
     });
 
@@ -343,8 +345,12 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
     const given = new Set<string>(functionNames.flatMap(variablesOf));
     const setByLambda = ['AWS_REGION'];
     const ofTheGateway = [
-      ...['GATEWAY_PORT', 'GATEWAY_TLS', 'GATEWAY_HEALTH_PORT', 'GATEWAY_HOSTS'],
-      ...['AUTHORITY_KEY_ARN', 'TLS_SECRET_ARN'],
+      'GATEWAY_PORT',
+      'GATEWAY_TLS',
+      'GATEWAY_HEALTH_PORT',
+      'GATEWAY_HOSTS',
+      'AUTHORITY_KEY_ARN',
+      'TLS_SECRET_ARN',
     ];
     expect([...given, ...setByLambda, ...ofTheGateway, 'CANARY'].sort()).toEqual(Object.keys(environment()).sort());
   });

@@ -173,7 +173,7 @@ describe('requireAccess', () => {
     expect(() => requireAccess(caller, access, relations)).toThrow(expect.objectContaining({ code: 'forbidden' }));
   });
 
-  it('throws an error with what is required and the roles of the caller', () => {
+  it('throws an error that names the required roles and those of the caller', () => {
     expect(() => requireAccess(caller, { anyOf: ['administer'], or: ['owner'] })).toThrow(
       'Requires the role administrator, or being its owner. Your roles in this domain: editor, viewer.',
     );

@@ -36,7 +36,7 @@ const restricted = inputs({ datasets: [anAssetRow({ use: 'approval' })] });
 const nothing = { keys: [], hashes: [], info: [] };
 
 describe('neededApprovals', () => {
-  it('are none where nobody demands any', () => {
+  it('are none if neither the assets nor the computation need approval', () => {
     expect(neededApprovals(inputs())).toEqual([]);
     expect(readinessOf(inputs(), { at }).missing).toEqual(nothing);
   });

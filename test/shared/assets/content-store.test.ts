@@ -126,13 +126,13 @@ describe('a request while storage is busy or down', () => {
 
   it('is not sent again if there is no time for that', async () => {
     storage.answerWith(status(503));
-    const busy = { ...store, deadline: () => new Deadline(60_000, systemClock, 0) };
+    const busy = { ...store, deadline: () => new Deadline(60_000, systemClock, { retryTime: 0 }) };
     const error = await thrownBy(() => getContent(busy, key));
     expect(error).toMatchObject({ code: 'unavailable', cause: { method: 'GET', status: 503 } });
     expect(storage.received).toEqual(['GET']);
   });
 
-  it('is sent again if the connection is closed within the answer that says so', async () => {
+  it('is sent again if the connection is closed in the middle of the error response', async () => {
     const closing: Answer = (request, response) => {
       response.writeHead(503, { 'content-length': 8 }).write('<Er', () => hangUp(request, response));
     };

@@ -46,7 +46,7 @@ describe('agentConfigInput', () => {
 });
 
 describe('parseAgentConfig', () => {
-  it('reads what is stored, and the default where nothing is', () => {
+  it('reads stored values, and the default for missing ones', () => {
     expect(parseAgentConfig(agentConfigAttributes(full))).toEqual(full);
     expect(parseAgentConfig(agentConfigAttributes({ ...full, server_key: '' }))).toEqual({ ...full, server_key: '' });
     expect(parseAgentConfig(undefined)).toEqual(defaultAgentConfig);

@@ -84,7 +84,7 @@ describe('computationEtag', () => {
 });
 
 describe('peekEtag', () => {
-  it('changes with every version of the row, so that it stands for the configuration and the links too', () => {
+  it('changes with every version of the row, and so with every change of the configuration and the links', () => {
     expect(peekEtag({ ...row, version: 4 })).not.toBe(peekEtag(row));
     expect(peekEtag({ ...row, run })).toBe(peekEtag(row));
   });

@@ -221,7 +221,7 @@ describe('a run', () => {
     const claim = await readClaim(stores.table, reference(domain, id, run));
     const rejection = { id: 'r', run_id: run, type: 'rejected' as const, command_id: claim?.run_command_id ?? '', reason: '' };
     await report(domain, 'cvm-1', [rejection]);
-    await recordOutcome(stores.table, stores.executions, reference(domain, id, run), undefined, now);
+    await recordOutcome(stores.table, stores.executions, { run: reference(domain, id, run) }, now);
     expect((await presence(domain, 'cvm-1')).fit).toBe('ready');
   });
 
@@ -251,7 +251,7 @@ describe('a run', () => {
     };
     await report(domain, 'cvm-1', [event]);
     beforeTheNextTransaction(stores.mortal, () => beat(domain, 'cvm-1', { fit: 'ready' }, at(40)));
-    await recordOutcome(stores.mortal, stores.executions, reference(domain, id, run), undefined, at(40));
+    await recordOutcome(stores.mortal, stores.executions, { run: reference(domain, id, run) }, at(40));
     expect((await presence(domain, 'cvm-1')).fit).toBe('ready');
   });
 });

@@ -53,7 +53,7 @@ describe('a run that starts while the deletion of a dataset with many links is r
   it('fails with unavailable, and takes no CVM, while the deletion is still under way when its time is up', async () => {
     const world = await aWorld();
     const marked = await closeAsset(stores.table, domain, await world.dataset(), byAlice.now);
-    const impatient = { ...stores.table, deadline: () => new Deadline(60_000, systemClock, 300) };
+    const impatient = { ...stores.table, deadline: () => new Deadline(60_000, systemClock, { retryTime: 300 }) };
     await expect(world.start(impatient)).rejects.toMatchObject({ code: 'unavailable' });
     expect((await readClaims(stores.table)).filter(({ cvm_id }) => cvm_id === world.cvmId)).toEqual([]);
     await reopenAsset(stores.table, domain, marked);

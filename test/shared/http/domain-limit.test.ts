@@ -32,7 +32,7 @@ describe('DomainLimit', () => {
     ]);
   });
 
-  it('returns headers with the limit and what is left', async () => {
+  it('returns headers with the limit and the remaining requests', async () => {
     const { admit } = answering();
     expect(await admit(0)).toEqual({
       'ratelimit-policy': '"domain-changes";q=80;w=2',

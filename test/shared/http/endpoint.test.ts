@@ -231,7 +231,7 @@ describe('endpoint', () => {
       expect(answers).toEqual(bodies.map((body) => ({ statusCode: 200, headers, body })));
     });
 
-    it('answers 304 with the ETag, without a body and its content type, if the work says so', async () => {
+    it('answers 304 with the ETag, without body and content type, if the work returns notModified', async () => {
       const answer = await answerOf(get, { headers: { 'if-none-match': 'W/"1"' } });
       expect(answer).toEqual({ statusCode: 304, headers: own, body: undefined });
     });

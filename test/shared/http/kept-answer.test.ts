@@ -35,7 +35,7 @@ async function commit(request: KeyedRequest, given: KeptAnswer = answer, transac
 const read = (request: KeyedRequest) => readKeptAnswer(embedded.table, request);
 
 describe('a kept answer', () => {
-  it('is given again as it was, for 24 hours from its request', async () => {
+  it('is returned unchanged for 24 hours after its request', async () => {
     const request = aRequest();
     expect(await read(request)).toBeUndefined();
     await commit(request);

@@ -7,11 +7,13 @@ import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 const stores = sharedByTests(startStores);
 
+type Send = (...sent: unknown[]) => Promise<unknown>;
+
 /** The table, whose first batch read has no key yet, as DynamoDB may answer during the transaction that writes it. */
 function withATornRead(table: Table): Table {
   let isTorn = true;
-  const send = async (...sent: Parameters<Table['document']['send']>) => {
-    const answer: unknown = await table.document.send(...sent);
+  const send: Send = async (...sent) => {
+    const answer = await (table.document.send as Send)(...sent);
     if (!isTorn || !(sent[0] instanceof BatchGetCommand)) return answer;
     isTorn = false;
     const { Responses = {} } = answer as { Responses?: Record<string, Record<string, unknown>[]> };

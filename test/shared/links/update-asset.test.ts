@@ -4,7 +4,7 @@ import type { AssetReplacement } from '../../../shared/assets/asset.ts';
 import { readAsset } from '../../../shared/assets/read-asset.ts';
 import { readComputation } from '../../../shared/computations/find-computation.ts';
 import { linkAsset } from '../../../shared/links/link-asset.ts';
-import { changeInputsLater } from '../../../shared/links/linked-computations.ts';
+import { changeInputsLater } from '../../../shared/links/change-inputs-of-linked.ts';
 import { updateAsset } from '../../../shared/links/update-asset.ts';
 import { Deadline } from '../../../shared/deadline.ts';
 import { numberedId } from '../../../shared/identifiers.ts';

@@ -37,7 +37,7 @@ const inLog = async () => (await Promise.all(indexKeys.logs(list.index).map((log
 const mark = () => getItem(table, dueFoldKeys.mark(list.index));
 
 describe('the scheduled fold', () => {
-  it('folds what is left after other folds, deletes what they left, and forgets the list when nothing is left', async () => {
+  it('folds the remaining changes after other folds, deletes their leftovers, and removes the mark of the list at the end', async () => {
     await create(1, 40);
     await foldChanges(table, list.index);
     await create(41, 45);

@@ -115,7 +115,7 @@ describe('differencesOf', () => {
     expect(differences(...entries)).toEqual({ c: [{ group: '', ...between }], o: [{ group: 'alice', ...between }], r: [] });
   });
 
-  it('has nothing of a member that came and went, or is as it was', () => {
+  it('leaves out members that were added and removed again, or changed and changed back', () => {
     const gone = logged(1, [step(1, change(ofAlice)), step(2, change({ ...ofAlice, before: 1, now: 0 }))]);
     const back = logged(2, [
       step(1, change({ number: 2, before: 1, now: 2 })),

@@ -41,7 +41,7 @@ describe('a read of lists', () => {
   });
 
   it('names the reason when there is no time to begin again', async () => {
-    const busy = { ...table, deadline: () => new Deadline(60_000, systemClock, 0) };
+    const busy = { ...table, deadline: () => new Deadline(60_000, systemClock, { retryTime: 0 }) };
     await expect(readsWhile(busy, 1, gone)).rejects.toMatchObject({ code: 'unavailable', cause: gone });
   });
 });

@@ -56,7 +56,7 @@ const opened = async (id: string) => {
 };
 
 describe('the migration sealed-server-keys', () => {
-  it('leaves no private key in plain text, and each opens to what it was', async () => {
+  it('leaves no private key in plain text, and each sealed key opens to the original', async () => {
     const ids = [await aComputation(stores.table, domain), await aComputation(stores.table, domain)];
     for (const id of ids) await giveKey(id);
     const run = await anEarlierRun();

@@ -83,7 +83,7 @@ describe('the migration server-keys-of-ended-runs', () => {
 
   it('leaves the key of an active run to its CVM until the end of the run, which removes it', async () => {
     const run = await anEarlierRun();
-    await offerRun(stores.table, stores.executions, { run, task_token: 'token' }, byAlice.now, 3600);
+    await offerRun(stores.table, stores.executions, { run, task_token: 'token' }, { now: byAlice.now, acceptInSeconds: 3600 });
     await migrate();
     const { commands } = await listCommands(stores.table, domain, run.cvm_id, byAlice.now);
     expect(commands).toMatchObject([{ run_id: run.run_id, agent_config: { server_key: { plain: privateKey } } }]);

@@ -35,7 +35,7 @@ describe('endRun', () => {
     });
   });
 
-  it('leaves neither a command for the CVM nor the server key in what is kept of the run', async () => {
+  it('removes the commands for the CVM and the server key from the stored run', async () => {
     const { id } = await aReadyComputation(stores, domain);
     const agent_config = { ...defaultAgentConfig, cert_file: 'certificate', server_key: 'secret' };
     const decide = (fields: ComputationFields) => ({ fields, agent_config, consumers: [], permitted: allowed() });
@@ -43,7 +43,7 @@ describe('endRun', () => {
     await updateComputation(stores.table, { domain, id, seal, decide, ...byAlice });
     const run_id = await aRun(stores, domain, id, 'cvm-2');
     const run = { domain, computation_id: id, run_id, cvm_id: 'cvm-2' };
-    await offerRun(stores.table, stores.executions, { run, task_token: 'token' }, byAlice.now, 60);
+    await offerRun(stores.table, stores.executions, { run, task_token: 'token' }, { now: byAlice.now, acceptInSeconds: 60 });
     const kept = async () => JSON.stringify(await queryPartition(stores.table, runKeys.partition(id)));
     const commands = async () => (await listCommands(stores.table, domain, 'cvm-2', byAlice.now)).commands;
     const commandKeys = [cvmKeys.command, cvmKeys.pending].map((keyOf) => keyOf(domain, 'cvm-2', run_id, 'run'));

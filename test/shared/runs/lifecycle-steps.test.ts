@@ -41,7 +41,7 @@ const now = () => new Date().toISOString();
 const aStartedRun = () => aRunOnNewCvm(stores, domain);
 
 const offer = (run: Awaited<ReturnType<typeof aStartedRun>>, task_token: string) =>
-  offerRun(stores.table, stores.executions, { run, task_token }, now(), 60);
+  offerRun(stores.table, stores.executions, { run, task_token }, { now: now(), acceptInSeconds: 60 });
 const commands = async (cvmId: string) => (await listCommands(stores.table, domain, cvmId, now())).commands;
 const stop = (run: { computation_id: string }) =>
   stopRun(stores.table, stores.executions, { domain, computationId: run.computation_id, ...byAlice });
@@ -72,7 +72,7 @@ describe('offerRun', () => {
     await stop(run);
     await offer(run, 'token of a stopped run');
     expect(failedTasks.get('token of a stopped run')).toBe(runOverErrorName);
-    await recordOutcome(stores.table, stores.executions, run, undefined, now());
+    await recordOutcome(stores.table, stores.executions, { run }, now());
     expect(await readRun(stores.table, domain, run.run_id)).toMatchObject({
       status: 'cancelled',
       reason: 'Stopped before the run was offered to the CVM.',
@@ -88,7 +88,7 @@ describe('offerRun', () => {
     await offer(run, 'token of a run without an algorithm');
     expect(failedTasks.get('token of a run without an algorithm')).toBe(runOverErrorName);
     expect(await commands(run.cvm_id)).toEqual([]);
-    await recordOutcome(stores.table, stores.executions, run, undefined, now());
+    await recordOutcome(stores.table, stores.executions, { run }, now());
     expect(await readRun(stores.table, domain, run.run_id)).toMatchObject({
       status: 'failed',
       reason: `The asset ${run.algorithm} was deleted while the run started.`,
@@ -120,9 +120,14 @@ describe('offerRun', () => {
     const run = await aStartedRun();
     beforeTheNextTransaction(stores.mortal, async () => {
       await stop(run);
-      await deliverStop(stores.table, stores.executions, { run, task_token: 'stop' }, now(), 60);
+      await deliverStop(stores.table, stores.executions, { run, task_token: 'stop' }, { now: now(), stopInSeconds: 60 });
     });
-    await offerRun(stores.mortal, stores.executions, { run, task_token: 'token of a late offer' }, now(), 60);
+    await offerRun(
+      stores.mortal,
+      stores.executions,
+      { run, task_token: 'token of a late offer' },
+      { now: now(), acceptInSeconds: 60 },
+    );
     expect(failedTasks.get('token of a late offer')).toBe(runOverErrorName);
     expect((await commands(run.cvm_id)).map(({ type }) => type)).toEqual(['stop']);
   });
@@ -165,9 +170,9 @@ describe('listCommands', () => {
 describe('recordOutcome', () => {
   it('changes nothing when it is repeated', async () => {
     const run = await aStartedRun();
-    await recordOutcome(stores.table, stores.executions, run, 'silence', now());
+    await recordOutcome(stores.table, stores.executions, { run, endedBy: 'silence' }, now());
     const ended = await readRun(stores.table, domain, run.run_id);
-    await recordOutcome(stores.table, stores.executions, run, 'run_timeout', now());
+    await recordOutcome(stores.table, stores.executions, { run, endedBy: 'run_timeout' }, now());
     expect(await readRun(stores.table, domain, run.run_id)).toEqual(ended);
     expect(ended).toMatchObject({ status: 'failed', reason: 'The CVM fell silent.' });
   });

@@ -23,11 +23,13 @@ const { now } = byAlice;
 const after = (milliseconds: number) => new Date(Date.parse(now) + milliseconds).toISOString();
 
 const aStartedRun = () => aRunOnNewCvm(stores, domain);
-const offer = (run: RunReference) => offerRun(stores.table, stores.executions, { run, task_token: 'offer' }, now, 60);
+const offer = (run: RunReference) =>
+  offerRun(stores.table, stores.executions, { run, task_token: 'offer' }, { now, acceptInSeconds: 60 });
 const stop = async (run: RunReference) => {
   await stopRun(stores.table, stores.executions, { domain, computationId: run.computation_id, ...byAlice });
 };
-const deliver = (run: RunReference) => deliverStop(stores.table, stores.executions, { run, task_token: 'stop' }, after(1), 60);
+const deliver = (run: RunReference) =>
+  deliverStop(stores.table, stores.executions, { run, task_token: 'stop' }, { now: after(1), stopInSeconds: 60 });
 const report = (run: RunReference, fields: Partial<Report>) => {
   const reports = [{ id: crypto.randomUUID(), run_id: run.run_id, ...fields } as Report];
   return recordReports(stores.table, stores.executions, { domain, cvmId: run.cvm_id, reports, now });

@@ -14,18 +14,21 @@ const at = (second: number) => `2026-01-01T00:00:0${second}.000Z`;
 it.each([
   ['had reported that it is ready', 'late-word', 'ready'],
   ['had reported nothing', 'first-word', undefined],
-] as const)('leaves a CVM that %s spent when its gateway says busy of what it read before', async (_what, cvmId, first) => {
-  const cvm = { domain: 'd1', cvmId };
-  const { table } = embedded;
-  const read = () => getItem(table, cvmKeys.cvm(cvm.domain, cvm.cvmId));
-  const fit = async () => (await readCvm(table, cvm, at(9))).presence.fit;
-  await registerCvm(table, { ...cvm, given: { description: '' }, now: at(0) });
-  await notePresence(table, { ...cvm, now: at(1), by: 'g' }, await read(), { fit: first });
-  const before = await read();
-  await notePresence(table, { ...cvm, now: at(2), by: 'g' }, before, { fit: 'spent' });
-  await notePresence(table, { ...cvm, now: at(3), by: 'g' }, before, { fit: 'busy' });
-  expect(await fit()).toBe('spent');
-  await notePresence(table, { ...cvm, now: at(4), by: 'g' }, await read(), { fit: 'ready' });
-  await notePresence(table, { ...cvm, now: at(5), by: 'g' }, await read(), { fit: 'busy' });
-  expect(await fit()).toBe('busy');
-});
+] as const)(
+  'keeps a CVM that %s spent when its gateway reports a busy state that it read before the end of the run',
+  async (_what, cvmId, first) => {
+    const cvm = { domain: 'd1', cvmId };
+    const { table } = embedded;
+    const read = () => getItem(table, cvmKeys.cvm(cvm.domain, cvm.cvmId));
+    const fit = async () => (await readCvm(table, cvm, at(9))).presence.fit;
+    await registerCvm(table, { ...cvm, given: { description: '' }, now: at(0) });
+    await notePresence(table, { ...cvm, now: at(1), by: 'g' }, await read(), { fit: first });
+    const before = await read();
+    await notePresence(table, { ...cvm, now: at(2), by: 'g' }, before, { fit: 'spent' });
+    await notePresence(table, { ...cvm, now: at(3), by: 'g' }, before, { fit: 'busy' });
+    expect(await fit()).toBe('spent');
+    await notePresence(table, { ...cvm, now: at(4), by: 'g' }, await read(), { fit: 'ready' });
+    await notePresence(table, { ...cvm, now: at(5), by: 'g' }, await read(), { fit: 'busy' });
+    expect(await fit()).toBe('busy');
+  },
+);

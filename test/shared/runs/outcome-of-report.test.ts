@@ -44,7 +44,7 @@ describe('outcomeOfReport', () => {
     expect(outcome).toEqual({ status: 'cancelled', reason, is_confirmed: false });
   });
 
-  it('finds no outcome in the rejection of a command that nobody issued', () => {
+  it('finds no outcome in the rejection of an unknown command', () => {
     expect(outcomeOfReport(rejected('another command', ''), claim)).toBeUndefined();
   });
 

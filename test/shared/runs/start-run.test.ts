@@ -25,7 +25,7 @@ async function commandOfRun(computationId: string, cvm_id: string, act: () => Pr
   betweenReads(stores.mortal, { afterThis: 'Query', beforeThat: 'BatchGet' }, act);
   const run_id = await aRun({ table: stores.mortal, executions: stores.executions }, domain, computationId, cvm_id);
   const run = { domain, computation_id: computationId, run_id, cvm_id };
-  await offerRun(stores.table, stores.executions, { run, task_token: 'token' }, byAlice.now, 60);
+  await offerRun(stores.table, stores.executions, { run, task_token: 'token' }, { now: byAlice.now, acceptInSeconds: 60 });
   const { commands } = await listCommands(stores.table, domain, cvm_id, byAlice.now);
   return commands[0];
 }

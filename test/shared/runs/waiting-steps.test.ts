@@ -29,7 +29,7 @@ const aToken = () => `token ${++tokens}`;
 const aStartedRun = () => aRunOnNewCvm(stores, domain);
 
 const offer = (table: Table, run: RunReference, task_token: string) =>
-  offerRun(table, stores.executions, { run, task_token }, byAlice.now, 60);
+  offerRun(table, stores.executions, { run, task_token }, { now: byAlice.now, acceptInSeconds: 60 });
 const stop = (run: RunReference) =>
   stopRun(stores.table, stores.executions, { domain, computationId: run.computation_id, ...byAlice });
 const report = (run: RunReference, event_type: string, status: string) => {

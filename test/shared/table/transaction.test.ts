@@ -90,7 +90,7 @@ describe('transact on a busy table', () => {
   });
 });
 
-describe('transact, tried again,', () => {
+describe('a retry of transact', () => {
   const put = { put: { Item: { pk: 'a', sk: 'token' } } };
 
   /** The retries of the SDK's default, without its pauses of up to 4 seconds. */

@@ -56,16 +56,16 @@ describe('takeWaitSlot', () => {
     expect(await takeWaitSlot(embedded.table, wait())).toBeDefined();
   });
 
-  it('gives the slot of a wait whose function died to another one 10 seconds after its end, and keeps it from the dead', async () => {
+  it('gives the slot of a wait that never freed it to another wait 10 seconds after its end, and ignores a late release', async () => {
     const clock = skippingClock();
     const wait = waitsOf({ perStage: 1, perDomain: 1 });
     const at = (fields: Partial<Wait> = {}) => wait({ clock, endsAt: clock.now() + 20_000, ...fields });
-    const [dead] = await takeInTurn(at(), 1);
+    const [release] = await takeInTurn(at(), 1);
     await clock.wait(29_000);
     expect(await takeWaitSlot(embedded.table, at())).toBeUndefined();
     await clock.wait(1_001);
     expect(await takeWaitSlot(embedded.table, at())).toBeDefined();
-    await dead?.();
+    await release?.();
     expect(await takeWaitSlot(embedded.table, at())).toBeUndefined();
   });
 

@@ -109,7 +109,7 @@ describe('reads of several items', () => {
     }
   });
 
-  it('show each item of a batch at a moment of its own', async () => {
+  it('show each item of a batch as it was at a different moment', async () => {
     const slow = await startAwsTable({ clock, betweenReadsInMilliseconds: 10, maxAttempts: 1, seed: 2 });
     const commands = commandsOn(slow.table);
     const keys = keysIn('slow batch', 4);
