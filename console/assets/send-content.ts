@@ -21,11 +21,12 @@ const mostAttempts = 8;
 
 /**
  * Sends the content of an asset to storage. Repeats it if the connection breaks, if the link has expired, or if storage asks for it.
+ * @param first the link of the first attempt. Default: a new one
  * @throws ServiceProblem if storage refuses, or the last attempt fails; the signal's reason
  */
-export async function sendContent(first: Target, options: Options): Promise<void> {
+export async function sendContent(first: Target | undefined, options: Options): Promise<void> {
   const { put, renew, onInterruption, signal, firstPauseInMilliseconds = 500 } = options;
-  let target: Target | undefined = first;
+  let target = first ?? (await renew());
   for (let attempt = 1; target; attempt++) {
     const status = await put(target).catch((error: unknown) => {
       if (attempt < mostAttempts && error instanceof ServiceProblem && error.code === 'unreachable') return 0;

@@ -6,7 +6,7 @@ const first = link('first');
 const broken = 0;
 
 /** Sends to a storage that answers by these statuses, one after the other. */
-async function sendTo(statuses: number[], renewed: (typeof first)[] = [link('second')]) {
+async function sendTo(statuses: number[], renewed = [link('second')], [begin] = [first]) {
   const urls: string[] = [];
   let interruptions = 0;
   let problem: unknown;
@@ -16,7 +16,7 @@ async function sendTo(statuses: number[], renewed: (typeof first)[] = [link('sec
     if (status !== broken) return status;
     throw new ServiceProblem({ status: 0, code: 'unreachable', detail: 'It broke.', request: 'PUT storage' });
   };
-  await sendContent(first, {
+  await sendContent(begin, {
     put,
     renew: async () => renewed[0],
     onInterruption: () => interruptions++,
@@ -49,6 +49,10 @@ describe('sending content to storage', () => {
 
   it('has arrived if there is no new link', async () => {
     expect(await sendTo([403], [])).toMatchObject({ urls: ['first'], problem: undefined });
+  });
+
+  it('begins with a new link if it has none', async () => {
+    expect(await sendTo([200], [link('second')], [])).toMatchObject({ urls: ['second'], problem: undefined });
   });
 
   it('fails at once with a status that will stay', async () => {
