@@ -6,7 +6,7 @@ const first = link('first');
 const broken = 0;
 
 /** Sends to a storage that answers by these statuses, one after the other. */
-async function sendTo(statuses: number[], renewed = [link('second')], [begin] = [first]) {
+async function sendTo(statuses: number[], renewed = [link('second')], [begin]: (typeof first)[] = [first]) {
   const urls: string[] = [];
   let interruptions = 0;
   let problem: unknown;
