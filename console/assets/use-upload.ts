@@ -37,12 +37,17 @@ export function useUpload(): Upload {
     const { signal } = controller.current;
     setProgress({ ...idle, state: 'sending', file });
     const release = holdWork('upload');
-    const onProgress = (sent: number) => change({ state: 'sending', sent });
+    let furthest = 0;
+    const onProgress = (sent: number) => {
+      furthest = Math.max(furthest, sent);
+      change({ state: 'sending', sent });
+    };
     try {
       await sendContent(target, {
         signal,
         put: (to) => putFile(to, file, { signal, onProgress }),
         renew: () => renewUpload(client, id, signal),
+        furthest: () => furthest,
         onInterruption: () => change({ state: 'interrupted' }),
       });
       change({ state: 'hashing', sent: file.size });
