@@ -3,6 +3,7 @@ import type { Schemas } from '../api-types.ts';
 import type { Client } from '../create-client.ts';
 import { pause } from '../pause.ts';
 import { ServiceProblem } from '../service-problem.ts';
+import { storageAnswer } from '../storage-answer.ts';
 import { hashFile } from './hash-file.ts';
 import { putFile } from './put-file.ts';
 import { type Cut, CutOffError, repeatTransfer } from './repeat-transfer.ts';
@@ -51,11 +52,11 @@ export async function sendContent(client: Client, asset: Asset, size: number, op
     if (!upload) return; // the content has arrived, although the answer was lost
     onBytes(0);
     const { status, body } = await putFile(upload, file, { size, signal, onBytes });
-    if (status === 412) return; // an earlier attempt has arrived, although its answer was lost
-    if (status === 403) upload = undefined; // the link has expired
-    // 409: storage still works on an attempt that was cut off.
-    if ([403, 409, 429].includes(status) || status >= 500) throw new CutOffError(`Storage answered ${status}`);
-    if (status >= 300) throw refusal(status, body);
+    const answer = storageAnswer(status);
+    if (answer === 'arrived') return;
+    if (answer === 'refused') throw refusal(status, body);
+    if (answer === 'expired') upload = undefined;
+    throw new CutOffError(`Storage answered ${status}`);
   };
   await repeatTransfer(send, { signal, onCut, kept: () => 0 });
   return await untilReady(client, { domainID, id, signal });

@@ -1,6 +1,8 @@
-import type { Schemas } from '../../client/index.ts';
-
-export type Limits = Pick<Schemas['ApprovalInput'], 'cvm_ids' | 'expires_at'>;
+/** What limits an approval. Only what is given. */
+export interface Limits {
+  cvm_ids?: string[];
+  expires_at?: string;
+}
 
 const dayInMilliseconds = 86_400_000;
 

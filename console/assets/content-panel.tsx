@@ -6,7 +6,6 @@ import Header from '@cloudscape-design/components/header';
 import SpaceBetween from '@cloudscape-design/components/space-between';
 import StatusIndicator from '@cloudscape-design/components/status-indicator';
 import { useState } from 'react';
-import type { Schemas } from '../../client/index.ts';
 import { permissions } from '../access/permissions.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useAction } from '../loading/use-action.ts';
@@ -29,8 +28,8 @@ export function ContentPanel({ found: { asset }, reload }: Props) {
   const { me } = useDomain();
   return (
     <Container header={<Header variant="h2">Content</Header>}>
-      {asset.state === 'pending' && asset.upload ? (
-        <SendContent asset={asset} target={asset.upload} reload={reload} />
+      {asset.state === 'pending' && asset.created_by === me.user ? (
+        <SendContent asset={asset} reload={reload} />
       ) : asset.state === 'pending' ? (
         <StatusIndicator type="pending">The creator has not uploaded the content yet.</StatusIndicator>
       ) : permissions.readContent(me, asset) ? (
@@ -62,17 +61,16 @@ function ReadContent({ asset, isMine }: { asset: LoadedAsset['asset']; isMine: b
 
 interface SendProps {
   asset: LoadedAsset['asset'];
-  target: Schemas['AssetUpload'];
   reload: () => void;
 }
 
-function SendContent({ asset, target, reload }: SendProps) {
+function SendContent({ asset, reload }: SendProps) {
   const [file, setFile] = useState<File>();
   const upload = useUpload();
   const fault = fileFault(file);
   useUnsavedWork(file !== undefined);
   const send = async () => {
-    if (file && (await upload.send(asset.id, target, file))) reload();
+    if (file && (await upload.send(asset.id, undefined, file))) reload();
   };
   const isBusy = ['sending', 'interrupted', 'hashing'].includes(upload.state);
   return (

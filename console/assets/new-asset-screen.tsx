@@ -60,8 +60,7 @@ export function NewAssetScreen() {
       await client.linkAsset({ id: asset.id, computationID: computation });
       setLinked(true);
     }
-    const target = created ? (await client.getAsset({ id: asset.id })).upload : asset.upload;
-    if (target && !(await upload.send(asset.id, target, file))) return;
+    if (!(await upload.send(asset.id, created ? undefined : asset.upload, file))) return;
     notify(`${asset.file_name} is uploaded.`);
     navigate(
       computation === null

@@ -9,35 +9,47 @@ interface Options {
   put: (target: Target) => Promise<number>;
   /** Returns a new link, or undefined if the content has arrived. */
   renew: () => Promise<Target | undefined>;
+  /** Returns how many bytes the attempt that came furthest has sent. */
+  furthest: () => number;
   /** Called before each pause after which the content is sent again. */
   onInterruption: () => void;
   signal: AbortSignal;
-  /** The pause after the first attempt. It doubles with each further one. Default 500. */
+  /** The pause after the first attempt. It doubles with each further one that comes no further. Default 500. */
   firstPauseInMilliseconds?: number;
+  now?: () => number;
 }
 
-/** With the pauses between them, they outlast an outage of a minute. */
-const mostAttempts = 8;
+const longestPauseInMilliseconds = 30_000;
+const longestOutageInMilliseconds = 300_000;
 
 /**
- * Sends the content of an asset to storage. Repeats it if the connection breaks, if the link has expired, or if storage asks for it.
- * @throws ServiceProblem if storage refuses, or the last attempt fails; the signal's reason
+ * Sends the content of an asset to storage. Repeats it if the connection breaks, if the link has expired, or if storage asks for it,
+ * until five minutes have passed without progress.
+ * @param first the link of the first attempt. Default: a new one
+ * @throws ServiceProblem if storage refuses, or that of the last attempt; the signal's reason
  */
-export async function sendContent(first: Target, options: Options): Promise<void> {
-  const { put, renew, onInterruption, signal, firstPauseInMilliseconds = 500 } = options;
-  let target: Target | undefined = first;
-  for (let attempt = 1; target; attempt++) {
-    const status = await put(target).catch((error: unknown) => {
-      if (attempt < mostAttempts && error instanceof ServiceProblem && error.code === 'unreachable') return 0;
-      throw error;
-    });
-    const answer = status === 0 ? 'again' : storageAnswer(status);
+export async function sendContent(first: Target | undefined, options: Options): Promise<void> {
+  const { put, renew, furthest, onInterruption, signal, firstPauseInMilliseconds = 500, now = Date.now } = options;
+  let target = first ?? (await renew());
+  let [sent, progressAt, failures] = [0, now(), 0];
+  while (target) {
+    const outcome = await put(target).catch(brokenConnection);
+    const answer = typeof outcome === 'number' ? storageAnswer(outcome) : 'again';
     if (answer === 'arrived') return;
-    if (answer === 'refused' || attempt >= mostAttempts) throw refusal(status);
+    if (furthest() > sent) [sent, progressAt, failures] = [furthest(), now(), 0];
+    if (answer === 'refused' || now() - progressAt > longestOutageInMilliseconds) {
+      throw typeof outcome === 'number' ? refusal(outcome) : outcome;
+    }
     onInterruption();
-    await pause(firstPauseInMilliseconds * 2 ** (attempt - 1), signal);
+    await pause(Math.min(firstPauseInMilliseconds * 2 ** failures++, longestPauseInMilliseconds), signal);
     if (answer === 'expired') target = await renew();
   }
+}
+
+/** @throws any other error */
+function brokenConnection(error: unknown): ServiceProblem {
+  if (error instanceof ServiceProblem && error.code === 'unreachable') return error;
+  throw error;
 }
 
 function refusal(status: number): ServiceProblem {

@@ -4,6 +4,8 @@ import { pause } from '../../client/pause.ts';
 import { useDomain } from '../shell/console-context.ts';
 import { holdWork } from '../shell/unsaved-work.ts';
 import { putFile } from './put-file.ts';
+import { expectSize } from './expect-size.ts';
+import { renewUpload } from './renew-upload.ts';
 import { sendContent } from './send-content.ts';
 
 export interface Upload {
@@ -13,8 +15,8 @@ export interface Upload {
   sent: number;
   problem: unknown;
   cancel: () => void;
-  /** Returns whether the content has arrived and is hashed. */
-  send: (asset: string, target: Schemas['AssetUpload'], file: File) => Promise<boolean>;
+  /** Returns whether the content has arrived and is hashed. Without a target, it gets a new link. */
+  send: (asset: string, target: Schemas['AssetUpload'] | undefined, file: File) => Promise<boolean>;
 }
 
 type Progress = Pick<Upload, 'state' | 'file' | 'sent' | 'problem'>;
@@ -35,16 +37,21 @@ export function useUpload(): Upload {
     const { signal } = controller.current;
     setProgress({ ...idle, state: 'sending', file });
     const release = holdWork('upload');
-    const onProgress = (sent: number) => change({ state: 'sending', sent });
+    let furthest = 0;
+    const onProgress = (sent: number) => {
+      furthest = Math.max(furthest, sent);
+      change({ state: 'sending', sent });
+    };
     try {
       await sendContent(target, {
         signal,
         put: (to) => putFile(to, file, { signal, onProgress }),
-        renew: async () => (await client.getAsset({ id, signal })).upload,
+        renew: () => renewUpload(client, id, signal),
+        furthest: () => furthest,
         onInterruption: () => change({ state: 'interrupted' }),
       });
       change({ state: 'hashing', sent: file.size });
-      await hashed(client, id, signal);
+      expectSize(await hashed(client, id, signal), file);
       change({ state: 'done' });
       return true;
     } catch (problem) {
@@ -58,6 +65,10 @@ export function useUpload(): Upload {
 }
 
 /** Waits until the asset has its content. */
-async function hashed(client: Client, id: string, signal: AbortSignal): Promise<void> {
-  while ((await client.getAsset({ id, signal })).state !== 'ready') await pause(pauseInMilliseconds, signal);
+async function hashed(client: Client, id: string, signal: AbortSignal): Promise<Schemas['Asset']> {
+  for (;;) {
+    const asset = await client.getAsset({ id, signal });
+    if (asset.state === 'ready') return asset;
+    await pause(pauseInMilliseconds, signal);
+  }
 }

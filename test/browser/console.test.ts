@@ -6,6 +6,7 @@ import { tellOfTheKeyboard } from './keyboard-stories.ts';
 import { tellRuns } from './run-stories.ts';
 import { tellEveryScreen } from './screen-stories.ts';
 import { tellHowToSignIn } from './sign-in-stories.ts';
+import { tellStates } from './state-stories.ts';
 
 const hasBrowser = (await findChromium()) !== undefined;
 if (!hasBrowser) console.warn('The console is not tested: install Chrome, or set CHROMIUM to the path of a Chromium.');
@@ -29,6 +30,7 @@ describe.runIf(hasBrowser)('the web console', () => {
     tellHowToSignIn(world);
     tellRuns(world);
     tellOfTheKeyboard(world);
+    tellStates(world);
   });
 
   describe("with React's checks for developers", () => {

@@ -45,11 +45,20 @@ export function tellRuns(world: () => ConsoleWorld): void {
     await alice.page.getByRole('grid', { name: 'Computations' }).getByRole('link', { name: 'Fails' }).waitFor();
   });
 
-  it('stops a run that goes on', async () => {
+  it('stops a run that goes on, also if the computation could not be loaded at first', async () => {
     const { id } = await readyComputation(world(), 'Takes long');
-    const alice = await arrive(world(), { user: 'alice', roles: ['runner'] });
+    const alice = await arrive(world(), { user: 'alice', roles: ['runner'], provokes: /status of 500/ });
     await alice.open(`computations/${id}`);
     await alice.startRun('sim-slow-1');
+
+    await alice.page.route(`**/d1/computations/${id}`, (route) => route.fulfill({ status: 500 }), { times: 1 });
+    await alice.page.getByRole('tab', { name: 'Manifest' }).click();
+    await alice.page.reload();
+    await alice.page.getByRole('tab', { name: 'Manifest', selected: true }).waitFor();
+    await alice.page.goBack();
+    await alice.page.getByRole('tab', { name: 'Timeline', selected: true }).waitFor();
+    await alice.page.getByRole('button', { name: 'Retry' }).click();
+
     await alice.page.getByRole('button', { name: 'Stop run' }).click();
     await alice.page.getByRole('dialog').waitFor();
     expect(await violationsOn(alice.page)).toEqual([]);

@@ -6,7 +6,22 @@ const first = link('first');
 const broken = 0;
 
 /** Sends to a storage that answers by these statuses, one after the other. */
-async function sendTo(statuses: number[], renewed: (typeof first)[] = [link('second')]) {
+async function sendTo(
+  statuses: number[],
+  {
+    begin = [first],
+    renewed = [link('second')],
+    minutes = 0,
+    grows = false,
+  }: {
+    begin?: (typeof first)[];
+    renewed?: (typeof first)[];
+    /** How long an attempt takes. */
+    minutes?: number;
+    /** Whether each attempt comes further than the one before. */
+    grows?: boolean;
+  } = {},
+) {
   const urls: string[] = [];
   let interruptions = 0;
   let problem: unknown;
@@ -16,8 +31,10 @@ async function sendTo(statuses: number[], renewed: (typeof first)[] = [link('sec
     if (status !== broken) return status;
     throw new ServiceProblem({ status: 0, code: 'unreachable', detail: 'It broke.', request: 'PUT storage' });
   };
-  await sendContent(first, {
+  await sendContent(begin[0], {
     put,
+    furthest: () => (grows ? urls.length : 0),
+    now: () => urls.length * minutes * 60_000,
     renew: async () => renewed[0],
     onInterruption: () => interruptions++,
     signal: new AbortController().signal,
@@ -48,7 +65,11 @@ describe('sending content to storage', () => {
   });
 
   it('has arrived if there is no new link', async () => {
-    expect(await sendTo([403], [])).toMatchObject({ urls: ['first'], problem: undefined });
+    expect(await sendTo([403], { renewed: [] })).toMatchObject({ urls: ['first'], problem: undefined });
+  });
+
+  it('begins with a new link if it has none', async () => {
+    expect(await sendTo([200], { begin: [] })).toMatchObject({ urls: ['second'], problem: undefined });
   });
 
   it('fails at once with a status that will stay', async () => {
@@ -58,8 +79,19 @@ describe('sending content to storage', () => {
     });
   });
 
-  it('fails after eight attempts with the last problem', async () => {
-    expect(await sendTo([])).toMatchObject({ urls: { length: 8 }, interruptions: 7, problem: { code: 'unreachable' } });
+  it('fails with the last problem after five minutes without progress', async () => {
+    expect(await sendTo([], { minutes: 2 })).toMatchObject({
+      urls: { length: 3 },
+      interruptions: 2,
+      problem: { code: 'unreachable' },
+    });
+  });
+
+  it('goes on for hours while each attempt comes further', async () => {
+    const cuts = Array.from({ length: 50 }, () => broken);
+    const { urls, problem } = await sendTo([...cuts, 200], { minutes: 10, grows: true });
+    expect(problem).toBeUndefined();
+    expect(urls).toHaveLength(51);
   });
 });
 

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { createClient } from '../../../client/index.ts';
+import { expectSize } from '../../../console/assets/expect-size.ts';
+import { renewUpload } from '../../../console/assets/renew-upload.ts';
+
+const pending = { id: 'a1', file_name: 'penguins.csv', created_by: 'alice', state: 'pending' };
+const link = { method: 'PUT', url: 'https://storage.example.com/a1', headers: {}, expires_at: '2026-01-01T00:00:00Z' };
+
+/** Renews at a service that answers GET and PUT by these bodies. */
+async function renewAt(answers: Record<string, object>) {
+  const requests: string[] = [];
+  const client = createClient({
+    baseUrl: 'https://api.example.com',
+    domain: 'd1',
+    token: 'x',
+    fetch: async ({ method, headers }) => {
+      requests.push(`${method} ${headers.get('if-match') ?? ''}`.trim());
+      return Response.json(answers[method], { headers: { etag: '"7"' } });
+    },
+  });
+  const upload = renewUpload(client, 'a1', new AbortController().signal);
+  return { upload: await upload.catch((error: unknown) => error), requests };
+}
+
+describe('a new link for the content of an asset', () => {
+  it('comes from a change of the asset, because reading it returns none', async () => {
+    expect(await renewAt({ GET: pending, PUT: { ...pending, upload: link } })).toEqual({
+      upload: link,
+      requests: ['GET', 'PUT "7"'],
+    });
+  });
+
+  it('is not needed if the content has arrived', async () => {
+    expect(await renewAt({ GET: { ...pending, state: 'ready' } })).toEqual({ upload: undefined, requests: ['GET'] });
+    expect(await renewAt({ GET: pending, PUT: { ...pending, state: 'ready' } })).toMatchObject({ upload: undefined });
+  });
+
+  it('is refused to others than the creator', async () => {
+    const { upload } = await renewAt({ GET: pending, PUT: pending });
+    expect(upload).toMatchObject({ code: 'forbidden', detail: 'Only alice uploads the content of penguins.csv.' });
+  });
+});
+
+describe('content that has arrived', () => {
+  const asset = { id: 'a1', file_name: 'penguins.csv', size: 3 };
+
+  it('can be that of the file if it has its size', () => {
+    expect(() => expectSize(asset, { name: 'a.csv', size: 3 })).not.toThrow();
+  });
+
+  it('is of an earlier upload if it has another size', () => {
+    expect(() => expectSize(asset, { name: 'b.csv', size: 4 })).toThrow(/^penguins.csv has the content of an earlier upload/);
+  });
+});
