@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { Schemas } from '../api-types.ts';
 import { downloadAsset } from '../node/download-asset.ts';
-import type { Cut } from '../node/repeat-transfer.ts';
+import { type Cut, CutOffError } from '../node/repeat-transfer.ts';
 import type { TransferProgress } from '../node/send-content.ts';
 import { uploadAsset, type UploadOptions } from '../node/upload-asset.ts';
 import { uploadContent } from '../node/upload-content.ts';
@@ -12,6 +12,7 @@ import type { Connection, Context } from './context.ts';
 import { exitCodes } from './exit-codes.ts';
 import { fileSize } from './output/file-size.ts';
 import { startProgress } from './output/progress.ts';
+import { sentence } from './output/sentence.ts';
 import { shellWord } from './output/shell-word.ts';
 import { localLogin } from './profile/login-command.ts';
 
@@ -81,10 +82,17 @@ async function shown(context: Context, name: string, transfer: (options: Shown) 
         bar.stop();
         const place = latest ? ` after ${fileSize(latest.done)} of ${fileSize(latest.total)}` : '';
         const next = latest?.phase === 'receiving' ? 'Going on from there' : 'Sending it again';
-        context.note(`The transfer of ${name} was cut off${place}: ${error.message || String(error)}. ${next}.\n`);
+        context.note(`The transfer of ${name} was cut off${place}: ${sentence(error.message)} ${next}.\n`);
       },
     });
   } catch (error) {
+    if (error instanceof CutOffError && !context.terminal.signal.aborted) {
+      throw new CmsError(`The transfer of ${name} is not complete, and was given up: ${sentence(error.message)}`, {
+        next: context.typed,
+        exitCode: exitCodes.unavailable,
+        cause: error,
+      });
+    }
     if (!context.terminal.signal.aborted) throw error;
     throw new CmsError(`Interrupted. ${name} is not complete.`, {
       next: context.typed,
