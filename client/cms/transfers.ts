@@ -70,6 +70,10 @@ const titles: Record<TransferProgress['phase'], string> = {
 
 async function shown(context: Context, name: string, transfer: (options: Shown) => Promise<Asset>): Promise<Asset> {
   const bar = startProgress(context.terminal);
+  context.outages.noteWith((text) => {
+    bar.stop(); // the next progress shows it again
+    context.note(text);
+  });
   let latest: TransferProgress | undefined;
   try {
     return await transfer({
