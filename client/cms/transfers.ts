@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
+import { basename } from 'node:path';
 import type { Schemas } from '../api-types.ts';
 import { downloadAsset } from '../node/download-asset.ts';
 import { type Cut, CutOffError } from '../node/repeat-transfer.ts';
@@ -13,7 +13,7 @@ import { exitCodes } from './exit-codes.ts';
 import { fileSize } from './output/file-size.ts';
 import { startProgress } from './output/progress.ts';
 import { sentence } from './output/sentence.ts';
-import { shellWord } from './output/shell-word.ts';
+import { filesBeside } from './output/files-beside.ts';
 import { localLogin } from './profile/login-command.ts';
 
 type Asset = Schemas['Asset'];
@@ -112,5 +112,5 @@ async function shown(context: Context, name: string, transfer: (options: Shown) 
 export async function expectFile(file: string): Promise<void> {
   const found = await stat(file).catch(() => undefined);
   if (found?.isFile() === true) return;
-  throw new CmsError(`There is no file ${file}.`, { next: `ls ${shellWord(dirname(file))}`, exitCode: exitCodes.usage });
+  throw new CmsError(`There is no file ${file}.`, { next: filesBeside(file), exitCode: exitCodes.usage });
 }
