@@ -1,3 +1,4 @@
+import { causeOf } from './cause-of.ts';
 import { pause } from './pause.ts';
 import { problemOf, ServiceProblem } from './service-problem.ts';
 
@@ -119,12 +120,6 @@ function pauseIn(retryAfter: string | null): number {
   if (retryAfter === null) return 0;
   const milliseconds = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1_000 : Date.parse(retryAfter) - Date.now();
   return Number.isFinite(milliseconds) ? Math.max(0, milliseconds) : 0;
-}
-
-/** `fetch failed` says nothing: its cause says it. */
-function causeOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? error.cause.message || String(error.cause) : error.message;
 }
 
 /** Not `crypto.randomUUID`, which pages without https lack. */

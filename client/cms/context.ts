@@ -12,9 +12,9 @@ import { namesApproval } from './missing-items.ts';
 import { tokenOf } from './profile/token.ts';
 import { signedComputations } from './signed-computations.ts';
 import type { Terminal } from './terminal.ts';
-import { sentence } from './output/sentence.ts';
+import { isAnswered, type Outages, watchOutages } from './watch/outages.ts';
 import { shellWord } from './output/shell-word.ts';
-import { printable, printableLines } from './output/text-width.ts';
+import { printableLines } from './output/text-width.ts';
 
 /** The options that every command takes. */
 export interface GlobalOptions {
@@ -32,6 +32,8 @@ export interface Context {
   print: (result: unknown, text: () => string) => void;
   /** Prints a hint on standard error. Prints nothing with `--json`. */
   note: (text: string) => void;
+  /** Notes when the service stops answering, and when it answers again. */
+  outages: Outages;
   isJson: boolean;
   /** The command line as it was typed, to type it again. */
   typed: string;
@@ -78,6 +80,10 @@ export function contextOf(
   const profiles = openProfiles(terminal);
   const profileName = options.profile ?? (env['CMS_PROFILE'] || 'default');
   const isJson = options.json === true;
+  const note = (text: string) => {
+    if (!isJson) terminal.err(printableLines(text));
+  };
+  const outages = watchOutages(note);
   const place = async (): Promise<Place> => {
     const profile = await profiles.read(profileName);
     const server = (options.server ?? (env['CMS_SERVER'] || profile?.server) ?? localServer).replace(/\/+$/, '');
@@ -96,12 +102,12 @@ export function contextOf(
       domain,
       token: givenToken ? givenToken : tokenOf(profiles, profileName, env),
       signal: terminal.signal,
-      retry: {
-        attempts: 4,
-        onRetry: ({ problem }) => {
-          if (!isJson) terminal.err(`${sentence(printable(problem.detail))} Trying again.\n`);
-        },
+      fetch: async (request) => {
+        const response = await fetch(request);
+        if (isAnswered(response)) outages.ended();
+        return response;
       },
+      retry: { attempts: 4, onRetry: ({ problem }) => outages.began(problem) },
     });
     const user = givenToken ? claimsOf(givenToken).sub : (profile?.user ?? '');
     return { client, server, domain, user, profile };
@@ -117,9 +123,8 @@ export function contextOf(
     place,
     exitWith,
     print: (result, text) => terminal.out(isJson ? `${JSON.stringify(result, null, 2)}\n` : printableLines(text())),
-    note: (text) => {
-      if (!isJson) terminal.err(printableLines(text));
-    },
+    note,
+    outages,
     connect,
     exampleCvm: async () => ((await place()).isLocal ? 'sim-1' : 'CVM'),
     explain: async (error) => {

@@ -9,6 +9,7 @@ export function processTerminal(): Terminal {
   const { stdin, stdout, stderr, env } = process;
   const interrupted = new AbortController();
   process.once('SIGINT', () => interrupted.abort());
+  for (const stream of [stdout, stderr]) stream.on('error', endIfUnread);
   return {
     env,
     home: homedir(),
@@ -23,6 +24,14 @@ export function processTerminal(): Terminal {
     now: Date.now,
     signal: interrupted.signal,
   };
+}
+
+/** The exit code of programs that write to a reader that has gone, such as `head`: 128 and the number of SIGPIPE. */
+const unreadExitCode = 141;
+
+function endIfUnread(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(unreadExitCode);
 }
 
 async function ask(question: string, interrupted: AbortController, { hidden = false } = {}): Promise<string> {

@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
+import { basename } from 'node:path';
 import type { Schemas } from '../api-types.ts';
 import { downloadAsset } from '../node/download-asset.ts';
-import type { Cut } from '../node/repeat-transfer.ts';
+import { type Cut, CutOffError } from '../node/repeat-transfer.ts';
 import type { TransferProgress } from '../node/send-content.ts';
 import { uploadAsset, type UploadOptions } from '../node/upload-asset.ts';
 import { uploadContent } from '../node/upload-content.ts';
@@ -12,7 +12,8 @@ import type { Connection, Context } from './context.ts';
 import { exitCodes } from './exit-codes.ts';
 import { fileSize } from './output/file-size.ts';
 import { startProgress } from './output/progress.ts';
-import { shellWord } from './output/shell-word.ts';
+import { sentence } from './output/sentence.ts';
+import { filesBeside } from './output/files-beside.ts';
 import { localLogin } from './profile/login-command.ts';
 
 type Asset = Schemas['Asset'];
@@ -69,6 +70,10 @@ const titles: Record<TransferProgress['phase'], string> = {
 
 async function shown(context: Context, name: string, transfer: (options: Shown) => Promise<Asset>): Promise<Asset> {
   const bar = startProgress(context.terminal);
+  context.outages.noteWith((text) => {
+    bar.stop(); // the next progress shows it again
+    context.note(text);
+  });
   let latest: TransferProgress | undefined;
   try {
     return await transfer({
@@ -81,10 +86,17 @@ async function shown(context: Context, name: string, transfer: (options: Shown) 
         bar.stop();
         const place = latest ? ` after ${fileSize(latest.done)} of ${fileSize(latest.total)}` : '';
         const next = latest?.phase === 'receiving' ? 'Going on from there' : 'Sending it again';
-        context.note(`The transfer of ${name} was cut off${place}: ${error.message || String(error)}. ${next}.\n`);
+        context.note(`The transfer of ${name} was cut off${place}: ${sentence(error.message)} ${next}.\n`);
       },
     });
   } catch (error) {
+    if (error instanceof CutOffError && !context.terminal.signal.aborted) {
+      throw new CmsError(`The transfer of ${name} is not complete, and was given up: ${sentence(error.message)}`, {
+        next: context.typed,
+        exitCode: exitCodes.unavailable,
+        cause: error,
+      });
+    }
     if (!context.terminal.signal.aborted) throw error;
     throw new CmsError(`Interrupted. ${name} is not complete.`, {
       next: context.typed,
@@ -100,5 +112,5 @@ async function shown(context: Context, name: string, transfer: (options: Shown) 
 export async function expectFile(file: string): Promise<void> {
   const found = await stat(file).catch(() => undefined);
   if (found?.isFile() === true) return;
-  throw new CmsError(`There is no file ${file}.`, { next: `ls ${shellWord(dirname(file))}`, exitCode: exitCodes.usage });
+  throw new CmsError(`There is no file ${file}.`, { next: filesBeside(file), exitCode: exitCodes.usage });
 }

@@ -31,7 +31,8 @@ interface Part {
  * Downloads the content of an asset. A download that was cut off goes on where it was, also in a later call. The file exists only when
  * it is complete and has the hash of the asset.
  * @returns the asset
- * @throws ServiceProblem if the caller does not get the content, there is none yet, or it has another hash; the signal's reason
+ * @throws ServiceProblem if the caller does not get the content, there is none yet, or it has another hash; CutOffError after five
+ *   minutes without progress; the signal's reason
  */
 export async function downloadAsset(client: Client, options: DownloadOptions): Promise<Asset> {
   const { domainID, id, file, signal } = options;
@@ -83,7 +84,7 @@ async function receive(client: Client, asset: Asset, part: Part, options: Downlo
     await append(part, response.body, report);
     if (part.size < total) throw new CutOffError('The connection was closed');
   };
-  await repeatTransfer(attempt, { signal, onCut, kept: () => part.size });
+  await repeatTransfer(attempt, { signal, onCut, furthest: () => part.size });
 }
 
 async function append(part: Part, chunks: AsyncIterable<Uint8Array>, report: () => void): Promise<void> {

@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
 import type { Schemas } from '../api-types.ts';
 import type { Client } from '../create-client.ts';
 import { pause } from '../pause.ts';
@@ -30,9 +31,16 @@ export interface ContentOptions {
 const firstPauseInMilliseconds = 100;
 const longestPauseInMilliseconds = 2_000;
 
-/** Reads how large a file is, and hashes it. @returns its SHA3-256 in hex as `checksum` */
+/** What storage takes in one request. */
+const largestInBytes = 5 * 1024 ** 3;
+
+/** Reads how large a file is, and hashes it. @returns its SHA3-256 in hex as `checksum` @throws ServiceProblem if it is too large */
 export async function measure({ file, onProgress, signal }: ContentOptions): Promise<{ size: number; checksum: string }> {
   const { size } = await stat(file);
+  if (size > largestInBytes) {
+    const detail = `${basename(file)} has ${size} bytes. An asset has at most 5 GiB.`;
+    throw new ServiceProblem({ status: 413, code: 'too_large', detail, request: `upload of ${basename(file)}` });
+  }
   const onBytes = (done: number) => onProgress?.({ phase: 'hashing', done, total: size });
   return { size, checksum: await hashFile(file, { onBytes, signal }) };
 }
@@ -40,13 +48,18 @@ export async function measure({ file, onProgress, signal }: ContentOptions): Pro
 /**
  * Sends the content of a pending asset to storage, and returns the asset when the service has hashed it.
  * @param size of the file, at least 1
- * @throws ServiceProblem if the service or storage refuses; Error if the file cannot be read; the signal's reason
+ * @throws ServiceProblem if the service or storage refuses; CutOffError after five minutes without progress; Error if the
+ *   file cannot be read; the signal's reason
  */
 export async function sendContent(client: Client, asset: Asset, size: number, options: ContentOptions): Promise<Asset> {
   const { domainID, file, onProgress, onCut, signal } = options;
   const { id } = asset;
   let { upload } = asset;
-  const onBytes = (done: number) => onProgress?.({ phase: 'sending', done, total: size });
+  let furthest = 0;
+  const onBytes = (done: number) => {
+    furthest = Math.max(furthest, done);
+    onProgress?.({ phase: 'sending', done, total: size });
+  };
   const send = async () => {
     upload ??= (await client.updateAsset({ domainID, id, body: { asset }, signal })).upload;
     if (!upload) return; // the content has arrived, although the answer was lost
@@ -58,7 +71,7 @@ export async function sendContent(client: Client, asset: Asset, size: number, op
     if (answer === 'expired') upload = undefined;
     throw new CutOffError(`Storage answered ${status}`);
   };
-  await repeatTransfer(send, { signal, onCut, kept: () => 0 });
+  await repeatTransfer(send, { signal, onCut, furthest: () => furthest });
   return await untilReady(client, { domainID, id, signal });
 }
 

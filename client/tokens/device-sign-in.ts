@@ -50,11 +50,17 @@ export async function deviceSignIn(given: DeviceSignInOptions): Promise<TokenSet
   const expiresAt = Date.now() + expires_in * 1_000;
   for (let pauseInSeconds = interval; Date.now() < expiresAt;) {
     await pause(pauseInSeconds * 1_000, signal);
-    const tokens = await asProblem(request, signal, () => askOnce(issuer, code.device_code));
+    const tokens = await asProblem(request, signal, () => askOnce(issuer, code.device_code)).catch(pendingWhileAway);
     if (tokens === 'slow_down') pauseInSeconds += 5;
     else if (tokens !== 'authorization_pending') return tokens;
   }
   throw new ServiceProblem({ status: 401, code: 'unauthenticated', detail: 'The code has expired.', request });
+}
+
+/** An issuer that does not answer once may do so the next time: the user has perhaps typed the code already. */
+function pendingWhileAway(error: unknown): 'authorization_pending' {
+  if (error instanceof ServiceProblem && ['unreachable', 'unavailable'].includes(error.code)) return 'authorization_pending';
+  throw error;
 }
 
 /** @returns the tokens, or why there are none yet */

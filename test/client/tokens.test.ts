@@ -149,8 +149,8 @@ describe('the claims of a token', () => {
 });
 
 describe('the sign-in by device', () => {
-  it('shows a code and waits until the user has typed it', async () => {
-    const answers = ['authorization_pending', 'authorization_pending'];
+  it('shows a code and waits until the user has typed it, although one answer is lost and one is a 503', async () => {
+    const answers = ['authorization_pending', 'lost', 'busy', 'authorization_pending'];
     const device = createServer((request, response) => {
       const origin = `http://${request.headers.host ?? ''}`;
       const send = (body: object, status = 200) =>
@@ -159,10 +159,13 @@ describe('the sign-in by device', () => {
         send({ device_code: 'd', user_code: 'ABCD', verification_uri: `${origin}/go`, expires_in: 60, interval: 0.01 });
       } else if (request.url === '/token') {
         const error = answers.shift();
-        send(
-          error === undefined ? { access_token: 'of-device', token_type: 'bearer', expires_in: 60 } : { error },
-          error ? 400 : 200,
-        );
+        if (error === 'lost') request.socket.destroy();
+        else if (error === 'busy') send({}, 503);
+        else
+          send(
+            error === undefined ? { access_token: 'of-device', token_type: 'bearer', expires_in: 60 } : { error },
+            error ? 400 : 200,
+          );
       } else {
         send({ issuer: origin, token_endpoint: `${origin}/token`, device_authorization_endpoint: `${origin}/device` });
       }

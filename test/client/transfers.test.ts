@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -84,6 +84,17 @@ describe('uploadAsset and downloadAsset', () => {
     expect(cuts).toEqual(['up 1', 'down 1']);
     expect(readFileSync(copy).equals(large)).toBe(true);
     expect(received).toEqual(received.toSorted((a, b) => a - b)); // it goes on where it was
+  });
+
+  it('refuse a file above 5 GiB before they read it', async () => {
+    const file = fileOf('huge.bin', '');
+    truncateSync(file, 5 * 1024 ** 3 + 1);
+    const onProgress = vi.fn();
+    await expect(uploadAsset(client, { file, asset_type: 'dataset', onProgress })).rejects.toMatchObject({
+      code: 'too_large',
+      detail: 'huge.bin has 5368709121 bytes. An asset has at most 5 GiB.',
+    });
+    expect(onProgress).not.toHaveBeenCalled();
   });
 
   it('create one asset for an upload that is repeated', async () => {

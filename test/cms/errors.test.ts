@@ -73,7 +73,7 @@ describe('errors of cms', () => {
     [['computation', 'list', '--owner', 'a'.repeat(300)], /^--owner: .*\nNext: cms computation list --help\n$/],
     [['asset', 'upload', join(folder, 'broken.json'), '--name', 'a/b'], /^--name: .*\nNext: cms asset upload --help\n$/],
     [['init', join(folder, 'long.yaml')], /^\/description: .*\nNext: cms init --help\n$/],
-    [['key', 'upload', join(folder, 'none.pub'), 'Incomes'], /^Cannot read the public key .*\nNext: ssh-keygen -t ed25519\n$/],
+    [['key', 'upload', join(folder, 'none.pub'), 'Incomes'], /^Cannot read the public key .*\nNext: ls .*\n$/],
     [['key', 'upload', join(folder, 'broken.json'), 'Incomes'], /^FILE: .*\nNext: cms key upload --help\n$/],
     [['todo', '--server', 'nowhere'], /^"nowhere" is not the address of a server\. .*\nNext: cms todo --help\n$/],
     [['events', 'Incomes', '--limit', '0'], /'--limit <COUNT>' .* Expected a whole number from 1\.\nNext: cms events --help\n$/],

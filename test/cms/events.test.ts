@@ -1,6 +1,11 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Stack, startStack } from '../../infra/local/stack.ts';
 import { cmsIn } from './fake-terminal.ts';
@@ -45,6 +50,31 @@ describe('cms events', () => {
     ],
   ])('lists with %j the newest first, as the other lists do', async (options, types) => {
     expect(await typesOf(...options)).toEqual({ types, total: 3 });
+  });
+
+  it('notes an outage once, above what is live, and that the service answers again', async () => {
+    const answers = [503, 503, 503, 200];
+    const server = createServer((_, response) => {
+      const status = answers.shift() ?? 500;
+      const body = status === 200 ? { events: [], limit: 20, offset: 0, total: 0 } : { code: 'unavailable', detail: 'Busy' };
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const env = {
+      CMS_SERVER: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      CMS_DOMAIN: 'd1',
+      CMS_TOKEN: await stack.token('alice', []),
+    };
+    const { stderr } = await cmsIn(folder, { env })('events', '00000000-0000-8000-8000-000000000000');
+    server.close();
+    expect(stderr).toBe('Busy. Trying again.\nThe service answers again.\n');
+  });
+
+  it('ends without a word when nobody reads its output any more', async () => {
+    const child = spawn(process.execPath, [join(import.meta.dirname, '../../client/bin/cms.js'), '--help']);
+    child.stdout.destroy();
+    const [exitCode, stderr] = await Promise.all([once(child, 'close'), text(child.stderr)]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: [141, null], stderr: '' });
   });
 
   it('says how many more there are, and how to list them', async () => {

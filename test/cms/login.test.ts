@@ -3,6 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OAuth2Server } from 'oauth2-mock-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Profile } from '../../client/cms/profile/profile.ts';
+import type { Profiles } from '../../client/cms/profile/profiles.ts';
+import { tokenOf, withToken } from '../../client/cms/profile/token.ts';
 import { cmsIn } from './fake-terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cms-'));
@@ -30,6 +33,33 @@ function kept(): { credentials: Record<string, string>; user: string } {
   };
   return content.profiles.default;
 }
+
+describe('the token of a profile', () => {
+  const profile = (access_token: string, expires_at: number): Profile => ({
+    server: 'https://api.example.com',
+    domain: 'd1',
+    user: 'alice',
+    access_token,
+    expires_at,
+    credentials: { kind: 'issuer', issuer, client_id: 'cms', refresh_token: 'works once' },
+  });
+
+  it('is that of another command which renewed it at the same time', async () => {
+    server.service.once('beforeResponse', (answer: { statusCode: number; body: object }) => {
+      Object.assign(answer, { statusCode: 400, body: { error: 'invalid_grant' } });
+    });
+    const stored = [profile('old', 0), profile('of the other', Number.MAX_SAFE_INTEGER)];
+    const profiles = { read: async () => stored.shift() } as unknown as Profiles;
+    expect(await tokenOf(profiles, 'default', {})({})).toBe('of the other');
+  });
+
+  it('expires by the clock of this machine, although that is an hour ahead', () => {
+    const now = Math.floor(Date.now() / 1_000);
+    const claims = { sub: 'alice', iat: now - 3_600, exp: now };
+    const token = `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.c2ln`;
+    expect(withToken(profile('old', 0), token).expires_at).toBeGreaterThanOrEqual(now + 3_600);
+  });
+});
 
 describe('cms login', () => {
   it('opens the browser at the issuer, and stores who came back; without options it does so again', async () => {

@@ -8,6 +8,9 @@ import { relativeTime } from '../../client/cms/output/relative-time.ts';
 import { commandLine } from '../../client/cms/output/shell-word.ts';
 import { table, type Column } from '../../client/cms/output/table.ts';
 import { printableLines } from '../../client/cms/output/text-width.ts';
+import type { Terminal } from '../../client/cms/terminal.ts';
+import { liveLine } from '../../client/cms/watch/live-line.ts';
+import { watchOutages } from '../../client/cms/watch/outages.ts';
 import { type ProblemFields, ServiceProblem } from '../../client/service-problem.ts';
 
 interface Row {
@@ -83,6 +86,19 @@ describe('a line of the timeline', () => {
   it('has the seconds since the start, the mark of an end, and the reason', () => {
     const line = eventLine(event, Date.parse('2026-01-01T00:00:00Z'), { colours: false });
     expect(line).toBe('✗    +2.5 s  system              failed              failure  The CVM  [1mfailed.');
+  });
+});
+
+describe('the line at the bottom of a watched run', () => {
+  it('has the notes of an outage above it', () => {
+    const written: string[] = [];
+    const write = (text: string) => void written.push(text);
+    const live = liveLine({ out: write, err: write, showsProgress: true, now: () => 0 } as unknown as Terminal, 0);
+    const outages = watchOutages(write);
+    outages.noteWith(live.note);
+    for (const detail of ['Busy', 'Busy']) outages.began({ detail });
+    live.stop();
+    expect(written).toEqual(['\r\u001b[K', 'Busy. Trying again.\n', '\r\u001b[K⠋ 0 s', '\r\u001b[K']);
   });
 });
 

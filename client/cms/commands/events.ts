@@ -5,7 +5,6 @@ import { computationId } from '../computation-reference.ts';
 import { detailsOf } from '../output/event-line.ts';
 import { relativeTime } from '../output/relative-time.ts';
 import { table } from '../output/table.ts';
-import { interrupted } from '../watch/interrupted.ts';
 import { printable } from '../output/text-width.ts';
 import { addListOptions, noteMore, readList, type ListOptions } from './list.ts';
 import { notEmpty } from './options.ts';
@@ -51,17 +50,17 @@ export function addEventsCommand(program: Command, act: Act): void {
           noteMore(context, { listed: listed.length, total }, options);
           return;
         }
-        try {
-          for await (const event of watchEvents(client, { ...filter, signal: terminal.signal })) {
-            const { timestamp, originator, event_type, status } = event;
-            terminal.out(
-              context.isJson
-                ? `${JSON.stringify(event)}\n`
-                : `${printable([timestamp, originator, event_type, status, shortDetails(event)].join('  ').trimEnd())}\n`,
-            );
-          }
-        } catch (error) {
-          throw interrupted(error, terminal);
+        for await (const event of watchEvents(client, {
+          ...filter,
+          signal: terminal.signal,
+          onInterruption: context.outages.began,
+        })) {
+          const { timestamp, originator, event_type, status } = event;
+          terminal.out(
+            context.isJson
+              ? `${JSON.stringify(event)}\n`
+              : `${printable([timestamp, originator, event_type, status, shortDetails(event)].join('  ').trimEnd())}\n`,
+          );
         }
       }),
     );

@@ -3,7 +3,6 @@ import type { Act } from '../act.ts';
 import { approvalOf, uploadOf } from '../missing-items.ts';
 import { printable } from '../output/text-width.ts';
 import { signedComputations } from '../signed-computations.ts';
-import { interrupted } from '../watch/interrupted.ts';
 
 export function addTodoCommand(program: Command, act: Act): void {
   program
@@ -14,31 +13,27 @@ export function addTodoCommand(program: Command, act: Act): void {
         const connection = await context.connect();
         const { command, terminal } = context;
         const { signal } = terminal;
-        try {
-          const todo = await connection.client.getTodo({ signal });
-          const ids = context.isJson ? [] : todo.approvals.map(({ computation_id }) => computation_id);
-          const signed = await signedComputations(connection, ids, signal);
-          signal.throwIfAborted();
-          context.print(todo, () => {
-            const lines = [
-              ...todo.approvals.map(({ computation_id, name, because }) =>
-                entry(
-                  `Approve ${name}, because of ${because.join(', ')}`,
-                  command(approvalOf(computation_id, signed.has(computation_id))),
-                ),
+        const todo = await connection.client.getTodo();
+        const ids = context.isJson ? [] : todo.approvals.map(({ computation_id }) => computation_id);
+        const signed = await signedComputations(connection, ids, signal);
+        signal.throwIfAborted();
+        context.print(todo, () => {
+          const lines = [
+            ...todo.approvals.map(({ computation_id, name, because }) =>
+              entry(
+                `Approve ${name}, because of ${because.join(', ')}`,
+                command(approvalOf(computation_id, signed.has(computation_id))),
               ),
-              ...todo.keys.map(({ computation_id, name }) =>
-                entry(`Upload your key to ${name}`, command(`key upload ~/.ssh/id_ed25519.pub ${computation_id}`)),
-              ),
-              ...todo.content.map(({ asset_id: id, file_name }) =>
-                entry(`Upload the content of ${file_name}`, command(uploadOf({ file_name, id }))),
-              ),
-            ];
-            return lines.length === 0 ? 'Nothing waits for you.\n' : lines.join('');
-          });
-        } catch (error) {
-          throw interrupted(error, terminal);
-        }
+            ),
+            ...todo.keys.map(({ computation_id, name }) =>
+              entry(`Upload your key to ${name}`, command(`key upload ~/.ssh/id_ed25519.pub ${computation_id}`)),
+            ),
+            ...todo.content.map(({ asset_id: id, file_name }) =>
+              entry(`Upload the content of ${file_name}`, command(uploadOf({ file_name, id }))),
+            ),
+          ];
+          return lines.length === 0 ? 'Nothing waits for you.\n' : lines.join('');
+        });
       }),
     );
 }

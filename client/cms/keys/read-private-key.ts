@@ -1,10 +1,9 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import sshpk from 'sshpk';
 import { CmsError } from '../cms-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { shellWord } from '../output/shell-word.ts';
+import { filesBeside } from '../output/files-beside.ts';
 import type { Terminal } from '../terminal.ts';
 
 /**
@@ -38,11 +37,6 @@ export async function readPrivateKey(file: string, terminal: Pick<Terminal, 'env
   const withPassphrase = attempt(() => read(content, passphrase));
   if (withPassphrase.key) return withPassphrase.key;
   throw unusable(file, withPassphrase.error);
-}
-
-/** Returns the command that lists the files beside a file. */
-function filesBeside(file: string): string {
-  return `ls ${shellWord(dirname(file))}`;
 }
 
 function unusable(file: string, cause: unknown): CmsError {

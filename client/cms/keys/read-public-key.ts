@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { CmsError } from '../cms-error.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { filesBeside } from '../output/files-beside.ts';
 import { shellWord } from '../output/shell-word.ts';
 
 /**
@@ -10,7 +11,7 @@ import { shellWord } from '../output/shell-word.ts';
 export async function readPublicKey(file: string): Promise<string> {
   const content = await readFile(file).catch((error: unknown) => {
     throw new CmsError(`Cannot read the public key ${file}: ${error instanceof Error ? error.message : String(error)}`, {
-      next: 'ssh-keygen -t ed25519',
+      next: filesBeside(file),
       exitCode: exitCodes.usage,
     });
   });

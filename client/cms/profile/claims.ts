@@ -4,7 +4,7 @@ import { readClaims } from '../../tokens/read-claims.ts';
 import { CmsError } from '../cms-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 
-const claimsSchema = v.looseObject({ sub: v.string(), exp: v.optional(v.number()) });
+const claimsSchema = v.looseObject({ sub: v.string(), exp: v.optional(v.number()), iat: v.optional(v.number()) });
 export type Claims = v.InferOutput<typeof claimsSchema>;
 
 /** Reads the claims of a token. Does not verify it: the service does. @throws CmsError if it is no JSON Web Token */

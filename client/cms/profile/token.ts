@@ -20,15 +20,32 @@ export function tokenOf(
   name: string,
   env: Terminal['env'],
 ): (options: { refused?: string }) => Promise<string> {
+  let renewing: Promise<Profile> | undefined;
   return async ({ refused }) => {
     const profile = await profiles.read(name);
     if (!profile) throw notLoggedIn('You are not logged in.', loginAgain(name, undefined));
-    const isFresh = profile.expires_at - reserveInSeconds > Date.now() / 1_000;
-    if (isFresh && profile.access_token !== refused) return profile.access_token;
-    const renewed = await renew(profile, name, env);
-    await profiles.write(name, renewed);
-    return renewed.access_token;
+    if (isFresh(profile) && profile.access_token !== refused) return profile.access_token;
+    renewing ??= renewAndStore(profile).finally(() => (renewing = undefined));
+    return (await renewing).access_token;
   };
+
+  /** Another command may have renewed the token meanwhile, with a refresh token that works once: then its token counts. */
+  async function renewAndStore(profile: Profile): Promise<Profile> {
+    try {
+      const renewed = await renew(profile, name, env);
+      await profiles.write(name, renewed);
+      return renewed;
+    } catch (error) {
+      const stored = await profiles.read(name);
+      if (stored && stored.access_token !== profile.access_token && isFresh(stored)) return stored;
+      throw error;
+    }
+  }
+}
+
+/** Of a token that cannot be renewed, only the service says that it has expired. */
+function isFresh({ credentials, expires_at }: Profile): boolean {
+  return credentials.kind === 'token' || expires_at - reserveInSeconds > Date.now() / 1_000;
 }
 
 /** @throws CmsError if the user must log in again; ServiceProblem */
@@ -51,10 +68,11 @@ async function renew(profile: Profile, name: string, env: Terminal['env']): Prom
   }
 }
 
-/** Returns a profile with another token. */
+/** Returns a profile with a token that was just issued. It expires by the clock of this machine, which may be wrong. */
 export function withToken(profile: Profile, access_token: string): Profile {
-  const { exp = Number.MAX_SAFE_INTEGER, sub } = claimsOf(access_token);
-  return { ...profile, user: sub, access_token, expires_at: exp };
+  const now = Math.floor(Date.now() / 1_000);
+  const { exp = Number.MAX_SAFE_INTEGER, iat = now, sub } = claimsOf(access_token);
+  return { ...profile, user: sub, access_token, expires_at: exp - iat + now };
 }
 
 export function tokenOfLocal(

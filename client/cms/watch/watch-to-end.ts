@@ -6,7 +6,6 @@ import { exitCodes, type ExitCode } from '../exit-codes.ts';
 import { eventLine } from '../output/event-line.ts';
 import { interrupted } from './interrupted.ts';
 import { liveLine } from './live-line.ts';
-import { sentence } from '../output/sentence.ts';
 import { printable } from '../output/text-width.ts';
 
 type Run = Schemas['Run'];
@@ -23,17 +22,18 @@ const exitCodeOf: Record<Run['status'], ExitCode> = {
 /** Prints the events of a run as they are recorded, until it has ended. Sets the exit code by its outcome. */
 export async function watchToEnd(context: Context, connection: Connection, id: string, run: string): Promise<void> {
   const { client } = connection;
-  const { terminal, isJson } = context;
+  const { terminal, isJson, outages } = context;
   const { signal } = terminal;
   const { started_at } = await client.getRun({ id, run });
   const startedAt = Date.parse(started_at);
   const live = liveLine(terminal, startedAt);
+  if (!isJson) outages.noteWith(live.note);
   try {
     const ended = await waitForRun(client, {
       id,
       run,
       signal,
-      onInterruption: ({ detail }) => live.note(`${sentence(printable(detail))} Trying again.\n`),
+      onInterruption: outages.began,
       onEvent: (event) => live.print(isJson ? `${JSON.stringify(event)}\n` : `${eventLine(event, startedAt, terminal)}\n`),
     });
     live.stop();
@@ -56,5 +56,6 @@ export async function watchToEnd(context: Context, connection: Connection, id: s
     );
   } finally {
     live.stop();
+    outages.noteWith(context.note);
   }
 }
