@@ -49,9 +49,9 @@ async function aWidelyLinkedAsset(count: number): Promise<{ id: string; algorith
   const ready = await aReadyComputation(stores, domain);
   const missing = Math.max(0, count - 1 - others.length);
   await inParallel([...Array(missing).keys()], async () => void others.push(await aComputation(stores.table, domain)));
-  await inParallel(others.slice(0, count - 1), (computationId) =>
-    linkAsset(stores.table, { domain, assetId: ready.algorithm, computationId, ...byAlice }),
-  );
+  await inParallel(others.slice(0, count - 1), async (computationId) => {
+    await linkAsset(stores.table, { domain, assetId: ready.algorithm, computationId, ...byAlice });
+  });
   return ready;
 }
 
