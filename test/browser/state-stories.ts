@@ -3,10 +3,13 @@ import { expect, it } from 'vitest';
 import { amount } from '../support/amounts.ts';
 import { type ConsoleWorld, violationsOn } from './console-world.ts';
 import { arrive } from './party.ts';
+import { clientOf } from './seed.ts';
+
+const isFull = amount({ sample: false, full: true });
 
 /** States of screens that last for a moment, or that need a fault. Only a full run opens them. */
 export function tellStates(world: () => ConsoleWorld): void {
-  it.runIf(amount({ sample: false, full: true }))(
+  it.runIf(isFull)(
     'has no finding of axe while a file is uploaded, after the upload was cancelled or refused, and where the user has no role',
     async () => {
       const provoked = /status of 400/;
@@ -63,4 +66,51 @@ export function tellStates(world: () => ConsoleWorld): void {
       expect(found).toEqual({});
     },
   );
+
+  it.runIf(isFull)(
+    'offers an asset to link although none of the 100 newest may be linked, and finds it as one types',
+    async () => {
+      const [owner, provider] = await Promise.all([
+        clientOf(world(), 'alice', ['d1:creator']),
+        clientOf(world(), 'bob', ['d1:dataset_provider']),
+      ]);
+      const { id } = await owner.createComputation({ body: { name: 'Takes one of many' } });
+      const own = { file_name: 'of-bob.csv', asset_type: 'dataset', asset: '' } as const;
+      await provider.createAsset({ body: { asset: own } });
+      const ofOthers = Array.from({ length: 101 }, (_, each) => ({ ...own, file_name: `of-alice-${each}.csv` }));
+      for (const asset of ofOthers) await owner.createAsset({ body: { asset } });
+      const { page, open } = await arrive(world(), { user: 'bob', roles: ['dataset_provider'] });
+      await open(`computations/${id}`);
+      await page.getByRole('button', { name: 'Link asset' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByRole('button', { name: 'Choose an asset' }).click();
+      await page.getByRole('option', { name: 'of-bob.csv' }).waitFor();
+      const filter = page.getByLabel('Find an asset by its name, type or creator');
+      await filter.fill('alice');
+      await page.getByText('No asset that you may link matches.').waitFor();
+      await filter.fill('OF-BOB');
+      await page.getByRole('option', { name: 'of-bob.csv' }).click();
+      await dialog.getByRole('button', { name: 'Link', exact: true }).click();
+      await page.getByText('of-bob.csv is linked.').waitFor();
+    },
+  );
+
+  it.runIf(isFull)('keeps what is typed when the sign-in expires, until the user signs in again', async () => {
+    const { page, open } = await arrive(world(), { user: 'alice', roles: ['creator'], provokes: /status of 401/ });
+    await open('computations/new');
+    const name = page.getByRole('textbox', { name: 'Name', exact: true });
+    await name.fill('Typed for long');
+    await page.route('**/d1/**', (route) => (route.request().resourceType() === 'fetch' ? refuse(route) : route.fallback()));
+    await page.getByRole('button', { name: 'Create computation' }).click();
+    await page.getByText('Your sign-in has expired').first().waitFor();
+    expect(await name.inputValue()).toBe('Typed for long');
+    expect(await violationsOn(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Sign in again' }).click();
+    await page.getByLabel('User name').waitFor();
+  });
+}
+
+async function refuse(route: Route): Promise<void> {
+  const body = { code: 'unauthenticated', detail: 'The token is not valid.' };
+  await route.fulfill({ status: 401, contentType: 'application/problem+json', body: JSON.stringify(body) });
 }
