@@ -27,7 +27,7 @@ const dynamicImports = {
   selector: 'ImportExpression',
   message: 'Import statically: the import rules and the bundle see it then.',
 };
-const keyFiles = ['keys', 'index-keys', 'old-list-keys', 'shards'].map((name) => `shared/table/${name}.ts`);
+const keyFiles = ['keys', 'index-keys', 'old-list-keys', 'shards', 'keys-of-domain'].map((name) => `shared/table/${name}.ts`);
 const keyLiterals = [
   'Property[key.name=/^(pk|sk)$/] > :matches(Literal, TemplateLiteral).value',
   ':matches(Literal[value=/^[a-z][a-z-]*#/], TemplateElement[value.raw=/^([a-z][a-z-]*)?#$/])',

@@ -3,7 +3,7 @@ import { engineBinary } from './engine-binary.ts';
 
 /** A process of the embedded DynamoDB engine. It may not answer yet. */
 export interface DynamoDbEngine {
-  /** Resolves when the process has ended, with the reason: the end of its error output, or its exit code. */
+  /** Resolves when the process has ended or could not be started, with the reason: the end of its error output, or its exit code. */
   ended: Promise<string>;
   stop: () => Promise<void>;
 }
@@ -26,6 +26,7 @@ export function spawnDynamoDbEngine(port: number, file: string | undefined): Dyn
   });
   engine.stdin.on('error', () => undefined); // the engine has already ended
   const ended = new Promise<string>((resolve) => {
+    engine.once('error', ({ message }) => resolve(`it needs the shell sh, which cannot be run (${message})`));
     engine.once('close', (code) => resolve(errorOutput.trim() || `exit code ${code ?? 'unknown'}`));
   });
   return {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { numberOf } from '../identifiers.ts';
-import { listKeys, lists, type List } from '../table/keys.ts';
+import { listKeys, listNames, lists, type List } from '../table/keys.ts';
 import { oldStatisticsKeys } from '../table/old-list-keys.ts';
 import type { Item } from '../table/table.ts';
 import type { ListIndex } from './list-index.ts';
@@ -71,10 +71,10 @@ export const indexedLists = {
 /** Returns the lists of the index with a scope. The runs of a domain go with its computations. */
 export function listsOfIndex(scope: string): [IndexedList, ...IndexedList[]] | undefined {
   const [kind, id = ''] = scope.split('#');
-  if (kind === 'computations') return [indexedLists.computations(id), indexedLists.runs(id)];
-  if (kind === 'assets') return [indexedLists.assets(id)];
-  if (kind === 'linked') return [indexedLists.linkedComputations(id)];
-  if (kind === 'cvms') return [indexedLists.cvms(id)];
+  if (kind === listNames.computations) return [indexedLists.computations(id), indexedLists.runs(id)];
+  if (kind === listNames.assets) return [indexedLists.assets(id)];
+  if (kind === listNames.linkedComputations) return [indexedLists.linkedComputations(id)];
+  if (kind === listNames.cvms) return [indexedLists.cvms(id)];
   return undefined;
 }
 

@@ -1,4 +1,4 @@
-import { journalKeys, listKeys, purgeKeys, type AnyKey } from './keys.ts';
+import { journalKeys, listKeys, listNames, purgeKeys, type AnyKey } from './keys.ts';
 
 /** What is read of an item to find out whose it is. */
 export type ItemOfSomeDomain = AnyKey & {
@@ -13,11 +13,11 @@ export interface DomainToFind {
 }
 
 /** The first part of a partition's name, where the second is the domain. */
-const namedByDomain = new Set([
-  'computations',
-  'runs',
-  'assets',
-  'cvms',
+const namedByDomain = new Set<string>([
+  listNames.computations,
+  listNames.runs,
+  listNames.assets,
+  listNames.cvms,
   'statistics',
   'user',
   'cvm',
@@ -28,7 +28,14 @@ const namedByDomain = new Set([
 ]);
 
 /** Where the second part is the identifier of a computation or an asset. */
-const namedByResource = new Set(['computation', 'journal', 'runs-of', 'linked', 'uses', 'content-reads']);
+const namedByResource = new Set<string>([
+  'computation',
+  'journal',
+  'runs-of',
+  listNames.linkedComputations,
+  'uses',
+  'content-reads',
+]);
 
 /** Where the other parts are those of a list's partition. */
 const namedByList = new Set(['counter', 'log', 'index', 'nodes']);

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { hashByte, shardOf, shardsOf } from './shards.ts';
 
 /**
- * The keys of the table. Apart from this file, only index-keys.ts, old-list-keys.ts and shards.ts contain key literals.
+ * The keys of the table. Apart from this file, only index-keys.ts, old-list-keys.ts, shards.ts and keys-of-domain.ts
+ * contain key literals.
  *
  * A list (the computations, assets or runs of a domain; the computations linked to an asset) has its rows in a partition, each at
  * `row#<number>`. A row must be small. Membership, order and counts are in the list's index (see index-keys.ts and
@@ -54,6 +55,15 @@ export interface List {
   facets: Readonly<Record<string, string>>;
 }
 
+/** The names of partitions of lists, before the identifier to which a list belongs. */
+export const listNames = {
+  computations: 'computations',
+  assets: 'assets',
+  runs: 'runs',
+  linkedComputations: 'linked',
+  cvms: 'cvms',
+} as const;
+
 interface SingleWriterList extends List {
   hasSingleWriter: true;
 }
@@ -67,21 +77,25 @@ const oneFacet = { all: 'A' };
 
 export const lists = {
   computations: (domain: string): SingleWriterList => ({
-    pk: `computations#${domain}`,
+    pk: `${listNames.computations}#${domain}`,
     hasSingleWriter: true,
     facetAttribute: 'status',
     facets: computationFacets,
   }),
   assets: (domain: string): SingleWriterList => ({
-    pk: `assets#${domain}`,
+    pk: `${listNames.assets}#${domain}`,
     hasSingleWriter: true,
     facetAttribute: 'asset_type',
     facets: assetFacets,
   }),
-  runs: (domain: string): SingleWriterList => ({ pk: `runs#${domain}`, hasSingleWriter: true, facets: oneFacet }),
-  linkedComputations: (assetId: string) => ({ pk: `linked#${assetId}`, hasSingleWriter: false as const, facets: oneFacet }),
+  runs: (domain: string): SingleWriterList => ({ pk: `${listNames.runs}#${domain}`, hasSingleWriter: true, facets: oneFacet }),
+  linkedComputations: (assetId: string) => ({
+    pk: `${listNames.linkedComputations}#${assetId}`,
+    hasSingleWriter: false as const,
+    facets: oneFacet,
+  }),
   /** Its rows only name the CVM. The CVM itself is at `cvmKeys.cvm`. */
-  cvms: (domain: string) => ({ pk: `cvms#${domain}`, hasSingleWriter: false as const, facets: oneFacet }),
+  cvms: (domain: string) => ({ pk: `${listNames.cvms}#${domain}`, hasSingleWriter: false as const, facets: oneFacet }),
 };
 
 function keyOfRow(list: List & { hasSingleWriter: false }, number: number): Key;

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startDynamoDb } from '../../../infra/local/dynamodb.ts';
 import { isAlive } from '../../support/processes.ts';
 import { readyComputation } from './ready-computation.ts';
@@ -13,6 +13,7 @@ beforeEach(() => {
   data = mkdtempSync(join(tmpdir(), 'engine-'));
 });
 afterEach(() => {
+  vi.unstubAllEnvs();
   killServices();
   rmSync(data, { recursive: true, force: true, maxRetries: 5 });
 });
@@ -46,6 +47,12 @@ describe('the DynamoDB engine', () => {
     await expect.poll(async () => (await health(service)).status).toBe(200);
     expect(await service.end('SIGTERM')).toBe(0);
     expect(isAlive(engine)).toBe(false);
+  });
+
+  it('that finds no shell is reported with the reason', async () => {
+    vi.stubEnv('PATH', data);
+    const started = startDynamoDb({ dataDirectory: data });
+    await expect(started).rejects.toThrow('failed to start: it needs the shell sh, which cannot be run (spawn sh ENOENT)');
   });
 
   it('that keeps being killed is restarted five times, and is then reported as lost', async () => {
