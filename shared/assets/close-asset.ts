@@ -15,7 +15,8 @@ export function isClosing({ closing_until }: StoredAsset, now: string): boolean 
 /**
  * Marks an asset that is about to be deleted. A deletion first marks the asset, then looks for active runs that use it, and then
  * deletes it on the condition that its row is unchanged. A run removes the mark before it is offered to its CVM (keepAssets). So
- * either the deletion finds the run, or the run finds the asset deleted, or the deletion fails and looks again (docs/adr/0003-lifecycle.md).
+ * either the deletion finds the run, or the run finds the asset deleted, or the deletion fails and looks again
+ * (docs/adr/0003-lifecycle.md).
  * @returns the asset after the change
  */
 export async function closeAsset(table: Table, domain: string, asset: StoredAsset, now: string): Promise<StoredAsset> {

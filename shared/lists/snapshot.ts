@@ -58,8 +58,8 @@ export async function withSnapshot<T, B = undefined>(
   }
 }
 
-function monotonicTime({ clock }: Table): number {
-  return clock && clock !== systemClock ? clock.now() : performance.now();
+function monotonicTime({ clock = systemClock }: Table): number {
+  return clock.steady?.() ?? clock.now();
 }
 
 /** Thrown if a step was read without the step that it comes after. */

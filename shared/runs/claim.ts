@@ -1,21 +1,12 @@
 import * as v from 'valibot';
-import { finalStatuses } from '../computations/run.ts';
 import { cvmKeys, keyToWrite, type Key, type RowKey } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { schemaVersion } from '../table/schema-version.ts';
 import { setAttributes } from '../table/set-attributes.ts';
 import { getItems, queryPartition, queryPrefix, type Item, type Table } from '../table/table.ts';
 import { StaleReadError, type Transaction } from '../table/transaction.ts';
+import { ending } from './ending.ts';
 import { runReference, type RunReference } from './run-reference.ts';
-
-/** How a run ended, with a reason that users read. */
-const ending = v.object({
-  status: v.picklist(finalStatuses),
-  reason: v.string(),
-  /** Whether the CVM confirmed the stop. Only for cancelled runs. */
-  is_confirmed: v.optional(v.boolean()),
-});
-export type Ending = v.InferOutput<typeof ending>;
 
 const storedClaim = v.object({
   ...runReference.entries,

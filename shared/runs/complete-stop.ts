@@ -1,8 +1,9 @@
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
-import { changeClaim, readClaim, type Ending } from './claim.ts';
+import { changeClaim, readClaim } from './claim.ts';
 import { completeWaitingTasks } from './complete-waiting-tasks.ts';
 import { endRun } from './end-run.ts';
+import type { Ending } from './ending.ts';
 import type { Executions } from './executions.ts';
 import type { RunReference } from './run-reference.ts';
 

@@ -1,4 +1,5 @@
-import type { Claim, Ending } from './claim.ts';
+import type { Claim } from './claim.ts';
+import type { Ending } from './ending.ts';
 import type { Report } from './report.ts';
 
 /**

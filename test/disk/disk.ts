@@ -2,8 +2,8 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { killServices, startService, type ServiceProcess } from '../../test/infra/local/service-process.ts';
-import { printTable } from '../print-table.ts';
+import { killServices, startService, type ServiceProcess } from '../infra/local/service-process.ts';
+import { printTable } from '../../bench/print-table.ts';
 import { SmallDisk } from './small-disk.ts';
 import { clientOf, lostOf, work, type Acknowledged } from './work.ts';
 
