@@ -41,7 +41,7 @@ interface UpdatedAsset {
  * depends on changes the inputs of all linked computations before this returns.
  * @throws ServiceError `not_found`; `forbidden`; `invalid_request`; `too_large`; `conflict` as in renameLinks;
  * `precondition_failed`, after all of these; `unavailable`, also if the
- * asset was changed and not all linked computations within 5 seconds. The same request again then changes the rest.
+ * asset was changed and not all linked computations within 20 seconds. The same request again then changes all of them.
  */
 export async function updateAsset(table: Table, store: ContentStore, request: UpdateRequest): Promise<Kept<UpdatedAsset>> {
   const { domain, id, given, by, now, permit, isNamed } = request;
