@@ -42,8 +42,11 @@ export interface Context {
   /** Returns a command to type next, such as `cms run c1 --profile bob` for `run c1`: with the options that say where this one works. */
   command: (text: string) => string;
   profileName: string;
-  /** Where the command works, from its options, the environment and the profile. */
-  place: () => Promise<Place>;
+  /**
+   * Where the command works, from its options, the environment and the profile.
+   * @param isLocalLogin whether the service of `npm start` on the port in PORT goes before that of the profile
+   */
+  place: (isLocalLogin?: boolean) => Promise<Place>;
   connect: () => Promise<Connection>;
   /** A CVM to name in a command to type next: a simulated one of this machine, or a placeholder. */
   exampleCvm: () => Promise<string>;
@@ -69,7 +72,10 @@ export interface Connection {
   profile: Profile | undefined;
 }
 
-const localServer = 'http://localhost:3000';
+/** Where `npm start` listens. It takes its port from the same variable. */
+function localServerOf({ PORT = '' }: Terminal['env']): string {
+  return `http://localhost:${/^\d{1,5}$/.test(PORT) ? PORT : '3000'}`;
+}
 
 export function contextOf(
   options: GlobalOptions,
@@ -84,17 +90,22 @@ export function contextOf(
     if (!isJson) terminal.err(printableLines(text));
   };
   const outages = watchOutages(note);
-  const place = async (): Promise<Place> => {
+  const localServer = localServerOf(env);
+  let latest: Place | undefined;
+  const place = async (isLocalLogin = false): Promise<Place> => {
     const profile = await profiles.read(profileName);
-    const server = (options.server ?? (env['CMS_SERVER'] || profile?.server) ?? localServer).replace(/\/+$/, '');
+    const stored = isLocalLogin && env['PORT'] ? undefined : profile?.server;
+    const server = (options.server ?? (env['CMS_SERVER'] || stored) ?? localServer).replace(/\/+$/, '');
     const domain = options.domain ?? (env['CMS_DOMAIN'] || profile?.domain);
-    return { server, domain, profile, isLocal: isLoopback(server) };
+    latest = { server, domain, profile, isLocal: isLoopback(server) };
+    return latest;
   };
   const command = (text: string) => `cms ${text}${placeOptions(options)}`;
   const connect = async (): Promise<Connection> => {
     const { server, domain, profile, isLocal } = await place();
     const givenToken = env['CMS_TOKEN'];
-    if (!givenToken && (!profile || profile.server !== server)) throw notLoggedIn({ server, isLocal, profile, profileName });
+    if (!givenToken && (!profile || profile.server !== server))
+      throw notLoggedIn({ server, isLocal, isDefault: server === localServer, profile, profileName });
     if (domain === undefined)
       throw new CmsError('No domain is chosen.', { next: `${typed} --domain DOMAIN`, exitCode: exitCodes.usage });
     const client = createClient({
@@ -129,7 +140,7 @@ export function contextOf(
     exampleCvm: async () => ((await place()).isLocal ? 'sim-1' : 'CVM'),
     explain: async (error) => {
       if (!(error instanceof ServiceProblem)) return error;
-      const { server, domain, profile, isLocal } = await place();
+      const { server, domain, profile, isLocal } = latest ?? (await place());
       const token = env['CMS_TOKEN'];
       const computation = /\/computations\/([0-9a-f-]{36})/.exec(error.request)?.[1];
       const isSigned =
@@ -166,12 +177,13 @@ function placeOptions(options: GlobalOptions): string {
 function notLoggedIn({
   server,
   isLocal,
+  isDefault,
   profile,
   profileName,
-}: Pick<Place, 'server' | 'isLocal' | 'profile'> & { profileName: string }): CmsError {
+}: Pick<Place, 'server' | 'isLocal' | 'profile'> & { isDefault: boolean; profileName: string }): CmsError {
   const inProfile = profileName === 'default' ? '' : ` in the profile ${profileName}`;
   const elsewhere = profile ? ` Your login${inProfile} is for ${profile.server}.` : '';
-  const options = `${server === localServer ? '' : ` --server ${server}`}${profileOption(profileName)}`;
+  const options = `${isDefault ? '' : ` --server ${server}`}${profileOption(profileName)}`;
   return new CmsError(`You are not logged in to ${server}${profile ? '' : inProfile}.${elsewhere}`, {
     next: isLocal ? `cms login --local${options}` : `cms login${options} --issuer URL --client-id ID --domain DOMAIN`,
     exitCode: exitCodes.notLoggedIn,
@@ -182,7 +194,7 @@ function isLoopback(server: string): boolean {
   try {
     return ['localhost', '127.0.0.1', '[::1]'].includes(new URL(server).hostname);
   } catch {
-    throw new CmsError(`${JSON.stringify(server)} is not the address of a server. Expected for example ${localServer}.`, {
+    throw new CmsError(`${JSON.stringify(server)} is not the address of a server. Expected for example http://localhost:3000.`, {
       exitCode: exitCodes.usage,
     });
   }
