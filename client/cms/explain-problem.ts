@@ -175,8 +175,13 @@ function whereToLook({ request, detail }: ServiceProblem, id: string): string {
   return /^GET .*\/(run|evidence)$/.test(request) ? `runs ${id}` : 'computation list';
 }
 
-/** Returns the command that shows what answers in place of the service. Of a transfer, the one that repeats it. */
-function afterUnexpected({ request }: ServiceProblem, { server, typed }: Circumstances): string {
+/**
+ * Returns the command that shows what answers in place of the service, or the asset whose content is not as expected. Otherwise a
+ * repeat may help.
+ */
+function afterUnexpected({ request }: ServiceProblem, { server, typed, command }: Circumstances): string {
+  const [, asset] = /^download of the asset (\S+)$/.exec(request) ?? [];
+  if (asset !== undefined) return command(`asset show ${asset}`);
   return /^[A-Z]+ \//.test(request) ? `curl -i ${server}/health` : typed;
 }
 

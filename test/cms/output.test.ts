@@ -178,7 +178,8 @@ describe('the command to type next', () => {
     expect(next({ code: 'conflict', reason: 'linked_too_widely' })).toBe('cms computation update --help');
   });
 
-  it('shows what answers in place of the service', () => {
+  it('shows what answers in place of the service, or the asset whose content has another hash', () => {
+    expect(next({ code: 'unexpected', request: 'download of the asset a1' })).toBe('cms asset show a1');
     expect(next({ code: 'unexpected' })).toBe('curl -i https://api.example.com/health');
   });
 

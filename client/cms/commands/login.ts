@@ -68,6 +68,11 @@ export function addLoginCommands(program: Command, act: Act): void {
           { user: profile.user, server, domain, roles, profile: context.profileName },
           () => `Logged in to ${server} as ${profile.user}, ${roles.join(', ') || 'without a role'} in the domain ${domain}.\n`,
         );
+        if (context.terminal.env['CMS_TOKEN']) {
+          context.note(
+            'CMS_TOKEN is set: other commands use that token, and not this login.\nNext: env -u CMS_TOKEN cms whoami\n',
+          );
+        }
       }),
     );
 
