@@ -7,13 +7,12 @@ import { explainProblem } from './explain-problem.ts';
 import { openProfiles, type Profiles } from './profile/profiles.ts';
 import type { Profile } from './profile/profile.ts';
 import { claimsOf } from './profile/claims.ts';
-import { profileOption } from './profile/login-command.ts';
 import { namesApproval } from './missing-items.ts';
+import { isLoopback, localServerOf, notLoggedIn, type Place, placeOptions } from './place.ts';
 import { tokenOf } from './profile/token.ts';
 import { signedComputations } from './signed-computations.ts';
 import type { Terminal } from './terminal.ts';
 import { isAnswered, type Outages, watchOutages } from './watch/outages.ts';
-import { shellWord } from './output/shell-word.ts';
 import { printableLines } from './output/text-width.ts';
 
 /** The options that every command takes. */
@@ -56,13 +55,6 @@ export interface Context {
   explain: (error: unknown) => Promise<unknown>;
 }
 
-export interface Place {
-  server: string;
-  domain: string | undefined;
-  profile: Profile | undefined;
-  isLocal: boolean;
-}
-
 /** The service, as a user in a domain. */
 export interface Connection {
   client: Client;
@@ -70,11 +62,6 @@ export interface Connection {
   domain: string;
   user: string;
   profile: Profile | undefined;
-}
-
-/** Where `npm start` listens. It takes its port from the same variable. */
-function localServerOf({ PORT = '' }: Terminal['env']): string {
-  return `http://localhost:${/^\d{1,5}$/.test(PORT) ? PORT : '3000'}`;
 }
 
 export function contextOf(
@@ -163,39 +150,4 @@ export function contextOf(
       });
     },
   };
-}
-
-/** Returns the options that say where a command works, as they were given. */
-function placeOptions(options: GlobalOptions): string {
-  const given = (['server', 'domain', 'profile'] as const).map((name) => {
-    const value = options[name];
-    return value === undefined ? '' : ` --${name} ${shellWord(value)}`;
-  });
-  return given.join('');
-}
-
-function notLoggedIn({
-  server,
-  isLocal,
-  isDefault,
-  profile,
-  profileName,
-}: Pick<Place, 'server' | 'isLocal' | 'profile'> & { isDefault: boolean; profileName: string }): CmsError {
-  const inProfile = profileName === 'default' ? '' : ` in the profile ${profileName}`;
-  const elsewhere = profile ? ` Your login${inProfile} is for ${profile.server}.` : '';
-  const options = `${isDefault ? '' : ` --server ${server}`}${profileOption(profileName)}`;
-  return new CmsError(`You are not logged in to ${server}${profile ? '' : inProfile}.${elsewhere}`, {
-    next: isLocal ? `cms login --local${options}` : `cms login${options} --issuer URL --client-id ID --domain DOMAIN`,
-    exitCode: exitCodes.notLoggedIn,
-  });
-}
-
-function isLoopback(server: string): boolean {
-  try {
-    return ['localhost', '127.0.0.1', '[::1]'].includes(new URL(server).hostname);
-  } catch {
-    throw new CmsError(`${JSON.stringify(server)} is not the address of a server. Expected for example http://localhost:3000.`, {
-      exitCode: exitCodes.usage,
-    });
-  }
 }
