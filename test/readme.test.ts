@@ -28,8 +28,8 @@ describe('the README', () => {
       if (!there.includes(shell)) skip(`${shell} is not on this machine.`);
       if (!tried.includes(shell)) skip(`npm test tries ${tried.join()}, npm run test:full every shell.`);
       const { port } = new URL(stack.baseUrl);
-      const lines = blocksOf('A tour').join('').replace('PORT=3000', `PORT=${port}`);
-      const { code, output } = await runIn(shell, lines, { env: { PORT: '', ...deadProxy } });
+      const lines = blocksOf('A tour').join('');
+      const { code, output } = await runIn(shell, lines, { env: { PORT: port, ...deadProxy } });
       expect(output).toContain('"missing_items":{"keys":["alice"],"hashes":[],"info":["Missing algorithm"]}');
       expect(output).toContain('"missing_items":{"keys":[],"hashes":[],"info":[]}');
       expect(output).toContain('"result_consumers"');

@@ -1,9 +1,13 @@
-import { items } from '../pages.ts';
+import { pages } from '../pages.ts';
 import { CmsError } from './cms-error.ts';
 import type { Connection, Context } from './context.ts';
 import { exitCodes } from './exit-codes.ts';
+import { shellWord } from './output/shell-word.ts';
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** A name is looked for in so many for seconds: the service lists names, and does not search them. */
+const manyComputations = 1_000;
 
 /**
  * Returns the identifier of the computation that a command names, by its identifier or its exact name. Default: CMS_COMPUTATION,
@@ -11,7 +15,7 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
  * @throws CmsError if none is named, or the name fits none or several
  */
 export async function computationId(
-  { terminal, command }: Pick<Context, 'terminal' | 'command'>,
+  { terminal, command, note }: Pick<Context, 'terminal' | 'command' | 'note'>,
   { client, profile, domain }: Connection,
   reference: string | undefined,
 ): Promise<string> {
@@ -24,7 +28,12 @@ export async function computationId(
   }
   if (uuid.test(given)) return given.toLowerCase();
   const found: { id: string; owner: string }[] = [];
-  for await (const each of items(client, 'listComputations')) if (each.name === given) found.push(each);
+  for await (const { items, offset, total } of pages(client, 'listComputations')) {
+    found.push(...items.filter(({ name }) => name === given));
+    if (offset > 0 || total < manyComputations) continue;
+    note(`Looking for ${JSON.stringify(given)} among ${total} computations. Its identifier is quicker, also after\n`);
+    note(`  ${command(`computation use ${shellWord(given)}`)}\n`);
+  }
   const [only, ...others] = found;
   if (only === undefined) {
     throw new CmsError(`The domain ${domain} has no computation named ${JSON.stringify(given)}.`, {

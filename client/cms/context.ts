@@ -7,13 +7,12 @@ import { explainProblem } from './explain-problem.ts';
 import { openProfiles, type Profiles } from './profile/profiles.ts';
 import type { Profile } from './profile/profile.ts';
 import { claimsOf } from './profile/claims.ts';
-import { profileOption } from './profile/login-command.ts';
 import { namesApproval } from './missing-items.ts';
+import { isLoopback, localServerOf, notLoggedIn, type Place, placeOptions } from './place.ts';
 import { tokenOf } from './profile/token.ts';
 import { signedComputations } from './signed-computations.ts';
 import type { Terminal } from './terminal.ts';
 import { isAnswered, type Outages, watchOutages } from './watch/outages.ts';
-import { shellWord } from './output/shell-word.ts';
 import { printableLines } from './output/text-width.ts';
 
 /** The options that every command takes. */
@@ -42,8 +41,11 @@ export interface Context {
   /** Returns a command to type next, such as `cms run c1 --profile bob` for `run c1`: with the options that say where this one works. */
   command: (text: string) => string;
   profileName: string;
-  /** Where the command works, from its options, the environment and the profile. */
-  place: () => Promise<Place>;
+  /**
+   * Where the command works, from its options, the environment and the profile.
+   * @param isLocalLogin whether the service of `npm start` on the port in PORT goes before that of the profile
+   */
+  place: (isLocalLogin?: boolean) => Promise<Place>;
   connect: () => Promise<Connection>;
   /** A CVM to name in a command to type next: a simulated one of this machine, or a placeholder. */
   exampleCvm: () => Promise<string>;
@@ -51,13 +53,6 @@ export interface Context {
   exitWith: (code: ExitCode) => void;
   /** Adds where and as whom a command was carried out to an error. */
   explain: (error: unknown) => Promise<unknown>;
-}
-
-export interface Place {
-  server: string;
-  domain: string | undefined;
-  profile: Profile | undefined;
-  isLocal: boolean;
 }
 
 /** The service, as a user in a domain. */
@@ -68,8 +63,6 @@ export interface Connection {
   user: string;
   profile: Profile | undefined;
 }
-
-const localServer = 'http://localhost:3000';
 
 export function contextOf(
   options: GlobalOptions,
@@ -84,17 +77,22 @@ export function contextOf(
     if (!isJson) terminal.err(printableLines(text));
   };
   const outages = watchOutages(note);
-  const place = async (): Promise<Place> => {
+  const localServer = localServerOf(env);
+  let latest: Place | undefined;
+  const place = async (isLocalLogin = false): Promise<Place> => {
     const profile = await profiles.read(profileName);
-    const server = (options.server ?? (env['CMS_SERVER'] || profile?.server) ?? localServer).replace(/\/+$/, '');
+    const stored = isLocalLogin && env['PORT'] ? undefined : profile?.server;
+    const server = (options.server ?? (env['CMS_SERVER'] || stored) ?? localServer).replace(/\/+$/, '');
     const domain = options.domain ?? (env['CMS_DOMAIN'] || profile?.domain);
-    return { server, domain, profile, isLocal: isLoopback(server) };
+    latest = { server, domain, profile, isLocal: isLoopback(server) };
+    return latest;
   };
   const command = (text: string) => `cms ${text}${placeOptions(options)}`;
   const connect = async (): Promise<Connection> => {
     const { server, domain, profile, isLocal } = await place();
     const givenToken = env['CMS_TOKEN'];
-    if (!givenToken && (!profile || profile.server !== server)) throw notLoggedIn({ server, isLocal, profile, profileName });
+    if (!givenToken && (!profile || profile.server !== server))
+      throw notLoggedIn({ server, isLocal, isDefault: server === localServer, profile, profileName });
     if (domain === undefined)
       throw new CmsError('No domain is chosen.', { next: `${typed} --domain DOMAIN`, exitCode: exitCodes.usage });
     const client = createClient({
@@ -129,7 +127,7 @@ export function contextOf(
     exampleCvm: async () => ((await place()).isLocal ? 'sim-1' : 'CVM'),
     explain: async (error) => {
       if (!(error instanceof ServiceProblem)) return error;
-      const { server, domain, profile, isLocal } = await place();
+      const { server, domain, profile, isLocal } = latest ?? (await place());
       const token = env['CMS_TOKEN'];
       const computation = /\/computations\/([0-9a-f-]{36})/.exec(error.request)?.[1];
       const isSigned =
@@ -152,38 +150,4 @@ export function contextOf(
       });
     },
   };
-}
-
-/** Returns the options that say where a command works, as they were given. */
-function placeOptions(options: GlobalOptions): string {
-  const given = (['server', 'domain', 'profile'] as const).map((name) => {
-    const value = options[name];
-    return value === undefined ? '' : ` --${name} ${shellWord(value)}`;
-  });
-  return given.join('');
-}
-
-function notLoggedIn({
-  server,
-  isLocal,
-  profile,
-  profileName,
-}: Pick<Place, 'server' | 'isLocal' | 'profile'> & { profileName: string }): CmsError {
-  const inProfile = profileName === 'default' ? '' : ` in the profile ${profileName}`;
-  const elsewhere = profile ? ` Your login${inProfile} is for ${profile.server}.` : '';
-  const options = `${server === localServer ? '' : ` --server ${server}`}${profileOption(profileName)}`;
-  return new CmsError(`You are not logged in to ${server}${profile ? '' : inProfile}.${elsewhere}`, {
-    next: isLocal ? `cms login --local${options}` : `cms login${options} --issuer URL --client-id ID --domain DOMAIN`,
-    exitCode: exitCodes.notLoggedIn,
-  });
-}
-
-function isLoopback(server: string): boolean {
-  try {
-    return ['localhost', '127.0.0.1', '[::1]'].includes(new URL(server).hostname);
-  } catch {
-    throw new CmsError(`${JSON.stringify(server)} is not the address of a server. Expected for example ${localServer}.`, {
-      exitCode: exitCodes.usage,
-    });
-  }
 }

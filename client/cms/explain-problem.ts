@@ -1,10 +1,11 @@
 import type { ServiceProblem } from '../service-problem.ts';
 import { CmsError } from './cms-error.ts';
-import { exitCodes, type ExitCode } from './exit-codes.ts';
+import { exitCodeOf } from './exit-code-of.ts';
 import { formatMissing, missingItems } from './missing-items.ts';
 import { sentence } from './output/sentence.ts';
 import { localLogin, loginAgain } from './profile/login-command.ts';
 import type { Credentials } from './profile/profile.ts';
+import { isTyped, mistake, placesOf } from './typed-values.ts';
 
 /** What was typed, and where and as whom it was carried out. */
 export interface Circumstances {
@@ -91,51 +92,6 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
   }
 }
 
-/** The options and arguments whose values the service checks, by their place in the request. */
-const typedAt: Record<string, string> = {
-  'path/domainID': 'The domain (of --domain, CMS_DOMAIN or the profile)',
-  'path/cvmID': 'CVM',
-  'query/cvm': '--cvm',
-  'query/event_type': '--type',
-  'query/offset': '--offset',
-  'query/owner': '--owner',
-  'query/run_id': '--run',
-  '/approval': '--approval',
-  '/asset/description': '--description',
-  '/asset/file_name': '--name',
-  '/asset/mime_type': '--mime-type',
-  '/consumers': '--consumer',
-  '/cvm_ids': '--cvm',
-  '/description': '--description',
-  '/expires_at': '--expires',
-  '/key': 'FILE',
-  '/name': '--name',
-  '/owner': '--owner',
-  '/signature': '--sign',
-};
-
-/** Returns the option or argument that gives the value at a place, without the place in a list. For `init`, the place itself. */
-function typedAs(pointer: string, help: string): string | undefined {
-  const place = pointer.replace(/\/\d+$/, '');
-  if (help === 'cms init --help' && place.startsWith('/')) return place in typedAt ? pointer : undefined;
-  if (help === 'cms computation create --help' && place === '/name') return 'NAME';
-  return typedAt[place];
-}
-
-/** Whether everything that is invalid was typed on the command line, or is in the file of `init`. */
-function isTyped({ errors }: ServiceProblem, { help }: Circumstances): boolean {
-  return errors.length > 0 && errors.every(({ pointer }) => typedAs(pointer, help) !== undefined);
-}
-
-function mistake({ pointer, detail }: ServiceProblem['errors'][number], { help }: Circumstances): string {
-  return `${typedAs(pointer, help) ?? pointer}: ${detail}`;
-}
-
-/** The places of a request that are invalid, unless the detail names them already. */
-function placesOf({ detail, errors }: ServiceProblem): string[] {
-  return errors.filter((error) => !detail.includes(error.detail)).map((error) => `  ${error.pointer}: ${error.detail}`);
-}
-
 function ofIssuer({ code, detail }: ServiceProblem, { login, profileName, typed }: Circumstances): Wording {
   switch (code) {
     case 'unauthenticated':
@@ -175,8 +131,13 @@ function whereToLook({ request, detail }: ServiceProblem, id: string): string {
   return /^GET .*\/(run|evidence)$/.test(request) ? `runs ${id}` : 'computation list';
 }
 
-/** Returns the command that shows what answers in place of the service. Of a transfer, the one that repeats it. */
-function afterUnexpected({ request }: ServiceProblem, { server, typed }: Circumstances): string {
+/**
+ * Returns the command that shows what answers in place of the service, or the asset whose content is not as expected. Otherwise a
+ * repeat may help.
+ */
+function afterUnexpected({ request }: ServiceProblem, { server, typed, command }: Circumstances): string {
+  const [, asset] = /^download of the asset (\S+)$/.exec(request) ?? [];
+  if (asset !== undefined) return command(`asset show ${asset}`);
   return /^[A-Z]+ \//.test(request) ? `curl -i ${server}/health` : typed;
 }
 
@@ -208,34 +169,5 @@ function conflict(
     case undefined:
     default: // a reason that this version does not know
       return { message: detail, next: help };
-  }
-}
-
-function exitCodeOf(problem: ServiceProblem, where: Circumstances): ExitCode {
-  switch (problem.code) {
-    case 'unauthenticated':
-      return exitCodes.notLoggedIn;
-    case 'forbidden':
-      return exitCodes.forbidden;
-    case 'not_found':
-      return exitCodes.notFound;
-    case 'conflict':
-    case 'precondition_failed':
-      return exitCodes.conflict;
-    case 'incomplete':
-      return exitCodes.incomplete;
-    case 'unreachable':
-    case 'unavailable':
-    case 'too_many_requests':
-      return exitCodes.unavailable;
-    case 'invalid_request':
-      return isTyped(problem, where) ? exitCodes.usage : exitCodes.failure;
-    case 'too_large':
-    case 'unsupported_media_type':
-    case 'idempotency_mismatch':
-    case 'internal':
-    case 'unexpected':
-    default:
-      return exitCodes.failure;
   }
 }

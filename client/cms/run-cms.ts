@@ -60,9 +60,13 @@ function usageError(program: Command, args: readonly string[], printed: string[]
   return new CmsError(message, { next: helpOf(command), exitCode: exitCodes.usage });
 }
 
-/** Names the help of the command as the next one after a mistake on the command line or in a file, unless the error names a command itself. */
+/**
+ * Names the help of the command as the next one after a mistake on the command line or in a file, and after an error of this machine,
+ * unless the error names a command itself.
+ */
 function withHelp(error: unknown, help: string): unknown {
-  if (!(error instanceof CmsError) || error.next !== undefined || error.exitCode !== exitCodes.usage) return error;
+  if (!(error instanceof CmsError)) return new CmsError(messageOf(error), { next: help, cause: error });
+  if (error.next !== undefined || error.exitCode !== exitCodes.usage) return error;
   const { message, exitCode, problem, cause } = error;
   return new CmsError(message, { next: help, exitCode, problem, cause });
 }
@@ -76,7 +80,11 @@ function helpOf(command: Command): string {
 
 function errorOf(error: unknown): CmsError {
   if (error instanceof CmsError) return error;
-  return new CmsError(error instanceof Error ? error.message : String(error), { cause: error });
+  return new CmsError(messageOf(error), { cause: error });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function asText({ message, next }: CmsError): string {

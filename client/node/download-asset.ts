@@ -117,7 +117,7 @@ async function partAt(path: string, total: number): Promise<Part> {
 /** A checksum may be that of a real file whose sample was uploaded: then the content has another hash. */
 function expectHash(asset: Asset, found: string): void {
   if (asset.checksum === found) return;
-  const detail = `The content of ${asset.file_name} has the hash ${found}, but the service says ${asset.checksum ?? 'none'}.`;
+  const detail = `The content of ${asset.file_name} has the hash ${found}, but the service says ${asset.checksum ?? 'none'}. It is perhaps a sample in place of the real file, which has that hash.`;
   throw problem(200, 'unexpected', detail, asset);
 }
 

@@ -96,7 +96,7 @@ function printUser(user: string, { created, memberships, token }: UserOfPlace): 
   print(memberships.length === 0 ? `${user} has no role any more.` : `${user} is ${memberships.join(', ')}.`);
   if (created && created.id !== user) print(`The service knows ${user} as ${created.id}.`);
   if (created?.password !== undefined) print(`Temporary password, shown only now: ${created.password}`);
-  if (token !== undefined && memberships.length > 0) print(`TOKEN=${token}`);
+  if (token !== undefined && memberships.length > 0) print(`export TOKEN=${token}`);
 }
 
 async function look(place: DomainPlace, domain: string): Promise<void> {

@@ -28,7 +28,7 @@ export function welcome({ baseUrl, version, token, simulator, withConsole, dataD
 
   A token for alice, administrator of the domain d1, valid for 12 hours:
 
-TOKEN=${token}
+export TOKEN=${token}
 
   Create a computation:
 

@@ -137,6 +137,10 @@ describe('uploadAsset and downloadAsset', () => {
       detail: expect.stringMatching(`${ofTheRealFile}.*${filled.checksum}.*sent this file before as a sample, it has arrived`),
     });
     expect(onOtherHash).toHaveBeenCalledOnce();
+    await expect(downloadAsset(client, { id: sample.id, file: join(folder, 'sample.csv') })).rejects.toMatchObject({
+      code: 'unexpected',
+      detail: expect.stringContaining('perhaps a sample'),
+    });
 
     const empty = await uploadContent(client, { id: await pending({}), file: fileOf('empty.csv', '') });
     expect(empty).toMatchObject({ state: 'ready', size: 0 });

@@ -151,6 +151,24 @@ describe('errors of cms', () => {
     expect(err.mock.calls.map(([text]) => text)).toEqual([expect.stringContaining('Trying again.'), 'Interrupted.\n']);
   });
 
+  it('an error of this machine leads to the help of the command', async () => {
+    writeFileSync(join(folder, 'a file'), '');
+    const blocked = cmsIn(join(folder, 'a file'), { env: { CMS_SERVER: stack.baseUrl } });
+    const { exitCode, stderr } = await blocked('login', '--local');
+    expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringMatching(/^ENOTDIR.*\nNext: cms login --help\n$/) });
+  });
+
+  it('cms login --local finds the service on the port in PORT, also after a login on another one', async () => {
+    const { port } = new URL(stack.baseUrl);
+    const elsewhere = cmsIn(join(folder, 'ported'), { env: { PORT: port } });
+    expect(await elsewhere('login', '--local')).toMatchObject({ exitCode: 0 });
+    const moved = cmsIn(join(folder, 'ported'), { env: { PORT: '9' } });
+    expect((await moved('login', '--local')).stderr).toContain(
+      'No service answers at http://localhost:9.\nNext: PORT=9 npm start',
+    );
+    expect(await moved('whoami')).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(`http://localhost:${port}`) });
+  });
+
   it('a name never reaches the terminal with control characters', async () => {
     await alice('computation', 'create', 'A\u001b[2JB\nC');
     const { stdout } = await alice('check');

@@ -107,6 +107,13 @@ describe('cms login', () => {
     expect(await cms(...login, '--device')).toMatchObject({ exitCode: 130, stderr: 'Interrupted.\n' });
   });
 
+  it('says that CMS_TOKEN goes before the login', async () => {
+    const cms = cmsIn(folder, { env: { CMS_CLIENT_SECRET: 'very secret', CMS_TOKEN: 'T' } });
+    expect((await cms('login', ...place, '--issuer', issuer, '--client-id', 'robot')).stderr).toContain(
+      'Next: env -u CMS_TOKEN cms whoami\n',
+    );
+  });
+
   it('asks for missing settings', async () => {
     const cms = cmsIn(join(folder, 'new'));
     expect(await cms('login', '--server', 'https://api.example.com')).toMatchObject({

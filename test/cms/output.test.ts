@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { createClient } from '../../client/create-client.ts';
+import { computationId } from '../../client/cms/computation-reference.ts';
 import { formatManifest } from '../../client/cms/manifest.ts';
 import { explainProblem } from '../../client/cms/explain-problem.ts';
 import { missingItems } from '../../client/cms/missing-items.ts';
@@ -102,6 +104,27 @@ describe('the line at the bottom of a watched run', () => {
   });
 });
 
+describe('a name among many computations', () => {
+  it('is looked for with a note that its identifier is quicker', async () => {
+    const client = createClient({
+      baseUrl: 'http://service.test',
+      domain: 'd1',
+      fetch: async () => Response.json({ computations: [{ id: 'c1', name: 'A b' }], limit: 100, offset: 0, total: 1_000 }),
+    });
+    const notes: string[] = [];
+    const context = {
+      terminal: { env: {} } as Terminal,
+      command: (text: string) => `cms ${text}`,
+      note: (text: string) => void notes.push(text),
+    };
+    const connection = { client, server: '', domain: 'd1', user: 'alice', profile: undefined };
+    expect(await computationId(context, connection, 'A b')).toBe('c1');
+    expect(notes.join('')).toBe(
+      'Looking for "A b" among 1000 computations. Its identifier is quicker, also after\n  cms computation use \'A b\'\n',
+    );
+  });
+});
+
 describe('sizes and times', () => {
   it.each([
     [0, '0 B'],
@@ -178,7 +201,8 @@ describe('the command to type next', () => {
     expect(next({ code: 'conflict', reason: 'linked_too_widely' })).toBe('cms computation update --help');
   });
 
-  it('shows what answers in place of the service', () => {
+  it('shows what answers in place of the service, or the asset whose content has another hash', () => {
+    expect(next({ code: 'unexpected', request: 'download of the asset a1' })).toBe('cms asset show a1');
     expect(next({ code: 'unexpected' })).toBe('curl -i https://api.example.com/health');
   });
 

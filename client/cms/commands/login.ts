@@ -49,7 +49,7 @@ export function addLoginCommands(program: Command, act: Act): void {
     .option('--token <TOKEN>', 'store this token as it is; for one command use CMS_TOKEN instead')
     .action(
       act(async (context, options: Options) => {
-        const { server, domain: chosen, profile: before, isLocal } = await context.place();
+        const { server, domain: chosen, profile: before, isLocal } = await context.place(options.local === true);
         const known = before?.server === server ? before.credentials : undefined;
         const domain = chosen ?? (options.local === true ? 'd1' : undefined);
         if (domain === undefined) {
@@ -68,6 +68,11 @@ export function addLoginCommands(program: Command, act: Act): void {
           { user: profile.user, server, domain, roles, profile: context.profileName },
           () => `Logged in to ${server} as ${profile.user}, ${roles.join(', ') || 'without a role'} in the domain ${domain}.\n`,
         );
+        if (context.terminal.env['CMS_TOKEN']) {
+          context.note(
+            'CMS_TOKEN is set: other commands use that token, and not this login.\nNext: env -u CMS_TOKEN cms whoami\n',
+          );
+        }
       }),
     );
 

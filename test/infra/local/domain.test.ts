@@ -25,7 +25,7 @@ async function run(command: string, service: Pick<ServiceProcess, 'baseUrl'>, ..
 const domain = (service: Pick<ServiceProcess, 'baseUrl'>, action: string, ...args: string[]) =>
   run('domain.ts', service, action, '--domain', 'lab-7f3a', ...args);
 
-const tokenIn = (output: string) => /^TOKEN=(\S+)$/m.exec(output)?.[1] ?? '';
+const tokenIn = (output: string) => /^export TOKEN=(\S+)$/m.exec(output)?.[1] ?? '';
 
 const database = 'dynamodb.sqlite';
 
@@ -60,7 +60,7 @@ describe('npm run domain on one machine', () => {
     expect(created).toMatchObject({
       status: 0,
       stderr: '',
-      stdout: expect.stringMatching(/^ada is lab-7f3a:administrator\.\nTOKEN=/),
+      stdout: expect.stringMatching(/^ada is lab-7f3a:administrator\.\nexport TOKEN=/),
     });
     const ada = callAs(service.baseUrl, tokenIn(created.stdout));
     const again = await domain(service, 'create', '--user', 'bob');

@@ -62,7 +62,7 @@ export async function startService(
     exited,
     hasEnded: () => !running.has(child),
     baseUrl,
-    call: callAs(baseUrl, /^TOKEN=(\S+)$/m.exec(output)?.[1] ?? ''),
+    call: callAs(baseUrl, /^export TOKEN=(\S+)$/m.exec(output)?.[1] ?? ''),
     end: async (signal) => {
       child.kill(signal);
       return await exited;

@@ -71,7 +71,7 @@ describe('npm start', () => {
     const port = await freePort();
     const service = await start(port);
     expect(service.output).toContain(`http://localhost:${port}/docs`);
-    const token = /^TOKEN=(\S+)$/m.exec(service.output)?.[1];
+    const token = /^export TOKEN=(\S+)$/m.exec(service.output)?.[1];
     const response = await fetch(`http://localhost:${port}/d1/computations`, { headers: { authorization: `Bearer ${token}` } });
     expect(response.status).toBe(200);
     const below = descendantsOf(service.pid);
@@ -92,7 +92,7 @@ describe('npm start', () => {
     const data = mkdtempSync(join(tmpdir(), 'data-'));
     const port = await freePort();
     const first = await start(port, '--data', data, '--no-simulator');
-    const call = callAs(`http://localhost:${port}`, /^TOKEN=(\S+)$/m.exec(first.output)?.[1] ?? '');
+    const call = callAs(`http://localhost:${port}`, /^export TOKEN=(\S+)$/m.exec(first.output)?.[1] ?? '');
     const id = await readyComputation(call);
     await call('POST', `/d1/computations/${id}/run?cvm=cvm-1`);
     const below = descendantsOf(first.pid);
