@@ -16,6 +16,8 @@ export interface OutboxOptions {
   onTaken: (results: ReportResult[]) => void;
   /** Called for each report that was left out. */
   onDropped: () => void;
+  /** What a line of the log says besides, such as the run. */
+  logFields?: Record<string, string>;
   now: () => number;
   pauses: OutboxPauses;
 }
@@ -116,7 +118,8 @@ export class Outbox {
       }
       const kind = failureKind(error);
       if (kind === 'lasting' && batch.length === 1 && ++lastingFailures >= mostLastingFailures) {
-        log('ERROR', 'A report of a CVM was left out, because the service cannot take it.', { id: batch[0]?.report.id }, error);
+        const fields = { ...this.options.logFields, id: batch[0]?.report.id };
+        log('ERROR', 'A report of a CVM was left out, because the service cannot take it.', fields, error);
         this.remove(batch);
         this.options.onDropped();
         lastingFailures = 0;

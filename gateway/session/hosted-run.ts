@@ -53,6 +53,7 @@ export class HostedRun {
         onStatus();
       },
       onDropped: () => counts.reportsDropped++,
+      logFields: { domain: reference.domain, cvm_id: reference.cvm_id, run_id: reference.run_id },
       now: () => clock.now(),
       pauses: { firstInMilliseconds: pace.firstRetry, longestInMilliseconds: pace.longestRetry },
     });

@@ -44,7 +44,7 @@ async function admit(
   }
   const credentials = credentialsOf(certificate, stream.metadata);
   if (typeof credentials === 'string') return refuse(stream, parts, credentials, shown);
-  const reason = await untilKnown(() => whyRefused(parts.service, credentials), stream, parts);
+  const reason = await untilKnown(() => whyRefused(parts.service, credentials), stream, parts, credentials.identity);
   if (reason !== undefined) return refuse(stream, parts, reason, credentials.identity);
   if (stream.cancelled || stream.destroyed) return;
 
@@ -60,12 +60,17 @@ async function admit(
 }
 
 /** Repeats a question to the service until it is answered. Meanwhile nothing is read from the stream. */
-async function untilKnown<T>(ask: () => Promise<T>, stream: Stream, { pace }: GatewayParts): Promise<T | undefined> {
+async function untilKnown<T>(
+  ask: () => Promise<T>,
+  stream: Stream,
+  { pace }: GatewayParts,
+  identity: CvmIdentity,
+): Promise<T | undefined> {
   for (let pause = pace.firstRetry; !stream.cancelled; pause = Math.min(2 * pause, pace.longestRetry)) {
     try {
       return await ask();
     } catch (error) {
-      log('WARN', 'The registration of a CVM cannot be read now.', {}, error);
+      log('WARN', 'The registration of a CVM cannot be read now.', logFieldsOf(identity), error);
       await new Promise((resolve) => setTimeout(resolve, pause * (0.5 + Math.random() / 2)));
     }
   }
@@ -116,7 +121,7 @@ async function serveAgent(stream: Stream, session: CvmSession, parts: GatewayPar
     session.disconnect(agent);
     over();
   });
-  const isAdmitted = await untilKnown(() => session.presence.admit(agent), stream, parts);
+  const isAdmitted = await untilKnown(() => session.presence.admit(agent), stream, parts, session.identity);
   if (isAdmitted === undefined || !agent.isOpen) return;
   if (isAdmitted) return listen(stream, session, agent);
   parts.counts.identityConflicts++;

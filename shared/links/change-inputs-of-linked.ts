@@ -1,6 +1,5 @@
 import { changeInputs } from '../computations/change-computation.ts';
 import { maxTimeInMilliseconds } from '../deadline.ts';
-import { ServiceError } from '../errors.ts';
 import { withoutAnswer } from '../table/commit-change.ts';
 import { deadlineOf, type Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
@@ -9,8 +8,11 @@ import { readLinkedComputations, readLinkedIds, readRows } from './linked-comput
 /** The number of linked computations that the transaction of an asset's change changes too. */
 const computationsPerTransaction = 80;
 
-/** Enough for 10,000 computations of a domain, whose partition takes 1,000 write units a second. */
-const longestTimeInMilliseconds = 20_000;
+/**
+ * After this time no start is left that read the asset before its change. A start works up to 5 seconds, and a write that was
+ * sent then may take a moment more.
+ */
+const startsEndWithinMilliseconds = 2 * maxTimeInMilliseconds;
 
 /**
  * Changes the inputs of the computations that an asset is linked to, so that no run starts with the asset as it was before. Those
@@ -32,18 +34,18 @@ export async function changeInputsOfLinked(
 
 /**
  * Changes the inputs of computations after the transaction that changed an asset, before the request is answered: a run that
- * read the asset before that transaction does not start after the answer. Safe to repeat.
- * @throws ServiceError `unavailable` if not all are changed within 20 seconds
+ * read the asset before that transaction does not start after the answer. Ends after 10 seconds at the latest, when no such start
+ * is left. Safe to repeat.
+ * @throws ServiceError `unavailable`
  */
 export async function changeInputsLater(table: Table, domain: string, computationIds: string[]): Promise<void> {
   const deadline = deadlineOf(table);
-  const whole = deadline.next(longestTimeInMilliseconds);
+  const sinceChange = deadline.next(startsEndWithinMilliseconds);
   for (let start = 0; start < computationIds.length; start += computationsPerTransaction) {
+    if (sinceChange.elapsed >= startsEndWithinMilliseconds) return;
     const ids = computationIds.slice(start, start + computationsPerTransaction);
-    if (whole.remaining === 0) throw new ServiceError('unavailable', 'The asset is linked to many computations. Try again.');
-    const part = deadline.next(Math.min(maxTimeInMilliseconds, whole.remaining));
-    const later = { ...withoutAnswer(table), deadline: () => part };
-    await withFreshReads(later, async (table) => {
+    const part = deadline.next();
+    await withFreshReads({ ...withoutAnswer(table), deadline: () => part }, async (table) => {
       const transaction = new Transaction();
       for (const row of await readRows(table, domain, ids)) changeInputs(transaction, { domain, row }, { addedDatasets: 0 });
       if (!transaction.isEmpty) await transaction.commit(table);
@@ -52,11 +54,18 @@ export async function changeInputsLater(table: Table, domain: string, computatio
 }
 
 /**
- * Completes what an earlier update of an asset may have left undone after its transaction. One query, for few links.
- * @throws ServiceError as changeInputsLater
+ * Completes what the update of an asset may have left undone after its transaction, if the request is repeated while a start may
+ * still have read the asset before.
+ * @param times.changedAt when the asset was changed
+ * @throws ServiceError `unavailable`
  */
-export async function completeChangeOfLinked(table: Table, domain: string, assetId: string): Promise<void> {
-  const first = await readLinkedIds(table, assetId, { limit: computationsPerTransaction + 1 });
-  if (first.length <= computationsPerTransaction) return;
-  await changeInputsLater(table, domain, await readLinkedIds(table, assetId));
+export async function completeChangeOfLinked(
+  table: Table,
+  { domain, assetId }: { domain: string; assetId: string },
+  { changedAt, now }: { changedAt: string; now: string },
+): Promise<void> {
+  if (Date.parse(now) - Date.parse(changedAt) >= startsEndWithinMilliseconds) return;
+  const reading = deadlineOf(table).next();
+  const ids = await readLinkedIds({ ...table, deadline: () => reading }, assetId);
+  if (ids.length > computationsPerTransaction) await changeInputsLater(table, domain, ids);
 }

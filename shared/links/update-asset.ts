@@ -40,13 +40,15 @@ interface UpdatedAsset {
  * callers who are reading the old content are not disturbed. A content check removes the old content later. A change that a run
  * depends on changes the inputs of all linked computations before this returns.
  * @throws ServiceError `not_found`; `forbidden`; `invalid_request`; `too_large`; `conflict` as in renameLinks;
- * `precondition_failed`, after all of these; `unavailable`, also if the
- * asset was changed and not all linked computations within 20 seconds. The same request again then changes all of them.
+ * `precondition_failed`, after all of these; `unavailable`, also if the asset was changed and not all linked computations. The same
+ * request again completes that.
  */
 export async function updateAsset(table: Table, store: ContentStore, request: UpdateRequest): Promise<Kept<UpdatedAsset>> {
   const { domain, id, given, by, now, permit, isNamed } = request;
   let written: WrittenContent | undefined;
   let later: string[] | undefined;
+  /** When the asset was changed to what the request gives, if it was so already. */
+  let changedAt: string | undefined;
   const updated = await withFreshReads(table, async (table) => {
     const current = await readAssetToChange(table, domain, id);
     const permitted = permit(current);
@@ -83,7 +85,8 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
       use,
       ...(replacement?.fields ?? { checksum }),
     };
-    const updated_at = isChanged(current, change) ? now : current.updated_at;
+    changedAt = isChanged(current, change) ? undefined : current.updated_at;
+    const updated_at = changedAt ?? now;
     const transaction = new Transaction();
     const next = changeAsset(transaction, domain, current, { ...change, updated_at });
     if (replacement) transaction.add(dropContentCheck(replacement.check));
@@ -97,7 +100,8 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
     return await commitChange(table, transaction, { asset: { ...next, ...upload, ...withheld }, permitted });
   });
   if (later) await changeInputsLater(table, domain, later);
-  else if (mayChangeInputs(given)) await completeChangeOfLinked(table, domain, id); // the request may repeat one that died
+  // The request may repeat one that died.
+  else if (changedAt && mayChangeInputs(given)) await completeChangeOfLinked(table, { domain, assetId: id }, { changedAt, now });
   return updated;
 }
 

@@ -6,6 +6,7 @@ import { slowClock } from '../support/slow-clock.ts';
 let stack: Stack;
 let call: Call;
 beforeAll(async () => {
+  // So that no retry runs out of time: the subject is what is linked, not how quickly.
   stack = await startStack({ port: 0, simulator: false, clock: slowClock() });
   call = callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator']));
 });
