@@ -33,24 +33,28 @@ const firstPauseInMilliseconds = 100;
 const longestPauseInMilliseconds = 2_000;
 
 /** What storage takes in one request. */
-const largestInBytes = 5 * 1024 ** 3;
+export const largestInBytes = 5 * 1024 ** 3;
 
 /** Reads how large a file is, and hashes it. @returns its SHA3-256 in hex as `checksum` @throws ServiceProblem if it is too large */
 export async function measure({ file, onProgress, signal }: ContentOptions): Promise<{ size: number; checksum: string }> {
   const { size } = await stat(file);
   if (size > largestInBytes) {
-    const detail = `${basename(file)} has ${size} bytes. An asset has at most 5 GiB.`;
+    const detail = tooLarge(file, size);
     throw new ServiceProblem({ status: 413, code: 'too_large', detail, request: `upload of ${basename(file)}` });
   }
   const onBytes = (done: number) => onProgress?.({ phase: 'hashing', done, total: size });
   return { size, checksum: await hashFile(file, { onBytes, signal }) };
 }
 
+export function tooLarge(file: string, size: number): string {
+  return `${basename(file)} has ${size} bytes. An asset has at most 5 GiB.`;
+}
+
 /**
  * Sends the content of a pending asset to storage, and returns the asset when the service has hashed it.
  * @param size of the file, at least 1
- * @throws ServiceProblem if the service or storage refuses; CutOffError after five minutes without progress; Error if the
- *   file cannot be read; the signal's reason
+ * @throws ServiceProblem if the service or storage refuses; CutOffError, or the ServiceProblem of the last attempt, after five
+ *   minutes without progress; Error if the file cannot be read; the signal's reason
  */
 export async function sendContent(client: Client, asset: Asset, size: number, options: ContentOptions): Promise<Asset> {
   const { domainID, file, onProgress, onCut, signal } = options;

@@ -161,7 +161,7 @@ describe('uploadAsset and downloadAsset', () => {
     const { id } = await uploadAsset(client, { file: fileOf('kept.bin', content), asset_type: 'dataset' });
     for (const left of [content.subarray(0, 4 * 1024 * 1024), randomBytes(1_000), Buffer.alloc(0)]) {
       const copy = join(folder, 'kept-copy.bin');
-      writeFileSync(`${copy}.part`, left);
+      writeFileSync(`${copy}.${id.slice(-12)}.part`, left);
       const received: number[] = [];
       await downloadAsset(client, { id, file: copy, onProgress: ({ done }) => void received.push(done) });
       expect(received[0]).toBe(left.length);
