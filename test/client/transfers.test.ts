@@ -139,7 +139,7 @@ describe('uploadAsset and downloadAsset', () => {
     expect(onOtherHash).toHaveBeenCalledOnce();
     await expect(downloadAsset(client, { id: sample.id, file: join(folder, 'sample.csv') })).rejects.toMatchObject({
       code: 'unexpected',
-      detail: expect.stringContaining('perhaps a sample'),
+      detail: expect.stringContaining('perhaps that of the real file, and this is a sample'),
     });
 
     const empty = await uploadContent(client, { id: await pending({}), file: fileOf('empty.csv', '') });
