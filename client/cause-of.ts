@@ -1,5 +1,9 @@
 /** Returns why something failed. `fetch failed` says nothing: its cause says it. */
 export function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? error.cause.message || String(error.cause) : error.message || String(error);
+  const cause = error.cause instanceof Error ? error.cause : error;
+  if (cause.message !== '') return cause.message;
+  // A host with several addresses fails with an error for each, and without a message.
+  const [first] = cause instanceof AggregateError ? (cause.errors as unknown[]) : [];
+  return first === undefined ? String(cause) : causeOf(first);
 }

@@ -7,7 +7,7 @@ import { shellWord } from './output/shell-word.ts';
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** A name is looked for in so many for seconds: the service lists names, and does not search them. */
-const manyComputations = 1_000;
+export const manyComputations = 1_000;
 
 /**
  * Returns the identifier of the computation that a command names, by its identifier or its exact name. Default: CMS_COMPUTATION,
@@ -15,7 +15,7 @@ const manyComputations = 1_000;
  * @throws CmsError if none is named, or the name fits none or several
  */
 export async function computationId(
-  { terminal, command, note }: Pick<Context, 'terminal' | 'command' | 'note'>,
+  { terminal, command, note, typed }: Pick<Context, 'terminal' | 'command' | 'note' | 'typed'>,
   { client, profile, domain }: Connection,
   reference: string | undefined,
 ): Promise<string> {
@@ -31,8 +31,9 @@ export async function computationId(
   for await (const { items, offset, total } of pages(client, 'listComputations')) {
     found.push(...items.filter(({ name }) => name === given));
     if (offset > 0 || total < manyComputations) continue;
-    note(`Looking for ${JSON.stringify(given)} among ${total} computations. Its identifier is quicker, also after\n`);
-    note(`  ${command(`computation use ${shellWord(given)}`)}\n`);
+    const use = command(`computation use ${shellWord(given)}`);
+    const otherwise = use === typed ? '.' : `, also after\n  ${use}`;
+    note(`Looking for ${JSON.stringify(given)} among ${total} computations. Its identifier is quicker${otherwise}\n`);
   }
   const [only, ...others] = found;
   if (only === undefined) {

@@ -81,10 +81,11 @@ export function contextOf(
   let latest: Place | undefined;
   const place = async (isLocalLogin = false): Promise<Place> => {
     const profile = await profiles.read(profileName);
-    const stored = isLocalLogin && env['PORT'] ? undefined : profile?.server;
-    const server = (options.server ?? (env['CMS_SERVER'] || stored) ?? localServer).replace(/\/+$/, '');
+    const otherwise = (isLogin: boolean) => env['CMS_SERVER'] || (isLogin && env['PORT'] ? localServer : profile?.server);
+    const server = (options.server ?? otherwise(isLocalLogin) ?? localServer).replace(/\/+$/, '');
+    const loginServer = server === (otherwise(true) ?? localServer) ? undefined : server;
     const domain = options.domain ?? (env['CMS_DOMAIN'] || profile?.domain);
-    latest = { server, domain, profile, isLocal: isLoopback(server) };
+    latest = { server, domain, profile, isLocal: isLoopback(server), loginServer };
     return latest;
   };
   const command = (text: string) => `cms ${text}${placeOptions(options)}`;
@@ -98,7 +99,7 @@ export function contextOf(
     const client = createClient({
       baseUrl: server,
       domain,
-      token: givenToken ? givenToken : tokenOf(profiles, profileName, env),
+      token: givenToken ? givenToken : tokenOf(profiles, profileName, terminal),
       signal: terminal.signal,
       fetch: async (request) => {
         const response = await fetch(request);
@@ -127,7 +128,7 @@ export function contextOf(
     exampleCvm: async () => ((await place()).isLocal ? 'sim-1' : 'CVM'),
     explain: async (error) => {
       if (!(error instanceof ServiceProblem)) return error;
-      const { server, domain, profile, isLocal } = latest ?? (await place());
+      const { server, domain, profile, isLocal, loginServer } = latest ?? (await place());
       const token = env['CMS_TOKEN'];
       const computation = /\/computations\/([0-9a-f-]{36})/.exec(error.request)?.[1];
       const isSigned =
@@ -138,6 +139,7 @@ export function contextOf(
       return explainProblem(error, {
         server,
         isLocal,
+        loginServer,
         typed,
         help,
         command,

@@ -13,6 +13,8 @@ export interface Circumstances {
   domain: string;
   user: string;
   isLocal: boolean;
+  /** The server to name in `cms login --local`. */
+  loginServer?: string | undefined;
   profileName: string;
   /** Where the token comes from: the profile's login, or the variable CMS_TOKEN. */
   login: Credentials['kind'] | 'variable' | undefined;
@@ -77,7 +79,7 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
     case 'unexpected':
       return {
         message: problem.requestId === undefined ? detail : `${detail} (request ${problem.requestId})`,
-        next: code === 'internal' ? where.typed : afterUnexpected(problem, where),
+        next: code === 'internal' ? afterInternal(problem, id, where) : afterUnexpected(problem, where),
       };
     case 'invalid_request':
       if (isTyped(problem, where)) {
@@ -112,10 +114,13 @@ function unauthenticated(detail: string, { server, login, profileName, typed }: 
   return { message, next: `env -u CMS_TOKEN ${typed}` };
 }
 
-function forbidden(detail: string, { user, domain, isLocal, profileName, login, command }: Circumstances): Wording {
+function forbidden(detail: string, { user, domain, isLocal, loginServer, profileName, login, command }: Circumstances): Wording {
   const message = `${user} may not do this in the domain ${domain}: ${detail}`;
   const canLogIn = isLocal && login !== 'variable';
-  return { message, next: canLogIn ? `${localLogin(profileName, { user, domain })} --role administrator` : command('whoami') };
+  return {
+    message,
+    next: canLogIn ? `${localLogin(profileName, { user, domain, loginServer })} --role administrator` : command('whoami'),
+  };
 }
 
 /** Returns the command that starts a service of this machine where it is missing. */
@@ -129,6 +134,15 @@ function whereToLook({ request, detail }: ServiceProblem, id: string): string {
   if (request.includes('/assets/')) return detail.includes('computation') ? 'computation list' : 'asset list';
   if (request.includes('/cvms/')) return 'cvm list';
   return /^GET .*\/(run|evidence)$/.test(request) ? `runs ${id}` : 'computation list';
+}
+
+/**
+ * Returns the command that shows whether something was made although the service failed: the same command again may make it twice.
+ * Otherwise a repeat does no harm.
+ */
+function afterInternal({ request }: ServiceProblem, id: string, { typed, command }: Circumstances): string {
+  if (/^POST .*\/computations$/.test(request)) return command('computation list');
+  return /^POST .*\/run$/.test(request) ? command(`runs ${id}`) : typed;
 }
 
 /**

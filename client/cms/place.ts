@@ -11,6 +11,8 @@ export interface Place {
   domain: string | undefined;
   profile: Profile | undefined;
   isLocal: boolean;
+  /** The server to name in `cms login --local`. Undefined if it logs in there anyway. */
+  loginServer: string | undefined;
 }
 
 /** Where `npm start` listens. It takes its port from the same variable. */

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { causeOf } from '../cause-of.ts';
 import type { Act } from './act.ts';
 import { CmsError } from './cms-error.ts';
 import { contextOf, type GlobalOptions } from './context.ts';
@@ -23,7 +24,7 @@ export async function runCms(args: readonly string[], terminal: Terminal, versio
       try {
         await action(context, ...given);
       } catch (error) {
-        throw withHelp(await context.explain(interrupted(error, terminal)), help);
+        throw withNext(await context.explain(interrupted(error, terminal)), { help, typed });
       }
     };
   const isJson = args.includes('--json');
@@ -62,13 +63,23 @@ function usageError(program: Command, args: readonly string[], printed: string[]
 
 /**
  * Names the help of the command as the next one after a mistake on the command line or in a file, and after an error of this machine,
- * unless the error names a command itself.
+ * unless the error names a command itself. A connection that fails, such as one without a valid certificate, may succeed later.
  */
-function withHelp(error: unknown, help: string): unknown {
+function withNext(error: unknown, { help, typed }: { help: string; typed: string }): unknown {
+  if (isOfNetwork(error)) {
+    return new CmsError(`No connection: ${causeOf(error)}`, { next: typed, exitCode: exitCodes.unavailable, cause: error });
+  }
   if (!(error instanceof CmsError)) return new CmsError(messageOf(error), { next: help, cause: error });
   if (error.next !== undefined || error.exitCode !== exitCodes.usage) return error;
   const { message, exitCode, problem, cause } = error;
   return new CmsError(message, { next: help, exitCode, problem, cause });
+}
+
+/** Whether `fetch` or a request of Node failed to connect. The errors of TLS have no code of their own kind. */
+function isOfNetwork(error: unknown): boolean {
+  if (!(error instanceof Error) || error instanceof CmsError) return false;
+  const code = 'code' in error ? String(error.code) : '';
+  return (error instanceof TypeError && error.message === 'fetch failed') || /CERT|TLS|SSL|^UNABLE_TO_|^EPROTO$/.test(code);
 }
 
 /** Returns the command that explains a command. */

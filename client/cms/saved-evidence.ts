@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
 
@@ -19,6 +19,8 @@ export async function saveEvidence(directory: string, contents: Record<keyof typ
   await mkdir(directory, { recursive: true });
   for (const [name, file] of Object.entries(evidenceFiles)) {
     const content = contents[name as keyof typeof evidenceFiles];
-    await writeFile(join(directory, file), `${JSON.stringify(content, null, 2)}\n`);
+    const path = join(directory, file);
+    await writeFile(`${path}.part`, `${JSON.stringify(content, null, 2)}\n`); // a write that is cut leaves the file as it was
+    await rename(`${path}.part`, path);
   }
 }

@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Schemas } from '../api-types.ts';
-import { downloadAsset } from '../node/download-asset.ts';
+import { downloadAsset, type DownloadOptions } from '../node/download-asset.ts';
 import { type Cut, CutOffError } from '../node/repeat-transfer.ts';
-import type { TransferProgress } from '../node/send-content.ts';
+import { largestInBytes, tooLarge, type TransferProgress } from '../node/send-content.ts';
 import { uploadAsset, type UploadOptions } from '../node/upload-asset.ts';
 import { uploadContent } from '../node/upload-content.ts';
 import { assetWithoutContent } from './asset-without-content.ts';
@@ -46,9 +46,9 @@ export async function uploadInto(context: Context, connection: Connection, id: s
   await expectFile(file);
   const { created_by, file_name } = await assetWithoutContent(connection, id);
   if (created_by !== user) {
-    const { isLocal } = await context.place();
+    const { isLocal, loginServer } = await context.place();
     throw new CmsError(`Only ${created_by} uploads the content of ${file_name}. You are ${user}.`, {
-      next: isLocal ? localLogin(context.profileName, { user: created_by }) : context.command('whoami'),
+      next: isLocal ? localLogin(context.profileName, { user: created_by, loginServer }) : context.command('whoami'),
       exitCode: exitCodes.forbidden,
     });
   }
@@ -57,9 +57,13 @@ export async function uploadInto(context: Context, connection: Connection, id: s
   return await shown(context, basename(file), (options) => uploadContent(client, { id, file, onOtherHash, ...options }));
 }
 
-/** Downloads the content of an asset, with a bar on a terminal, and a note when it was cut off. @throws ServiceProblem */
-export async function download(context: Context, { client }: Connection, id: string, file: string): Promise<Asset> {
-  return await shown(context, basename(file), (options) => downloadAsset(client, { id, file, ...options }));
+/** Downloads the content of an asset, with a bar on a terminal, and a note when it was cut off. @throws as downloadAsset */
+export async function download(
+  context: Context,
+  { client }: Connection,
+  given: Pick<DownloadOptions, 'id' | 'file' | 'mustBeNew'>,
+): Promise<Asset> {
+  return await shown(context, basename(given.file), (options) => downloadAsset(client, { ...given, ...options }));
 }
 
 const titles: Record<TransferProgress['phase'], string> = {
@@ -108,9 +112,12 @@ async function shown(context: Context, name: string, transfer: (options: Shown) 
   }
 }
 
-/** @throws CmsError if there is no such file */
+/** @throws CmsError if there is no such file, or it is too large for an asset */
 export async function expectFile(file: string): Promise<void> {
   const found = await stat(file).catch(() => undefined);
-  if (found?.isFile() === true) return;
+  if (found?.isFile() === true) {
+    if (found.size <= largestInBytes) return;
+    throw new CmsError(tooLarge(file, found.size), { exitCode: exitCodes.usage });
+  }
   throw new CmsError(`There is no file ${file}.`, { next: filesBeside(file), exitCode: exitCodes.usage });
 }

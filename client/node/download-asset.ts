@@ -12,8 +12,10 @@ type Asset = Schemas['Asset'];
 export interface DownloadOptions {
   domainID?: string | undefined;
   id: string;
-  /** Where to write the content. While it is incomplete it is in a file with `.part` behind this name. */
+  /** Where to write the content. While it is incomplete it is in a file with the end of `id` and `.part` behind this name. */
   file: string;
+  /** Whether to throw if the file exists in the end, instead of replacing it. Default: false. */
+  mustBeNew?: boolean | undefined;
   onProgress?: ((progress: TransferProgress) => void) | undefined;
   /** Called when a transfer was cut off, before it goes on. */
   onCut?: ((cut: Cut) => void) | undefined;
@@ -31,11 +33,12 @@ interface Part {
  * Downloads the content of an asset. A download that was cut off goes on where it was, also in a later call. The file exists only when
  * it is complete and has the hash of the asset.
  * @returns the asset
- * @throws ServiceProblem if the caller does not get the content, there is none yet, or it has another hash; CutOffError after five
- *   minutes without progress; the signal's reason
+ * @throws ServiceProblem if the caller does not get the content, there is none yet, or it has another hash; CutOffError, or the
+ *   ServiceProblem of the last attempt, after five minutes without progress; Error with the code EEXIST for a file that must be new; the
+ *   signal's reason
  */
 export async function downloadAsset(client: Client, options: DownloadOptions): Promise<Asset> {
-  const { domainID, id, file, signal } = options;
+  const { domainID, id, file, mustBeNew = false, signal } = options;
   const asset = await client.getAsset({ domainID, id, signal });
   if (asset.content_withheld === true) {
     throw problem(403, 'forbidden', `Only ${asset.created_by} gets the content of ${asset.file_name}.`, asset);
@@ -44,10 +47,10 @@ export async function downloadAsset(client: Client, options: DownloadOptions): P
   if (asset.asset !== undefined) {
     const content = Buffer.from(asset.asset, 'base64');
     expectHash(asset, createHash('sha3-256').update(content).digest('hex'));
-    await writeFile(file, content);
+    await writeFile(file, content, { flag: mustBeNew ? 'wx' : 'w' });
     return asset;
   }
-  const path = `${file}.part`;
+  const path = `${file}.${id.slice(-12)}.part`; // not the whole identifier: a name has at most 255 bytes
   const part = await partAt(path, asset.size);
   const hadPart = part.size > 0;
   await receive(client, asset, part, options);
@@ -57,6 +60,7 @@ export async function downloadAsset(client: Client, options: DownloadOptions): P
     if (hadPart) return await downloadAsset(client, options); // the part was of something else
   }
   expectHash(asset, found);
+  if (mustBeNew) await (await open(file, 'wx')).close(); // `rename` would replace another one
   await rename(path, file);
   return asset;
 }
@@ -117,7 +121,7 @@ async function partAt(path: string, total: number): Promise<Part> {
 /** A checksum may be that of a real file whose sample was uploaded: then the content has another hash. */
 function expectHash(asset: Asset, found: string): void {
   if (asset.checksum === found) return;
-  const detail = `The content of ${asset.file_name} has the hash ${found}, but the service says ${asset.checksum ?? 'none'}. It is perhaps a sample in place of the real file, which has that hash.`;
+  const detail = `The content of ${asset.file_name} has the hash ${found}, but the service says ${asset.checksum ?? 'none'}. The service's hash is perhaps that of the real file, and this is a sample.`;
   throw problem(200, 'unexpected', detail, asset);
 }
 

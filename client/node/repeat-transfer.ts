@@ -30,7 +30,7 @@ export class CutOffError extends Error {
 /**
  * Repeats a transfer whose connection breaks. Gives up after five minutes and five attempts in which none came further than those
  * before.
- * @throws CutOffError when it gives up; ServiceProblem; the signal's reason
+ * @throws CutOffError when it gives up, or the ServiceProblem of the last attempt; any other error at once; the signal's reason
  */
 export async function repeatTransfer<Result>(attempt: () => Promise<Result>, options: RepeatOptions): Promise<Result> {
   const { signal, furthest, onCut } = options;

@@ -7,6 +7,7 @@ import { ServiceProblem } from '../service-problem.ts';
 import { storageAnswer } from '../storage-answer.ts';
 import { hashFile } from './hash-file.ts';
 import { putFile } from './put-file.ts';
+import { renewUpload } from './renew-upload.ts';
 import { type Cut, CutOffError, repeatTransfer } from './repeat-transfer.ts';
 
 type Asset = Schemas['Asset'];
@@ -32,24 +33,28 @@ const firstPauseInMilliseconds = 100;
 const longestPauseInMilliseconds = 2_000;
 
 /** What storage takes in one request. */
-const largestInBytes = 5 * 1024 ** 3;
+export const largestInBytes = 5 * 1024 ** 3;
 
 /** Reads how large a file is, and hashes it. @returns its SHA3-256 in hex as `checksum` @throws ServiceProblem if it is too large */
 export async function measure({ file, onProgress, signal }: ContentOptions): Promise<{ size: number; checksum: string }> {
   const { size } = await stat(file);
   if (size > largestInBytes) {
-    const detail = `${basename(file)} has ${size} bytes. An asset has at most 5 GiB.`;
+    const detail = tooLarge(file, size);
     throw new ServiceProblem({ status: 413, code: 'too_large', detail, request: `upload of ${basename(file)}` });
   }
   const onBytes = (done: number) => onProgress?.({ phase: 'hashing', done, total: size });
   return { size, checksum: await hashFile(file, { onBytes, signal }) };
 }
 
+export function tooLarge(file: string, size: number): string {
+  return `${basename(file)} has ${size} bytes. An asset has at most 5 GiB.`;
+}
+
 /**
  * Sends the content of a pending asset to storage, and returns the asset when the service has hashed it.
  * @param size of the file, at least 1
- * @throws ServiceProblem if the service or storage refuses; CutOffError after five minutes without progress; Error if the
- *   file cannot be read; the signal's reason
+ * @throws ServiceProblem if the service or storage refuses; CutOffError, or the ServiceProblem of the last attempt, after five
+ *   minutes without progress; Error if the file cannot be read; the signal's reason
  */
 export async function sendContent(client: Client, asset: Asset, size: number, options: ContentOptions): Promise<Asset> {
   const { domainID, file, onProgress, onCut, signal } = options;
@@ -61,13 +66,14 @@ export async function sendContent(client: Client, asset: Asset, size: number, op
     onProgress?.({ phase: 'sending', done, total: size });
   };
   const send = async () => {
-    upload ??= (await client.updateAsset({ domainID, id, body: { asset }, signal })).upload;
+    const isRenewed = !upload;
+    upload ??= await renewUpload(client, { domainID, id, signal });
     if (!upload) return; // the content has arrived, although the answer was lost
     onBytes(0);
     const { status, body } = await putFile(upload, file, { size, signal, onBytes });
-    const answer = storageAnswer(status);
+    const answer = storageAnswer(status, body);
     if (answer === 'arrived') return;
-    if (answer === 'refused') throw refusal(status, body);
+    if (answer === 'refused' || (answer === 'expired' && isRenewed)) throw refusal(status, body);
     if (answer === 'expired') upload = undefined;
     throw new CutOffError(`Storage answered ${status}`);
   };

@@ -25,8 +25,8 @@ const inlineLimitInBytes = 4 * 1024 * 1024;
 /**
  * Creates an asset with the content of a file of up to 5 GiB, and returns it when the service has hashed the content. Sends large
  * content straight to storage, and again if the connection breaks. Keeps at most 4 MiB of it in memory.
- * @throws ServiceProblem if the service or storage refuses, or the service computes another hash; Error if the file cannot be read;
- *   the signal's reason
+ * @throws ServiceProblem if the service or storage refuses, or the service computes another hash; CutOffError, or the ServiceProblem of
+ *   the last attempt, after five minutes without progress; Error if the file cannot be read; the signal's reason
  */
 export async function uploadAsset(client: Client, options: UploadOptions): Promise<Asset> {
   const { file, domainID, file_name = basename(file), idempotencyKey, onProgress: _, onCut: __, signal, ...fields } = options;

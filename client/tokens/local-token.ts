@@ -14,6 +14,8 @@ export interface LocalTokenOptions {
   signal?: AbortSignal | undefined;
 }
 
+const timeoutInMilliseconds = 30_000;
+
 /**
  * Asks the service of `npm start` for a token. It gives one to every program on its machine, and to no other.
  * @throws ServiceProblem; the signal's reason
@@ -23,7 +25,8 @@ export async function issueLocalToken(options: LocalTokenOptions): Promise<strin
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
   const request = 'POST /local/token';
   const headers = { 'content-type': 'application/json' };
-  const init = { method: 'POST', headers, body: JSON.stringify({ sub, groups, expires_in }), ...(signal ? { signal } : {}) };
+  const ending = AbortSignal.any([AbortSignal.timeout(timeoutInMilliseconds), ...(signal ? [signal] : [])]);
+  const init = { method: 'POST', headers, body: JSON.stringify({ sub, groups, expires_in }), signal: ending };
   const response = await fetch(`${baseUrl}/local/token`, init).catch((cause: unknown) => {
     signal?.throwIfAborted();
     throw new ServiceProblem({ status: 0, code: 'unreachable', detail: `Nothing answers at ${baseUrl}.`, request }, cause);

@@ -1,4 +1,5 @@
 import { AuthorizationResponseError, OperationProcessingError, ResponseBodyError } from 'oauth4webapi';
+import { causeOf } from '../cause-of.ts';
 import { ServiceProblem } from '../service-problem.ts';
 
 /**
@@ -32,6 +33,6 @@ function problemOf(error: unknown, request: string): unknown {
   }
   const isTimeout = error instanceof DOMException && error.name === 'TimeoutError';
   if (!(error instanceof TypeError) && !isTimeout) return error;
-  const { message } = error.cause instanceof Error && error.cause.message !== '' ? error.cause : error;
-  return new ServiceProblem({ status: 0, code: 'unreachable', detail: `No answer from the issuer: ${message}`, request }, error);
+  const detail = `No answer from the issuer: ${causeOf(error)}`;
+  return new ServiceProblem({ status: 0, code: 'unreachable', detail, request }, error);
 }

@@ -34,7 +34,7 @@ export async function sendContent(first: Target | undefined, options: Options): 
   let [sent, progressAt, failures] = [0, now(), 0];
   while (target) {
     const outcome = await put(target).catch(brokenConnection);
-    const answer = typeof outcome === 'number' ? storageAnswer(outcome) : 'again';
+    const answer = typeof outcome === 'number' ? storageAnswer(outcome, '') : 'again';
     if (answer === 'arrived') return;
     if (furthest() > sent) [sent, progressAt, failures] = [furthest(), now(), 0];
     if (answer === 'refused' || now() - progressAt > longestOutageInMilliseconds) {

@@ -166,6 +166,8 @@ describe('errors of cms', () => {
     expect((await moved('login', '--local')).stderr).toContain(
       'No service answers at http://localhost:9.\nNext: PORT=9 npm start',
     );
+    const forbidden = await moved('computation', 'list', '--domain', 'd7');
+    expect(forbidden.stderr).toContain(`Next: cms login --local --user alice --domain d7 --server http://localhost:${port} `);
     expect(await moved('whoami')).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(`http://localhost:${port}`) });
   });
 

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Stack, startStack } from '../../infra/local/stack.ts';
 import { cmsIn } from './fake-terminal.ts';
 
@@ -65,7 +65,9 @@ describe('cms events', () => {
       CMS_DOMAIN: 'd1',
       CMS_TOKEN: await stack.token('alice', []),
     };
+    vi.useFakeTimers({ toFake: ['setTimeout'] }).setTimerTickMode('nextTimerAsync'); // the pauses between the attempts
     const { stderr } = await cmsIn(folder, { env })('events', '00000000-0000-8000-8000-000000000000');
+    vi.useRealTimers();
     server.close();
     expect(stderr).toBe('Busy. Trying again.\nThe service answers again.\n');
   });

@@ -70,7 +70,7 @@ describe('cms init', () => {
     write('Mean income');
     expect(await bob('init', file)).toMatchObject({
       exitCode: 5,
-      stderr: `alice has not created the computation "Incomes" yet, and types this command first.\nNext: cms init ${file}\n`,
+      stderr: `alice has not created the computation "Incomes" yet, and must type this first.\nNext: cms init ${file}\n`,
     });
     expect(outcomes(await init(alice))).toEqual(['computation created', 'algorithm uploaded and linked', 'key uploaded']);
     expect(outcomes(await init(bob))).toEqual(['computation unchanged', 'dataset uploaded and linked', 'key uploaded']);

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Profile } from '../../client/cms/profile/profile.ts';
 import type { Profiles } from '../../client/cms/profile/profiles.ts';
 import { tokenOf, withToken } from '../../client/cms/profile/token.ts';
+import { startAnsweringServer } from '../support/answering-server.ts';
 import { cmsIn } from './fake-terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cms-'));
@@ -44,13 +45,42 @@ describe('the token of a profile', () => {
     credentials: { kind: 'issuer', issuer, client_id: 'cms', refresh_token: 'works once' },
   });
 
+  const terminal = { env: {}, signal: new AbortController().signal };
+
   it('is that of another command which renewed it at the same time', async () => {
     server.service.once('beforeResponse', (answer: { statusCode: number; body: object }) => {
       Object.assign(answer, { statusCode: 400, body: { error: 'invalid_grant' } });
     });
     const stored = [profile('old', 0), profile('of the other', Number.MAX_SAFE_INTEGER)];
     const profiles = { read: async () => stored.shift() } as unknown as Profiles;
-    expect(await tokenOf(profiles, 'default', {})({})).toBe('of the other');
+    expect(await tokenOf(profiles, 'default', terminal)({})).toBe('of the other');
+  });
+
+  it('that arrives soon after Ctrl-C is stored, with the refresh token that takes the place of the one before', async () => {
+    const ending = new AbortController();
+    server.service.once('beforeResponse', () => ending.abort());
+    const written: Profile[] = [];
+    const profiles = {
+      read: async () => profile('old', 0),
+      write: async (_: string, next: Profile) => void written.push(next),
+    } as unknown as Profiles;
+    await tokenOf(profiles, 'default', { env: {}, signal: ending.signal })({});
+    expect(ending.signal.aborted).toBe(true);
+    expect(written).toMatchObject([{ credentials: { refresh_token: expect.not.stringMatching('works once') } }]);
+  });
+
+  it.each([
+    ['a program', { kind: 'program', issuer: '', client_id: 'cms' }],
+    ['npm start', { kind: 'local', user: 'alice', roles: [] }],
+  ] as const)('of %s is not waited for after Ctrl-C', async (_, credentials) => {
+    const silent = await startAnsweringServer();
+    const ending = new AbortController();
+    silent.answerWith(() => ending.abort(new Error('Ctrl-C')));
+    const expired = { ...profile('old', 0), server: silent.endpoint, credentials: { ...credentials, issuer: silent.endpoint } };
+    const profiles = { read: async () => expired } as unknown as Profiles;
+    const source = tokenOf(profiles, 'default', { env: { CMS_CLIENT_SECRET: 's' }, signal: ending.signal });
+    await expect(source({})).rejects.toThrow('Ctrl-C');
+    await silent.stop();
   });
 
   it('expires by the clock of this machine, although that is an hour ahead', () => {

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { createClient } from '../../client/create-client.ts';
 import { computationId } from '../../client/cms/computation-reference.ts';
 import { formatManifest } from '../../client/cms/manifest.ts';
+import type { Collaboration } from '../../client/cms/collaboration/collaboration.ts';
+import { findComputation } from '../../client/cms/collaboration/find-computation.ts';
 import { explainProblem } from '../../client/cms/explain-problem.ts';
 import { missingItems } from '../../client/cms/missing-items.ts';
 import { eventLine } from '../../client/cms/output/event-line.ts';
@@ -116,12 +118,21 @@ describe('a name among many computations', () => {
       terminal: { env: {} } as Terminal,
       command: (text: string) => `cms ${text}`,
       note: (text: string) => void notes.push(text),
+      typed: 'cms check',
     };
     const connection = { client, server: '', domain: 'd1', user: 'alice', profile: undefined };
     expect(await computationId(context, connection, 'A b')).toBe('c1');
     expect(notes.join('')).toBe(
       'Looking for "A b" among 1000 computations. Its identifier is quicker, also after\n  cms computation use \'A b\'\n',
     );
+    notes.length = 0;
+    await computationId({ ...context, typed: "cms computation use 'A b'" }, connection, 'A b');
+    const planned = { name: 'A b', owner: 'alice' } as Collaboration['computation'];
+    expect(await findComputation(context, connection, planned)).toMatchObject({ id: 'c1' });
+    expect(notes).toEqual([
+      'Looking for "A b" among 1000 computations. Its identifier is quicker.\n',
+      'Looking for "A b" among 1000 computations of alice. Its id in the file is quicker.\n',
+    ]);
   });
 });
 
@@ -176,6 +187,7 @@ describe('the command to type next', () => {
     expect(next({ code: 'too_many_requests' })).toBe(typed);
     expect(next({ code: 'precondition_failed' })).toBe(typed);
     expect(next({ code: 'internal' })).toBe(typed);
+    expect(next({ code: 'internal', request: 'POST /d1/assets/a/c' })).toBe(typed);
     expect(next({ code: 'unexpected', request: 'PUT to storage' })).toBe(typed);
     expect(next({ code: 'unreachable', request: 'POST https://login.example.com' })).toBe(typed);
   });

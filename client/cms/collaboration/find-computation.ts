@@ -1,7 +1,8 @@
 import type { Schemas } from '../../api-types.ts';
-import { items } from '../../pages.ts';
+import { pages } from '../../pages.ts';
 import { ServiceProblem } from '../../service-problem.ts';
 import { CmsError } from '../cms-error.ts';
+import { manyComputations } from '../computation-reference.ts';
 import type { Connection, Context } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Collaboration } from './collaboration.ts';
@@ -13,7 +14,7 @@ type Row = Pick<Schemas['ComputationRow'], 'id'>;
  * @throws CmsError if there are several of the name, or none with the identifier
  */
 export async function findComputation(
-  { command }: Pick<Context, 'command'>,
+  { command, note }: Pick<Context, 'command' | 'note'>,
   { client, domain }: Connection,
   { id, name, owner }: Collaboration['computation'],
 ): Promise<Row | undefined> {
@@ -22,7 +23,11 @@ export async function findComputation(
     return await known(client.getComputation({ id, peek: 'true' }), { id, domain, next });
   }
   const found: Row[] = [];
-  for await (const each of items(client, 'listComputations', { owner })) if (each.name === name) found.push(each);
+  for await (const { items, offset, total } of pages(client, 'listComputations', { owner })) {
+    found.push(...items.filter((each) => each.name === name));
+    if (offset > 0 || total < manyComputations) continue;
+    note(`Looking for ${JSON.stringify(name)} among ${total} computations of ${owner}. Its id in the file is quicker.\n`);
+  }
   if (found.length < 2) return found[0];
   const list = found.map((each) => `  id: ${each.id}`).join('\n');
   throw new CmsError(`${owner} has several computations named ${JSON.stringify(name)}. Add one of these to the file:\n${list}`, {

@@ -14,7 +14,7 @@ type Body = Arguments<'updateComputation'>['body'];
  * @returns its identifier and what was done
  */
 export async function settleComputation(
-  context: Pick<Context, 'command' | 'typed'>,
+  context: Pick<Context, 'command' | 'note' | 'typed'>,
   connection: Connection,
   planned: Collaboration['computation'],
 ): Promise<{ id: string; step: Step }> {
@@ -25,7 +25,7 @@ export async function settleComputation(
   if (!found) {
     if (user !== owner) {
       const name = JSON.stringify(planned.name);
-      throw new CmsError(`${owner} has not created the computation ${name} yet, and types this command first.`, {
+      throw new CmsError(`${owner} has not created the computation ${name} yet, and must type this first.`, {
         next: context.typed,
         exitCode: exitCodes.notFound,
       });

@@ -63,7 +63,10 @@ export function addAssetCommands(program: Command, act: Act): void {
       act(async (context, id: string, options: { output?: string }) => {
         const connection = await context.connect();
         const file = options.output ?? (await newFile(context, await assetWithoutContent(connection, id)));
-        const { size, checksum } = await download(context, connection, id, file);
+        const mustBeNew = options.output === undefined;
+        const { size, checksum } = await download(context, connection, { id, file, mustBeNew }).catch((error: unknown) => {
+          throw isThere(error) ? notNew(context, `There is a file ${file} here already.`) : error;
+        });
         context.print({ id, file, size, checksum }, () => `Saved ${file} (${fileSize(size)})\n  SHA3-256 ${checksum ?? ''}\n`);
       }),
     );
@@ -77,14 +80,20 @@ export function addAssetCommands(program: Command, act: Act): void {
  * that a shell reads.
  * @throws CmsError if there is such a file already, or it would be a hidden one
  */
-async function newFile({ typed }: Context, { file_name }: AssetWithoutContent): Promise<string> {
+async function newFile(context: Context, { file_name }: AssetWithoutContent): Promise<string> {
   const file = basename(file_name);
-  const isThere = await lstat(file).catch(() => undefined);
-  if (!isThere && !file.startsWith('.')) return file;
-  throw new CmsError(isThere ? `There is a file ${file} here already.` : `${file} would be a hidden file.`, {
-    next: `${typed} --output FILE`,
-    exitCode: exitCodes.usage,
-  });
+  const found = await lstat(file).catch(() => undefined);
+  if (!found && !file.startsWith('.')) return file;
+  throw notNew(context, found ? `There is a file ${file} here already.` : `${file} would be a hidden file.`);
+}
+
+/** Whether a file that must be new was made since it was looked for. */
+function isThere(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EEXIST';
+}
+
+function notNew({ typed }: Context, message: string): CmsError {
+  return new CmsError(message, { next: `${typed} --output FILE`, exitCode: exitCodes.usage });
 }
 
 interface LinkChange {

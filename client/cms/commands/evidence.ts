@@ -29,7 +29,8 @@ export function addEvidenceCommands(program: Command, act: Act): void {
         const before = await savedRun(options.output);
         if (before !== undefined && before !== run) {
           const next = `evidence ${id} --run ${run} --output evidence-${run}`;
-          throw new CmsError(`${options.output} has the evidence of ${before === '' ? 'something else' : `the run ${before}`}.`, {
+          const found = before === '' ? `an ${evidenceFiles.evidence} that cannot be read` : `the evidence of the run ${before}`;
+          throw new CmsError(`${options.output} has ${found}.`, {
             next: context.command(next),
             exitCode: exitCodes.usage,
           });

@@ -70,8 +70,9 @@ async function partyOf(
 ) {
   if (user in parties || user === computation.owner) return parties[user];
   const [first = computation.owner] = Object.keys(parties);
+  const { isLocal, loginServer } = await place();
   throw new CmsError(`You are ${user}, but ${file} has the parties ${Object.keys(parties).join(', ')}.`, {
-    next: (await place()).isLocal ? localLogin(profileName, { user: first }) : 'cms login',
+    next: isLocal ? localLogin(profileName, { user: first, loginServer }) : 'cms login',
     exitCode: exitCodes.usage,
   });
 }

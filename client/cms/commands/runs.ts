@@ -6,6 +6,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { relativeTime } from '../output/relative-time.ts';
 import { statusColour } from '../output/status-colour.ts';
 import { printable } from '../output/text-width.ts';
+import { interrupted } from '../watch/interrupted.ts';
 import { watchToEnd } from '../watch/watch-to-end.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
 import { notEmpty, statusOption } from './options.ts';
@@ -30,7 +31,9 @@ export function addRunCommands(program: Command, act: Act): void {
         const { client } = connection;
         const id = await computationId(context, connection, reference);
         const { name } = await client.getComputation({ id, peek: 'true' });
-        const run = await client.startRun({ id, cvm });
+        const run = await client.startRun({ id, cvm }).catch((error: unknown) => {
+          throw interrupted(error, context.terminal, 'Interrupted. Perhaps the run has started.', context.command(`runs ${id}`));
+        });
         await useComputation(context, connection, id);
         if (watch !== true) {
           context.print({ run, computation: id, cvm }, () => `Started the run ${run} of ${printable(name)} on ${cvm}.\n`);

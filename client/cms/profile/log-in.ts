@@ -46,9 +46,9 @@ export async function logInWithIssuer(
 export async function logInProgram(
   place: Profile,
   program: Extract<Credentials, { kind: 'program' }>,
-  { env }: Terminal,
+  terminal: Terminal,
 ): Promise<Profile> {
-  return { ...withToken(place, await tokenOfProgram(program, env)), credentials: program };
+  return { ...withToken(place, await tokenOfProgram(program, terminal)), credentials: program };
 }
 
 function withDevice(issuer: Issuer, { err, signal }: Terminal): Promise<TokenSet> {

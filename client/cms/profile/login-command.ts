@@ -7,8 +7,12 @@ export function loginAgain(profileName: string, kind: Credentials['kind'] | 'var
 }
 
 /** Returns the command that logs in at the service of `npm start` as another user, or with another role. */
-export function localLogin(profileName: string, { user, domain }: { user: string; domain?: string }): string {
-  const place = domain === undefined ? '' : ` --domain ${shellWord(domain)}`;
+export function localLogin(
+  profileName: string,
+  { user, domain, loginServer }: { user: string; domain?: string; loginServer: string | undefined },
+): string {
+  const at = loginServer === undefined ? '' : ` --server ${shellWord(loginServer)}`;
+  const place = `${domain === undefined ? '' : ` --domain ${shellWord(domain)}`}${at}`;
   return `cms login --local --user ${shellWord(user)}${place}${profileOption(profileName)}`;
 }
 

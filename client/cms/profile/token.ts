@@ -12,13 +12,14 @@ import type { Profiles } from './profiles.ts';
 
 /** A token is renewed this long before it expires. */
 const reserveInSeconds = 30;
+const graceInMilliseconds = 2_000;
 const secretVariable = 'CMS_CLIENT_SECRET';
 
 /** Returns the source of a profile's tokens, which renews and stores them. */
 export function tokenOf(
   profiles: Profiles,
   name: string,
-  env: Terminal['env'],
+  terminal: Pick<Terminal, 'env' | 'signal'>,
 ): (options: { refused?: string }) => Promise<string> {
   let renewing: Promise<Profile> | undefined;
   return async ({ refused }) => {
@@ -32,7 +33,7 @@ export function tokenOf(
   /** Another command may have renewed the token meanwhile, with a refresh token that works once: then its token counts. */
   async function renewAndStore(profile: Profile): Promise<Profile> {
     try {
-      const renewed = await renew(profile, name, env);
+      const renewed = await renew(profile, name, terminal);
       await profiles.write(name, renewed);
       return renewed;
     } catch (error) {
@@ -48,18 +49,18 @@ function isFresh({ credentials, expires_at }: Profile): boolean {
   return credentials.kind === 'token' || expires_at - reserveInSeconds > Date.now() / 1_000;
 }
 
-/** @throws CmsError if the user must log in again; ServiceProblem */
-async function renew(profile: Profile, name: string, env: Terminal['env']): Promise<Profile> {
+/** @throws CmsError if the user must log in again; ServiceProblem; the terminal's reason */
+async function renew(profile: Profile, name: string, terminal: Pick<Terminal, 'env' | 'signal'>): Promise<Profile> {
   const { credentials, server, domain, access_token, expires_at } = profile;
   switch (credentials.kind) {
     case 'local':
-      return withToken(profile, await tokenOfLocal(server, domain, credentials));
+      return withToken(profile, await tokenOfLocal(server, domain, credentials, terminal.signal));
     case 'program':
-      return withToken(profile, await tokenOfProgram(credentials, env));
+      return withToken(profile, await tokenOfProgram(credentials, terminal));
     case 'issuer': {
       const { refresh_token } = credentials;
       const before = { access_token, expires_at, ...(refresh_token === undefined ? {} : { refresh_token }) };
-      const tokens = await refreshTokens(issuerOf(credentials), before);
+      const tokens = await refreshTokens(issuerOf(credentials), before, later(terminal.signal));
       const kept = tokens.refresh_token === undefined ? {} : { refresh_token: tokens.refresh_token };
       return withToken({ ...profile, credentials: { ...credentials, ...kept } }, tokens.access_token);
     }
@@ -84,16 +85,30 @@ export function tokenOfLocal(
   return issueLocalToken({ baseUrl: server, sub: user, groups: roles.map((role) => `${domain}:${role}`), signal });
 }
 
-/** @throws CmsError without the secret in the environment; ServiceProblem */
+/** @throws CmsError without the secret in the environment; ServiceProblem; an error if the terminal is interrupted */
 export async function tokenOfProgram(
   credentials: Extract<Credentials, { kind: 'program' }>,
-  env: Terminal['env'],
+  { env, signal }: Pick<Terminal, 'env' | 'signal'>,
 ): Promise<string> {
   const clientSecret = env[secretVariable];
   if (!clientSecret) {
     throw notLoggedIn(`Set ${secretVariable} to the secret of ${credentials.client_id}.`, `export ${secretVariable}=SECRET`);
   }
-  return await clientCredentials({ ...issuerOf(credentials), clientSecret })({ signal: AbortSignal.timeout(60_000) });
+  const untilInterrupted = (url: string, init: RequestInit = {}) =>
+    fetch(url, { ...init, signal: AbortSignal.any([signal, ...(init.signal ? [init.signal] : [])]) });
+  return await clientCredentials({ ...issuerOf(credentials), clientSecret, fetch: untilInterrupted })({ signal });
+}
+
+/**
+ * Returns a signal that aborts a moment after another one. An issuer that gets a refresh token answers with the next one, and takes the
+ * first no more: an answer that comes soon must be stored.
+ */
+function later(signal: AbortSignal): AbortSignal {
+  if (signal.aborted) return signal;
+  const ending = new AbortController();
+  const end = () => ending.abort(signal.reason);
+  signal.addEventListener('abort', () => setTimeout(end, graceInMilliseconds).unref(), { once: true });
+  return ending.signal;
 }
 
 export function issuerOf({ issuer, client_id, scope }: { issuer: string; client_id: string; scope?: string }): IssuerOptions {

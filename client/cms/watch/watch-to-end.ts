@@ -5,7 +5,7 @@ import { named } from '../computation-reference.ts';
 import { exitCodes, type ExitCode } from '../exit-codes.ts';
 import { eventLine } from '../output/event-line.ts';
 import { interrupted } from './interrupted.ts';
-import { liveLine } from './live-line.ts';
+import { type LiveLine, liveLine } from './live-line.ts';
 import { printable } from '../output/text-width.ts';
 
 type Run = Schemas['Run'];
@@ -24,11 +24,12 @@ export async function watchToEnd(context: Context, connection: Connection, id: s
   const { client } = connection;
   const { terminal, isJson, outages } = context;
   const { signal } = terminal;
-  const { started_at } = await client.getRun({ id, run });
-  const startedAt = Date.parse(started_at);
-  const live = liveLine(terminal, startedAt);
-  if (!isJson) outages.noteWith(live.note);
+  let shown: LiveLine | undefined;
   try {
+    const { started_at } = await client.getRun({ id, run });
+    const startedAt = Date.parse(started_at);
+    const live = (shown = liveLine(terminal, startedAt));
+    if (!isJson) outages.noteWith(live.note);
     const ended = await waitForRun(client, {
       id,
       run,
@@ -55,7 +56,7 @@ export async function watchToEnd(context: Context, connection: Connection, id: s
       context.command(`watch${named(connection, id)}`),
     );
   } finally {
-    live.stop();
+    shown?.stop();
     outages.noteWith(context.note);
   }
 }

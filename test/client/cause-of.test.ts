@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest';
+import { causeOf } from '../../client/cause-of.ts';
+
+const refused = new Error('connect ECONNREFUSED ::1:9');
+
+it.each([
+  ['the message of an error', refused, refused.message],
+  ['the message of its cause', new TypeError('fetch failed', { cause: refused }), refused.message],
+  [
+    'the first of several addresses that all refuse',
+    new TypeError('fetch failed', { cause: new AggregateError([refused, new Error('other')]) }),
+    refused.message,
+  ],
+  ['the name of an error that says nothing', new RangeError(''), 'RangeError'],
+  ['what was thrown', 'text', 'text'],
+])('the cause is %s', (_, error, text) => {
+  expect(causeOf(error)).toBe(text);
+});

@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Answer, type AnsweringServer, silence, startAnsweringServer } from '../support/answering-server.ts';
+import { cmsIn } from './fake-terminal.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'cms-'));
+const home = process.cwd();
+const id = '00000000-0000-8000-8000-000000000001';
+let server: AnsweringServer;
+
+beforeAll(async () => {
+  server = await startAnsweringServer();
+  process.chdir(folder);
+});
+afterAll(async () => {
+  process.chdir(home);
+  await server.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const json =
+  (body: unknown, status = 200): Answer =>
+  (_, response) =>
+    void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+
+/** Runs a command against a service that answers by method and path, after the domain. */
+async function cms(answers: Record<string, Answer>, args: string[], signal = new AbortController().signal) {
+  server.answerWith((request, response) => {
+    const path = request.url?.replace(/^\/d1/, '').replace(/\?.*/, '') ?? '';
+    answers[`${request.method} ${path}`]?.(request, response);
+  });
+  const token = `e30.${Buffer.from(JSON.stringify({ sub: 'alice' })).toString('base64url')}.c2ln`;
+  return await cmsIn(folder, { env: { CMS_SERVER: server.endpoint, CMS_DOMAIN: 'd1', CMS_TOKEN: token }, signal })(...args);
+}
+
+const computation = { [`GET /computations/${id}`]: json({ id, name: 'Incomes' }) };
+const internal = json({ code: 'internal', detail: 'It broke.' }, 500);
+
+describe('Ctrl-C', () => {
+  it.each([
+    ['watch', ['watch', id, '--run', 'r1'], {}],
+    ['run --watch', ['run', id, '--cvm', 'sim-1', '--watch'], { [`POST /computations/${id}/run`]: json('r1') }],
+  ])('during the first read of cms %s leaves the run, and prints how to go on', async (_, args, answers) => {
+    const ending = new AbortController();
+    const run = { [`GET /computations/${id}/run`]: () => ending.abort() };
+    const { exitCode, stderr } = await cms({ ...computation, ...answers, ...run }, args, ending.signal);
+    expect(exitCode).toBe(130);
+    expect(stderr).toMatch(new RegExp(`You stopped watching\\. The run goes on\\.\\nNext: cms watch ${id}\\n$`));
+  });
+
+  it('before cms run has its answer leads to the runs, for one may have started', async () => {
+    const ending = new AbortController();
+    const start = { [`POST /computations/${id}/run`]: () => ending.abort() };
+    expect(await cms({ ...computation, ...start }, ['run', id, '--cvm', 'sim-1'], ending.signal)).toEqual({
+      exitCode: 130,
+      stdout: '',
+      stderr: `Interrupted. Perhaps the run has started.\nNext: cms runs ${id}\n`,
+    });
+  });
+});
+
+describe('a service that fails', () => {
+  it('leads to the list of what the command perhaps made, and not to the same command', async () => {
+    const created = await cms({ 'POST /computations': internal }, ['computation', 'create', 'Incomes']);
+    expect(created).toMatchObject({ exitCode: 1, stderr: 'It broke.\nNext: cms computation list\n' });
+    const started = await cms({ ...computation, [`POST /computations/${id}/run`]: internal }, ['run', id, '--cvm', 'sim-1']);
+    expect(started).toMatchObject({ exitCode: 1, stderr: `It broke.\nNext: cms runs ${id}\n` });
+  });
+});
+
+describe('cms asset download', () => {
+  const content = 'a\n1\n';
+  const asset = {
+    id,
+    file_name: 'penguins.csv',
+    created_by: 'bob',
+    state: 'ready',
+    size: content.length,
+    checksum: createHash('sha3-256').update(content).digest('hex'),
+  };
+
+  it('keeps a file of the user beside it that ends in .part, and one that was made meanwhile', async () => {
+    mkdirSync('empty');
+    process.chdir('empty');
+    writeFileSync('penguins.csv.part', 'mine');
+    const download = { method: 'GET', url: `${server.endpoint}/d1/content`, headers: {}, expires_at: '' };
+    const answers = (send: Answer) => ({
+      [`GET /assets/${id}`]: json({ ...asset, download }),
+      'GET /assets': json({ assets: [asset], limit: 100, offset: 0, total: 1 }),
+      'GET /content': send,
+    });
+    const send: Answer = (_, response) => void response.writeHead(206).end(content);
+    const racing: Answer = (request, response) => {
+      writeFileSync('penguins.csv', 'also mine');
+      send(request, response);
+    };
+    expect(await cms(answers(racing), ['asset', 'download', id])).toEqual({
+      exitCode: 2,
+      stdout: '',
+      stderr: `There is a file penguins.csv here already.\nNext: cms asset download ${id} --output FILE\n`,
+    });
+    expect(readFileSync('penguins.csv', 'utf8')).toBe('also mine');
+    rmSync('penguins.csv');
+    expect(await cms(answers(send), ['asset', 'download', id])).toMatchObject({ exitCode: 0 });
+    expect(readFileSync('penguins.csv', 'utf8')).toBe(content);
+    expect(readFileSync('penguins.csv.part', 'utf8')).toBe('mine');
+    expect(readdirSync('.')).toHaveLength(2);
+    process.chdir(folder);
+  });
+
+  it('says why there is no connection to storage, and exits with 8', async () => {
+    const url = `${server.endpoint.replace('http:', 'https:')}/d1/content`;
+    const download = { method: 'GET', url, headers: {}, expires_at: '' };
+    const answers = { [`GET /assets/${id}`]: json({ ...asset, download }) };
+    const { exitCode, stderr } = await cms(answers, ['asset', 'download', id, '--output', 'penguins']);
+    expect(exitCode).toBe(8);
+    expect(stderr).toMatch(new RegExp(`^No connection: .*SSL.*\\nNext: cms asset download ${id} --output penguins\\n$`, 's'));
+  });
+});
+
+describe('files of this machine', () => {
+  it('are refused above 5 GiB before they are read, with the exit code 2', async () => {
+    const file = join(folder, 'huge.bin');
+    writeFileSync(file, '');
+    truncateSync(file, 5 * 1024 ** 3 + 1);
+    expect(await cms({}, ['asset', 'upload', file])).toEqual({
+      exitCode: 2,
+      stdout: '',
+      stderr: 'huge.bin has 5368709121 bytes. An asset has at most 5 GiB.\nNext: cms asset upload --help\n',
+    });
+    rmSync(file);
+  });
+
+  it('with evidence that was cut are named as such', async () => {
+    mkdirSync('evidence');
+    writeFileSync(join('evidence', 'evidence.json'), '{"statement":');
+    const { exitCode, stderr } = await cms({ [`GET /computations/${id}/run`]: silence }, ['evidence', id, '--run', 'r1']);
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/^evidence has an evidence\.json that cannot be read\.\nNext: cms evidence /);
+  });
+});
