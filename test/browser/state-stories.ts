@@ -45,6 +45,10 @@ export function tellStates(world: () => ConsoleWorld): void {
       await page.goBack();
       await expect.poll(() => questions).toHaveLength(2);
       expect(new URL(page.url()).pathname).toBe('/console/domains/d1/assets/new');
+      await page.getByRole('button', { name: 'User: alice' }).click();
+      await page.getByRole('menuitem', { name: 'Sign out' }).click();
+      await expect.poll(() => questions).toHaveLength(3);
+      expect(await page.evaluate(() => Object.keys(sessionStorage))).toContain('console.tokens');
       await page.getByText('Uploading a.csv').first().waitFor();
 
       await page.getByRole('button', { name: 'Cancel the upload' }).click();
