@@ -19,29 +19,33 @@ interface Options {
   now?: () => number;
 }
 
+const fewestFailures = 5;
+const patienceInMilliseconds = 300_000;
 const longestPauseInMilliseconds = 30_000;
-const longestOutageInMilliseconds = 300_000;
 
 /**
- * Sends the content of an asset to storage. Repeats it if the connection breaks, if the link has expired, or if storage asks for it,
- * until five minutes have passed without progress.
+ * Sends the content of an asset to storage. Repeats it if the connection breaks, if the link has expired, or if storage asks for it.
+ * Gives up, as cms does, after five minutes and five attempts in which none came further than those before.
  * @param first the link of the first attempt. Default: a new one
  * @throws ServiceProblem if storage refuses, or that of the last attempt; the signal's reason
  */
 export async function sendContent(first: Target | undefined, options: Options): Promise<void> {
   const { put, renew, furthest, onInterruption, signal, firstPauseInMilliseconds = 500, now = Date.now } = options;
   let target = first ?? (await renew());
-  let [sent, progressAt, failures] = [0, now(), 0];
+  let [failures, failingSince] = [0, 0];
   while (target) {
+    const before = furthest();
     const outcome = await put(target).catch(brokenConnection);
     const answer = typeof outcome === 'number' ? storageAnswer(outcome) : 'again';
     if (answer === 'arrived') return;
-    if (furthest() > sent) [sent, progressAt, failures] = [furthest(), now(), 0];
-    if (answer === 'refused' || now() - progressAt > longestOutageInMilliseconds) {
+    failures = furthest() > before ? 1 : failures + 1;
+    if (failures === 1) failingSince = now();
+    const isOver = failures >= fewestFailures && now() - failingSince >= patienceInMilliseconds;
+    if (answer === 'refused' || isOver) {
       throw typeof outcome === 'number' ? refusal(outcome) : outcome;
     }
     onInterruption();
-    await pause(Math.min(firstPauseInMilliseconds * 2 ** failures++, longestPauseInMilliseconds), signal);
+    await pause(Math.min(firstPauseInMilliseconds * 2 ** (failures - 1), longestPauseInMilliseconds), signal);
     if (answer === 'expired') target = await renew();
   }
 }
