@@ -7,6 +7,7 @@ import { ServiceProblem } from '../service-problem.ts';
 import { storageAnswer } from '../storage-answer.ts';
 import { hashFile } from './hash-file.ts';
 import { putFile } from './put-file.ts';
+import { renewUpload } from './renew-upload.ts';
 import { type Cut, CutOffError, repeatTransfer } from './repeat-transfer.ts';
 
 type Asset = Schemas['Asset'];
@@ -61,13 +62,14 @@ export async function sendContent(client: Client, asset: Asset, size: number, op
     onProgress?.({ phase: 'sending', done, total: size });
   };
   const send = async () => {
-    upload ??= (await client.updateAsset({ domainID, id, body: { asset }, signal })).upload;
+    const isRenewed = !upload;
+    upload ??= await renewUpload(client, { domainID, id, signal });
     if (!upload) return; // the content has arrived, although the answer was lost
     onBytes(0);
     const { status, body } = await putFile(upload, file, { size, signal, onBytes });
-    const answer = storageAnswer(status);
+    const answer = storageAnswer(status, body);
     if (answer === 'arrived') return;
-    if (answer === 'refused') throw refusal(status, body);
+    if (answer === 'refused' || (answer === 'expired' && isRenewed)) throw refusal(status, body);
     if (answer === 'expired') upload = undefined;
     throw new CutOffError(`Storage answered ${status}`);
   };

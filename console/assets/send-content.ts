@@ -36,7 +36,7 @@ export async function sendContent(first: Target | undefined, options: Options): 
   while (target) {
     const before = furthest();
     const outcome = await put(target).catch(brokenConnection);
-    const answer = typeof outcome === 'number' ? storageAnswer(outcome) : 'again';
+    const answer = typeof outcome === 'number' ? storageAnswer(outcome, '') : 'again';
     if (answer === 'arrived') return;
     failures = furthest() > before ? 1 : failures + 1;
     if (failures === 1) failingSince = now();
