@@ -1,12 +1,13 @@
 import { ServiceProblem, type Schemas } from '../../client/index.ts';
 import { pause } from '../../client/pause.ts';
 import { storageAnswer } from '../../client/storage-answer.ts';
+import type { Answer } from './put-file.ts';
 
 type Target = Schemas['AssetUpload'];
 
 interface Options {
-  /** Sends the content once, and returns the status of storage's answer. */
-  put: (target: Target) => Promise<number>;
+  /** Sends the content once. */
+  put: (target: Target) => Promise<Answer>;
   /** Returns a new link, or undefined if the content has arrived. */
   renew: () => Promise<Target | undefined>;
   /** Returns how many bytes the attempt that came furthest has sent. */
@@ -36,14 +37,12 @@ export async function sendContent(first: Target | undefined, options: Options): 
   while (target) {
     const before = furthest();
     const outcome = await put(target).catch(brokenConnection);
-    const answer = typeof outcome === 'number' ? storageAnswer(outcome, '') : 'again';
+    const answer = outcome instanceof ServiceProblem ? 'again' : storageAnswer(outcome.status, outcome.body);
     if (answer === 'arrived') return;
     failures = furthest() > before ? 1 : failures + 1;
     if (failures === 1) failingSince = now();
     const isOver = failures >= fewestFailures && now() - failingSince >= patienceInMilliseconds;
-    if (answer === 'refused' || isOver) {
-      throw typeof outcome === 'number' ? refusal(outcome) : outcome;
-    }
+    if (answer === 'refused' || isOver) throw outcome instanceof ServiceProblem ? outcome : refusal(outcome);
     onInterruption();
     await pause(Math.min(firstPauseInMilliseconds * 2 ** (failures - 1), longestPauseInMilliseconds), signal);
     if (answer === 'expired') target = await renew();
@@ -56,7 +55,8 @@ function brokenConnection(error: unknown): ServiceProblem {
   throw error;
 }
 
-function refusal(status: number): ServiceProblem {
-  const detail = `Storage refused the file with status ${status}.`;
+function refusal({ status, body }: Answer): ServiceProblem {
+  const [, code = ''] = /<Code>([^<]*)/.exec(body) ?? [];
+  const detail = `Storage refused the file with status ${status}${code && ` (${code})`}.`;
   return new ServiceProblem({ status, code: 'unexpected', detail, request: 'PUT storage' });
 }

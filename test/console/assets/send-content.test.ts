@@ -13,6 +13,7 @@ async function sendTo(
     renewed = [link('second')],
     minutes = 0,
     grows = false,
+    body = '',
   }: {
     begin?: (typeof first)[];
     renewed?: (typeof first)[];
@@ -20,6 +21,8 @@ async function sendTo(
     minutes?: number;
     /** Whether each attempt comes further than the one before. */
     grows?: boolean;
+    /** What storage says beside each status. */
+    body?: string;
   } = {},
 ) {
   const urls: string[] = [];
@@ -28,7 +31,7 @@ async function sendTo(
   const put = async ({ url }: { url: string }) => {
     const status = statuses[urls.length] ?? broken;
     urls.push(url);
-    if (status !== broken) return status;
+    if (status !== broken) return { status, body };
     throw new ServiceProblem({ status: 0, code: 'unreachable', detail: 'It broke.', request: 'PUT storage' });
   };
   await sendContent(begin[0], {
@@ -72,11 +75,16 @@ describe('sending content to storage', () => {
     expect(await sendTo([200], { begin: [] })).toMatchObject({ urls: ['second'], problem: undefined });
   });
 
-  it('fails at once with a status that will stay', async () => {
-    expect(await sendTo([400])).toMatchObject({
-      urls: ['first'],
-      problem: { code: 'unexpected', detail: 'Storage refused the file with status 400.' },
-    });
+  it('is repeated if storage says that the content arrived too slowly', async () => {
+    const body = '<Error><Code>RequestTimeout</Code></Error>';
+    expect(await sendTo([400, 200], { body })).toMatchObject({ urls: ['first', 'first'], problem: undefined });
+  });
+
+  it.each([
+    ['', 'Storage refused the file with status 400.'],
+    ['<Error><Code>BadDigest</Code></Error>', 'Storage refused the file with status 400 (BadDigest).'],
+  ])('fails at once with a status that will stay, and says the reason if storage names one (%s)', async (body, detail) => {
+    expect(await sendTo([400], { body })).toMatchObject({ urls: ['first'], problem: { code: 'unexpected', detail } });
   });
 
   it.each([
