@@ -1,6 +1,8 @@
 import { ServiceProblem, type Schemas } from '../../client/index.ts';
 import { pause } from '../../client/pause.ts';
 import { storageAnswer } from '../../client/storage-answer.ts';
+import { passingProblem } from './passing-problem.ts';
+import { patience } from './patience.ts';
 import type { Answer } from './put-file.ts';
 
 type Target = Schemas['AssetUpload'];
@@ -20,39 +22,37 @@ interface Options {
   now?: () => number;
 }
 
-const fewestFailures = 5;
-const patienceInMilliseconds = 300_000;
-const longestPauseInMilliseconds = 30_000;
-
 /**
- * Sends the content of an asset to storage. Repeats it if the connection breaks, if the link has expired, or if storage asks for it.
- * Gives up, as cms does, after five minutes and five attempts in which none came further than those before.
+ * Sends the content of an asset to storage. Repeats it if the connection breaks, if the link has expired, if storage asks for it, or if
+ * the service gives no new link for now. Gives up, as cms does, after five minutes and five attempts in which none came further than
+ * those before.
  * @param first the link of the first attempt. Default: a new one
- * @throws ServiceProblem if storage refuses, or that of the last attempt; the signal's reason
+ * @throws ServiceProblem if storage or the service refuses, or that of the last attempt; the signal's reason
  */
 export async function sendContent(first: Target | undefined, options: Options): Promise<void> {
-  const { put, renew, furthest, onInterruption, signal, firstPauseInMilliseconds = 500, now = Date.now } = options;
-  let target = first ?? (await renew());
-  let [failures, failingSince] = [0, 0];
-  while (target) {
+  const { put, renew, furthest, onInterruption, signal, firstPauseInMilliseconds, now } = options;
+  const retries = patience({ firstPauseInMilliseconds, now });
+  let target = first;
+  for (;;) {
     const before = furthest();
-    const outcome = await put(target).catch(brokenConnection);
+    const isNew = target === undefined;
+    const outcome = await attempt().catch(passingProblem);
+    if (outcome === undefined) return; // the content has arrived, although the answer was lost
     const answer = outcome instanceof ServiceProblem ? 'again' : storageAnswer(outcome.status, outcome.body);
     if (answer === 'arrived') return;
-    failures = furthest() > before ? 1 : failures + 1;
-    if (failures === 1) failingSince = now();
-    const isOver = failures >= fewestFailures && now() - failingSince >= patienceInMilliseconds;
-    if (answer === 'refused' || isOver) throw outcome instanceof ServiceProblem ? outcome : refusal(outcome);
+    if (furthest() > before) retries.reset();
+    const next = retries.pauseAfterFailure();
+    const isRefused = answer === 'refused' || (answer === 'expired' && isNew);
+    if (isRefused || next === undefined) throw outcome instanceof ServiceProblem ? outcome : refusal(outcome);
     onInterruption();
-    await pause(Math.min(firstPauseInMilliseconds * 2 ** (failures - 1), longestPauseInMilliseconds), signal);
-    if (answer === 'expired') target = await renew();
+    await pause(next, signal);
+    if (answer === 'expired') target = undefined;
   }
-}
 
-/** @throws any other error */
-function brokenConnection(error: unknown): ServiceProblem {
-  if (error instanceof ServiceProblem && error.code === 'unreachable') return error;
-  throw error;
+  async function attempt(): Promise<Answer | undefined> {
+    target ??= await renew();
+    return target && (await put(target));
+  }
 }
 
 function refusal({ status, body }: Answer): ServiceProblem {

@@ -11,12 +11,15 @@ async function sendTo(
   {
     begin = [first],
     renewed = [link('second')],
+    renewals = [],
     minutes = 0,
     grows = false,
     body = '',
   }: {
     begin?: (typeof first)[];
     renewed?: (typeof first)[];
+    /** The statuses with which the service fails to give a new link at first. */
+    renewals?: number[];
     /** How long an attempt takes. */
     minutes?: number;
     /** Whether each attempt comes further than the one before. */
@@ -26,7 +29,7 @@ async function sendTo(
   } = {},
 ) {
   const urls: string[] = [];
-  let interruptions = 0;
+  let [interruptions, asked] = [0, 0];
   let problem: unknown;
   const put = async ({ url }: { url: string }) => {
     const status = statuses[urls.length] ?? broken;
@@ -38,7 +41,11 @@ async function sendTo(
     put,
     furthest: () => (grows ? urls.length : 0),
     now: () => urls.length * minutes * 60_000,
-    renew: async () => renewed[0],
+    renew: async () => {
+      const status = renewals[asked++];
+      if (status === undefined) return renewed[0];
+      throw new ServiceProblem({ status, code: 'unexpected', detail: 'No link.', request: 'PUT /d1/assets' });
+    },
     onInterruption: () => interruptions++,
     signal: new AbortController().signal,
     firstPauseInMilliseconds: 0,
@@ -69,6 +76,23 @@ describe('sending content to storage', () => {
 
   it('has arrived if there is no new link', async () => {
     expect(await sendTo([403], { renewed: [] })).toMatchObject({ urls: ['first'], problem: undefined });
+  });
+
+  it.each([0, 429, 500, 503])('waits for a new link while the service cannot give one (status %i)', async (status) => {
+    expect(await sendTo([403, 200], { renewals: [status, status] })).toEqual({
+      urls: ['first', 'second'],
+      interruptions: 3,
+      problem: undefined,
+    });
+  });
+
+  it('fails if the service refuses a new link, or storage refuses it', async () => {
+    expect(await sendTo([403], { renewals: [404] })).toMatchObject({ urls: ['first'], problem: { detail: 'No link.' } });
+    const body = '<Error><Code>AccessDenied</Code></Error>';
+    expect(await sendTo([403, 403], { body })).toMatchObject({
+      urls: ['first', 'second'],
+      problem: { detail: 'Storage refused the file with status 403 (AccessDenied).' },
+    });
   });
 
   it('begins with a new link if it has none', async () => {
