@@ -1,16 +1,10 @@
 import { ServiceProblem, type Schemas } from '../../client/index.ts';
+import type { Answer } from './send-content.ts';
 
 interface Options {
   signal: AbortSignal;
   /** Called with the number of bytes that have been sent. */
   onProgress: (sent: number) => void;
-}
-
-/** Storage's answer. */
-export interface Answer {
-  status: number;
-  /** XML, which names an error in `<Code>`. Empty after a success. */
-  body: string;
 }
 
 const longestSilenceInMilliseconds = 60_000;

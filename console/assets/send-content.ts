@@ -3,9 +3,15 @@ import { pause } from '../../client/pause.ts';
 import { storageAnswer } from '../../client/storage-answer.ts';
 import { passingProblem } from './passing-problem.ts';
 import { patience } from './patience.ts';
-import type { Answer } from './put-file.ts';
 
 type Target = Schemas['AssetUpload'];
+
+/** The answer of storage. */
+export interface Answer {
+  status: number;
+  /** XML, which names an error in `<Code>`. Empty after a success. */
+  body: string;
+}
 
 interface Options {
   /** Sends the content once. */
