@@ -32,14 +32,18 @@ export function tellRuns(world: () => ConsoleWorld): void {
     await bob.page.getByRole('grid', { name: 'Runs' }).getByText('Completed').waitFor();
   });
 
-  it('shows the reason of a run that fails, and its events', async () => {
+  it('shows the reason of a run that fails, its events, and saves its evidence as three files', async () => {
     const { id } = await readyComputation(world(), 'Fails');
     const alice = await arrive(world(), { user: 'alice', roles: ['runner'] });
     await alice.open(`computations/${id}`);
     await alice.startRun('sim-fail-1');
     await alice.page.getByText('The run failed').waitFor();
     await alice.page.getByRole('list', { name: 'Events of the run' }).getByText('Algorithm run').waitFor();
-    await alice.page.getByRole('button', { name: 'Download evidence' }).waitFor();
+    const saved: string[] = [];
+    alice.page.on('download', (download) => saved.push(download.suggestedFilename().replace(/-.*/, '')));
+    await alice.page.getByRole('button', { name: 'Download evidence' }).click();
+    await alice.page.getByText('The browser saves three files').waitFor();
+    await expect.poll(() => saved.toSorted()).toEqual(['events', 'evidence', 'keys']);
     expect(await violationsOn(alice.page)).toEqual([]);
     await alice.open(`computations?status=failed`);
     await alice.page.getByRole('grid', { name: 'Computations' }).getByRole('link', { name: 'Fails' }).waitFor();
