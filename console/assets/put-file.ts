@@ -1,4 +1,5 @@
 import { ServiceProblem, type Schemas } from '../../client/index.ts';
+import type { Answer } from './send-content.ts';
 
 interface Options {
   signal: AbortSignal;
@@ -10,15 +11,14 @@ const longestSilenceInMilliseconds = 60_000;
 
 /**
  * Sends a file with a presigned request, straight to storage. `fetch` cannot tell the progress of a request.
- * @returns the status of storage's answer
  * @throws ServiceProblem `unreachable` if the connection breaks, or is silent for a minute; the signal's reason
  */
 export function putFile(
   { method, url, headers }: Schemas['AssetUpload'],
   file: File,
   { signal, onProgress }: Options,
-): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
+): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const request = new XMLHttpRequest();
   const breakOff = (detail: string) =>
     reject(new ServiceProblem({ status: 0, code: 'unreachable', detail, request: `${method} storage` }));
@@ -40,7 +40,7 @@ export function putFile(
     listen();
     onProgress(loaded);
   });
-  request.addEventListener('load', () => resolve(request.status));
+  request.addEventListener('load', () => resolve({ status: request.status, body: request.responseText }));
   request.addEventListener('error', () => breakOff('The connection to storage broke.'));
   signal.addEventListener('abort', cancel);
   if (signal.aborted) cancel();

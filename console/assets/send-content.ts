@@ -1,12 +1,21 @@
 import { ServiceProblem, type Schemas } from '../../client/index.ts';
 import { pause } from '../../client/pause.ts';
 import { storageAnswer } from '../../client/storage-answer.ts';
+import { passingProblem } from './passing-problem.ts';
+import { patience } from './patience.ts';
 
 type Target = Schemas['AssetUpload'];
 
+/** The answer of storage. */
+export interface Answer {
+  status: number;
+  /** XML, which names an error in `<Code>`. Empty after a success. */
+  body: string;
+}
+
 interface Options {
-  /** Sends the content once, and returns the status of storage's answer. */
-  put: (target: Target) => Promise<number>;
+  /** Sends the content once. */
+  put: (target: Target) => Promise<Answer>;
   /** Returns a new link, or undefined if the content has arrived. */
   renew: () => Promise<Target | undefined>;
   /** Returns how many bytes the attempt that came furthest has sent. */
@@ -19,40 +28,41 @@ interface Options {
   now?: () => number;
 }
 
-const longestPauseInMilliseconds = 30_000;
-const longestOutageInMilliseconds = 300_000;
-
 /**
- * Sends the content of an asset to storage. Repeats it if the connection breaks, if the link has expired, or if storage asks for it,
- * until five minutes have passed without progress.
+ * Sends the content of an asset to storage. Repeats it if the connection breaks, if the link has expired, if storage asks for it, or if
+ * the service gives no new link for now. Gives up, as cms does, after five minutes and five attempts in which none came further than
+ * those before.
  * @param first the link of the first attempt. Default: a new one
- * @throws ServiceProblem if storage refuses, or that of the last attempt; the signal's reason
+ * @throws ServiceProblem if storage or the service refuses, or that of the last attempt; the signal's reason
  */
 export async function sendContent(first: Target | undefined, options: Options): Promise<void> {
-  const { put, renew, furthest, onInterruption, signal, firstPauseInMilliseconds = 500, now = Date.now } = options;
-  let target = first ?? (await renew());
-  let [sent, progressAt, failures] = [0, now(), 0];
-  while (target) {
-    const outcome = await put(target).catch(brokenConnection);
-    const answer = typeof outcome === 'number' ? storageAnswer(outcome, '') : 'again';
+  const { put, renew, furthest, onInterruption, signal, firstPauseInMilliseconds, now } = options;
+  const retries = patience({ firstPauseInMilliseconds, now });
+  let target = first;
+  for (;;) {
+    const before = furthest();
+    const isNew = target === undefined;
+    const outcome = await attempt().catch(passingProblem);
+    if (outcome === undefined) return; // the content has arrived, although the answer was lost
+    const answer = outcome instanceof ServiceProblem ? 'again' : storageAnswer(outcome.status, outcome.body);
     if (answer === 'arrived') return;
-    if (furthest() > sent) [sent, progressAt, failures] = [furthest(), now(), 0];
-    if (answer === 'refused' || now() - progressAt > longestOutageInMilliseconds) {
-      throw typeof outcome === 'number' ? refusal(outcome) : outcome;
-    }
+    if (furthest() > before) retries.reset();
+    const next = retries.pauseAfterFailure();
+    const isRefused = answer === 'refused' || (answer === 'expired' && isNew);
+    if (isRefused || next === undefined) throw outcome instanceof ServiceProblem ? outcome : refusal(outcome);
     onInterruption();
-    await pause(Math.min(firstPauseInMilliseconds * 2 ** failures++, longestPauseInMilliseconds), signal);
-    if (answer === 'expired') target = await renew();
+    await pause(next, signal);
+    if (answer === 'expired') target = undefined;
+  }
+
+  async function attempt(): Promise<Answer | undefined> {
+    target ??= await renew();
+    return target && (await put(target));
   }
 }
 
-/** @throws any other error */
-function brokenConnection(error: unknown): ServiceProblem {
-  if (error instanceof ServiceProblem && error.code === 'unreachable') return error;
-  throw error;
-}
-
-function refusal(status: number): ServiceProblem {
-  const detail = `Storage refused the file with status ${status}.`;
+function refusal({ status, body }: Answer): ServiceProblem {
+  const [, code = ''] = /<Code>([^<]*)/.exec(body) ?? [];
+  const detail = `Storage refused the file with status ${status}${code && ` (${code})`}.`;
   return new ServiceProblem({ status, code: 'unexpected', detail, request: 'PUT storage' });
 }

@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from 'react';
-import type { Client, Schemas } from '../../client/index.ts';
-import { pause } from '../../client/pause.ts';
+import type { Schemas } from '../../client/index.ts';
 import { useDomain } from '../shell/console-context.ts';
 import { holdWork } from '../shell/unsaved-work.ts';
 import { putFile } from './put-file.ts';
 import { expectSize } from './expect-size.ts';
 import { renewUpload } from './renew-upload.ts';
 import { sendContent } from './send-content.ts';
+import { untilHashed } from './until-hashed.ts';
 
 export interface Upload {
   state: 'idle' | 'sending' | 'interrupted' | 'hashing' | 'done' | 'cancelled' | 'failed';
@@ -22,7 +22,6 @@ export interface Upload {
 type Progress = Pick<Upload, 'state' | 'file' | 'sent' | 'problem'>;
 
 const idle: Progress = { state: 'idle', file: undefined, sent: 0, problem: undefined };
-const pauseInMilliseconds = 1_000;
 
 /** Sends a file to storage, then waits until the service has hashed it. Leaving the screen cancels the upload. */
 export function useUpload(): Upload {
@@ -51,7 +50,7 @@ export function useUpload(): Upload {
         onInterruption: () => change({ state: 'interrupted' }),
       });
       change({ state: 'hashing', sent: file.size });
-      expectSize(await hashed(client, id, signal), file);
+      expectSize(await untilHashed(client, id, { signal }), file);
       change({ state: 'done' });
       return true;
     } catch (problem) {
@@ -62,13 +61,4 @@ export function useUpload(): Upload {
     }
   };
   return { ...progress, cancel, send };
-}
-
-/** Waits until the asset has its content. */
-async function hashed(client: Client, id: string, signal: AbortSignal): Promise<Schemas['Asset']> {
-  for (;;) {
-    const asset = await client.getAsset({ id, signal });
-    if (asset.state === 'ready') return asset;
-    await pause(pauseInMilliseconds, signal);
-  }
 }

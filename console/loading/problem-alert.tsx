@@ -1,6 +1,8 @@
 import Alert from '@cloudscape-design/components/alert';
 import Box from '@cloudscape-design/components/box';
 import Button from '@cloudscape-design/components/button';
+import { ServiceProblem } from '../../client/index.ts';
+import { SignInAgain } from '../shell/sign-in-again.tsx';
 import { Hash } from '../show/hash.tsx';
 import { problemText } from './problem-text.ts';
 
@@ -11,20 +13,25 @@ interface Props {
   isRetrying?: boolean;
 }
 
-/** What went wrong, with a way to try again. */
+/** What went wrong, with a way to try again, or to sign in again if the sign-in has expired. */
 export function ProblemAlert({ problem, retry, isRetrying = false }: Props) {
   if (problem === undefined) return null;
   const { title, detail, advice, points, requestId } = problemText(problem);
+  const hasExpired = problem instanceof ServiceProblem && problem.code === 'unauthenticated';
   return (
     <div role="alert">
       <Alert
         type="error"
         header={title}
         action={
-          retry && (
-            <Button formAction="none" onClick={retry} loading={isRetrying}>
-              Retry
-            </Button>
+          hasExpired ? (
+            <SignInAgain />
+          ) : (
+            retry && (
+              <Button formAction="none" onClick={retry} loading={isRetrying}>
+                Retry
+              </Button>
+            )
           )
         }
       >

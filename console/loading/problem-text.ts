@@ -30,7 +30,7 @@ function tellOperator(requestId: string | undefined): string {
 }
 
 const advices: Partial<Record<ServiceProblem['code'], string>> = {
-  unauthenticated: 'Sign out and in again, in the menu with your name.',
+  unauthenticated: 'Keep a copy of what you have typed: signing in again loses it.',
   forbidden: 'Ask an administrator of the domain for a role that allows it. Then sign in again.',
   not_found: 'It may have been deleted, or belong to another domain. Look for it in its list.',
   too_many_requests: 'Try again in a minute.',

@@ -16,7 +16,10 @@ export function DownloadEvidence({ run: { id: run, computation_id: id } }: { run
     for await (const event of items(client, 'listEvents', { id })) events.push(event);
     const { files, command } = evidenceFiles(run, { evidence, keys, events });
     for (const { name, text } of files) saveFile(name, text);
-    notify(`The evidence, the keys and the events are downloaded. Check them where they are with: ${command}`);
+    // Browsers may ask before the second file, and do not tell the page the answer.
+    notify(
+      `The browser saves three files: the evidence, the keys and the events. If it asks, allow several downloads. Check the files where they are with: ${command}`,
+    );
   });
   return (
     <>

@@ -23,9 +23,15 @@ export interface Frame {
   breadcrumbs: Element | null;
   /** Shows a message above the screen, until the user closes it. */
   notify: (message: string) => void;
+  /** Leaves for the sign-in page, unless the user rather finishes an upload. */
+  signInAgain: () => Promise<void>;
 }
 
-export const FrameProvider = createContext<Frame>({ breadcrumbs: null, notify: () => undefined });
+export const FrameProvider = createContext<Frame>({
+  breadcrumbs: null,
+  notify: () => undefined,
+  signInAgain: async () => undefined,
+});
 
 export function useFrame(): Frame {
   return use(FrameProvider);

@@ -1,11 +1,8 @@
 import AppLayoutToolbar from '@cloudscape-design/components/app-layout-toolbar';
-import Button from '@cloudscape-design/components/button';
 import Flashbar, { type FlashbarProps } from '@cloudscape-design/components/flashbar';
 import { type MouseEvent, useCallback, useMemo, useState, useSyncExternalStore } from 'react';
 import { createClient } from '../../client/index.ts';
 import { meIn, visibleDomains } from '../access/permissions.ts';
-import { problemText } from '../loading/problem-text.ts';
-import { useAction } from '../loading/use-action.ts';
 import { followLink, useAddress } from '../routing/navigation.ts';
 import { type Place, placeOf } from '../routing/places.ts';
 import type { Session } from '../sign-in/session.ts';
@@ -14,6 +11,7 @@ import { CurrentScreen } from './current-screen.tsx';
 import { focusTitle } from './focus-title.ts';
 import { Home, NoDomain, NoSuchScreen } from './home.tsx';
 import { SideBar } from './side-bar.tsx';
+import { SignInAgain } from './sign-in-again.tsx';
 import { TopBar } from './top-bar.tsx';
 
 /** The console around its screens. */
@@ -27,7 +25,8 @@ export function Shell({ session }: { session: Session }) {
   const expiryNotices = useExpiryNotice(session);
   const [breadcrumbs, setBreadcrumbs] = useState<Element | null>(null);
   const [isNavigationOpen, setNavigationOpen] = useState(() => window.innerWidth > 900);
-  const frame = useMemo(() => ({ breadcrumbs, notify }), [breadcrumbs, notify]);
+  const { signInAgain } = session;
+  const frame = useMemo(() => ({ breadcrumbs, notify, signInAgain }), [breadcrumbs, notify, signInAgain]);
 
   return (
     <div onClick={followLink} role="presentation">
@@ -121,25 +120,16 @@ function useNotice(pathname: string) {
 }
 
 /** Asks the user to sign in again, if the sign-in has expired while a form or an upload was not finished. */
-function useExpiryNotice({ expiry, signInAgain }: Session): FlashbarProps.MessageDefinition[] {
+function useExpiryNotice({ expiry }: Session): FlashbarProps.MessageDefinition[] {
   const hasExpired = useSyncExternalStore(expiry.subscribe, expiry.isSet);
-  const leave = useAction(signInAgain);
   if (!hasExpired) return [];
   return [
     {
       type: 'warning',
       header: 'Your sign-in has expired',
-      content: (
-        <>
-          What you have typed stays here until you sign in again: keep a copy of it. An upload goes on until the file has arrived.
-          {leave.problem !== undefined && ` ${problemText(leave.problem).detail}`}
-        </>
-      ),
-      action: (
-        <Button loading={leave.isRunning} onClick={() => void leave.run()}>
-          Sign in again
-        </Button>
-      ),
+      content:
+        'What you have typed stays here until you sign in again: keep a copy of it. An upload goes on until the file has arrived.',
+      action: <SignInAgain />,
     },
   ];
 }

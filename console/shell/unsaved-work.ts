@@ -15,7 +15,17 @@ export function hasWork(wanted?: Work): boolean {
   return [...held].some(({ work }) => wanted === undefined || work === wanted);
 }
 
+/** Notes that the user agreed to lose what is not saved: the browser does not ask as well when the page is left. */
+export function abandonWork(): void {
+  held.clear();
+}
+
+/** Returns whether the user may leave the page. Asks if that ends an upload. */
+export function mayLeave(ask: (question: string) => boolean): boolean {
+  return !hasWork('upload') || ask('A file is being uploaded. Leaving this page cancels the upload. Leave it?');
+}
+
 /** Returns whether the user may go to another path. Asks if that ends an upload. */
 export function mayGo(from: string, to: string, ask: (question: string) => boolean): boolean {
-  return from === to || !hasWork('upload') || ask('A file is being uploaded. Leaving this page cancels the upload. Leave it?');
+  return from === to || mayLeave(ask);
 }

@@ -10,7 +10,7 @@ import {
   type TokenSource,
 } from '../../client/index.ts';
 import type { Role } from '../../shared/access/roles.ts';
-import { hasWork } from '../shell/unsaved-work.ts';
+import { abandonWork, hasWork, mayLeave } from '../shell/unsaved-work.ts';
 import { identityOf } from './claims.ts';
 import { type Configuration, configuration } from './configuration.ts';
 import { type ExpiryFlag, expiryFlag } from './expiry-flag.ts';
@@ -37,8 +37,9 @@ export interface Session {
   token: TokenSource;
   /** Whether the user has to sign in again, and has unsaved work. */
   expiry: Pick<ExpiryFlag, 'isSet' | 'subscribe'>;
-  /** Leaves for the sign-in page, which comes back to this address. */
-  signInAgain: () => Promise<never>;
+  /** Leaves for the sign-in page, which comes back to this address. Changes nothing if the user rather finishes an upload. */
+  signInAgain: () => Promise<void>;
+  /** Changes nothing if the user rather finishes an upload. */
   signOut: () => Promise<void>;
 }
 
@@ -83,7 +84,15 @@ export async function currentSession(): Promise<Session> {
       onExpired: expiry.set,
     });
     const { user, roles } = identityOf(await token({ signal: new AbortController().signal }), membershipClaim);
-    return { user, roles, api, token, expiry, signInAgain: () => leave(application), signOut: () => signOut(application) };
+    return {
+      user,
+      roles,
+      api,
+      token,
+      expiry,
+      signInAgain: () => unlessUploading(() => leave(application)),
+      signOut: () => unlessUploading(() => signOut(application)),
+    };
   } catch (error) {
     if (!mayPass(error)) storedTokens.remove();
     return await stayOutside(error instanceof Error ? error.message : String(error));
@@ -121,11 +130,16 @@ async function tokensFor(address: URL, application: SignInOptions): Promise<Toke
   return storedTokens.read() ?? (await leave(application));
 }
 
+async function unlessUploading(go: () => Promise<void>): Promise<void> {
+  if (mayLeave((question) => window.confirm(question))) await go();
+}
+
 /** Leaves for the issuer's page. Never returns, because the page is about to be replaced. */
 async function leave(application: SignInOptions): Promise<never> {
-  storedTokens.remove();
   const asked = await beginSignIn(application);
+  storedTokens.remove();
   pending.write({ ...asked, returnTo: `${location.pathname}${location.search}${location.hash}` });
+  abandonWork();
   location.replace(asked.url); // so that Back does not lead to an address that only signs in again
   return await never();
 }
@@ -136,6 +150,7 @@ async function signOut(application: SignInOptions): Promise<void> {
   const returnTo = new URL(signedOut, location.origin).href;
   // Whether the issuer answers or not, this tab has no token any more.
   const page = tokens && (await signOutPage({ ...application, returnTo }, tokens).catch(() => undefined));
+  abandonWork();
   location.assign(page ?? signedOut);
 }
 

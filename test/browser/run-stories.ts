@@ -32,14 +32,18 @@ export function tellRuns(world: () => ConsoleWorld): void {
     await bob.page.getByRole('grid', { name: 'Runs' }).getByText('Completed').waitFor();
   });
 
-  it('shows the reason of a run that fails, and its events', async () => {
+  it('shows the reason of a run that fails, its events, and saves its evidence as three files', async () => {
     const { id } = await readyComputation(world(), 'Fails');
     const alice = await arrive(world(), { user: 'alice', roles: ['runner'] });
     await alice.open(`computations/${id}`);
     await alice.startRun('sim-fail-1');
     await alice.page.getByText('The run failed').waitFor();
     await alice.page.getByRole('list', { name: 'Events of the run' }).getByText('Algorithm run').waitFor();
-    await alice.page.getByRole('button', { name: 'Download evidence' }).waitFor();
+    const saved: string[] = [];
+    alice.page.on('download', (download) => saved.push(download.suggestedFilename().replace(/-.*/, '')));
+    await alice.page.getByRole('button', { name: 'Download evidence' }).click();
+    await alice.page.getByText('The browser saves three files').waitFor();
+    await expect.poll(() => saved.toSorted()).toEqual(['events', 'evidence', 'keys']);
     expect(await violationsOn(alice.page)).toEqual([]);
     await alice.open(`computations?status=failed`);
     await alice.page.getByRole('grid', { name: 'Computations' }).getByRole('link', { name: 'Fails' }).waitFor();
@@ -48,8 +52,10 @@ export function tellRuns(world: () => ConsoleWorld): void {
   it('stops a run that goes on, also if the computation could not be loaded at first', async () => {
     const { id } = await readyComputation(world(), 'Takes long');
     const alice = await arrive(world(), { user: 'alice', roles: ['runner'], provokes: /status of 500/ });
+    const cvm = await clientOf(world(), 'cvm', ['d1:cvm']);
     await alice.open(`computations/${id}`);
-    await alice.startRun('sim-slow-1');
+    await alice.startRun('sim-ignore-stop-1'); // works without an end, however slow the browser is
+    const run_id = new URL(alice.page.url()).pathname.split('/').at(-1) ?? '';
 
     await alice.page.route(`**/d1/computations/${id}`, (route) => route.fulfill({ status: 500 }), { times: 1 });
     await alice.page.getByRole('tab', { name: 'Manifest' }).click();
@@ -63,6 +69,9 @@ export function tellRuns(world: () => ConsoleWorld): void {
     await alice.page.getByRole('dialog').waitFor();
     expect(await violationsOn(alice.page)).toEqual([]);
     await alice.page.getByRole('dialog').getByRole('button', { name: 'Stop run' }).click();
+    await alice.page.getByRole('dialog').waitFor({ state: 'hidden' });
+    const event = { type: 'event', id: randomUUID(), run_id, event_type: 'Stopped', status: 'Stopped' } as const;
+    await cvm.report({ cvmID: 'sim-ignore-stop-1', body: { reports: [event] } });
     await alice.page.getByText('The run was cancelled').waitFor();
   });
 

@@ -45,6 +45,10 @@ export function tellStates(world: () => ConsoleWorld): void {
       await page.goBack();
       await expect.poll(() => questions).toHaveLength(2);
       expect(new URL(page.url()).pathname).toBe('/console/domains/d1/assets/new');
+      await page.getByRole('button', { name: 'User: alice' }).click();
+      await page.getByRole('menuitem', { name: 'Sign out' }).click();
+      await expect.poll(() => questions).toHaveLength(3);
+      expect(await page.evaluate(() => Object.keys(sessionStorage))).toContain('console.tokens');
       await page.getByText('Uploading a.csv').first().waitFor();
 
       await page.getByRole('button', { name: 'Cancel the upload' }).click();
@@ -105,7 +109,21 @@ export function tellStates(world: () => ConsoleWorld): void {
     await page.getByText('Your sign-in has expired').first().waitFor();
     expect(await name.inputValue()).toBe('Typed for long');
     expect(await violationsOn(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Sign in again' }).click();
+    await page.getByRole('button', { name: 'Sign in again' }).first().click();
+    await page.getByLabel('User name').waitFor();
+  });
+
+  it.runIf(isFull)('offers to sign in again within a dialog when the sign-in expires', async () => {
+    const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'], provokes: /status of 401/ });
+    await open('cvms');
+    await page.getByRole('button', { name: 'Register CVM' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'Register a CVM' });
+    await dialog.getByRole('textbox', { name: 'Identifier' }).fill('cvm-1');
+    await page.route('**/d1/**', (route) => (route.request().resourceType() === 'fetch' ? refuse(route) : route.fallback()));
+    await dialog.getByRole('button', { name: 'Register', exact: true }).click();
+    await dialog.getByText('signing in again loses it').waitFor();
+    expect(await violationsOn(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Sign in again' }).click();
     await page.getByLabel('User name').waitFor();
   });
 }

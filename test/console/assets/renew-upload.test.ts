@@ -6,8 +6,8 @@ import { renewUpload } from '../../../console/assets/renew-upload.ts';
 const pending = { id: 'a1', file_name: 'penguins.csv', created_by: 'alice', state: 'pending' };
 const link = { method: 'PUT', url: 'https://storage.example.com/a1', headers: {}, expires_at: '2026-01-01T00:00:00Z' };
 
-/** Renews at a service that answers GET and PUT by these bodies. */
-async function renewAt(answers: Record<string, object>) {
+/** Renews at a service that answers GET and PUT by these bodies, or by each of a list and then by its last. */
+async function renewAt(answers: Record<string, object | object[]>) {
   const requests: string[] = [];
   const client = createClient({
     baseUrl: 'https://api.example.com',
@@ -15,7 +15,9 @@ async function renewAt(answers: Record<string, object>) {
     token: 'x',
     fetch: async ({ method, headers }) => {
       requests.push(`${method} ${headers.get('if-match') ?? ''}`.trim());
-      return Response.json(answers[method], { headers: { etag: '"7"' } });
+      const bodies = [answers[method]].flat();
+      const body = bodies[requests.filter((request) => request.startsWith(method)).length - 1] ?? bodies.at(-1);
+      return body instanceof Response ? body : Response.json(body, { headers: { etag: '"7"' } });
     },
   });
   const upload = renewUpload(client, 'a1', new AbortController().signal);
@@ -33,6 +35,15 @@ describe('a new link for the content of an asset', () => {
   it('is not needed if the content has arrived', async () => {
     expect(await renewAt({ GET: { ...pending, state: 'ready' } })).toEqual({ upload: undefined, requests: ['GET'] });
     expect(await renewAt({ GET: pending, PUT: { ...pending, state: 'ready' } })).toMatchObject({ upload: undefined });
+  });
+
+  it('is asked for anew if the asset was changed in between, and not needed if that was the arrival of its content', async () => {
+    const outdated = () => Response.json({ code: 'precondition_failed', detail: 'Changed.' }, { status: 412 });
+    expect(await renewAt({ GET: pending, PUT: [outdated(), { ...pending, upload: link }] })).toMatchObject({ upload: link });
+    expect(await renewAt({ GET: [pending, { ...pending, state: 'ready' }], PUT: outdated() })).toEqual({
+      upload: undefined,
+      requests: ['GET', 'PUT "7"', 'GET'],
+    });
   });
 
   it('is refused to others than the creator', async () => {

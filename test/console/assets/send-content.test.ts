@@ -11,31 +11,41 @@ async function sendTo(
   {
     begin = [first],
     renewed = [link('second')],
+    renewals = [],
     minutes = 0,
     grows = false,
+    body = '',
   }: {
     begin?: (typeof first)[];
     renewed?: (typeof first)[];
+    /** The statuses with which the service fails to give a new link at first. */
+    renewals?: number[];
     /** How long an attempt takes. */
     minutes?: number;
     /** Whether each attempt comes further than the one before. */
     grows?: boolean;
+    /** What storage says beside each status. */
+    body?: string;
   } = {},
 ) {
   const urls: string[] = [];
-  let interruptions = 0;
+  let [interruptions, asked] = [0, 0];
   let problem: unknown;
   const put = async ({ url }: { url: string }) => {
     const status = statuses[urls.length] ?? broken;
     urls.push(url);
-    if (status !== broken) return status;
+    if (status !== broken) return { status, body };
     throw new ServiceProblem({ status: 0, code: 'unreachable', detail: 'It broke.', request: 'PUT storage' });
   };
   await sendContent(begin[0], {
     put,
     furthest: () => (grows ? urls.length : 0),
     now: () => urls.length * minutes * 60_000,
-    renew: async () => renewed[0],
+    renew: async () => {
+      const status = renewals[asked++];
+      if (status === undefined) return renewed[0];
+      throw new ServiceProblem({ status, code: 'unexpected', detail: 'No link.', request: 'PUT /d1/assets' });
+    },
     onInterruption: () => interruptions++,
     signal: new AbortController().signal,
     firstPauseInMilliseconds: 0,
@@ -68,24 +78,52 @@ describe('sending content to storage', () => {
     expect(await sendTo([403], { renewed: [] })).toMatchObject({ urls: ['first'], problem: undefined });
   });
 
+  it.each([0, 429, 500, 503])('waits for a new link while the service cannot give one (status %i)', async (status) => {
+    expect(await sendTo([403, 200], { renewals: [status, status] })).toEqual({
+      urls: ['first', 'second'],
+      interruptions: 3,
+      problem: undefined,
+    });
+  });
+
+  it('fails if the service refuses a new link, or storage refuses it', async () => {
+    expect(await sendTo([403], { renewals: [404] })).toMatchObject({ urls: ['first'], problem: { detail: 'No link.' } });
+    const body = '<Error><Code>AccessDenied</Code></Error>';
+    expect(await sendTo([403, 403], { body })).toMatchObject({
+      urls: ['first', 'second'],
+      problem: { detail: 'Storage refused the file with status 403 (AccessDenied).' },
+    });
+  });
+
   it('begins with a new link if it has none', async () => {
     expect(await sendTo([200], { begin: [] })).toMatchObject({ urls: ['second'], problem: undefined });
   });
 
-  it('fails at once with a status that will stay', async () => {
-    expect(await sendTo([400])).toMatchObject({
-      urls: ['first'],
-      problem: { code: 'unexpected', detail: 'Storage refused the file with status 400.' },
-    });
+  it('is repeated if storage says that the content arrived too slowly', async () => {
+    const body = '<Error><Code>RequestTimeout</Code></Error>';
+    expect(await sendTo([400, 200], { body })).toMatchObject({ urls: ['first', 'first'], problem: undefined });
   });
 
-  it('fails with the last problem after five minutes without progress', async () => {
-    expect(await sendTo([], { minutes: 2 })).toMatchObject({
-      urls: { length: 3 },
-      interruptions: 2,
-      problem: { code: 'unreachable' },
-    });
+  it.each([
+    ['', 'Storage refused the file with status 400.'],
+    ['<Error><Code>BadDigest</Code></Error>', 'Storage refused the file with status 400 (BadDigest).'],
+  ])('fails at once with a status that will stay, and says the reason if storage names one (%s)', async (body, detail) => {
+    expect(await sendTo([400], { body })).toMatchObject({ urls: ['first'], problem: { code: 'unexpected', detail } });
   });
+
+  it.each([
+    { minutes: 0.5, attempts: 11 },
+    { minutes: 30, attempts: 5 },
+  ])(
+    'fails after $attempts attempts of $minutes minutes: when five attempts and five minutes since the first failure brought nothing',
+    async ({ minutes, attempts }) => {
+      expect(await sendTo([], { minutes })).toMatchObject({
+        urls: { length: attempts },
+        interruptions: attempts - 1,
+        problem: { code: 'unreachable' },
+      });
+    },
+  );
 
   it('goes on for hours while each attempt comes further', async () => {
     const cuts = Array.from({ length: 50 }, () => broken);

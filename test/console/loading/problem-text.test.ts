@@ -52,6 +52,11 @@ describe('what a user reads about a problem', () => {
     });
   });
 
+  it('warns of what signing in again loses if the sign-in has expired', () => {
+    const problem = new ServiceProblem({ status: 401, code: 'unauthenticated', detail: 'It has expired.', request: '' });
+    expect(problemText(problem).advice).toBe('Keep a copy of what you have typed: signing in again loses it.');
+  });
+
   it.each([
     ['r-1', 'Try again. If it happens again, send the request below to the operator of the service.'],
     [undefined, 'Try again. If it happens again, tell the operator of the service.'],

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { hasWork, holdWork, mayGo } from '../../../console/shell/unsaved-work.ts';
+import { abandonWork, hasWork, holdWork, mayGo, mayLeave } from '../../../console/shell/unsaved-work.ts';
 
 describe('unsaved work', () => {
   it('is there until it ends, whatever else ends before', () => {
@@ -23,6 +23,15 @@ describe('unsaved work', () => {
     expect(mayGo('/console/a', '/console/b', answer(true))).toBe(true);
     expect(asked).toHaveLength(2);
     expect(asked[0]).toContain('cancels the upload');
+  });
+
+  it('asks before the page is left during an upload, and not again after the user agreed', () => {
+    onTestFinished(holdWork('upload'));
+    expect(mayLeave(() => false)).toBe(false);
+    expect(hasWork('upload')).toBe(true);
+    expect(mayLeave(() => true)).toBe(true);
+    abandonWork();
+    expect(mayLeave(() => expect.unreachable('It asked.'))).toBe(true);
   });
 
   it('asks nothing within the same path, or while only a form is filled in', () => {

@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import { createClient } from '../../../client/index.ts';
+import { untilHashed } from '../../../console/assets/until-hashed.ts';
+
+/** Asks a service that answers by these statuses, one every two minutes, then by the asset with its hash. */
+async function askAt(statuses: number[]) {
+  let asked = 0;
+  const client = createClient({
+    baseUrl: 'https://api.example.com',
+    domain: 'd1',
+    token: 'x',
+    retry: { attempts: 1 },
+    fetch: async () => {
+      const status = statuses[asked++] ?? 200;
+      const state = asked > statuses.length ? 'ready' : 'pending';
+      return Response.json(status === 200 ? { id: 'a1', state } : { code: 'unavailable', detail: 'Out.' }, { status });
+    },
+  });
+  const signal = new AbortController().signal;
+  const now = () => asked * 120_000;
+  const outcome = await untilHashed(client, 'a1', { signal, pauseInMilliseconds: 0, now }).catch((error: unknown) => error);
+  return { outcome, asked };
+}
+
+it('the hash of content that has arrived is waited for, also during an outage of the service', async () => {
+  expect(await askAt([200, 503, 500, 429, 503, 200, 503])).toMatchObject({ outcome: { state: 'ready' }, asked: 8 });
+});
+
+it('the wait for a hash ends after five failures and five minutes, or at once if the service refuses', async () => {
+  expect(await askAt(Array.from({ length: 9 }, () => 503))).toMatchObject({ outcome: { detail: 'Out.' }, asked: 5 });
+  expect(await askAt([404])).toMatchObject({ outcome: { status: 404 }, asked: 1 });
+});
