@@ -25,7 +25,7 @@ export const handler = changeEndpoint(route, contract, {
     remember: rememberUpload(asset, now),
   }),
   repeat: async (asset, remembered, { path, now, table, deadline }) => {
-    await completeChangeOfLinked(table, path.domainID, path.id);
+    await completeChangeOfLinked(table, { domain: path.domainID, assetId: path.id }, { changedAt: asset.updated_at, now });
     return await renewUpload(table, openContentStore(deadline), asset, remembered, now);
   },
 });

@@ -143,6 +143,9 @@ async function playCvm({ baseUrl, domain, token, signal, client, cvmId, id, runI
       waitForRun(client, { id, run: runId, signal: closing }),
     ]);
     return run;
+  } catch (error) {
+    signal.throwIfAborted(); // its reason tells more
+    throw error;
   } finally {
     ending.abort();
   }

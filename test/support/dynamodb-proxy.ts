@@ -142,6 +142,7 @@ export async function startDynamoDbProxy(
   const server = createServer((request, response) => {
     serve(request, response).catch(() => response.destroy());
   });
+  server.keepAliveTimeout = 0; // never: a client may send a request while its idle connection is being closed
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('The proxy got no port.');

@@ -145,9 +145,11 @@ describe('the deletion of an asset with more links than fit into a transaction',
 
   it('makes a start read again that has read the asset before', async () => {
     const { id, algorithm } = await aWidelyLinkedAsset(91);
-    beforeTheNextTransaction(stores.mortal, () => deleteAsset(stores.table, { domain, id: algorithm, ...byAlice }));
+    beforeTheNextTransaction(stores.mortal, async () => {
+      await deleteAsset(stores.table, { domain, id: algorithm, ...byAlice });
+      await purgeAll(stores.table, stores.content);
+    });
     const started = aRun({ ...stores, table: stores.mortal }, domain, id, 'cvm-again');
     await expect(started).rejects.toMatchObject({ code: 'incomplete' });
-    await purgeAll(stores.table, stores.content);
   });
 });

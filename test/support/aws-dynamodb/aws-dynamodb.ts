@@ -66,6 +66,7 @@ export async function startAwsDynamoDb(engineEndpoint: string, options: AwsDynam
       },
     );
   });
+  server.keepAliveTimeout = 0; // never: a client may send a request while its idle connection is being closed
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('The front got no port.');
