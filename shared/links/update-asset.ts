@@ -47,8 +47,8 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
   const { domain, id, given, by, now, permit, isNamed } = request;
   let written: WrittenContent | undefined;
   let later: string[] | undefined;
-  /** When the asset was changed to what the request gives, if it was so already. */
-  let changedAt: string | undefined;
+  /** When the asset was changed before. */
+  let changedAt = '';
   const updated = await withFreshReads(table, async (table) => {
     const current = await readAssetToChange(table, domain, id);
     const permitted = permit(current);
@@ -85,8 +85,8 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
       use,
       ...(replacement?.fields ?? { checksum }),
     };
-    changedAt = isChanged(current, change) ? undefined : current.updated_at;
-    const updated_at = changedAt ?? now;
+    changedAt = current.updated_at;
+    const updated_at = isChanged(current, change) ? now : current.updated_at;
     const transaction = new Transaction();
     const next = changeAsset(transaction, domain, current, { ...change, updated_at });
     if (replacement) transaction.add(dropContentCheck(replacement.check));
@@ -101,7 +101,7 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
   });
   if (later) await changeInputsLater(table, domain, later);
   // The request may repeat one that died.
-  else if (changedAt && mayChangeInputs(given)) await completeChangeOfLinked(table, { domain, assetId: id }, { changedAt, now });
+  else if (mayChangeInputs(given)) await completeChangeOfLinked(table, { domain, assetId: id }, { changedAt, now });
   return updated;
 }
 
