@@ -243,7 +243,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['client/*.ts', 'client/tokens/*.ts'],
+    files: ['client/*.ts', 'client/{tokens,transfer}/*.ts'],
     rules: boundary('^(node:|\\..*/(cms|node)/)', 'Browsers load this: no modules of Node.'),
   },
   {

@@ -1,5 +1,5 @@
 import { pause } from './pause.ts';
-import { ServiceProblem } from './service-problem.ts';
+import { mayPass, ServiceProblem } from './service-problem.ts';
 
 const firstPauseInMilliseconds = 1_000;
 const longestPauseInMilliseconds = 15_000;
@@ -33,9 +33,4 @@ export async function persistently<Answer>(
       await pause(next, signal);
     }
   }
-}
-
-/** A success that is not the service's comes from a network that wants a sign-in first. */
-function mayPass({ status, code }: ServiceProblem): boolean {
-  return status === 0 || status === 429 || status >= 500 || (code === 'unexpected' && status < 300);
 }

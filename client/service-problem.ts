@@ -55,6 +55,14 @@ export class ServiceProblem extends Error {
   }
 }
 
+/**
+ * Whether a call may succeed later: no answer came, there were too many requests, or the service fails. A success that is not the
+ * service's comes from a network that wants a sign-in first.
+ */
+export function mayPass({ status, code }: ServiceProblem): boolean {
+  return status === 0 || status === 429 || status >= 500 || (code === 'unexpected' && status < 300);
+}
+
 /** Reads an error response, of the service or of the API gateway before it. */
 export async function problemOf(response: Response, request: string): Promise<ServiceProblem> {
   const text = await response.text();

@@ -4,7 +4,7 @@ import { open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import type { Schemas } from '../api-types.ts';
 import type { Client } from '../create-client.ts';
 import { ServiceProblem } from '../service-problem.ts';
-import { type Cut, CutOffError, repeatTransfer } from './repeat-transfer.ts';
+import { type Cut, CutOffError, repeatTransfer } from '../transfer/repeat-transfer.ts';
 import type { TransferProgress } from './send-content.ts';
 
 type Asset = Schemas['Asset'];

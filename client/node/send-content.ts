@@ -2,13 +2,14 @@ import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Schemas } from '../api-types.ts';
 import type { Client } from '../create-client.ts';
-import { pause } from '../pause.ts';
 import { ServiceProblem } from '../service-problem.ts';
-import { storageAnswer } from '../storage-answer.ts';
+import { renewUpload } from '../transfer/renew-upload.ts';
+import type { Cut } from '../transfer/repeat-transfer.ts';
+import { sendToStorage } from '../transfer/send-to-storage.ts';
+import { largestInBytes } from '../transfer/storage-limit.ts';
+import { untilHashed } from '../transfer/until-hashed.ts';
 import { hashFile } from './hash-file.ts';
 import { putFile } from './put-file.ts';
-import { renewUpload } from './renew-upload.ts';
-import { type Cut, CutOffError, repeatTransfer } from './repeat-transfer.ts';
 
 type Asset = Schemas['Asset'];
 
@@ -28,12 +29,6 @@ export interface ContentOptions {
   onCut?: ((cut: Cut) => void) | undefined;
   signal?: AbortSignal | undefined;
 }
-
-const firstPauseInMilliseconds = 100;
-const longestPauseInMilliseconds = 2_000;
-
-/** What storage takes in one request. */
-export const largestInBytes = 5 * 1024 ** 3;
 
 /** Reads how large a file is, and hashes it. @returns its SHA3-256 in hex as `checksum` @throws ServiceProblem if it is too large */
 export async function measure({ file, onProgress, signal }: ContentOptions): Promise<{ size: number; checksum: string }> {
@@ -59,34 +54,22 @@ export function tooLarge(file: string, size: number): string {
 export async function sendContent(client: Client, asset: Asset, size: number, options: ContentOptions): Promise<Asset> {
   const { domainID, file, onProgress, onCut, signal } = options;
   const { id } = asset;
-  let { upload } = asset;
   let furthest = 0;
   const onBytes = (done: number) => {
     furthest = Math.max(furthest, done);
     onProgress?.({ phase: 'sending', done, total: size });
   };
-  const send = async () => {
-    const isRenewed = !upload;
-    upload ??= await renewUpload(client, { domainID, id, signal });
-    if (!upload) return; // the content has arrived, although the answer was lost
-    onBytes(0);
-    const { status, body } = await putFile(upload, file, { size, signal, onBytes });
-    const answer = storageAnswer(status, body);
-    if (answer === 'arrived') return;
-    if (answer === 'refused' || (answer === 'expired' && isRenewed)) throw refusal(status, body);
-    if (answer === 'expired') upload = undefined;
-    throw new CutOffError(`Storage answered ${status}`);
-  };
-  await repeatTransfer(send, { signal, onCut, furthest: () => furthest });
-  return await untilReady(client, { domainID, id, signal });
-}
-
-async function untilReady(client: Client, place: { domainID: string | undefined; id: string; signal: AbortSignal | undefined }) {
-  for (let next = firstPauseInMilliseconds; ; next = Math.min(next * 2, longestPauseInMilliseconds)) {
-    const asset = await client.getAsset(place);
-    if (asset.state === 'ready') return asset;
-    await pause(next, place.signal);
-  }
+  await sendToStorage(asset.upload, {
+    put: (link) => {
+      onBytes(0);
+      return putFile(link, file, { size, signal, onBytes });
+    },
+    renew: () => renewUpload(client, { domainID, id, signal }),
+    furthest: () => furthest,
+    onCut,
+    signal,
+  });
+  return await untilHashed(client, { domainID, id, signal });
 }
 
 /** @throws ServiceProblem if the service has another hash */
@@ -94,9 +77,4 @@ export function expectChecksum(asset: Asset, checksum: string): Asset {
   if (asset.checksum === checksum) return asset;
   const detail = `The service has the hash ${asset.checksum ?? 'none'} for ${asset.file_name}, but the file has ${checksum}.`;
   throw new ServiceProblem({ status: 200, code: 'unexpected', detail, request: `upload of ${asset.file_name}` });
-}
-
-function refusal(status: number, body: string): ServiceProblem {
-  const detail = `Storage refused the content with the status ${status}: ${body.slice(0, 300)}`;
-  return new ServiceProblem({ status, code: 'unexpected', detail, request: 'PUT to storage' });
 }

@@ -1,5 +1,5 @@
 import { ServiceProblem, type Schemas } from '../../client/index.ts';
-import type { Answer } from './send-content.ts';
+import type { Answer } from '../../client/transfer/send-to-storage.ts';
 
 interface Options {
   signal: AbortSignal;

@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from 'react';
 import type { Schemas } from '../../client/index.ts';
+import { renewUpload } from '../../client/transfer/renew-upload.ts';
+import { sendToStorage } from '../../client/transfer/send-to-storage.ts';
+import { untilHashed } from '../../client/transfer/until-hashed.ts';
 import { useDomain } from '../shell/console-context.ts';
 import { holdWork } from '../shell/unsaved-work.ts';
 import { putFile } from './put-file.ts';
 import { expectSize } from './expect-size.ts';
-import { renewUpload } from './renew-upload.ts';
-import { sendContent } from './send-content.ts';
-import { untilHashed } from './until-hashed.ts';
 
 export interface Upload {
   state: 'idle' | 'sending' | 'interrupted' | 'hashing' | 'done' | 'cancelled' | 'failed';
@@ -42,15 +42,15 @@ export function useUpload(): Upload {
       change({ state: 'sending', sent });
     };
     try {
-      await sendContent(target, {
+      await sendToStorage(target, {
         signal,
         put: (to) => putFile(to, file, { signal, onProgress }),
-        renew: () => renewUpload(client, id, signal),
+        renew: () => renewUpload(client, { id, signal }),
         furthest: () => furthest,
-        onInterruption: () => change({ state: 'interrupted' }),
+        onCut: () => change({ state: 'interrupted' }),
       });
       change({ state: 'hashing', sent: file.size });
-      expectSize(await untilHashed(client, id, { signal }), file);
+      expectSize(await untilHashed(client, { id, signal }), file);
       change({ state: 'done' });
       return true;
     } catch (problem) {

@@ -1,4 +1,5 @@
 import { ServiceProblem } from '../../client/index.ts';
+import { CutOffError } from '../../client/transfer/repeat-transfer.ts';
 
 export interface ProblemText {
   title: string;
@@ -43,7 +44,9 @@ const operatorsOwn: ServiceProblem['code'][] = ['internal', 'unexpected'];
 export function problemText(error: unknown): ProblemText {
   if (!(error instanceof ServiceProblem)) {
     const detail = error instanceof Error ? error.message : String(error);
-    return { title: 'Something went wrong', detail, advice: undefined, points: [], requestId: undefined };
+    const isCut = error instanceof CutOffError;
+    const title = isCut ? 'The transfer is not complete' : 'Something went wrong';
+    return { title, detail, advice: isCut ? advices.unreachable : undefined, points: [], requestId: undefined };
   }
   const { keys = [], hashes = [], info = [] } = error.missing_items ?? {};
   return {

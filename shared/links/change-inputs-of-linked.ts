@@ -14,6 +14,9 @@ const computationsPerTransaction = 80;
  */
 const startsEndWithinMilliseconds = 2 * maxTimeInMilliseconds;
 
+/** The longest that a request works until it changes the asset. The asset names the time at which the request began. */
+const changedWithinMilliseconds = maxTimeInMilliseconds;
+
 /**
  * Changes the inputs of the computations that an asset is linked to, so that no run starts with the asset as it was before. Those
  * that do not fit into the transaction are left to changeInputsLater.
@@ -56,7 +59,7 @@ export async function changeInputsLater(table: Table, domain: string, computatio
 /**
  * Completes what the update of an asset may have left undone after its transaction, if the request is repeated while a start may
  * still have read the asset before.
- * @param times.changedAt when the asset was changed
+ * @param times.changedAt the time at which the request began that changed the asset
  * @throws ServiceError `unavailable`
  */
 export async function completeChangeOfLinked(
@@ -64,7 +67,7 @@ export async function completeChangeOfLinked(
   { domain, assetId }: { domain: string; assetId: string },
   { changedAt, now }: { changedAt: string; now: string },
 ): Promise<void> {
-  if (Date.parse(now) - Date.parse(changedAt) >= startsEndWithinMilliseconds) return;
+  if (Date.parse(now) - Date.parse(changedAt) >= changedWithinMilliseconds + startsEndWithinMilliseconds) return;
   const reading = deadlineOf(table).next();
   const ids = await readLinkedIds({ ...table, deadline: () => reading }, assetId);
   if (ids.length > computationsPerTransaction) await changeInputsLater(table, domain, ids);

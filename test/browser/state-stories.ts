@@ -57,7 +57,7 @@ export function tellStates(world: () => ConsoleWorld): void {
 
       storage = 'refuses';
       await page.getByRole('button', { name: 'Upload again' }).click();
-      await page.getByText('Storage refused the file with status 400.').waitFor();
+      await page.getByText('Storage refused the file with the status 400.').waitFor();
       await look('a refused upload');
 
       storage = 'takes';

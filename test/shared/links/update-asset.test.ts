@@ -104,19 +104,25 @@ describe('updateAsset', () => {
       expect(after.inputs_version - before.inputs_version).toBe(changes);
     });
 
-    it('leaves the inputs as they are when the repeat comes after the last start that can have read the asset before', async () => {
-      const id = await newAsset();
-      const computationId = await aComputation(stores.table, domain);
-      await linkAsset(stores.table, { domain, assetId: id, computationId, ...byAlice });
-      await addHalfLinks(stores.table, id);
-      const given = { ...fields, checksum: 'ab'.repeat(32) };
-      await update(id, given);
-      const before = await readComputation(stores.table, domain, computationId);
-      const now = new Date(Date.parse(byAlice.now) + 10_000).toISOString();
-      await updateAsset(stores.table, stores.content, { domain, id, given, ...byAlice, now });
-      const after = await readComputation(stores.table, domain, computationId);
-      expect(after.inputs_version).toBe(before.inputs_version);
-    });
+    it.each([
+      ['completes the change of the inputs', 14_999, 1],
+      ['leaves the inputs as they are', 15_000, 0],
+    ] as const)(
+      '%s when the request is repeated %i ms later: a start can have read the asset before for 15 s',
+      async (_what, later, changes) => {
+        const id = await newAsset();
+        const computationId = await aComputation(stores.table, domain);
+        await linkAsset(stores.table, { domain, assetId: id, computationId, ...byAlice });
+        await addHalfLinks(stores.table, id);
+        const given = { ...fields, checksum: 'ab'.repeat(32) };
+        await update(id, given);
+        const before = await readComputation(stores.table, domain, computationId);
+        const now = new Date(Date.parse(byAlice.now) + later).toISOString();
+        await updateAsset(stores.table, stores.content, { domain, id, given, ...byAlice, now });
+        const after = await readComputation(stores.table, domain, computationId);
+        expect(after.inputs_version - before.inputs_version).toBe(changes);
+      },
+    );
 
     it('changes inputs for ten seconds at most', async () => {
       let now = 0;

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../../../client/index.ts';
-import { expectSize } from '../../../console/assets/expect-size.ts';
-import { renewUpload } from '../../../console/assets/renew-upload.ts';
+import { renewUpload } from '../../../client/transfer/renew-upload.ts';
 
 const pending = { id: 'a1', file_name: 'penguins.csv', created_by: 'alice', state: 'pending' };
 const link = { method: 'PUT', url: 'https://storage.example.com/a1', headers: {}, expires_at: '2026-01-01T00:00:00Z' };
@@ -20,7 +19,7 @@ async function renewAt(answers: Record<string, object | object[]>) {
       return body instanceof Response ? body : Response.json(body, { headers: { etag: '"7"' } });
     },
   });
-  const upload = renewUpload(client, 'a1', new AbortController().signal);
+  const upload = renewUpload(client, { id: 'a1', signal: undefined });
   return { upload: await upload.catch((error: unknown) => error), requests };
 }
 
@@ -49,17 +48,5 @@ describe('a new link for the content of an asset', () => {
   it('is refused to others than the creator', async () => {
     const { upload } = await renewAt({ GET: pending, PUT: pending });
     expect(upload).toMatchObject({ code: 'forbidden', detail: 'Only alice uploads the content of penguins.csv.' });
-  });
-});
-
-describe('content that has arrived', () => {
-  const asset = { id: 'a1', file_name: 'penguins.csv', size: 3 };
-
-  it('can be that of the file if it has its size', () => {
-    expect(() => expectSize(asset, { name: 'a.csv', size: 3 })).not.toThrow();
-  });
-
-  it('is of an earlier upload if it has another size', () => {
-    expect(() => expectSize(asset, { name: 'b.csv', size: 4 })).toThrow(/^penguins.csv has the content of an earlier upload/);
   });
 });

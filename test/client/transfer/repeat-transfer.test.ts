@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { repeatTransfer } from '../../client/node/repeat-transfer.ts';
-import { ServiceProblem } from '../../client/service-problem.ts';
+import { repeatTransfer } from '../../../client/transfer/repeat-transfer.ts';
+import { ServiceProblem } from '../../../client/service-problem.ts';
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());

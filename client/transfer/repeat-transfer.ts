@@ -1,6 +1,7 @@
 import { causeOf } from '../cause-of.ts';
 import { pause } from '../pause.ts';
-import { ServiceProblem } from '../service-problem.ts';
+import { mayPass, ServiceProblem } from '../service-problem.ts';
+import { patience } from './patience.ts';
 
 /** A transfer that was cut off. It is repeated after this. */
 export interface Cut {
@@ -10,17 +11,12 @@ export interface Cut {
   failures: number;
 }
 
-interface RepeatOptions {
+export interface RepeatOptions {
   signal?: AbortSignal | undefined;
   /** How many bytes the furthest attempt has transferred. */
   furthest: () => number;
   onCut?: ((cut: Cut) => void) | undefined;
 }
-
-const fewestFailures = 5;
-const patienceInMilliseconds = 5 * 60_000;
-const firstPauseInMilliseconds = 500;
-const longestPauseInMilliseconds = 30_000;
 
 /** A transfer that failed, and that succeeds perhaps the next time. */
 export class CutOffError extends Error {
@@ -34,21 +30,20 @@ export class CutOffError extends Error {
  */
 export async function repeatTransfer<Result>(attempt: () => Promise<Result>, options: RepeatOptions): Promise<Result> {
   const { signal, furthest, onCut } = options;
-  let failingSince = Date.now();
-  for (let failures = 0; ;) {
+  const retries = patience();
+  for (;;) {
     const before = furthest();
     try {
       return await attempt();
     } catch (error) {
       signal?.throwIfAborted();
-      if (!(error instanceof Error) || !mayPass(error)) throw error;
-      failures = furthest() > before ? 1 : failures + 1;
-      if (failures === 1) failingSince = Date.now();
-      const isOver = failures >= fewestFailures && Date.now() - failingSince >= patienceInMilliseconds;
+      if (!(error instanceof Error) || !isCut(error)) throw error;
+      if (furthest() > before) retries.reset();
+      const next = retries.pauseAfterFailure();
       const cut = cutOff(error);
-      if (isOver) throw error instanceof ServiceProblem ? error : cut;
-      onCut?.({ error: cut, failures });
-      await pause(Math.min(firstPauseInMilliseconds * 2 ** (failures - 1), longestPauseInMilliseconds), signal);
+      if (next === undefined) throw error instanceof ServiceProblem ? error : cut;
+      onCut?.({ error: cut, failures: retries.failures() });
+      await pause(next, signal);
     }
   }
 }
@@ -58,8 +53,8 @@ function cutOff(error: Error): CutOffError {
   return new CutOffError(error instanceof ServiceProblem ? error.detail : causeOf(error), { cause: error });
 }
 
-function mayPass(error: Error): boolean {
-  if (error instanceof ServiceProblem) return error.status === 0 || error.status === 429 || error.status >= 500;
+function isCut(error: Error): boolean {
+  if (error instanceof ServiceProblem) return mayPass(error);
   const codes = [error, error.cause].map((each) => (each instanceof Error && 'code' in each ? String(each.code) : ''));
   const isNetwork = /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_|UND_ERR|ERR_STREAM_PREMATURE_CLOSE)/;
   return error instanceof CutOffError || codes.some((code) => isNetwork.test(code));

@@ -1,6 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ServiceProblem } from '../../../client/index.ts';
-import { sendContent } from '../../../console/assets/send-content.ts';
+import { sendToStorage } from '../../../client/transfer/send-to-storage.ts';
+
+beforeEach(() => vi.useFakeTimers());
+afterEach(() => vi.useRealTimers());
 
 const first = link('first');
 const broken = 0;
@@ -34,22 +37,22 @@ async function sendTo(
   const put = async ({ url }: { url: string }) => {
     const status = statuses[urls.length] ?? broken;
     urls.push(url);
+    vi.setSystemTime(Date.now() + minutes * 60_000);
     if (status !== broken) return { status, body };
     throw new ServiceProblem({ status: 0, code: 'unreachable', detail: 'It broke.', request: 'PUT storage' });
   };
-  await sendContent(begin[0], {
+  const sent = sendToStorage(begin[0], {
     put,
     furthest: () => (grows ? urls.length : 0),
-    now: () => urls.length * minutes * 60_000,
     renew: async () => {
       const status = renewals[asked++];
       if (status === undefined) return renewed[0];
       throw new ServiceProblem({ status, code: 'unexpected', detail: 'No link.', request: 'PUT /d1/assets' });
     },
-    onInterruption: () => interruptions++,
-    signal: new AbortController().signal,
-    firstPauseInMilliseconds: 0,
+    onCut: () => interruptions++,
   }).catch((error: unknown) => (problem = error));
+  await vi.runAllTimersAsync();
+  await sent;
   return { urls, interruptions, problem };
 }
 
@@ -91,7 +94,7 @@ describe('sending content to storage', () => {
     const body = '<Error><Code>AccessDenied</Code></Error>';
     expect(await sendTo([403, 403], { body })).toMatchObject({
       urls: ['first', 'second'],
-      problem: { detail: 'Storage refused the file with status 403 (AccessDenied).' },
+      problem: { detail: 'Storage refused the file with the status 403 (AccessDenied).' },
     });
   });
 
@@ -105,14 +108,14 @@ describe('sending content to storage', () => {
   });
 
   it.each([
-    ['', 'Storage refused the file with status 400.'],
-    ['<Error><Code>BadDigest</Code></Error>', 'Storage refused the file with status 400 (BadDigest).'],
+    ['', 'Storage refused the file with the status 400.'],
+    ['<Error><Code>BadDigest</Code></Error>', 'Storage refused the file with the status 400 (BadDigest).'],
   ])('fails at once with a status that will stay, and says the reason if storage names one (%s)', async (body, detail) => {
     expect(await sendTo([400], { body })).toMatchObject({ urls: ['first'], problem: { code: 'unexpected', detail } });
   });
 
   it.each([
-    { minutes: 0.5, attempts: 11 },
+    { minutes: 0.5, attempts: 9 },
     { minutes: 30, attempts: 5 },
   ])(
     'fails after $attempts attempts of $minutes minutes: when five attempts and five minutes since the first failure brought nothing',

@@ -1,6 +1,9 @@
-import { expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createClient } from '../../../client/index.ts';
-import { untilHashed } from '../../../console/assets/until-hashed.ts';
+import { untilHashed } from '../../../client/transfer/until-hashed.ts';
+
+beforeEach(() => vi.useFakeTimers());
+afterEach(() => vi.useRealTimers());
 
 /** Asks a service that answers by these statuses, one every two minutes, then by the asset with its hash. */
 async function askAt(statuses: number[]) {
@@ -13,13 +16,13 @@ async function askAt(statuses: number[]) {
     fetch: async () => {
       const status = statuses[asked++] ?? 200;
       const state = asked > statuses.length ? 'ready' : 'pending';
+      vi.setSystemTime(Date.now() + 120_000);
       return Response.json(status === 200 ? { id: 'a1', state } : { code: 'unavailable', detail: 'Out.' }, { status });
     },
   });
-  const signal = new AbortController().signal;
-  const now = () => asked * 120_000;
-  const outcome = await untilHashed(client, 'a1', { signal, pauseInMilliseconds: 0, now }).catch((error: unknown) => error);
-  return { outcome, asked };
+  const waited = untilHashed(client, { id: 'a1' }).catch((error: unknown) => error);
+  await vi.runAllTimersAsync();
+  return { outcome: await waited, asked };
 }
 
 it('the hash of content that has arrived is waited for, also during an outage of the service', async () => {

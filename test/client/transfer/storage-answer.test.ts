@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { storageAnswer } from '../../client/storage-answer.ts';
+import { storageAnswer } from '../../../client/transfer/storage-answer.ts';
 
 it.each([
   [200, 'arrived'],
