@@ -6,6 +6,7 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
 import { startStack, type Stack } from '../../infra/local/stack.ts';
 import type { Table } from '../../shared/table/table.ts';
+import { amount } from '../support/amounts.ts';
 import { inconsistencies, scan } from '../support/lifecycle-inconsistencies.ts';
 import { keyedNames, type KeyedName, type KeyedRequest } from '../support/keyed-requests.ts';
 import { stepsOf, type Answered, type Steps } from '../support/keyed-steps.ts';
@@ -40,7 +41,7 @@ afterAll(async () => {
   await front.stop();
 });
 
-const requestsAtOnce = 20;
+const requestsAtOnce = amount({ sample: 8, full: 20 });
 
 async function sendUntilAnswered(steps: Steps, name: KeyedName, request: KeyedRequest, key: string): Promise<Answered> {
   for (;;) {

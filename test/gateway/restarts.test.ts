@@ -33,7 +33,7 @@ function stepwise(outcome: Outcome) {
 /** Events that an agent sends, or that are inferred from its state. */
 const ofAgents = /^(Receiving|Running|ConsumingResults|Complete|Failed|Stopped)/;
 
-const deaths = amount({ sample: 3, full: 30 });
+const deaths = amount({ sample: 2, full: 30 });
 
 describe('a gateway that is killed at a random moment of a run', () => {
   it(`loses no outcome and doubles no event, ${deaths} times`, { timeout: 900_000 }, async () => {

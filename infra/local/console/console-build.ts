@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { constants, setPriority } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -9,9 +9,10 @@ import { dirname, join } from 'node:path';
 const root = join(import.meta.dirname, '../../..');
 const cache = join(root, 'node_modules/.cache/console');
 
-/** What the console is built from: its own sources, those that it imports, and the versions of packages. */
-const sources = ['{console,client,shared}/**/*.{ts,tsx,css,html,svg,json}', 'package-lock.json'];
-const neverSources = ['**/node_modules/**', '**/dist/**'];
+/** The console's own sources, and those that it imports. */
+const sourceFolders = ['console', 'client', 'shared'];
+const sourceNames = /\.(tsx?|css|html|svg|json)$/;
+const neverSources = ['node_modules', 'dist'];
 
 export type ConsoleFiles =
   | { state: 'building' }
@@ -60,16 +61,24 @@ export function buildConsole(mode: ConsoleMode = 'production'): ConsoleBuild {
   };
 }
 
-/** Identifies the console's sources. It takes some 30 ms. */
+/** Identifies what the console is built from: its sources, and the versions of packages. It takes some 30 ms. */
 function fingerprint(): string {
   const hash = createHash('sha256');
-  for (const file of globSync(sources, { cwd: root, exclude: neverSources }).sort()) {
+  for (const file of ['package-lock.json', ...sourceFolders.flatMap(sourcesIn)].sort()) {
     hash
       .update(`${file}\0`)
       .update(readFileSync(join(root, file)))
       .update('\0');
   }
   return hash.digest('hex').slice(0, 16);
+}
+
+function sourcesIn(folder: string): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return neverSources.includes(entry.name) ? [] : sourcesIn(path);
+    return sourceNames.test(entry.name) ? [path] : [];
+  });
 }
 
 function spawnVite(outDir: string, mode: ConsoleMode): ChildProcess {

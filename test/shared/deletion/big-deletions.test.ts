@@ -19,6 +19,7 @@ import {
   endRunWith,
   startStores,
 } from '../../support/builders-store.ts';
+import { addHalfLinks } from '../../support/half-links.ts';
 import { beforeTheNextTransaction } from '../../support/interleave.ts';
 import { inconsistencies, scan } from '../../support/lifecycle-inconsistencies.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
@@ -41,15 +42,18 @@ async function millisecondsOf(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - start;
 }
 
-/** Computations that each test links to an asset of its own. The tests purge what they delete, so none has a link left. */
-const others: string[] = [];
+/** A computation that is ready to run, whose algorithm has more links than fit into a transaction. */
+async function aWidelyLinkedAsset(): Promise<{ id: string; algorithm: string }> {
+  const ready = await aReadyComputation(stores, domain);
+  await addHalfLinks(stores.table, ready.algorithm);
+  return ready;
+}
 
 /** Links the algorithm of a computation that is ready to run to `count` computations in all. */
-async function aWidelyLinkedAsset(count: number): Promise<{ id: string; algorithm: string }> {
+async function anAssetWithLinks(count: number): Promise<{ id: string; algorithm: string }> {
   const ready = await aReadyComputation(stores, domain);
-  const missing = Math.max(0, count - 1 - others.length);
-  await inParallel([...Array(missing).keys()], async () => void others.push(await aComputation(stores.table, domain)));
-  await inParallel(others.slice(0, count - 1), async (computationId) => {
+  await inParallel([...Array(count - 1).keys()], async () => {
+    const computationId = await aComputation(stores.table, domain);
     await linkAsset(stores.table, { domain, assetId: ready.algorithm, computationId, ...byAlice });
   });
   return ready;
@@ -73,7 +77,7 @@ describe('a big deletion', () => {
   it(
     `answers in under 3 seconds for an asset with ${manyLinks} links, and the purge removes them`,
     async () => {
-      const { algorithm } = await aWidelyLinkedAsset(manyLinks);
+      const { algorithm } = await anAssetWithLinks(manyLinks);
       const deletion = () => deleteAsset(stores.mortal, { domain, id: algorithm, ...byAlice });
       expect(await millisecondsOf(deletion)).toBeLessThan(mostMilliseconds * slowness());
       await expect(readAsset(stores.table, domain, algorithm)).rejects.toMatchObject(isGone);
@@ -90,7 +94,7 @@ describe('the deletion of an asset with more links than fit into a transaction',
   const remove = (id: string) => deleteAsset(stores.mortal, { domain, id, ...byAlice });
 
   it('is refused when a run with the asset starts just before, and the asset stays usable', async () => {
-    const { id, algorithm } = await aWidelyLinkedAsset(91);
+    const { id, algorithm } = await aWidelyLinkedAsset();
     let run = '';
     beforeTheNextTransaction(stores.mortal, async () => (run = await aRun(stores, domain, id, 'cvm-before')));
     await expect(remove(algorithm)).rejects.toMatchObject({
@@ -105,7 +109,7 @@ describe('the deletion of an asset with more links than fit into a transaction',
   });
 
   it('succeeds while a run is active that began before the asset was linked', async () => {
-    const { algorithm: wide } = await aWidelyLinkedAsset(91);
+    const { algorithm: wide } = await aWidelyLinkedAsset();
     const { id, algorithm: own } = await aReadyComputation(stores, domain);
     const run = await aRun(stores, domain, id, 'cvm-unaffected');
     await unlinkAsset(stores.table, { domain, assetId: own, computationId: id, ...byAlice });
@@ -117,7 +121,7 @@ describe('the deletion of an asset with more links than fit into a transaction',
   });
 
   it('lets no run start with the asset while it is under way', async () => {
-    const { id, algorithm } = await aWidelyLinkedAsset(91);
+    const { id, algorithm } = await aWidelyLinkedAsset();
     let answer: Promise<unknown> | undefined;
     // The start waits for the outcome of the deletion, which does not wait for it.
     const start = async () => void (answer = aRun(stores, domain, id, 'cvm-while').catch((error: unknown) => error));
@@ -129,7 +133,7 @@ describe('the deletion of an asset with more links than fit into a transaction',
   });
 
   it('keeps runs from using the asset, even if another deletion of it is refused at the same time', async () => {
-    const { id, algorithm } = await aWidelyLinkedAsset(91);
+    const { id, algorithm } = await aWidelyLinkedAsset();
     const refused = () => deleteAsset(stores.table, { domain, id: algorithm, ...byAlice, isNamed: () => false });
     const hurried = { ...stores, table: { ...stores.table, deadline: () => new Deadline(200) } };
     let answers: unknown[] = [];
@@ -144,7 +148,7 @@ describe('the deletion of an asset with more links than fit into a transaction',
   });
 
   it('makes a start read again that has read the asset before', async () => {
-    const { id, algorithm } = await aWidelyLinkedAsset(91);
+    const { id, algorithm } = await aWidelyLinkedAsset();
     beforeTheNextTransaction(stores.mortal, async () => {
       await deleteAsset(stores.table, { domain, id: algorithm, ...byAlice });
       await purgeAll(stores.table, stores.content);
