@@ -21,7 +21,7 @@ const mostMilliseconds = 1_000;
 
 const program = await findChromium();
 if (!program) throw new Error('There is no browser: install Chrome, or set CHROMIUM to the path of a Chromium.');
-const build = buildConsole();
+const build = buildConsole({ isUrgent: true });
 await build.done;
 const stack = await startStack({ port: 0, simulator: false, consoleFiles: build.files });
 const browser = await launchChromium(program);

@@ -14,7 +14,7 @@ mkdirSync(folder, { recursive: true });
 
 const program = await findChromium();
 if (!program) throw new Error('There is no browser: install Chrome, or set CHROMIUM to the path of a Chromium.');
-const build = buildConsole();
+const build = buildConsole({ isUrgent: true });
 await build.done;
 const stack = await startStack({ port: 0, simulator: true, consoleFiles: build.files });
 const browser = await launchChromium(program);

@@ -29,7 +29,10 @@ export interface TabOptions {
 export async function startConsoleWorld(): Promise<ConsoleWorld | undefined> {
   const program = await findChromium();
   if (!program) return undefined;
-  const builds = { production: buildConsole('production'), development: buildConsole('development') };
+  const builds = {
+    production: buildConsole({ isUrgent: true }),
+    development: buildConsole({ mode: 'development', isUrgent: true }),
+  };
   for (const { done, files } of Object.values(builds)) {
     await done;
     const built = files();

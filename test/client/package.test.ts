@@ -8,7 +8,7 @@ import { build } from 'esbuild';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Stack, startStack } from '../../infra/local/stack.ts';
-import { failedScenes, playStory } from '../cms/story.ts';
+import { failedScenes, playStory, type Scene, story, transcriptOf, withoutChance } from '../cms/story.ts';
 
 const repository = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'client-package-'));
@@ -16,7 +16,7 @@ const installed = join(folder, 'node_modules/computation-management-client');
 let stack: Stack;
 
 /** A program of someone who installed the package. */
-const story = `
+const program = `
 import { createClient, items, type Schemas, ServiceProblem, waitForRun } from 'computation-management-client';
 import { uploadAsset } from 'computation-management-client/node';
 
@@ -54,8 +54,8 @@ function writeExamples(page: string): string[] {
   });
 }
 
-const run = async (program: string, args: string[], cwd: string) =>
-  (await promisify(execFile)(program, args, { cwd, env: { ...process.env, npm_config_loglevel: 'error' } })).stdout;
+const run = async (command: string, args: string[], cwd: string) =>
+  (await promisify(execFile)(command, args, { cwd, env: { ...process.env, npm_config_loglevel: 'error' } })).stdout;
 
 beforeAll(async () => {
   stack = await startStack({ port: 0, simulator: true });
@@ -71,7 +71,7 @@ beforeAll(async () => {
     symlinkSync(existsSync(own) ? own : join(repository, 'node_modules', name), join(folder, 'node_modules', name));
   }
   writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
-  writeFileSync(join(folder, 'story.ts'), story);
+  writeFileSync(join(folder, 'story.ts'), program);
 });
 afterAll(async () => {
   await stack.stop();
@@ -90,7 +90,7 @@ describe('the package of the client', () => {
     const examples = ['docs/client.md', 'client/README.md'].flatMap(writeExamples);
     expect(examples.length).toBeGreaterThan(7);
     const files = [join(folder, 'story.ts'), join(folder, 'surroundings.ts'), ...examples];
-    const program = ts.createProgram(files, {
+    const compiled = ts.createProgram(files, {
       strict: true,
       noEmit: true,
       skipDefaultLibCheck: true,
@@ -102,7 +102,7 @@ describe('the package of the client', () => {
       types: ['node'],
     });
     const messages = ts
-      .getPreEmitDiagnostics(program)
+      .getPreEmitDiagnostics(compiled)
       .map(({ file, messageText }) => `${file?.fileName ?? ''}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`);
     expect(messages).toEqual([]);
   });
@@ -113,12 +113,6 @@ describe('the package of the client', () => {
     const token = await stack.token('alice', ['d1:administrator']);
     const output = await run(process.execPath, ['story.ts', stack.baseUrl, token, key, 'algorithm.py'], folder);
     expect(JSON.parse(output)).toEqual({ status: 'completed', names: ['From the package'] });
-  });
-
-  it('has a command line with which two parties get from nothing to a checked run', async () => {
-    const scenes = await playStory(stack.baseUrl, join(folder, 'homes'), join(installed, 'bin/cms.js'));
-    expect(failedScenes(scenes)).toEqual([]);
-    expect(scenes.at(-1)?.output).toMatch(/Everything that was checked holds \(\d notes?\)\.\n$/);
   });
 
   it('fits into a web page: without modules of Node, in less than 25 KB compressed', async () => {
@@ -132,5 +126,29 @@ describe('the package of the client', () => {
       logLevel: 'silent',
     });
     expect(gzipSync(outputFiles[0]?.contents ?? '').length).toBeLessThan(25_000);
+  });
+});
+
+describe('two parties in two terminals with the packaged cms', () => {
+  let scenes: Scene[];
+  beforeAll(async () => {
+    scenes = await playStory(stack.baseUrl, join(folder, 'homes'), join(installed, 'bin/cms.js'));
+  });
+
+  it('get from nothing to a watched, completed and checked run in under 15 commands', () => {
+    expect(story.length).toBeLessThan(15);
+    expect(failedScenes(scenes)).toEqual([]);
+    const outputOf = (line: string) => scenes.find((scene) => scene.line.startsWith(line))?.output;
+    expect(outputOf('cms check')).toContain('Approval of alice as result consumer');
+    expect(outputOf('cms run')).toMatch(/agent +Running +Completed[^]*✓ .*completed[^]*The run has completed after/);
+    expect(outputOf('cms verify')).toMatch(
+      /bob approved this manifest, signed[^]*Everything that was checked holds \(\d notes?\)\.\n$/,
+    );
+  });
+
+  it('see what docs/command-line.md shows (npm run docs:commands writes it)', () => {
+    const guide = readFileSync(join(repository, 'docs/command-line.md'), 'utf8');
+    const shown = /<!-- transcript:begin -->\n+```text\n([^]*?)```\n+<!-- transcript:end -->/.exec(guide)?.[1] ?? '';
+    expect(withoutChance(shown)).toBe(withoutChance(transcriptOf(scenes, stack.baseUrl)));
   });
 });

@@ -20,7 +20,7 @@ async function spectralFindings(): Promise<Finding[]> {
   spectral.setRuleset({
     extends: [
       [rulesets.oas as RulesetDefinition, 'recommended'],
-      [owasp as RulesetDefinition, 'all'],
+      [owasp as unknown as RulesetDefinition, 'all'],
     ],
   });
   const results = await spectral.run(source);

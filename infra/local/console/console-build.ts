@@ -31,8 +31,14 @@ export interface ConsoleBuild {
 /** `development`: with the checks of React, which print warnings to the browser's console, and readable scripts. */
 export type ConsoleMode = 'production' | 'development';
 
-/** Builds the console in a process of its own, at low priority. Does nothing if these sources were built before. */
-export function buildConsole(mode: ConsoleMode = 'production'): ConsoleBuild {
+interface BuildOptions {
+  mode?: ConsoleMode;
+  /** Whether somebody waits for it. Otherwise it yields to the service, which starts at the same time. */
+  isUrgent?: boolean;
+}
+
+/** Builds the console in a process of its own, at low priority unless it is urgent. Does nothing if these sources were built before. */
+export function buildConsole({ mode = 'production', isUrgent = false }: BuildOptions = {}): ConsoleBuild {
   const folder = join(cache, `${mode}-${fingerprint()}`);
   if (existsSync(join(folder, 'index.html'))) {
     return { files: () => ({ state: 'ready', folder }), done: Promise.resolve(), stop: async () => undefined };
@@ -41,6 +47,7 @@ export function buildConsole(mode: ConsoleMode = 'production'): ConsoleBuild {
   mkdirSync(cache, { recursive: true });
   const temporary = mkdtempSync(join(cache, 'building-'));
   const vite = spawnVite(temporary, mode);
+  if (!isUrgent && vite.pid !== undefined) setPriority(vite.pid, constants.priority.PRIORITY_LOW);
   let isStopping = false;
   const ended = endOf(vite).then(({ code, output }) => {
     if (code === 0) {
@@ -85,13 +92,11 @@ function spawnVite(outDir: string, mode: ConsoleMode): ChildProcess {
   const vite = join(dirname(createRequire(import.meta.url).resolve('vite/package.json')), 'bin/vite.js');
   const options = ['--mode', mode, '--outDir', outDir, '--emptyOutDir', '--logLevel', 'warn'];
   const readable = mode === 'development' ? ['--minify', 'false'] : [];
-  const child = spawn(process.execPath, [vite, 'build', 'console', ...options, ...readable], {
+  return spawn(process.execPath, [vite, 'build', 'console', ...options, ...readable], {
     cwd: root,
     env: { ...process.env, NODE_ENV: mode }, // React's checks follow it
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
-  return child;
 }
 
 async function endOf(child: ChildProcess): Promise<{ code: number | null; output: string }> {
@@ -112,7 +117,7 @@ function keep(temporary: string, folder: string): string {
   } catch {
     rmSync(temporary, { recursive: true, force: true });
   }
-  for (const name of globSync('*', { cwd: cache })) {
+  for (const name of readdirSync(cache)) {
     const other = join(cache, name);
     if (Date.now() - statSync(other).mtimeMs > aWeekInMilliseconds) rmSync(other, { recursive: true, force: true });
   }
