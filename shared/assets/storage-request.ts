@@ -40,13 +40,14 @@ export async function requestStorage(
   deadline: Deadline,
   timeLimitInMilliseconds = defaultTimeLimitInMilliseconds,
 ): Promise<Response> {
+  const attemptsEnd = deadline.next(deadline.remaining); // the shorter time for retries is for conflicts with others
   for (let attempt = 1; ; attempt++) {
-    const answer = await send(url, init, timeLimitInMilliseconds, deadline.remaining);
+    const answer = await send(url, init, timeLimitInMilliseconds, attemptsEnd.remaining);
     if (answer instanceof Response && isExpected(answer, init.method, attempt)) return answer;
     const failure = answer instanceof Response ? await refusal(init.method, answer) : answer;
     if (!isTransient(failure)) throw failure;
     if (attempt === attempts) throw unavailable(failure);
-    if (!(await deadline.tryToPause(attempt + pausesBegin))) throw unavailable(failure);
+    if (!(await attemptsEnd.tryToPause(attempt + pausesBegin))) throw unavailable(failure);
   }
 }
 

@@ -16,7 +16,7 @@ const storedClaim = v.object({
   /** Whether a private key is stored in addition to the run's snapshot. Claims of earlier versions lack this field. */
   has_server_key: v.optional(v.boolean()),
   accepted_at: v.optional(v.string()),
-  /** Task tokens of waiting steps. They stay here after the step has ended. */
+  /** Task tokens of waiting steps. That of the offer is removed when the step that waits for the outcome leaves its own. */
   offer_token: v.optional(v.string()),
   run_token: v.optional(v.string()),
   stop_token: v.optional(v.string()),

@@ -87,8 +87,8 @@ export async function sweepRuns(
   return ended;
 }
 
-function isSuspect({ offer_token, outcome }: Claim): boolean {
-  return offer_token === undefined || outcome !== undefined;
+function isSuspect({ offer_token, run_token, outcome }: Claim): boolean {
+  return (offer_token === undefined && run_token === undefined) || outcome !== undefined;
 }
 
 /** Reads the rows of the claims' runs, in the same order. */

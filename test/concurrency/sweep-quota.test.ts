@@ -29,7 +29,7 @@ const runIds = Array.from({ length: count }, (_, number) => numberedId(number));
 let embedded: EmbeddedTable;
 beforeAll(async () => {
   embedded = await startEmbeddedTable();
-  await putAll(embedded.table, runIds.map(claimOf));
+  await putAll(embedded.table, runIds.map((id, number) => claimOf(id, number)));
 });
 afterAll(() => embedded.stop());
 
@@ -40,7 +40,7 @@ async function putAll({ document, name }: Table, items: object[]): Promise<void>
   }
 }
 
-function claimOf(run_id: string, number: number) {
+function claimOf(run_id: string, number: number, { isSuspect = number < tokenless } = {}) {
   const cvm_id = `cvm-${number}`;
   return {
     ...cvmKeys.claim(domain, cvm_id),
@@ -52,7 +52,7 @@ function claimOf(run_id: string, number: number) {
     claimed_at: claimedAt,
     run_command_id: 'run',
     stop_command_id: 'stop',
-    ...(number < tokenless ? {} : { offer_token: taskToken }),
+    ...(isSuspect ? {} : { [number % 2 === 0 ? 'offer_token' : 'run_token']: taskToken }),
   };
 }
 
@@ -90,8 +90,7 @@ describe(`the sweep of ${count} claims under the quota of AWS`, () => {
     const other = await startEmbeddedTable();
     const suspects = 110;
     const claims = Array.from({ length: 170 }, (_, number) => {
-      const { offer_token: _token, ...claim } = claimOf(numberedId(number), number);
-      return number < suspects ? claim : { ...claim, offer_token: taskToken };
+      return claimOf(numberedId(number), number, { isSuspect: number < suspects });
     });
     // By their place, the last ones of the suspects and of the others.
     const lastOf = (some: typeof claims) => some.toSorted((x, y) => (x.cvm_id < y.cvm_id ? -1 : 1)).at(-1)?.run_id ?? '';

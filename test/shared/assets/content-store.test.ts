@@ -118,6 +118,14 @@ describe('a request while storage is busy or down', () => {
     expect(storage.received).toEqual(['GET', 'GET']);
   });
 
+  it('is sent again after a silence that has taken all the time of a request for conflicts with others', async () => {
+    storage.answerWith(silence, status(200, 'a,b'));
+    const deadline = () => new Deadline(60_000, systemClock, { retryTime: 100 });
+    const response = await getContent({ ...within(100), deadline }, key);
+    expect(await response?.text()).toBe('a,b');
+    expect(storage.received).toEqual(['GET', 'GET']);
+  });
+
   it('succeeds when an earlier attempt has written but its answer was lost', async () => {
     storage.answerWith(hangUp, status(412, xml('PreconditionFailed')));
     await put();
@@ -126,8 +134,8 @@ describe('a request while storage is busy or down', () => {
 
   it('is not sent again if there is no time for that', async () => {
     storage.answerWith(status(503));
-    const busy = { ...store, deadline: () => new Deadline(60_000, systemClock, { retryTime: 0 }) };
-    const error = await thrownBy(() => getContent(busy, key));
+    const late = { ...store, deadline: () => new Deadline(60_000, systemClock, { functionTime: 0 }) };
+    const error = await thrownBy(() => getContent(late, key));
     expect(error).toMatchObject({ code: 'unavailable', cause: { method: 'GET', status: 503 } });
     expect(storage.received).toEqual(['GET']);
   });
