@@ -54,6 +54,8 @@ describe('lint refuses', () => {
     ['a client that has all commands', anyRoom, "import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb';"],
     ['the whole SDK of the table', anyRoom, "import * as sdk from '@aws-sdk/client-dynamodb';"],
     ['a key that is put together', anyRoom, 'export const at = (pk: string, sk: string) => ({ pk, sk });'],
+    ['a key that is put together in infra/', 'infra/local/any.ts', 'export const at = (pk: string, sk: string) => ({ pk, sk });'],
+    ['a literal of a key in infra/', 'infra/local/any.ts', 'export const pk = "computation#1";'],
     ['a test in a production file', 'infra/any.ts', "import '../test/support/world.ts';"],
     ['the service in the command line', 'client/cms/any.ts', "import '../../functions/runs/get-run.ts';"],
     ['the service in the library', 'client/any.ts', "import '../shared/errors.ts';"],

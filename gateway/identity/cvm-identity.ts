@@ -1,3 +1,6 @@
+import * as v from 'valibot';
+import { cvmId, domainId } from '../../shared/identifier-schemas.ts';
+
 /** Which CVM a stream speaks for. */
 export interface CvmIdentity {
   domain: string;
@@ -9,7 +12,7 @@ export function identityUri({ domain, cvmId }: CvmIdentity): string {
   return `urn:cvm:${domain}:${cvmId}`;
 }
 
-const identityName = /^URI:urn:cvm:([A-Za-z0-9_-]{1,64}):([A-Za-z0-9_.:-]{1,64})$/;
+const identityName = /^URI:urn:cvm:([^:]+):(.+)$/;
 
 /**
  * Reads the CVM from a certificate's subject alternative names, in the form that Node gives them. Returns undefined unless they
@@ -17,8 +20,8 @@ const identityName = /^URI:urn:cvm:([A-Za-z0-9_-]{1,64}):([A-Za-z0-9_.:-]{1,64})
  */
 export function identityIn(subjectAltNames: string | undefined): CvmIdentity | undefined {
   const found = (subjectAltNames ?? '').split(', ').flatMap((name) => {
-    const [, domain, cvmId] = identityName.exec(name) ?? [];
-    return domain !== undefined && cvmId !== undefined ? [{ domain, cvmId }] : [];
+    const [, domain, id] = identityName.exec(name) ?? [];
+    return v.is(domainId, domain) && v.is(cvmId, id) ? [{ domain, cvmId: id }] : [];
   });
   return found.length === 1 ? found[0] : undefined;
 }

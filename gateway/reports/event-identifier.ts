@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { endingEvents } from '../../shared/runs/outcome-of-report.ts';
 import { idOfStateEvent } from '../../shared/runs/report.ts';
 import type { AgentEvent } from '../wire/messages.ts';
 
@@ -10,17 +11,14 @@ export function stateEventId(eventType: string, status: string): string {
   return `${idOfStateEvent}${eventType}/${status}`;
 }
 
-const occursOnce = new Set([
+const occursOnce = new Set<string>([
   'ReceivingAlgorithm/InProgress',
   'ReceivingData/InProgress',
   'Running/Starting',
   'Running/InProgress',
   'Running/Completed',
   'Running/Failed',
-  'ConsumingResults/Ready',
-  'Complete/Completed',
-  'Failed/Failed',
-  'Stopped/Stopped',
+  ...endingEvents,
 ]);
 
 /** Returns whether an event occurs once in a run. Of these, none is ever left out. */

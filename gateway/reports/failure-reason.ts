@@ -1,7 +1,6 @@
+import { longestReason } from '../../shared/runs/report.ts';
 import type { AgentLog } from '../wire/messages.ts';
 
-/** What users see of a reason, in characters. */
-const longest = 1_000;
 const cause = /^failed to run computation: /;
 const otherCause = /^(failed|error|unable|cannot|could not)\b/i;
 
@@ -17,18 +16,18 @@ export class FailureReason {
     if (level !== 'WARN' && level !== 'ERROR') return;
     const at = timestamp ? `${timestamp.seconds}.${timestamp.nanos}` : '';
     if (this.line?.at === at && at !== '') {
-      this.line.text = (this.line.text + message).slice(0, 2 * longest);
+      this.line.text = (this.line.text + message).slice(0, 2 * longestReason);
       return;
     }
     const isCause = cause.test(message);
     if (isCause || (!this.line?.isCause && otherCause.test(message))) {
-      this.line = { at, text: message.slice(0, 2 * longest), isCause };
+      this.line = { at, text: message.slice(0, 2 * longestReason), isCause };
     }
   }
 
   /** The reason, up to 1,000 characters; undefined if no line told it. */
   get text(): string | undefined {
     const text = this.line?.text.trim();
-    return text ? Array.from(text).slice(0, longest).join('') : undefined;
+    return text ? Array.from(text).slice(0, longestReason).join('') : undefined;
   }
 }

@@ -12,6 +12,7 @@ import { cannotStart, deliverRun } from './deliver-run.ts';
 import { FitnessReport } from './fitness-report.ts';
 import { followRun } from './follow-run.ts';
 import { OpenCommands } from './open-commands.ts';
+import { mostAttestations } from './hosted-run.ts';
 import { stopRun } from './stop-run.ts';
 import { type Attestation, takeAttestation } from './take-attestation.ts';
 import { UnplacedMessages } from './unplaced-messages.ts';
@@ -21,9 +22,6 @@ interface OpenStream {
   fingerprint: string;
   end: (reason: string) => void;
 }
-
-/** A process sends one token, and on Azure two, once in its life. */
-const mostAttestationsPerStream = 4;
 
 /** The streams of one CVM, and what is to be done on them, one thing after the other. */
 export class CvmSession {
@@ -95,7 +93,7 @@ export class CvmSession {
   }
 
   takeAttestation({ file }: AttestationToken, on: AgentStream): void {
-    if (++on.attestations > mostAttestationsPerStream) {
+    if (++on.attestations > mostAttestations) {
       this.parts.counts.eventsRefused++;
       return;
     }

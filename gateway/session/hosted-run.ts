@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { timestampOf } from '../../shared/clock.ts';
+import { isActive } from '../../shared/computations/run.ts';
 import type { RunReference } from '../../shared/runs/run-reference.ts';
-import { reportSchema, type LastingReport } from '../../shared/runs/report.ts';
+import { longestReason, reportSchema, type LastingReport } from '../../shared/runs/report.ts';
 import { eventId, occursOnceInARun, stateEventId } from '../reports/event-identifier.ts';
 import { FailureReason } from '../reports/failure-reason.ts';
 import { eventOfState, inferredDetails } from '../reports/inferred-event.ts';
@@ -18,8 +19,8 @@ import type { GatewayParts } from '../gateway-parts.ts';
  */
 const mostOptionalEvents = 10_000;
 
-/** A process sends one token, and on Azure two. */
-const mostAttestations = 4;
+/** Of a process. It sends one token, and on Azure two, once in its life. */
+export const mostAttestations = 4;
 
 /** The run that an agent process was given: its events, its log, and what the service has been told of it. */
 export class HostedRun {
@@ -61,7 +62,7 @@ export class HostedRun {
 
   /** Whether the run has ended, as far as the service has told. */
   get isOver(): boolean {
-    return this.status !== undefined && this.status !== 'running' && this.status !== 'stopping';
+    return this.status !== undefined && !isActive(this.status);
   }
 
   /** Takes over what the service answered to reports. */
@@ -93,7 +94,7 @@ export class HostedRun {
 
   /** Reports that the agent cannot do the run. */
   reject(commandId: string, reason: string): void {
-    const text = Array.from(reason).slice(0, 1_000).join('');
+    const text = Array.from(reason).slice(0, longestReason).join('');
     this.report({ type: 'rejected', id: `rejected:${commandId}`, command_id: commandId, reason: text });
   }
 

@@ -1,4 +1,5 @@
 import { timestampOf } from '../../shared/clock.ts';
+import { refusalEvent } from '../../shared/runs/refusal-event.ts';
 import type { CvmSession } from './cvm-session.ts';
 
 /** Tells the journal of the active run that someone else tried to be this CVM. Once a minute. */
@@ -11,7 +12,5 @@ export async function journalConflict(
     await parts.service.journalRefusal(identity, { ...refusal, isConflict: true });
     return;
   }
-  const minute = timestampOf(parts.wallClock).slice(0, 16);
-  const details = Buffer.from(JSON.stringify({ detail: refusal.reason, peer: refusal.peer })).toString('base64');
-  run.report({ type: 'event', id: `conflict:${minute}`, event_type: 'IdentityConflict', status: 'Warning', details });
+  run.report(refusalEvent({ ...refusal, isConflict: true, now: timestampOf(parts.wallClock) }));
 }

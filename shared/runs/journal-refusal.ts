@@ -2,17 +2,7 @@ import { getItems, type Table } from '../table/table.ts';
 import { withFreshReads } from '../table/transaction.ts';
 import { claimKeys, parseClaim } from './claim.ts';
 import { recordLastingReports } from './record-lasting-reports.ts';
-
-interface Refusal {
-  domain: string;
-  cvmId: string;
-  reason: string;
-  /** Whether the CVM's own agent is connected, so that a second one showed its certificate. Default false. */
-  isConflict?: boolean;
-  /** The address that the stream came from. */
-  peer: string;
-  now: string;
-}
+import { type Refusal, refusalEvent } from './refusal-event.ts';
 
 /**
  * Records in the journal of the CVM's active run that a stream was refused, once a minute. It does not count
@@ -20,23 +10,14 @@ interface Refusal {
  */
 export async function journalRefusal(
   table: Table,
-  { domain, cvmId, reason, isConflict = false, peer, now }: Refusal,
+  { domain, cvmId, ...refusal }: Refusal & { domain: string; cvmId: string },
 ): Promise<void> {
   await withFreshReads(table, async (table) => {
     const cvm = { domain, cvm_id: cvmId };
     const claim = parseClaim(cvm, await getItems(table, claimKeys(cvm)));
     if (claim?.accepted_at === undefined) return; // an event of the agent counts as acceptance
     const { computation_id, run_id } = claim;
-    const event = {
-      type: 'event' as const,
-      id: `${isConflict ? 'conflict' : 'refused'}:${now.slice(0, 16)}`,
-      run_id,
-      event_type: isConflict ? 'IdentityConflict' : 'StreamRefused',
-      status: 'Warning',
-      originator: 'agent' as const,
-      details: Buffer.from(JSON.stringify({ detail: reason, peer })).toString('base64'),
-      reason: '',
-    };
-    await recordLastingReports(table, { reference: { ...cvm, computation_id, run_id }, reports: [event], now });
+    const event = { ...refusalEvent(refusal), run_id, originator: 'agent' as const, reason: '' };
+    await recordLastingReports(table, { reference: { ...cvm, computation_id, run_id }, reports: [event], now: refusal.now });
   });
 }

@@ -30,8 +30,13 @@ function because(reason: string | undefined, ending: Ending | undefined): Ending
   return ending && reason ? { ...ending, reason } : ending;
 }
 
+/** The events of an agent, as `type/status`, that end its run. */
+export const endingEvents = ['ConsumingResults/Ready', 'Complete/Completed', 'Failed/Failed', 'Stopped/Stopped'] as const;
+
+const endingEvent = (event: string) => endingEvents.find((each) => each === event);
+
 function outcomeOfEvent(event: string, claim: Claim): Ending | undefined {
-  switch (event) {
+  switch (endingEvent(event)) {
     case 'ConsumingResults/Ready':
     case 'Complete/Completed':
       return { status: 'completed', reason: 'The CVM finished the run.' };
@@ -43,7 +48,7 @@ function outcomeOfEvent(event: string, claim: Claim): Ending | undefined {
         reason: claim.stop_token === undefined ? 'The CVM stopped without a request.' : 'Stopped; the CVM confirmed it.',
         is_confirmed: true,
       };
-    default:
+    case undefined:
       return undefined;
   }
 }

@@ -14,7 +14,9 @@ const base = {
   run_id: v.pipe(runId, v.description('The run that the report is about.')),
 };
 const commandId = v.pipe(v.string(), v.description('The command that this report answers.'));
-const sentence = text(0, 1000);
+/** Of a reason, in characters. */
+export const longestReason = 1_000;
+const sentence = text(0, longestReason);
 const reason = v.optional(v.pipe(sentence, v.description('The reason. Up to 1,000 characters.')), '');
 const word = text(1, 60);
 
