@@ -8,12 +8,12 @@ import type { MemberChange } from './log.ts';
 import type { Member, State } from './node.ts';
 
 /** A list with its place in an index. The states are the values that it is filtered by; their codes are stored. */
-export interface IndexedList {
+export interface IndexedList<Value extends string = string> {
   rows: List;
   index: ListIndex;
   /** The letter of its tree. */
   tree: string;
-  states: Readonly<Record<string, State>>;
+  states: Readonly<Record<Value, State>>;
   /** The attribute of a row with its state; absent where all members have the same. */
   stateAttribute?: string;
   /** The partition where earlier versions counted the statuses that members entered. */
@@ -29,42 +29,48 @@ const domainIndex = (domain: string): ListIndex => ({
   trees: { c: 'o', r: 'p' },
 });
 
+/** The codes never change. */
+const computationStates = { created: 1, running: 2, stopping: 3, completed: 4, failed: 5, cancelled: 6 } as const;
+const runStates = { running: 2, stopping: 3, completed: 4, failed: 5, cancelled: 6 } as const;
+const assetStates = { algorithm: 1, dataset: 2 } as const;
+const oneState = { all: 1 } as const;
+
 export const indexedLists = {
-  computations: (domain: string): IndexedList => ({
+  computations: (domain: string): IndexedList<keyof typeof computationStates> => ({
     rows: lists.computations(domain),
     index: domainIndex(domain),
     tree: 'c',
-    states: { created: 1, running: 2, stopping: 3, completed: 4, failed: 5, cancelled: 6 },
+    states: computationStates,
     stateAttribute: 'status',
     groupOf: ({ owner }) => groupOfOwner(String(owner)),
     oldStatistics: oldStatisticsKeys.partition(domain),
   }),
-  runs: (domain: string): IndexedList => ({
+  runs: (domain: string): IndexedList<keyof typeof runStates> => ({
     rows: lists.runs(domain),
     index: domainIndex(domain),
     tree: 'r',
-    states: { running: 2, stopping: 3, completed: 4, failed: 5, cancelled: 6 },
+    states: runStates,
     stateAttribute: 'status',
     groupOf: ({ computation_id }) => groupOfComputation(numberOf(String(computation_id)) ?? 0),
   }),
-  assets: (domain: string): IndexedList => ({
+  assets: (domain: string): IndexedList<keyof typeof assetStates> => ({
     rows: lists.assets(domain),
     index: { scope: lists.assets(domain).pk, logShards: 1, trees: { a: undefined } },
     tree: 'a',
-    states: { algorithm: 1, dataset: 2 },
+    states: assetStates,
     stateAttribute: 'asset_type',
   }),
-  linkedComputations: (assetId: string): IndexedList => ({
+  linkedComputations: (assetId: string): IndexedList<keyof typeof oneState> => ({
     rows: lists.linkedComputations(assetId),
     index: { scope: lists.linkedComputations(assetId).pk, logShards: 1, trees: { l: undefined } },
     tree: 'l',
-    states: { all: 1 },
+    states: oneState,
   }),
-  cvms: (domain: string): IndexedList => ({
+  cvms: (domain: string): IndexedList<keyof typeof oneState> => ({
     rows: lists.cvms(domain),
     index: { scope: lists.cvms(domain).pk, logShards: 1, trees: { v: undefined } },
     tree: 'v',
-    states: { all: 1 },
+    states: oneState,
   }),
 };
 
@@ -89,12 +95,12 @@ export function groupOfComputation(number: number): string {
 }
 
 /** Returns how a member comes (`before` absent), moves to another state or goes (`now` absent). */
-export function memberChange(
-  list: IndexedList,
+export function memberChange<Value extends string>(
+  list: IndexedList<Value>,
   number: number,
-  { before, now, ...groups }: { before?: string; now?: string; group?: string; groupBefore?: string },
+  { before, now, ...groups }: { before?: NoInfer<Value>; now?: NoInfer<Value>; group?: string; groupBefore?: string },
 ): MemberChange {
-  const code = (value: string | undefined) => (value === undefined ? 0 : stateOf(list, value));
+  const code = (value: Value | undefined) => (value === undefined ? 0 : stateOf(list, value));
   return { list: list.tree, number, before: code(before), now: code(now), ...groups };
 }
 

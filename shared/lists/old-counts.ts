@@ -1,5 +1,5 @@
 import type { List } from '../table/keys.ts';
-import { leavesPerMid, numbersPerLeaf, numbersPerMid, oldListKeys } from '../table/old-list-keys.ts';
+import { facetsOf, leavesPerMid, numbersPerLeaf, numbersPerMid, oldListKeys } from '../table/old-list-keys.ts';
 import type { Item } from '../table/table.ts';
 
 /** The number of members with a facet in a leaf. */
@@ -10,7 +10,7 @@ interface LeafCount {
 
 /** Returns the attribute of a leaf item that contains the facet's members, as offsets within the leaf. */
 export function leafAttribute(list: List, facet: string): string {
-  const code = list.facets[facet];
+  const code = facetsOf(list)[facet];
   if (code === undefined) throw new TypeError(`The list ${list.pk} has no facet ${facet}.`);
   return code;
 }
@@ -41,5 +41,5 @@ export function leafCounts(list: List, mids: Item[], facet?: string): LeafCount[
 }
 
 function codesOf(list: List, facet: string | undefined): Set<string> {
-  return new Set(facet === undefined ? Object.values(list.facets) : [leafAttribute(list, facet)]);
+  return new Set(facet === undefined ? Object.values(facetsOf(list)) : [leafAttribute(list, facet)]);
 }

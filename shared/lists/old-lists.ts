@@ -1,5 +1,5 @@
 import { migrationKeys } from '../table/keys.ts';
-import { oldListKeys } from '../table/old-list-keys.ts';
+import { facetsOf, oldListKeys } from '../table/old-list-keys.ts';
 import { getItem, queryPartition, queryPrefix, type Table } from '../table/table.ts';
 import type { IndexedList } from './indexed-list.ts';
 import type { ListIndex } from './list-index.ts';
@@ -34,7 +34,7 @@ const unknownState = 7;
 export async function readOldTree(table: Table, list: IndexedList): Promise<{ tree: TreeNode; source: NodeSource }> {
   const mids = await queryPrefix(table, list.rows.pk, oldListKeys.prefixes.mid);
   const children = new Map<number, number[]>();
-  for (const facet of Object.keys(list.rows.facets)) {
+  for (const facet of Object.keys(facetsOf(list.rows))) {
     for (const { firstNumber, count } of leafCounts(list.rows, mids, facet)) {
       const counts = children.get(firstNumber) ?? emptyCounts();
       counts[list.states[facet] ?? unknownState] = count;
@@ -51,7 +51,7 @@ export async function readOldTree(table: Table, list: IndexedList): Promise<{ tr
 async function readOldLeaf(table: Table, { rows, states }: IndexedList, firstNumber: number): Promise<TreeNode> {
   const leaf = await getItem(table, oldListKeys.leaf(rows, firstNumber));
   const members: Member[] = [];
-  for (const [facet, letter] of Object.entries(rows.facets)) {
+  for (const [facet, letter] of Object.entries(facetsOf(rows))) {
     const offsets = leaf?.[letter];
     if (!(offsets instanceof Set)) continue;
     for (const offset of offsets as Set<number>) {

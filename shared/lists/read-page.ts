@@ -1,4 +1,5 @@
 import { listKeys } from '../table/keys.ts';
+import { facetsOf } from '../table/old-list-keys.ts';
 import { getItems, queryBetween, queryPrefix, type Item, type Table } from '../table/table.ts';
 import { stateOf, stateOfRow, type IndexedList } from './indexed-list.ts';
 import { stateCount, sumOf, type State } from './node.ts';
@@ -63,7 +64,7 @@ async function selectFromOldTree(table: Table, snapshot: Snapshot, list: Indexed
 
 /** Returns whether earlier versions could not filter the list so. */
 function isFilteredAnew({ rows, states }: IndexedList, { group, state }: PageRequest): boolean {
-  return group !== undefined || (state !== undefined && !(state in rows.facets) && state in states);
+  return group !== undefined || (state !== undefined && !(state in facetsOf(rows)) && state in states);
 }
 
 /** Reads all rows. Only until the migration has entered them into the trees. */

@@ -42,17 +42,11 @@ function rowKey(pk: string, sk: string): RowKey {
   return { pk, sk } as RowKey;
 }
 
-/**
- * A list and its filter. The facets are the values of its members' `facetAttribute`. A facet is stored as one upper-case letter,
- * because the other items of the list repeat it hundreds of times. The letters never change. A list without a filter has the
- * single facet `all`.
- */
+/** The partition of a list's rows. */
 export interface List {
   pk: string;
   /** Whether its rows have a single writer (see RowKey). */
   hasSingleWriter: boolean;
-  facetAttribute?: string;
-  facets: Readonly<Record<string, string>>;
 }
 
 /** The names of partitions of lists, before the identifier to which a list belongs. */
@@ -71,31 +65,16 @@ interface SingleWriterList extends List {
 /** Returns a number as sort keys contain it: with leading zeros, so that keys sort by it. */
 export const padded = (value: number, digits: number) => String(value).padStart(digits, '0');
 
-const computationFacets = { created: 'N', running: 'R', stopping: 'S', completed: 'C', failed: 'F', cancelled: 'X' };
-const assetFacets = { algorithm: 'A', dataset: 'D' };
-const oneFacet = { all: 'A' };
-
 export const lists = {
-  computations: (domain: string): SingleWriterList => ({
-    pk: `${listNames.computations}#${domain}`,
-    hasSingleWriter: true,
-    facetAttribute: 'status',
-    facets: computationFacets,
-  }),
-  assets: (domain: string): SingleWriterList => ({
-    pk: `${listNames.assets}#${domain}`,
-    hasSingleWriter: true,
-    facetAttribute: 'asset_type',
-    facets: assetFacets,
-  }),
-  runs: (domain: string): SingleWriterList => ({ pk: `${listNames.runs}#${domain}`, hasSingleWriter: true, facets: oneFacet }),
+  computations: (domain: string): SingleWriterList => ({ pk: `${listNames.computations}#${domain}`, hasSingleWriter: true }),
+  assets: (domain: string): SingleWriterList => ({ pk: `${listNames.assets}#${domain}`, hasSingleWriter: true }),
+  runs: (domain: string): SingleWriterList => ({ pk: `${listNames.runs}#${domain}`, hasSingleWriter: true }),
   linkedComputations: (assetId: string) => ({
     pk: `${listNames.linkedComputations}#${assetId}`,
     hasSingleWriter: false as const,
-    facets: oneFacet,
   }),
   /** Its rows only name the CVM. The CVM itself is at `cvmKeys.cvm`. */
-  cvms: (domain: string) => ({ pk: `${listNames.cvms}#${domain}`, hasSingleWriter: false as const, facets: oneFacet }),
+  cvms: (domain: string) => ({ pk: `${listNames.cvms}#${domain}`, hasSingleWriter: false as const }),
 };
 
 function keyOfRow(list: List & { hasSingleWriter: false }, number: number): Key;

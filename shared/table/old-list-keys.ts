@@ -1,4 +1,4 @@
-import { padded, type Key, type List } from './keys.ts';
+import { listNames, padded, type Key, type List } from './keys.ts';
 
 /** How many numbers of members a leaf stands for. */
 export const numbersPerLeaf = 256;
@@ -19,6 +19,18 @@ export const oldListKeys = {
   mid: (list: List, number: number): Key => ({ pk: list.pk, sk: `mid#${padded(Math.floor(number / numbersPerMid), 11)}` }),
   prefixes: { mid: 'mid#' },
 };
+
+const oneFacet = { all: 'A' };
+
+/** The letter under which a leaf and a mid item name each value of the list's filter. `all` in a list that had no filter. */
+const facets: Record<string, Readonly<Record<string, string>>> = {
+  [listNames.computations]: { created: 'N', running: 'R', stopping: 'S', completed: 'C', failed: 'F', cancelled: 'X' },
+  [listNames.assets]: { algorithm: 'A', dataset: 'D' },
+};
+
+export function facetsOf({ pk }: List): Readonly<Record<string, string>> {
+  return facets[pk.slice(0, pk.indexOf('#'))] ?? oneFacet;
+}
 
 /** The statistics of earlier versions: an item for each UTC day, with a count for each status. */
 export const oldStatisticsKeys = {

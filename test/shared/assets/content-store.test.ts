@@ -133,8 +133,12 @@ describe('a request while storage is busy or down', () => {
   });
 
   it('is not sent again if there is no time for that', async () => {
-    storage.answerWith(status(503));
-    const late = { ...store, deadline: () => new Deadline(60_000, systemClock, { functionTime: 0 }) };
+    let now = 0;
+    storage.answerWith((...answered) => {
+      now = 60_000;
+      return status(503)(...answered);
+    });
+    const late = { ...store, deadline: () => new Deadline(60_000, { ...systemClock, now: () => now }) };
     const error = await thrownBy(() => getContent(late, key));
     expect(error).toMatchObject({ code: 'unavailable', cause: { method: 'GET', status: 503 } });
     expect(storage.received).toEqual(['GET']);

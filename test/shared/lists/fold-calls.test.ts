@@ -11,7 +11,7 @@ const proxied = sharedByTests(() => startProxiedTable({ latencyInMilliseconds: 0
 
 const list = indexedLists.computations('d1');
 
-function changeOf(number: number, version: number, change: { before?: string; now?: string }) {
+function changeOf(number: number, version: number, change: { before?: 'created'; now: 'created' | 'running' }) {
   const changes = [memberChange(list, number, { ...change, group: groupOfOwner('ann') })];
   return logChange(list.index, number, { version, changes });
 }

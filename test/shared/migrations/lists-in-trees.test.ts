@@ -11,7 +11,7 @@ import { runMigrations } from '../../../shared/migrations/run-migrations.ts';
 import { listRuns } from '../../../shared/runs/list-runs.ts';
 import { indexKeys } from '../../../shared/table/index-keys.ts';
 import { listKeys, lists, type Key, type List } from '../../../shared/table/keys.ts';
-import { oldListKeys } from '../../../shared/table/old-list-keys.ts';
+import { facetsOf, oldListKeys } from '../../../shared/table/old-list-keys.ts';
 import { getItem, queryPartition, type Item, type Table } from '../../../shared/table/table.ts';
 import { deleteItems, putItems } from '../../../shared/table/writes.ts';
 import { transact } from '../../../shared/table/transaction.ts';
@@ -46,7 +46,7 @@ async function asEarlierVersionsHadIt(assetId: string): Promise<void> {
   }
   const enter = async (list: List) => {
     for (const row of (await queryPartition(table, list.pk)).filter(isRow)) {
-      const facet = list.facetAttribute === undefined ? 'all' : String(row[list.facetAttribute]);
+      const facet = Object.keys(facetsOf(list)).find((each) => each === row['status'] || each === row['asset_type']) ?? 'all';
       await transact(table, addToList(list, Number(String(row['sk']).slice(listKeys.prefixes.row.length)), facet));
       const [counter] = await queryPartition(table, listKeys.counter(list).pk);
       if (counter)
