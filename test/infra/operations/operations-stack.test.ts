@@ -106,7 +106,6 @@ describe.each(synthesize())('the operations stack of $stage.name', ({ stage, sta
         'AWS/ApiGateway Latency',
         'AWS/DynamoDB ReadThrottleEvents',
         'AWS/DynamoDB WriteThrottleEvents',
-        'AWS/Lambda ConcurrentExecutions',
         'AWS/Lambda Throttles',
         'ComputationManagement ConflictsRetried',
         'ComputationManagement Waiting',
@@ -124,8 +123,18 @@ describe.each(synthesize())('the operations stack of $stage.name', ({ stage, sta
     expect(watched).toContain('AWS/EventBridge/Pipes ExecutionPartiallyFailed');
   });
 
-  it('has an alarm before the concurrency of the account is used up', () => {
+  it('has an alarm before the concurrency of the account is used up, in which reserved executions count as used', () => {
     expect(named('concurrency')?.Threshold).toBe(0.8 * stage.accountConcurrency);
+    expect(metricsOf(named('concurrency'))).toEqual([
+      { Namespace: 'AWS/Lambda', MetricName: 'ClaimedAccountConcurrency', Dimensions: [] },
+    ]);
+  });
+
+  it('adds up metrics even if one of them has no value, as those of failures have none without a failure', () => {
+    const expressions = alarms.flatMap(({ Metrics = [] }) => Metrics.flatMap(({ Expression }) => Expression ?? []));
+    const sums = expressions.filter((expression) => expression.includes('+'));
+    expect(sums).toContain('FILL(reads, 0) + FILL(writes, 0)');
+    for (const operand of sums.flatMap((sum) => sum.split(' + '))) expect(operand).toMatch(/^FILL\(\w+, 0\)$/);
   });
 
   it('does not count calls of scheduled tasks that are refused while the one before still works', () => {
