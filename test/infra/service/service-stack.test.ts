@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { functionNames, type FunctionName } from '../../../infra/bundles/function-names.ts';
 import { variablesOf } from '../../../infra/service/function-variables.ts';
 import { referenceFiles } from '../../../infra/reference/reference-files.ts';
+import { faultsOfReservations } from '../../../infra/service/reserved-concurrency.ts';
 import { schedules } from '../../../infra/schedules.ts';
 import { nameIn } from '../../../infra/stage.ts';
+import { stages } from '../../../infra/stages.ts';
 import { environment } from '../../../shared/environment.ts';
 import { lifecycleSteps, stateMachineDefinition } from '../../../shared/runs/state-machine.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
@@ -465,6 +467,32 @@ describe('a stage that reserves more executions than its account has', () => {
 
   it('passes if it reserves none', () => {
     expect(errorsOf({ ...fullStage, accountConcurrency: 10, reservedConcurrency: 'none' })).toEqual([]);
+  });
+});
+
+describe('stages that share an account', () => {
+  const another = { ...fullStage, name: 'another' };
+
+  it('fail at synth with what to do if together they reserve more executions than it has', () => {
+    expect(errorsOf(fullStage, [fullStage, another])).toEqual([
+      expect.stringMatching(
+        /^The stages of the account production \(full, another\) together reserve \d+ concurrent executions .* the account has 1000\./,
+      ),
+    ]);
+  });
+
+  it('are those with the same name of their account and the same region', () => {
+    const elsewhere = [
+      { ...another, account: 'another' },
+      { ...another, region: 'eu-west-1' },
+    ];
+    expect(faultsOfReservations(fullStage, [fullStage, ...elsewhere])).toEqual([]);
+  });
+});
+
+describe('the table of stages', () => {
+  it('has no stages that reserve more executions than their account has', () => {
+    expect(stages.flatMap((stage) => faultsOfReservations(stage, stages))).toEqual([]);
   });
 });
 
