@@ -39,6 +39,7 @@ interface RuleProperties {
 
 const rows = new Map([...routes, ...tasks].map((row) => [row.name, row]));
 const runbook = readFileSync(new URL('../../../docs/runbook.md', import.meta.url), 'utf8');
+const rehearsal = readFileSync(new URL('../../../docs/rehearsal.md', import.meta.url), 'utf8');
 const headings = [...runbook.matchAll(/^## (.+)$/gm)].map(([, heading = '']) => heading.toLowerCase().replaceAll(' ', '-'));
 
 /** Lists the metrics that an alarm watches, alone or in an expression. */
@@ -141,6 +142,13 @@ describe.each(synthesize())('the operations stack of $stage.name', ({ stage, sta
     const [all, ...excluded] = metricsOf(named('throttled-functions'));
     expect(all?.Dimensions ?? []).toEqual([]);
     expect(excluded.map((metric) => dimension(metric, 'FunctionName'))).toEqual(schedules.map(({ name }) => nameIn(stage, name)));
+  });
+
+  it('is not rehearsed in alarms that compute on several metrics, which docs/rehearsal.md names', () => {
+    const computed = alarms.filter(({ Metrics = [] }) => Metrics.some(({ Expression }) => Expression));
+    const names = computed.map(({ AlarmName }) => AlarmName.slice(nameIn(stage, '').length));
+    expect(names).toHaveLength(stage.eventBus ? 7 : 6);
+    for (const name of names) expect(rehearsal).toContain(`\`${name}\``);
   });
 
   it('has an alarm for slow requests in which endpoints that wait do not count', () => {
