@@ -22,7 +22,7 @@ interface FunctionProperties {
   MemorySize: number;
   Timeout: number;
   ReservedConcurrentExecutions?: number;
-  TracingConfig: { Mode: string };
+  TracingConfig?: { Mode: string };
   LoggingConfig: { LogFormat: string; LogGroup: unknown; ApplicationLogLevel: string };
   Environment: { Variables: Record<string, unknown> };
   DeadLetterConfig?: { TargetArn: unknown };
@@ -83,6 +83,8 @@ const ofReference = Object.keys(referenceFiles()).map((path) => `GET ${path}`);
 
 const maxWaitInSeconds = 20;
 const waits = (name: FunctionName) => routes.some((route: Route) => route.name === name && route.waits);
+
+const isScheduled = (name: FunctionName) => schedules.some((schedule) => schedule.name === name);
 
 const listed = (actions: string | string[]) => [actions].flat();
 
@@ -284,13 +286,13 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
     const actionsOn = (service: string) =>
       statements.flatMap(({ Action }) => listed(Action)).filter((action) => action.startsWith(`${service}:`));
 
-    it('runs on Node 24 and ARM with tracing, JSON logs, enough memory and a timeout', () => {
+    it('runs on Node 24 and ARM with JSON logs, enough memory and a timeout, and traces unless a schedule calls it', () => {
       expect(properties).toMatchObject({
         Runtime: 'nodejs24.x',
         Architectures: ['arm64'],
-        TracingConfig: { Mode: 'Active' },
         LoggingConfig: { LogFormat: 'JSON', ApplicationLogLevel: stage.logLevel },
       });
+      expect(properties.TracingConfig).toEqual(isScheduled(name) ? undefined : { Mode: 'Active' });
       expect(properties.MemorySize).toBe(waits(name) ? 256 : 512);
       expect(properties.Timeout).toBeLessThanOrEqual(routes.some((route) => route.name === name) ? 29 : 900);
     });
@@ -310,8 +312,7 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
         'logs:CreateLogStream',
         'logs:PutLogEvents',
         ...(properties.DeadLetterConfig ? ['sqs:SendMessage'] : []),
-        'xray:PutTelemetryRecords',
-        'xray:PutTraceSegments',
+        ...(isScheduled(name) ? [] : ['xray:PutTelemetryRecords', 'xray:PutTraceSegments']),
       ]);
     });
 
