@@ -6,4 +6,4 @@ import { stages } from './stages.ts';
 
 const app = new App();
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app));
-for (const stage of stages) new ServiceStage(app, stage, builtFiles);
+for (const stage of stages) new ServiceStage(app, stage, builtFiles, stages);

@@ -37,12 +37,18 @@ export class ServiceStage extends CdkStage {
   /** Undefined if the stage has no console. */
   readonly consoleStacks: { site: ConsoleStack; files: ConsoleFilesStack } | undefined;
 
-  constructor(app: App, stage: Stage, { codeOf, gatewayFolder, consoleFolder, canaryFolder, referenceFolder }: BuiltFiles) {
+  /** @param rows all stages, of which some may be deployed to the same account; by default, this one alone */
+  constructor(
+    app: App,
+    stage: Stage,
+    { codeOf, gatewayFolder, consoleFolder, canaryFolder, referenceFolder }: BuiltFiles,
+    rows: readonly Stage[] = [stage],
+  ) {
     super(app, stage.name, { env: { region: stage.region } });
     const site = stage.console && new ConsoleStack(this, 'Console', { stage, console: stage.console });
     const state = new StateStack(this, 'State', { stage, consoleUrl: site?.url });
     const origins = originsOf(stage, site?.url);
-    const service = new ServiceStack(this, 'Service', { stage, state, codeOf, origins, referenceFolder });
+    const service = new ServiceStack(this, 'Service', { stage, rows, state, codeOf, origins, referenceFolder });
     const operations = new OperationsStack(this, 'Operations', { stage, state, service });
     this.stacks = { state, service, operations };
     const { gateway } = stage;

@@ -7,6 +7,8 @@ export interface Stage {
   /** Part of all resource names. Lower-case letters and digits, up to 16 characters. */
   name: string;
   region: string;
+  /** A name of your choice for the account. Stages of the same account and region share its concurrent executions. */
+  account: string;
   /** The issuer of tokens. Default: the stage's own Cognito user pool, with groups `<domainID>:<role>`. */
   issuer?: Issuer;
   /** Tables, buckets and user pools that exist already, such as restored ones. Default: the stage creates its own. */

@@ -10,6 +10,7 @@ export const stages: readonly Stage[] = [
   {
     name: 'dev',
     region: 'eu-central-1',
+    account: 'development',
     corsOrigins: ['http://localhost:3000'],
     throttling: { requestsPerSecond: 500, burst: 500 },
     expensiveThrottling: { requestsPerSecond: 20, burst: 40 },
@@ -31,6 +32,7 @@ export const stages: readonly Stage[] = [
   {
     name: 'staging',
     region: 'eu-central-1',
+    account: 'development',
     corsOrigins: [],
     throttling: { requestsPerSecond: 1_000, burst: 1_000 },
     expensiveThrottling: { requestsPerSecond: 50, burst: 100 },
@@ -52,6 +54,7 @@ export const stages: readonly Stage[] = [
   {
     name: 'prod',
     region: 'eu-central-1',
+    account: 'production',
     corsOrigins: [],
     throttling: { requestsPerSecond: 5_000, burst: 5_000 },
     expensiveThrottling: { requestsPerSecond: 100, burst: 200 },

@@ -1,3 +1,4 @@
+import { schedules } from '../../infra/schedules.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../shared/http/route.ts';
 import type { Measured, Measurement } from './measured.ts';
@@ -14,7 +15,7 @@ export const assumed = {
   /** The platform's start and report records, and now and then an entry of ours. */
   functionLogInBytes: 1_000,
   accessLogInBytes: 700,
-  /** Of the invocations; Lambda's own sampling. */
+  /** Of the calls of a busy endpoint. Lambda traces one call a second and 5 % of the others. */
   tracedShare: 0.05,
 } as const;
 
@@ -65,6 +66,8 @@ export function billedMilliseconds(measurement: Measurement, stage: Measured['st
   );
 }
 
+const scheduled = new Set(schedules.map(({ name }): string => name));
+
 const endpoints = new Set<string>(routes.map(({ name }) => name));
 
 /** Returns whether a call is of an endpoint, rather than of a function that AWS calls. */
@@ -72,8 +75,11 @@ export function isEndpoint({ name }: Measurement): boolean {
   return endpoints.has(name);
 }
 
-/** What one call of a function costs; an endpoint's comes through the API. */
-export function billOf(measurement: Measurement, stage: Measured['stage']): Bill {
+/**
+ * What one call of a function costs; an endpoint's comes through the API.
+ * @param tracedShare of the calls that are traced, if it is no scheduled function
+ */
+export function billOf(measurement: Measurement, stage: Measured['stage'], tracedShare: number = assumed.tracedShare): Bill {
   const isByApi = isEndpoint(measurement);
   const { put, get } = contentRequests[titleOf(measurement)] ?? {};
   const signed = signatures[titleOf(measurement)];
@@ -88,6 +94,6 @@ export function billOf(measurement: Measurement, stage: Measured['stage']): Bill
     ...(get === undefined ? {} : { 'S3 GET': get }),
     ...(signed === undefined ? {} : { 'KMS signature': signed }),
     'CloudWatch GB logged': logged / gigabyte,
-    'X-Ray trace recorded': assumed.tracedShare,
+    'X-Ray trace recorded': scheduled.has(measurement.name) ? 0 : tracedShare,
   };
 }

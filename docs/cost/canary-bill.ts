@@ -12,7 +12,7 @@ const canaryMegabytes = 256;
 
 /** The monthly cost of a canary: the secret, its alarms, and what it does at each call. */
 export function canaryBills(measured: Measured): Record<string, Bill> {
-  const priced = pricedBy(measured);
+  const priced = pricedBy(measured, 1); // in a stage without users, its calls are a second apart
   const calls = minutesPerMonth / canaryMinutes;
   const of = (bill: Bill): Bill => addUp([[calls, bill]]);
   return {

@@ -48,7 +48,8 @@ Assumptions:
 - Duration: ${assumed.computeInMilliseconds} ms of computing (3 to 5 ms of processor time were measured, and 512 MB get 0.29 of a processor; with half the memory, twice the time), ${assumed.tableRoundTripInMilliseconds} ms per round trip to
   the table, ${assumed.contentRequestInMilliseconds} ms per storage request, and ${assumed.coldStartInMilliseconds} ms on average for cold starts (one call in a hundred takes 300 ms longer).
 - Logs: ${assumed.functionLogInBytes} bytes by the function and ${assumed.accessLogInBytes} bytes by the API.
-- Traces: ${assumed.tracedShare * 100} % of the calls.
+- Traces: ${assumed.tracedShare * 100} % of the calls. Lambda traces one call a second of a function, and ${assumed.tracedShare * 100} % of the others. So calls that come
+  more than a second apart are all traced, which costs up to $${allTraced()} more for a million. Scheduled functions are not traced.
 
 ## With an Idempotency-Key
 
@@ -117,6 +118,8 @@ which cost at most $${failurePrice()} for each endpoint that fails in every hour
 
 ${billTable(stage)}
 
+The key that seals private keys is rotated every year. Its first and its second rotation each cost $1 a month more from then on.
+
 Not included: SQS, SNS and EventBridge (cents), the dashboard's log queries ($0.005 per GB scanned), stored logs ($0.03 per GB and month),
 Cognito ($0.015 per active user above 10,000), requests to KMS ($0.03 per 10,000), and the secret of a webhook for alarms ($0.40). Budgets
 without actions are free. Nobody signs in for the API reference at \`/docs\`: whoever loads all of it as often as the stage allows, twice a second for a
@@ -160,6 +163,10 @@ ${behaviour.eventsPerRun + 3} events. Targets cost extra: $0.40 for a million me
 
 ${priceTable()}
 `;
+}
+
+function allTraced(): string {
+  return (1e6 * dollars({ 'X-Ray trace recorded': 1 - assumed.tracedShare })).toFixed(2);
 }
 
 function failurePrice(): string {

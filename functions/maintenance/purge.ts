@@ -4,6 +4,6 @@ import { purgeAll } from '../../shared/deletion/purge-all.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { task } from '../../shared/tasks/task.ts';
 
-export const handler = task('maintenance/purge', v.unknown(), async (_event, { deadline }) => ({
-  purged: await purgeAll(openTable(deadline), openContentStore(deadline)),
-}));
+export const handler = task('maintenance/purge', v.unknown(), async (_event, { deadline }) =>
+  purgeAll(openTable(deadline), openContentStore(deadline)),
+);

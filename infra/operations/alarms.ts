@@ -1,4 +1,4 @@
-import { MathExpression, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import { Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { routes } from '../../shared/endpoints/endpoints.ts';
@@ -8,19 +8,20 @@ import { canaryAlarms } from './canary-alarms.ts';
 import { gatewayAlarms } from './gateway-alarms.ts';
 import {
   apiFailureRate,
-  concurrentExecutions,
+  claimedConcurrency,
   endpointFailures,
   executionMetric,
   functionMetric,
   serviceMetric,
   slowRequestRate,
+  sumOf,
   tableMetric,
   throttledFunctions,
   unansweredRequests,
   undeliveredEvents,
   type Watched,
 } from './metrics.ts';
-import { period, ServiceAlarm, type ServiceAlarmProps } from './service-alarm.ts';
+import { ServiceAlarm, type ServiceAlarmProps } from './service-alarm.ts';
 
 /** Callers of endpoints and the state machine retry, so users lose something only after several failures. */
 const thresholdWithRetries = 3;
@@ -75,9 +76,9 @@ export class Alarms extends Construct {
       runbook: 'functions-are-throttled',
     });
     alarm('concurrency', {
-      metric: concurrentExecutions(),
+      metric: claimedConcurrency(),
       threshold: Math.floor(watched.stage.accountConcurrency * shareOfConcurrency),
-      loses: 'Nothing yet. Beyond the limit of the account, requests are answered 503.',
+      loses: 'Nothing yet. When the account has no free execution, requests are answered 503.',
       runbook: 'functions-are-throttled',
     });
     alarm('conflicts', {
@@ -134,15 +135,11 @@ export class Alarms extends Construct {
       runbook: 'the-api-is-slow',
     });
     alarm('run-lifecycle', {
-      metric: new MathExpression({
-        expression: 'failed + timedOut + aborted + throttled',
-        usingMetrics: {
-          failed: executionMetric(watched, 'ExecutionsFailed'),
-          timedOut: executionMetric(watched, 'ExecutionsTimedOut'),
-          aborted: executionMetric(watched, 'ExecutionsAborted'),
-          throttled: executionMetric(watched, 'ExecutionThrottled'),
-        },
-        period,
+      metric: sumOf({
+        failed: executionMetric(watched, 'ExecutionsFailed'),
+        timedOut: executionMetric(watched, 'ExecutionsTimedOut'),
+        aborted: executionMetric(watched, 'ExecutionsAborted'),
+        throttled: executionMetric(watched, 'ExecutionThrottled'),
       }),
       threshold: 1,
       loses: 'A run ended as failed, even if its CVM succeeded.',
@@ -155,13 +152,9 @@ export class Alarms extends Construct {
       runbook: 'events-are-undelivered',
     });
     alarm('table-throttles', {
-      metric: new MathExpression({
-        expression: 'reads + writes',
-        usingMetrics: {
-          reads: tableMetric(watched, 'ReadThrottleEvents'),
-          writes: tableMetric(watched, 'WriteThrottleEvents'),
-        },
-        period,
+      metric: sumOf({
+        reads: tableMetric(watched, 'ReadThrottleEvents'),
+        writes: tableMetric(watched, 'WriteThrottleEvents'),
       }),
       threshold: 1,
       loses: 'Requests are slow, and some are answered 503.',

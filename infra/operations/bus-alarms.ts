@@ -1,21 +1,16 @@
-import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import { undeliveredEventsName } from '../bus/stage-bus.ts';
-import { messagesIn, pipeMetric, type Watched } from './metrics.ts';
-import { period, type ServiceAlarmProps } from './service-alarm.ts';
+import { messagesIn, pipeMetric, sumOf, type Watched } from './metrics.ts';
+import type { ServiceAlarmProps } from './service-alarm.ts';
 
 /** The alarms of the event bus by name. */
 export function busAlarms(watched: Watched): Record<string, Omit<ServiceAlarmProps, 'stage' | 'topics'>> {
   return {
     'events/failing': {
-      metric: new MathExpression({
-        expression: 'failed + partlyFailed + timedOut + throttled',
-        usingMetrics: {
-          failed: pipeMetric(watched, 'ExecutionFailed'),
-          partlyFailed: pipeMetric(watched, 'ExecutionPartiallyFailed'),
-          timedOut: pipeMetric(watched, 'ExecutionTimeout'),
-          throttled: pipeMetric(watched, 'ExecutionThrottled'),
-        },
-        period,
+      metric: sumOf({
+        failed: pipeMetric(watched, 'ExecutionFailed'),
+        partlyFailed: pipeMetric(watched, 'ExecutionPartiallyFailed'),
+        timedOut: pipeMetric(watched, 'ExecutionTimeout'),
+        throttled: pipeMetric(watched, 'ExecutionThrottled'),
       }),
       threshold: 1,
       periods: 2,

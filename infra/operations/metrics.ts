@@ -50,9 +50,12 @@ export function throttledFunctions(watched: Watched): IMetric {
   });
 }
 
-/** The most executions at the same time, of all functions of the account and region. */
-export function concurrentExecutions(): Metric {
-  return new Metric({ namespace: 'AWS/Lambda', metricName: 'ConcurrentExecutions', statistic: Stats.MAXIMUM, period });
+/**
+ * The most executions of the account and region that were not free at the same time: those in use, and all that are reserved, in use
+ * or not.
+ */
+export function claimedConcurrency(): Metric {
+  return new Metric({ namespace: 'AWS/Lambda', metricName: 'ClaimedAccountConcurrency', statistic: Stats.MAXIMUM, period });
 }
 
 export function apiMetric(
@@ -99,6 +102,14 @@ export function slowRequestRate(watched: Watched, milliseconds: number): IMetric
     label: `slower than ${milliseconds / 1000} s in percent`,
     period,
   });
+}
+
+/** Adds up metrics, each of which may have no value in a period. Without `FILL`, the sum has a value only where all have one. */
+export function sumOf(usingMetrics: Record<string, IMetric>): IMetric {
+  const expression = Object.keys(usingMetrics)
+    .map((id) => `FILL(${id}, 0)`)
+    .join(' + ');
+  return new MathExpression({ expression, usingMetrics, period });
 }
 
 /** The number of 5xx responses that no function wrote: it did not start, timed out, crashed or was throttled. */

@@ -14,11 +14,12 @@ export interface FunctionRoleProps {
   uses: Uses;
   log: LogGroup;
   deadLetterQueue: IQueue | undefined;
+  isTraced: boolean;
 }
 
 /** The role of one function. It allows only the actions that the function uses, its own log, traces and its dead-letter queue. */
 export class FunctionRole extends Role {
-  constructor(scope: Construct, id: string, { stage, resources, uses, log, deadLetterQueue }: FunctionRoleProps) {
+  constructor(scope: Construct, id: string, { stage, resources, uses, log, deadLetterQueue, isTraced }: FunctionRoleProps) {
     super(scope, id, {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
       inlinePolicies: {
@@ -26,15 +27,17 @@ export class FunctionRole extends Role {
           statements: [
             ...permissionsFor(uses, resources),
             allow(['logs:CreateLogStream', 'logs:PutLogEvents'], log.logGroupArn),
-            allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], '*'),
+            ...(isTraced ? [allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], '*')] : []),
             ...(deadLetterQueue ? [allow(['sqs:SendMessage'], deadLetterQueue.queueArn)] : []),
           ],
         }),
       },
     });
-    const traces = 'X-Ray traces support no resource-level permissions.';
-    acknowledge(this, 'Serverless-LambdaStarPermissions', traces);
-    acknowledge(this, wildcard('*'), traces);
+    if (isTraced) {
+      const traces = 'X-Ray traces support no resource-level permissions.';
+      acknowledge(this, 'Serverless-LambdaStarPermissions', traces);
+      acknowledge(this, wildcard('*'), traces);
+    }
     if (uses.content) {
       const { contentArn } = resources;
       const bucket = Token.isUnresolved(contentArn) ? nameIn(stage, 'content-arn') : contentArn;

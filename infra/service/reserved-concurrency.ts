@@ -20,9 +20,12 @@ export function reservedFor(row: Route | Task, { reservedConcurrency, waits }: S
   return row.reserves && reservedConcurrency[row.reserves];
 }
 
-/** Returns what is wrong with the reservations of a stage. */
-export function faultsOfReservations(stage: Stage): string[] {
-  return [tooManyReserved(stage), tooFewForWaits(stage)].filter((fault) => fault !== undefined);
+/**
+ * Returns what is wrong with the reservations of a stage.
+ * @param rows all stages, of which some may be deployed to the same account
+ */
+export function faultsOfReservations(stage: Stage, rows: readonly Stage[]): string[] {
+  return [tooManyReserved(stage, rows), tooFewForWaits(stage)].filter((fault) => fault !== undefined);
 }
 
 function tooFewForWaits({ name, waits: { perStage, concurrency } }: Stage): string | undefined {
@@ -33,13 +36,23 @@ function tooFewForWaits({ name, waits: { perStage, concurrency } }: Stage): stri
   );
 }
 
-function tooManyReserved(stage: Stage): string | undefined {
-  const rows = new Map<string, Route | Task>([...routes, ...tasks].map((row) => [row.name, row]));
-  const reserved = [...rows.values()].reduce((sum, row) => sum + (reservedFor(row, stage) ?? 0), 0);
-  if (reserved === 0 || reserved + leastUnreserved <= stage.accountConcurrency) return undefined;
+function tooManyReserved(stage: Stage, rows: readonly Stage[]): string | undefined {
+  const sharing = rows.filter(({ account, region }) => account === stage.account && region === stage.region);
+  const reserved = sharing.reduce((sum, each) => sum + reservedBy(each), 0);
+  if (reservedBy(stage) === 0 || reserved + leastUnreserved <= stage.accountConcurrency) return undefined;
+  const isAlone = sharing.length === 1;
+  const who = isAlone
+    ? `The stage ${stage.name} reserves`
+    : `The stages of the account ${stage.account} (${sharing.map(({ name }) => name).join(', ')}) together reserve`;
   return (
-    `The stage ${stage.name} reserves ${reserved} concurrent executions and must leave ${leastUnreserved} to other functions, but its ` +
-    `account has ${stage.accountConcurrency}. Request a higher quota (Service Quotas, Lambda, Concurrent executions), lower ` +
-    `reservedConcurrency and waits.concurrency of the stage in infra/stages.ts, or set reservedConcurrency to 'none'.`
+    `${who} ${reserved} concurrent executions and must leave ${leastUnreserved} to other functions, but ` +
+    `${isAlone ? 'its' : 'the'} account has ${stage.accountConcurrency}. Request a higher quota (Service Quotas, Lambda, Concurrent ` +
+    `executions) and set accountConcurrency to it, lower reservedConcurrency and waits.concurrency in infra/stages.ts, or set ` +
+    `reservedConcurrency to 'none'.${isAlone ? '' : ' If the stages have accounts of their own, give their rows different names of accounts.'}`
   );
+}
+
+function reservedBy(stage: Stage): number {
+  const rows = new Map<string, Route | Task>([...routes, ...tasks].map((row) => [row.name, row]));
+  return [...rows.values()].reduce((sum, row) => sum + (reservedFor(row, stage) ?? 0), 0);
 }

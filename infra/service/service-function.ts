@@ -49,7 +49,8 @@ const onlyNow = { retryAttempts: 0, maxEventAge: Duration.seconds(60) };
 
 /**
  * A function of the service with its own role, log and traces. Its permissions and environment contain only what follows from
- * `uses`.
+ * `uses`. Functions that a schedule calls have no traces: Lambda traces one call a second and 5 % of the others, so it would trace
+ * each of theirs, at a higher price than that of the calls.
  */
 export class ServiceFunction extends Construct {
   readonly lambda: LambdaFunction;
@@ -63,7 +64,7 @@ export class ServiceFunction extends Construct {
       retention: stage.logRetention,
       removalPolicy: RemovalPolicy.DESTROY,
     });
-    const role = new FunctionRole(this, 'Role', { ...props, log, deadLetterQueue });
+    const role = new FunctionRole(this, 'Role', { ...props, log, deadLetterQueue, isTraced: !isScheduled });
     this.lambda = new LambdaFunction(this, 'Function', {
       functionName,
       description: name,
@@ -75,7 +76,7 @@ export class ServiceFunction extends Construct {
       timeout: props.timeout,
       environment: environmentOf(name, props),
       role: role.withoutPolicyUpdates(),
-      tracing: Tracing.ACTIVE,
+      tracing: isScheduled ? Tracing.DISABLED : Tracing.ACTIVE,
       logGroup: log,
       loggingFormat: LoggingFormat.JSON,
       applicationLogLevelV2: stage.logLevel === 'DEBUG' ? ApplicationLogLevel.DEBUG : ApplicationLogLevel.INFO,
@@ -88,6 +89,7 @@ export class ServiceFunction extends Construct {
       const reason = 'The next call of the schedule does its work.';
       acknowledge(this.lambda, 'Serverless-LambdaDLQ', reason);
       acknowledge(this.lambda, 'Serverless-LambdaAsyncFailureDestination', reason);
+      acknowledge(this.lambda, 'Serverless-LambdaTracing', 'Lambda would trace every call. Its log has what it did.');
     } else if (!deadLetterQueue)
       acknowledge(this.lambda, 'Serverless-LambdaDLQ', 'Its caller waits for the response and handles failures.');
   }

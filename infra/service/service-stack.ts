@@ -15,6 +15,8 @@ import { Undelivered } from './undelivered.ts';
 
 export interface ServiceStackProps {
   stage: Stage;
+  /** All stages, of which some may be deployed to the same account. */
+  rows: readonly Stage[];
   state: StateStack;
   codeOf: CodeOf;
   /** The origins whose pages may call the API. */
@@ -29,9 +31,9 @@ export class ServiceStack extends StageStack {
   readonly apiUrl: string;
   readonly stateMachineArn: string;
 
-  constructor(scope: Construct, id: string, { stage, state, codeOf, origins, referenceFolder }: ServiceStackProps) {
+  constructor(scope: Construct, id: string, { stage, rows, state, codeOf, origins, referenceFolder }: ServiceStackProps) {
     super(scope, id, stage, 'Computation management: API, functions, run lifecycle');
-    this.checkReservations(stage);
+    this.checkReservations(stage, rows);
     const { issuer, contentBucketName } = state;
     this.stateMachineArn = this.formatArn({
       service: 'states',
@@ -56,8 +58,8 @@ export class ServiceStack extends StageStack {
     new Triggers(this, 'Triggers', { tasks, contentBucketName, stateMachineArn, undelivered });
   }
 
-  private checkReservations(stage: Stage): void {
-    for (const fault of faultsOfReservations(stage)) Annotations.of(this).addError(fault);
+  private checkReservations(stage: Stage, rows: readonly Stage[]): void {
+    for (const fault of faultsOfReservations(stage, rows)) Annotations.of(this).addError(fault);
     if (stage.reservedConcurrency !== 'none') return;
     Annotations.of(this).addWarningV2(
       'computations:nothing-reserved',

@@ -3,32 +3,57 @@ import type { ContentStore } from '../assets/content-store.ts';
 import { emitWaiting } from '../metrics.ts';
 import { purgeKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
-import { queryPartition, type Item, type Table } from '../table/table.ts';
+import { deadlineOf, queryPartition, type Item, type Table } from '../table/table.ts';
 import { deleteItems } from '../table/writes.ts';
 import { assetPurge, purgeAsset } from './purge-asset.ts';
 import { computationPurge, purgeComputation } from './purge-computation.ts';
 
 const purgeMarker = v.object({ pk: v.string(), sk: v.string() });
 
+/** No purge is begun with less time left, and one that fails then was cut off. */
+const leastTimeInMilliseconds = 4_000;
+
+/** The alarm purge-backlog wants a figure in each of three periods of five minutes, and a call may take 15 minutes. */
+const timeBetweenFiguresInMilliseconds = 60_000;
+
+interface Purged {
+  /** The number of finished purges. */
+  purged: number;
+  /** The number of purges that the time of the function did not allow. The next call continues with them. */
+  waiting: number;
+}
+
 /**
- * Runs every recorded purge, including those that were interrupted.
- * @returns the number of finished purges
- * @throws AggregateError with all failures, after every purge was processed
+ * Runs every recorded purge, including those that were interrupted, as far as the time of the function allows.
+ * @throws AggregateError with all failures, after every purge was processed for which there was time
  */
-export async function purgeAll(table: Table, store: ContentStore): Promise<number> {
+export async function purgeAll(table: Table, store: ContentStore): Promise<Purged> {
+  const begun = deadlineOf(table);
   const shards = await Promise.all(purgeKeys.shards.map((shard) => queryPartition(table, shard)));
   const markers = shards.flat();
-  if (markers.length > 0) emitWaiting('maintenance/purge', markers.length);
+  const isOver = () => deadlineOf(table).remaining < leastTimeInMilliseconds;
   const failures: unknown[] = [];
+  let [purged, toldAt, isCutOff] = [0, -Infinity, false];
+  const tell = () => {
+    if (markers.length > purged) emitWaiting('maintenance/purge', markers.length - purged);
+    toldAt = begun.elapsed;
+  };
   for (const marker of markers) {
+    if (begun.elapsed - toldAt >= timeBetweenFiguresInMilliseconds) tell();
+    isCutOff = isOver();
+    if (isCutOff) break;
     try {
       await purge(table, store, marker);
+      purged += 1;
     } catch (error) {
+      isCutOff = isOver();
+      if (isCutOff) break;
       failures.push(error);
     }
   }
+  if (isCutOff) tell();
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} of ${markers.length} purges failed.`);
-  return markers.length;
+  return { purged, waiting: markers.length - purged };
 }
 
 async function purge(table: Table, store: ContentStore, item: Item): Promise<void> {

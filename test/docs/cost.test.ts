@@ -28,11 +28,31 @@ describe('stageBills', () => {
   it('add up to less than $17 a month for a stage that nobody uses', () => {
     expect(dollars(addUp(Object.values(stageBills(measured)).map((bill) => [1, bill])))).toBeLessThan(17);
   });
+
+  it('have no traces of scheduled functions, which Lambda would take of every call', () => {
+    expect(stageBills(measured)['schedules']?.['X-Ray trace recorded']).toBe(0);
+  });
 });
 
 describe('canaryBills', () => {
   it('add up to less than $4 a month for a call every 15 minutes', () => {
     expect(dollars(addUp(Object.values(canaryBills(measured)).map((bill) => [1, bill])))).toBeLessThan(4);
+  });
+});
+
+describe('the price of a canary', () => {
+  const bills = Object.values(canaryBills(measured));
+
+  it('has a trace of each call, because Lambda traces all that are a second apart', () => {
+    const { 'X-Ray trace recorded': traces = 0, 'HTTP API request': requests = 0 } = addUp(bills.map((bill) => [1, bill]));
+    expect(traces).toBeGreaterThan(requests);
+  });
+
+  it('is that of docs/deploy.md', () => {
+    const total = dollars(addUp(bills.map((bill) => [1, bill]))).toFixed(2);
+    expect(readFileSync(new URL('../../docs/deploy.md', import.meta.url), 'utf8')).toContain(
+      `$${total} a month at every 15 minutes`,
+    );
   });
 });
 

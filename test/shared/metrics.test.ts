@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { putContentCheck } from '../../shared/assets/content-check.ts';
+import { systemClock } from '../../shared/clock.ts';
 import { Deadline } from '../../shared/deadline.ts';
 import { collectContent } from '../../shared/deletion/collect-content.ts';
 import { purgeAll } from '../../shared/deletion/purge-all.ts';
+import { numberedId } from '../../shared/identifiers.ts';
 import { foldDueLists } from '../../shared/lists/fold-due.ts';
 import { indexedLists } from '../../shared/lists/indexed-list.ts';
 import { dueFoldKeys, purgeKeys } from '../../shared/table/keys.ts';
@@ -79,6 +81,47 @@ describe('a scheduled task', () => {
     expect(await collectContent(table, slow, later, 15)).toBe(10);
     expect(written('Waiting')).toEqual([{ Waiting: 15, task: 'maintenance/collect-content' }]);
     await collectContent(stores.table, stores.content, later);
+  });
+
+  describe('that purges for as long as its function may work', () => {
+    const purge = { domain, file_name: 'a', asset_type: 'dataset', upload_key: null, by: 'alice', at: byAlice.now };
+
+    /** Purges four assets, whose content takes 40 seconds each, in a call of this many seconds. */
+    async function purgeSlowly(seconds: number) {
+      for (const id of [1, 2, 3, 4].map(numberedId)) {
+        await putItem(stores.table, { ...purgeKeys.purge('asset', id), ...purge, id, content_key: `content/d1/${id}` });
+      }
+      let now = 0;
+      const clock = { ...systemClock, now: () => now };
+      const deadline = () => new Deadline(5_000, clock, { functionTime: seconds * 1000 - now });
+      const { presigner, url } = stores.content;
+      const slow = {
+        presigner,
+        get url() {
+          now += 20_000; // read twice for a deletion
+          return url;
+        },
+      };
+      return await purgeAll({ ...stores.table, deadline }, slow);
+    }
+
+    it('counts those that are open after each minute too', async () => {
+      expect(await purgeSlowly(900)).toEqual({ purged: 4, waiting: 0 });
+      expect(written('Waiting').map(({ Waiting }) => Waiting)).toEqual([4, 2]);
+    });
+
+    it('leaves the others to the next call, without a failure, if the time is over', async () => {
+      const { purged, waiting } = await purgeSlowly(100);
+      expect(purged + waiting).toBe(4);
+      expect(waiting).toBeGreaterThan(0);
+      expect(written('Waiting').at(-1)).toEqual({ Waiting: waiting, task: 'maintenance/purge' });
+      expect((await purgeAll(stores.table, stores.content)).waiting).toBe(0);
+    });
+
+    it('begins none in its last seconds', async () => {
+      expect(await purgeSlowly(83)).toEqual({ purged: 2, waiting: 2 });
+      expect(await purgeAll(stores.table, stores.content)).toEqual({ purged: 2, waiting: 0 });
+    });
   });
 
   it('counts the purges that are open, if there are any', async () => {

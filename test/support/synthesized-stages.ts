@@ -82,9 +82,12 @@ export function findingsOf(row: Stage): string[] {
   );
 }
 
-/** Returns the errors that keep `cdk synth` from accepting a stage: those that its constructs are annotated with. */
-export function errorsOf(row: Stage): string[] {
-  const stage = new ServiceStage(openApp(), row, standIns());
+/**
+ * Returns the errors that keep `cdk synth` from accepting a stage: those that its constructs are annotated with.
+ * @param rows all stages of the table; by default, this one alone
+ */
+export function errorsOf(row: Stage, rows: readonly Stage[] = [row]): string[] {
+  const stage = new ServiceStage(openApp(), row, standIns(), rows);
   const entries = stage.node.findAll().flatMap(({ node }) => node.metadata);
   return entries.filter(({ type }) => type === 'aws:cdk:error').map(({ data }) => String(data));
 }

@@ -39,6 +39,7 @@ interface RuleProperties {
 
 const rows = new Map([...routes, ...tasks].map((row) => [row.name, row]));
 const runbook = readFileSync(new URL('../../../docs/runbook.md', import.meta.url), 'utf8');
+const rehearsal = readFileSync(new URL('../../../docs/rehearsal.md', import.meta.url), 'utf8');
 const headings = [...runbook.matchAll(/^## (.+)$/gm)].map(([, heading = '']) => heading.toLowerCase().replaceAll(' ', '-'));
 
 /** Lists the metrics that an alarm watches, alone or in an expression. */
@@ -106,7 +107,6 @@ describe.each(synthesize())('the operations stack of $stage.name', ({ stage, sta
         'AWS/ApiGateway Latency',
         'AWS/DynamoDB ReadThrottleEvents',
         'AWS/DynamoDB WriteThrottleEvents',
-        'AWS/Lambda ConcurrentExecutions',
         'AWS/Lambda Throttles',
         'ComputationManagement ConflictsRetried',
         'ComputationManagement Waiting',
@@ -124,14 +124,31 @@ describe.each(synthesize())('the operations stack of $stage.name', ({ stage, sta
     expect(watched).toContain('AWS/EventBridge/Pipes ExecutionPartiallyFailed');
   });
 
-  it('has an alarm before the concurrency of the account is used up', () => {
+  it('has an alarm before the concurrency of the account is used up, in which reserved executions count as used', () => {
     expect(named('concurrency')?.Threshold).toBe(0.8 * stage.accountConcurrency);
+    expect(metricsOf(named('concurrency'))).toEqual([
+      { Namespace: 'AWS/Lambda', MetricName: 'ClaimedAccountConcurrency', Dimensions: [] },
+    ]);
+  });
+
+  it('adds up metrics even if one of them has no value, as those of failures have none without a failure', () => {
+    const expressions = alarms.flatMap(({ Metrics = [] }) => Metrics.flatMap(({ Expression }) => Expression ?? []));
+    const sums = expressions.filter((expression) => expression.includes('+'));
+    expect(sums).toContain('FILL(reads, 0) + FILL(writes, 0)');
+    for (const operand of sums.flatMap((sum) => sum.split(' + '))) expect(operand).toMatch(/^FILL\(\w+, 0\)$/);
   });
 
   it('does not count calls of scheduled tasks that are refused while the one before still works', () => {
     const [all, ...excluded] = metricsOf(named('throttled-functions'));
     expect(all?.Dimensions ?? []).toEqual([]);
     expect(excluded.map((metric) => dimension(metric, 'FunctionName'))).toEqual(schedules.map(({ name }) => nameIn(stage, name)));
+  });
+
+  it('is not rehearsed in alarms that compute on several metrics, which docs/rehearsal.md names', () => {
+    const computed = alarms.filter(({ Metrics = [] }) => Metrics.some(({ Expression }) => Expression));
+    const names = computed.map(({ AlarmName }) => AlarmName.slice(nameIn(stage, '').length));
+    expect(names).toHaveLength(stage.eventBus ? 7 : 6);
+    for (const name of names) expect(rehearsal).toContain(`\`${name}\``);
   });
 
   it('has an alarm for slow requests in which endpoints that wait do not count', () => {

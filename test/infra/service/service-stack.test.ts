@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { functionNames, type FunctionName } from '../../../infra/bundles/function-names.ts';
 import { variablesOf } from '../../../infra/service/function-variables.ts';
 import { referenceFiles } from '../../../infra/reference/reference-files.ts';
+import { faultsOfReservations } from '../../../infra/service/reserved-concurrency.ts';
 import { schedules } from '../../../infra/schedules.ts';
 import { nameIn } from '../../../infra/stage.ts';
+import { stages } from '../../../infra/stages.ts';
 import { environment } from '../../../shared/environment.ts';
 import { lifecycleSteps, stateMachineDefinition } from '../../../shared/runs/state-machine.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
@@ -20,7 +22,7 @@ interface FunctionProperties {
   MemorySize: number;
   Timeout: number;
   ReservedConcurrentExecutions?: number;
-  TracingConfig: { Mode: string };
+  TracingConfig?: { Mode: string };
   LoggingConfig: { LogFormat: string; LogGroup: unknown; ApplicationLogLevel: string };
   Environment: { Variables: Record<string, unknown> };
   DeadLetterConfig?: { TargetArn: unknown };
@@ -81,6 +83,8 @@ const ofReference = Object.keys(referenceFiles()).map((path) => `GET ${path}`);
 
 const maxWaitInSeconds = 20;
 const waits = (name: FunctionName) => routes.some((route: Route) => route.name === name && route.waits);
+
+const isScheduled = (name: FunctionName) => schedules.some((schedule) => schedule.name === name);
 
 const listed = (actions: string | string[]) => [actions].flat();
 
@@ -282,13 +286,13 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
     const actionsOn = (service: string) =>
       statements.flatMap(({ Action }) => listed(Action)).filter((action) => action.startsWith(`${service}:`));
 
-    it('runs on Node 24 and ARM with tracing, JSON logs, enough memory and a timeout', () => {
+    it('runs on Node 24 and ARM with JSON logs, enough memory and a timeout, and traces unless a schedule calls it', () => {
       expect(properties).toMatchObject({
         Runtime: 'nodejs24.x',
         Architectures: ['arm64'],
-        TracingConfig: { Mode: 'Active' },
         LoggingConfig: { LogFormat: 'JSON', ApplicationLogLevel: stage.logLevel },
       });
+      expect(properties.TracingConfig).toEqual(isScheduled(name) ? undefined : { Mode: 'Active' });
       expect(properties.MemorySize).toBe(waits(name) ? 256 : 512);
       expect(properties.Timeout).toBeLessThanOrEqual(routes.some((route) => route.name === name) ? 29 : 900);
     });
@@ -308,8 +312,7 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
         'logs:CreateLogStream',
         'logs:PutLogEvents',
         ...(properties.DeadLetterConfig ? ['sqs:SendMessage'] : []),
-        'xray:PutTelemetryRecords',
-        'xray:PutTraceSegments',
+        ...(isScheduled(name) ? [] : ['xray:PutTelemetryRecords', 'xray:PutTraceSegments']),
       ]);
     });
 
@@ -465,6 +468,32 @@ describe('a stage that reserves more executions than its account has', () => {
 
   it('passes if it reserves none', () => {
     expect(errorsOf({ ...fullStage, accountConcurrency: 10, reservedConcurrency: 'none' })).toEqual([]);
+  });
+});
+
+describe('stages that share an account', () => {
+  const another = { ...fullStage, name: 'another' };
+
+  it('fail at synth with what to do if together they reserve more executions than it has', () => {
+    expect(errorsOf(fullStage, [fullStage, another])).toEqual([
+      expect.stringMatching(
+        /^The stages of the account production \(full, another\) together reserve \d+ concurrent executions .* the account has 1000\./,
+      ),
+    ]);
+  });
+
+  it('are those with the same name of their account and the same region', () => {
+    const elsewhere = [
+      { ...another, account: 'another' },
+      { ...another, region: 'eu-west-1' },
+    ];
+    expect(faultsOfReservations(fullStage, [fullStage, ...elsewhere])).toEqual([]);
+  });
+});
+
+describe('the table of stages', () => {
+  it('has no stages that reserve more executions than their account has', () => {
+    expect(stages.flatMap((stage) => faultsOfReservations(stage, stages))).toEqual([]);
   });
 });
 

@@ -1,6 +1,19 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Stage } from '../../../infra/stage.ts';
-import { findingsOf, ownStage, synthesize, type SynthesizedStage } from '../../support/synthesized-stages.ts';
+import {
+  findingsOf,
+  ownStage,
+  synthesize,
+  type SynthesizedStack,
+  type SynthesizedStage,
+} from '../../support/synthesized-stages.ts';
+
+interface TableProperties {
+  Replicas: { Tags: { Key: string; Value: string }[] }[];
+}
+
+const restoring = readFileSync(new URL('../../../docs/restore.md', import.meta.url), 'utf8');
 
 const existing = {
   tableName: 'computations-restored',
@@ -10,6 +23,7 @@ const existing = {
 const issuer = { url: 'https://login.example.com', audience: ['computations'], membershipClaim: 'memberships' };
 
 const canary = { everyMinutes: 15 };
+const console = {};
 
 /** Changes of a running stage's row that replace or remove a part of its own state: what it gets, and what it had. */
 const changes: [string, Partial<Stage>, Partial<Stage>?][] = [
@@ -19,6 +33,8 @@ const changes: [string, Partial<Stage>, Partial<Stage>?][] = [
   ['an existing table, bucket and user pool', { existing }],
   ['an issuer of its own', { issuer }],
   ['no canary any more', {}, { canary }],
+  ['no console any more', {}, { console }],
+  ['an existing bucket, with a console', { console, existing: { contentBucketName: existing.contentBucketName } }, { console }],
 ];
 
 function synthesized(change: Partial<Stage> = {}): SynthesizedStage {
@@ -27,11 +43,16 @@ function synthesized(change: Partial<Stage> = {}): SynthesizedStage {
   return stage;
 }
 
-/** Returns the exports of the state stack that the other stacks import. */
-function importsOf({ stacks: { service, operations } }: SynthesizedStage): string[] {
-  const text = JSON.stringify([service.resources, operations.resources]);
-  const imported = new Set([...text.matchAll(/"Fn::ImportValue":"([^"]+)"/g)].map(([, name = '']) => name));
-  return [...imported].filter((name) => !service.exports.includes(name));
+/** Returns the exports of the state stack that the stacks without state import. */
+function importsOf({ stacks: { service, operations, canary: canaryStack }, console: consoleStacks }: SynthesizedStage): string[] {
+  const stacks = [service, operations, canaryStack, consoleStacks?.files].flatMap((stack) => stack ?? []);
+  const others = [service, consoleStacks?.site].flatMap((stack) => stack?.exports ?? []);
+  return importsInto(...stacks).filter((name) => !others.includes(name));
+}
+
+function importsInto(...stacks: SynthesizedStack[]): string[] {
+  const text = JSON.stringify(stacks.map(({ resources }) => resources));
+  return [...new Set([...text.matchAll(/"Fn::ImportValue":"([^"]+)"/g)].map(([, name = '']) => name))];
 }
 
 describe('a stage that adopts existing state', () => {
@@ -73,6 +94,29 @@ describe('a stage that adopts existing state', () => {
   });
 });
 
+describe('a restored table', () => {
+  it('gets the tags by which the budget of the stage counts, by a command of docs/restore.md', () => {
+    const [table] = Object.values(synthesized().stacks.state.ofType<TableProperties>('AWS::DynamoDB::GlobalTable'));
+    const tags = table?.Replicas[0]?.Tags.map(({ Key, Value }) => `Key=${Key},Value=${Value}`).join(' ');
+    expect(restoring.replaceAll('<stage>', ownStage.name)).toContain(`aws dynamodb tag-resource --tags ${tags} --resource-arn`);
+  });
+});
+
+describe('the console of a stage with its own user pool', () => {
+  it('has files that must be deleted before the row drops it, because their stack uses what goes with it', () => {
+    const withConsole = synthesized({ console });
+    if (!withConsole.console) throw new Error('The stage has no console.');
+    const { state, service } = synthesized().stacks;
+    const remaining = [...state.exports, ...service.exports, ...withConsole.console.site.exports];
+    const missing = importsInto(withConsole.console.files).filter((name) => !remaining.includes(name));
+    expect(missing).toEqual([expect.stringContaining('UsersPoolConsole')]);
+  });
+
+  it('has an address that can be deleted when the row has dropped it', () => {
+    expect(importsInto(...Object.values(synthesized().stacks)).filter((name) => name.includes('-console'))).toEqual([]);
+  });
+});
+
 describe.each(changes)('a running stage whose row gets %s', (_what, change, had = {}) => {
   const before = synthesized(had);
   const after = synthesized(change);
@@ -88,5 +132,31 @@ describe.each(changes)('a running stage whose row gets %s', (_what, change, had 
   it('cannot deploy the state stack first: an export that is in use would be removed', () => {
     const inUse = importsOf(before);
     expect(inUse.filter((name) => !after.stacks.state.exports.includes(name))).not.toEqual([]);
+  });
+});
+
+/** What the service and operations stacks of version 1.0.0 import from the state stack, by its templates. */
+const importedByVersion100 = [
+  'computations-dev-content-arn',
+  'computations-dev-state:ExportsOutputFnGetAttContent88381566RegionalDomainName33344CB1',
+  'computations-dev-state:ExportsOutputFnGetAttTableCD117FA1ArnE2C8C204',
+  'computations-dev-state:ExportsOutputFnGetAttUsersPoolBFC35D3BProviderURLAAFD15E8',
+  'computations-dev-state:ExportsOutputRefContent883815663DC5D522',
+  'computations-dev-state:ExportsOutputRefTableCD117FA1D18A8047',
+  'computations-dev-state:ExportsOutputRefUsersPoolClient39A19381BD40EB9B',
+];
+
+/** What the service stack of version 1.0.0 exports for its operations stack. */
+const exportedByVersion100 = ['computations-dev-service:ExportsOutputRefApiHttp17514DA7BEDA943F'];
+
+describe('a rollback to version 1.0.0', () => {
+  const { state, service } = synthesized({ console }).stacks;
+
+  it('can deploy its service and operations stacks beside the state stack of this version', () => {
+    expect(state.exports).toEqual(expect.arrayContaining(importedByVersion100));
+  });
+
+  it('keeps what the other stacks import from the service stack', () => {
+    expect(service.exports).toEqual(exportedByVersion100);
   });
 });
