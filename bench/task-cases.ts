@@ -17,7 +17,9 @@ export const taskCases: Record<TaskName, Record<string, (world: BenchWorld) => u
   'lifecycle/execution-ended': {
     aborted: async (world) => {
       const { reference } = await aStartedRun(world);
-      return { detail: { status: 'ABORTED', input: JSON.stringify({ action: 'run', ...reference }) } };
+      return {
+        detail: { name: `run-${reference.run_id}`, status: 'ABORTED', input: JSON.stringify({ action: 'run', ...reference }) },
+      };
     },
   },
   'lifecycle/sweep-runs': { 'nothing to do': () => ({}) },

@@ -1,6 +1,6 @@
 import type { VariableName } from '../../shared/environment.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
-import { takesKey, type Route } from '../../shared/http/route.ts';
+import { isLimited, type Route } from '../../shared/http/route.ts';
 import { tasks, type Task } from '../../shared/tasks/tasks.ts';
 import type { FunctionName } from '../bundles/function-names.ts';
 
@@ -23,8 +23,7 @@ const returningVersion: readonly FunctionName[] = ['service/health', 'service/op
 /** Returns the variables of a function: those of all functions, those that its row in the route or task table implies, and the version. */
 export function variablesOf(name: FunctionName): DeployedVariable[] {
   const task = (tasks as readonly Task[]).find((row) => row.name === name);
-  const ofFunction = (routes as readonly Route[]).filter((row) => row.name === name);
-  const [route] = ofFunction;
+  const route = (routes as readonly Route[]).find((row) => row.name === name);
   const uses = task?.uses ?? route?.uses ?? {};
   const variables: DeployedVariable[] = ['STAGE', 'LOG_LEVEL', 'METRICS_NAMESPACE'];
   if (returningVersion.includes(name)) variables.push('SERVICE_VERSION');
@@ -35,7 +34,7 @@ export function variablesOf(name: FunctionName): DeployedVariable[] {
   if (uses.sealingKey) variables.push('SEALING_KEY_ARN');
   if (uses.publishedKeys) variables.push('PUBLISHED_KEY_ARNS');
   if (route?.access) variables.push('MEMBERSHIP_CLAIM');
-  if (ofFunction.some(takesKey)) variables.push('DOMAIN_CHANGES_PER_SECOND', 'DOMAIN_BURST');
+  if (isLimited(name, routes)) variables.push('DOMAIN_CHANGES_PER_SECOND', 'DOMAIN_BURST');
   if (route?.waits) variables.push('WAITS_PER_STAGE', 'WAITS_PER_DOMAIN');
   return [...variables, ...(task?.times ?? [])];
 }

@@ -1,5 +1,6 @@
 import { ForbiddenForNowError, ServiceError } from '../errors.ts';
 import { eitherOf } from '../either-of.ts';
+import { reporters, system } from '../originators.ts';
 import { parseMembership } from './membership.ts';
 import { roles, rolesWith, type AccessAction, type Role } from './roles.ts';
 
@@ -17,7 +18,7 @@ type Claims = Record<string, unknown>;
 const longestUserIdInBytes = 255;
 
 /** Originators of events that are not users. A CVM may have such a name, because no event names the CVM's token. */
-const reserved = new Set(['system', 'agent', 'computation-runner']);
+const reserved = new Set<string>([system, ...reporters]);
 
 /**
  * Reads the caller from the claims of a verified token. A membership is a string `<domainID>:<role>`, or

@@ -15,7 +15,7 @@ import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { describeApproval, type Approval, type ApprovalInput } from './approval.ts';
 import { approvalText, isSignatureOf, limitsOf } from './approval-signature.ts';
 import { configDigest, isStale } from './counting-approvals.ts';
-import { digestOf } from './readiness.ts';
+import { digestedManifestOf } from './readiness.ts';
 
 interface ApproveRequest {
   domain: string;
@@ -50,7 +50,7 @@ export async function approve(table: Table, request: ApproveRequest): Promise<Ke
       isNamed && readDefinition(table, computationId), // read after the row too, so that the row's version guards it
     ]);
     const permitted = permit(partiesOf(inputs));
-    const { digest, missing } = digestOf(inputs);
+    const { digest, missing } = digestedManifestOf(inputs);
     if (missing) throw noManifest(missing);
     if (given.digest !== digest) throw staleDigest(digest);
     const approval: StoredApproval = {

@@ -4,7 +4,7 @@ import type { Table } from '../table/table.ts';
 import { describeApproval, type Approval } from './approval.ts';
 import { isStale } from './counting-approvals.ts';
 import { neededApprovals, type NeededApproval } from './needed-approvals.ts';
-import { digestOf } from './readiness.ts';
+import { digestedManifestOf } from './readiness.ts';
 
 /**
  * Reads whose approval a run needs, and the approvals that were given, by user. Three round trips.
@@ -18,7 +18,7 @@ export async function listApprovals(
   at: string,
 ): Promise<{ needed: NeededApproval[]; approvals: Approval[] }> {
   const inputs = await readInputs(table, domain, await readComputation(table, domain, id));
-  const { digest } = digestOf(inputs);
+  const { digest } = digestedManifestOf(inputs);
   return {
     needed: neededApprovals(inputs),
     approvals: inputs.approvals.map((approval) => describeApproval(approval, isStale(approval, inputs, { digest, at }))),

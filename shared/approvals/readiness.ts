@@ -19,7 +19,7 @@ export interface Readiness {
 }
 
 /** Returns the manifest's digest, or what is missing of the manifest. */
-export function digestOf(
+export function digestedManifestOf(
   inputs: Inputs,
 ): { manifest: Manifest; digest: string; missing?: never } | { missing: MissingItems; manifest?: never; digest?: never } {
   const { manifest, missing } = buildManifest(inputs);
@@ -27,7 +27,7 @@ export function digestOf(
 }
 
 export function readinessOf(inputs: Inputs, { at, cvmId }: Omit<Moment, 'digest'>): Readiness {
-  const { manifest, digest, missing } = digestOf(inputs);
+  const { manifest, digest, missing } = digestedManifestOf(inputs);
   const info = sentencesOf(missingApprovals(inputs, { digest, at, cvmId }));
   if (missing) return { snapshot: undefined, missing: { ...missing, info: [...missing.info, ...info] } };
 

@@ -64,7 +64,7 @@ export function pendingKey(domain: string, { id, created_by }: StoredAsset) {
 }
 
 /** Checks that an asset still exists, whatever has changed of it. Fails with ServiceError `not_found`. */
-export function assetExists(domain: string, id: string): Action {
+export function assertAssetExists(domain: string, id: string): Action {
   const check = {
     Key: keyToWrite(assetKey(domain, id)),
     ConditionExpression: 'id = :id',

@@ -6,7 +6,7 @@ import type { Item, Table } from '../table/table.ts';
 import { updateExisting } from '../table/writes.ts';
 import { StaleReadError, transact, withFreshReads } from '../table/transaction.ts';
 import type { ContentRead } from './asset.ts';
-import { assetExists } from './change-asset.ts';
+import { assertAssetExists } from './change-asset.ts';
 
 /**
  * The reads of an asset's content by others: one item apart from the asset's row, so that reads neither conflict with changes of the
@@ -57,7 +57,7 @@ export async function recordContentRead(table: Table, { domain, assetId, user, n
     });
     if (item) return await removeOldest(table, assetId, item);
     const put = { Item: { ...key, latest_reads: { [name]: user } }, ConditionExpression: 'attribute_not_exists(pk)' };
-    await transact(table, [assetExists(domain, assetId), { put, otherwise: new StaleReadError() }]);
+    await transact(table, [assertAssetExists(domain, assetId), { put, otherwise: new StaleReadError() }]);
   });
 }
 

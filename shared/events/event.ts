@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { Reporter } from '../originators.ts';
 import { shownText } from '../text.ts';
 import { timestamp } from '../timestamp.ts';
 
@@ -17,10 +18,6 @@ export const administrativeEvents = [
   'approval_withdrawn',
 ] as const;
 export type AdministrativeEvent = (typeof administrativeEvents)[number];
-
-/** The parts of a CVM that report events. A report cannot name the service or a user as originator. */
-export const reporters = ['agent', 'computation-runner'] as const;
-export type Reporter = (typeof reporters)[number];
 
 const ownEvents = new Set<string>([...lifecycleEvents, ...administrativeEvents]);
 

@@ -9,7 +9,7 @@ import type { Table } from '../table/table.ts';
 import type { Contract } from './contract.ts';
 import { admitChange } from './admit-change.ts';
 import { anyEndpoint, type Answer, type EndpointRequest, type Parsed, type Reply } from './endpoint.ts';
-import { digestOf, idempotencyKeyOf, replayedHeader } from './idempotency-key.ts';
+import { digestOfRequest, idempotencyKeyOf, replayedHeader } from './idempotency-key.ts';
 import { keepAnswer, readKeptAnswer, refuseKept, type KeptAnswer, type KeyedRequest } from './kept-answer.ts';
 import { bytesOf } from './received.ts';
 import type { Route, TakesKey } from './route.ts';
@@ -120,7 +120,7 @@ function keyedRequest<R extends Route, C extends Contract>(
   return {
     key: answerKeys.answer([caller.id, domainID, route.method, route.path, key]),
     domain: domainID,
-    digest: digestOf(received),
+    digest: digestOfRequest(received),
     body: bytesOf(received),
     now,
   };

@@ -26,6 +26,12 @@ const clockSkewInMilliseconds = 60_000;
 /** More domains than an environment serves in an hour. Beyond this, it asks again. */
 const mostDomains = 1_000;
 
+/** The refusal of a change in a domain that is being removed. */
+export function domainIsClosed(domain: string, limits: Record<string, string> = {}): RateLimitError {
+  const reason = `The domain ${domain} is being removed. Nothing can be changed in it until that is complete.`;
+  return new RateLimitError(reason, { ...limits, 'retry-after': String(pauseOfClosedInSeconds) });
+}
+
 /**
  * The limit of the changes of a domain. The bucket is an item of the table. A function's environment takes one token, and then
  * up to ten at a time while it uses them up, so most changes of a busy domain need no call. After a refusal it refuses without a
@@ -89,11 +95,9 @@ export class DomainLimit<Store> {
   }
 
   private refusal(domain: string, waitInMilliseconds: number, { isClosed }: Pick<Lease, 'isClosed'>): RateLimitError {
-    const reason = isClosed
-      ? `The domain ${domain} is being removed. Nothing can be changed in it until that is complete.`
-      : `The domain ${domain} makes more than ${this.bucket.perSecond} changes per second. Try again later.`;
-    const seconds = isClosed ? pauseOfClosedInSeconds : Math.ceil(waitInMilliseconds / 1_000);
-    return new RateLimitError(reason, { ...this.headers(0), 'retry-after': String(seconds) });
+    if (isClosed) return domainIsClosed(domain, this.headers(0));
+    const reason = `The domain ${domain} makes more than ${this.bucket.perSecond} changes per second. Try again later.`;
+    return new RateLimitError(reason, { ...this.headers(0), 'retry-after': String(Math.ceil(waitInMilliseconds / 1_000)) });
   }
 
   /** The headers of draft-ietf-httpapi-ratelimit-headers-10. */

@@ -24,7 +24,7 @@ export function idempotencyKeyOf({ method, headers }: Received): string | undefi
 }
 
 /** Returns a digest that two requests share if they have the same path, query, body bytes and If-Match. */
-export function digestOf(received: Received): string {
+export function digestOfRequest(received: Received): string {
   const { path, query, headers } = received;
   const parts = JSON.stringify([sorted(path), sorted(query), headers['if-match'] ?? null]);
   return createHash('sha256').update(parts).update('\n').update(bytesOf(received)).digest('base64url');

@@ -33,6 +33,21 @@ export interface Route {
 /** Whether the endpoint takes an Idempotency-Key: `changeEndpoint` serves it then, else `endpoint`. */
 export type TakesKey<R extends Route> = R extends { method: 'GET' } | { takesKey: false } ? false : true;
 
-export function takesKey({ method, takesKey }: Route): boolean {
+export function takesKey({ method, takesKey }: Served): boolean {
   return method !== 'GET' && takesKey !== false;
+}
+
+/** What says of a route by which wrapper its function serves it. */
+interface Served {
+  name: string;
+  method: string;
+  takesKey?: false;
+}
+
+/**
+ * Whether the limit of a domain, and its closing while it is removed, apply to a function: `changeEndpoint` serves it. They apply
+ * to all its methods, also to a GET, which takes no Idempotency-Key.
+ */
+export function isLimited(functionName: string, routes: readonly Served[]): boolean {
+  return routes.some((route) => route.name === functionName && takesKey(route));
 }

@@ -2,7 +2,7 @@ import type { JsonSchema } from '@valibot/to-json-schema';
 import { rolesWith } from '../access/roles.ts';
 import { routes } from '../endpoints/endpoints.ts';
 import type { Contract, Examples } from '../http/contract.ts';
-import { takesKey, type Route } from '../http/route.ts';
+import { isLimited, takesKey, type Route } from '../http/route.ts';
 import type { Components } from './components.ts';
 import { conditionParameters, etagHeader } from './conditional-requests.ts';
 import { failures } from './failures.ts';
@@ -89,7 +89,8 @@ function success(route: Route, contract: Contract, example: unknown, components:
       ...everyResponse,
       ...textHeaders({ ...etagHeader(contract), ...contract.headers }),
       ...optionalTextHeaders(contract.optionalHeaders ?? {}),
-      ...(takesKey(route) ? { ...replayedHeaderObject, ...rateLimitHeaders } : {}),
+      ...(takesKey(route) ? replayedHeaderObject : {}),
+      ...(isLimited(route.name, routes) ? rateLimitHeaders : {}),
     },
     ...(contract.response
       ? { content: { 'application/json': { schema: components.add(contract.response, 'output'), example } } }

@@ -1,6 +1,7 @@
 import { keysToChange, parseToChange } from '../computations/computation-to-change.ts';
 import { isActive, type Run } from '../computations/run.ts';
 import { emitMetric } from '../metrics.ts';
+import { system } from '../originators.ts';
 import { cvmKeys, runKeys } from '../table/keys.ts';
 import { getItems, type Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
@@ -39,7 +40,7 @@ export async function endRun(table: Table, reference: RunReference, otherwise: E
     const ended: Run = { ...run, status, ended_at: now, reason };
     const details = { reason, ...(is_confirmed === undefined ? {} : { confirmed: is_confirmed }) };
     const transaction = new Transaction();
-    await changeRun(table, transaction, computation, { before: run, after: ended }, { originator: 'system', details, now });
+    await changeRun(table, transaction, computation, { before: run, after: ended }, { originator: system, details, now });
     if (claim) removeClaim(transaction, claim);
     noteSpent(transaction, reference, { item: registered, acceptedAt: claim?.accepted_at, now });
     if (claim?.has_server_key !== false) removeServerKey(transaction, reference);

@@ -1,7 +1,8 @@
 import { computationKey, findComputation } from '../computations/find-computation.ts';
 import { getItem, type Table } from '../table/table.ts';
-import { startExecution, type Executions } from './executions.ts';
-import { referenceTo } from './run-reference.ts';
+import { readClaim } from './claim.ts';
+import { startExecution, type ExecutionAction, type Executions } from './executions.ts';
+import { referenceTo, type RunReference } from './run-reference.ts';
 
 interface RunOfComputation {
   domain: string;
@@ -28,9 +29,23 @@ async function ensureExecution(
   table: Table,
   executions: Executions,
   { domain, computationId, runId }: RunOfComputation,
-  kind: 'run' | 'stop',
+  kind: ExecutionAction,
 ): Promise<void> {
   const row = findComputation(await getItem(table, computationKey(domain, computationId)), computationId);
   if (row?.status !== statusDuring[kind] || row.run?.id !== runId) return;
-  await startExecution(executions, kind, referenceTo(domain, row.run));
+  await startExecutionByName(table, executions, kind, referenceTo(domain, row.run));
+}
+
+/**
+ * Starts the execution of an active run or of its stop by the name that the sweep looks for, which a resumed run has in its claim.
+ * Starts none if the run is over. Safe to repeat.
+ */
+export async function startExecutionByName(
+  table: Table,
+  executions: Executions,
+  kind: ExecutionAction,
+  run: RunReference,
+): Promise<void> {
+  const claim = await readClaim(table, run);
+  if (claim) await startExecution(executions, kind, run, claim.resumed);
 }

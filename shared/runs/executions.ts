@@ -43,7 +43,7 @@ function untilDeadline({ deadline }: Executions): { abortSignal: AbortSignal } {
 export type ExecutionAction = 'run' | 'stop';
 
 /** @param resumed how often the run was resumed under another name: see resumeRun */
-function executionName(action: ExecutionAction, runId: string, resumed: number): string {
+export function executionName(action: ExecutionAction, runId: string, resumed = 0): string {
   return resumed === 0 ? `${action}-${runId}` : `${action}-${runId}-${resumed}`;
 }
 

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { isOwnEvent, reporters } from '../events/event.ts';
+import { isOwnEvent } from '../events/event.ts';
+import { reporters } from '../originators.ts';
 import { text } from '../text.ts';
 import { fits } from './presence.ts';
 

@@ -7,7 +7,8 @@ import { commitChange, type Kept } from '../table/commit-change.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { changeRun } from './change-run.ts';
-import { startExecution, type Executions } from './executions.ts';
+import { startExecutionByName } from './ensure-execution.ts';
+import type { Executions } from './executions.ts';
 import { referenceTo } from './run-reference.ts';
 import { readCreators } from './snapshot.ts';
 
@@ -34,7 +35,7 @@ interface StopRequest {
  */
 export async function stopRun(table: Table, executions: Executions, request: StopRequest): Promise<Kept<Stopping>> {
   const stopping = await withFreshReads(table, (table) => requestStop(table, request));
-  await startExecution(executions, 'stop', referenceTo(request.domain, stopping.run));
+  await startExecutionByName(table, executions, 'stop', referenceTo(request.domain, stopping.run));
   return stopping;
 }
 

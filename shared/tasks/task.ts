@@ -3,6 +3,7 @@ import { timestampOf } from '../clock.ts';
 import type { DeadlineSource } from '../deadline.ts';
 import { clockOf, deadlineOfInvocation, type Invocation } from '../invocation.ts';
 import { log, startLog } from '../logger.ts';
+import type { TaskName } from './tasks.ts';
 
 /** Passed to a task's work in addition to its input. */
 export interface TaskContext {
@@ -18,7 +19,7 @@ export interface TaskContext {
  * it may contain a task token.
  */
 export function task<S extends v.GenericSchema>(
-  name: string,
+  name: TaskName,
   input: S,
   work: (input: v.InferOutput<S>, context: TaskContext) => Promise<unknown>,
 ) {

@@ -1,6 +1,6 @@
 import { missingApprovals } from '../approvals/counting-approvals.ts';
 import { neededApprovals } from '../approvals/needed-approvals.ts';
-import { digestOf } from '../approvals/readiness.ts';
+import { digestedManifestOf } from '../approvals/readiness.ts';
 import { storedAsset, type StoredAsset } from '../assets/asset.ts';
 import { assetKey } from '../assets/read-asset.ts';
 import { storedComputation, type StoredComputation } from '../computations/computation.ts';
@@ -180,7 +180,7 @@ interface WaitsFor {
 }
 
 function waitsFor(inputs: Inputs, userId: string, at: string): WaitsFor {
-  const { digest, missing } = digestOf(inputs);
+  const { digest, missing } = digestedManifestOf(inputs);
   const missingApproval = missingApprovals(inputs, { digest, at }).find(({ user }) => user === userId);
   const hasKey = inputs.keys.some(({ user_id }) => user_id === userId);
   const canGive = hasKey || inputs.computation.approval !== 'all_signed'; // without a key, no approval would count

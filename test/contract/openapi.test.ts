@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
+import { variablesOf } from '../../infra/service/function-variables.ts';
 import { parseInput } from '../../shared/http/parse.ts';
 import type { Contract } from '../../shared/http/contract.ts';
 import { conflictReasons } from '../../shared/errors.ts';
@@ -220,6 +221,14 @@ describe('the OpenAPI document', () => {
     const tries = statuses.filter(([status]) => status === '429' || status === '503');
     expect(tries.length).toBeGreaterThan(50);
     for (const [, { headers }] of tries) expect(headers).toHaveProperty('Retry-After.schema.type', 'integer');
+  });
+
+  it('documents the rate-limit headers of every success whose function limits changes', () => {
+    const limited = new Set<string>(routes.map(({ name }) => name).filter((name) => variablesOf(name).includes('DOMAIN_BURST')));
+    for (const { route, contract, operation } of operations) {
+      const headers = Object.keys(operation.responses[contract.status]?.headers ?? {}).filter((name) => /^RateLimit/.test(name));
+      expect([nameOf(route), headers.length]).toEqual([nameOf(route), limited.has(route.name) ? 2 : 0]);
+    }
   });
 
   it('has no default that is an object, and a type for every constant', () => {

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { localFunctions } from '../../infra/local/local-functions.ts';
+import { tasks } from '../../shared/tasks/tasks.ts';
 
 const invoke = localFunctions();
 
@@ -18,12 +19,17 @@ function eventOf(path: string): unknown {
   };
 }
 
+interface Entry {
+  task?: string;
+  error?: { message: string };
+}
+
 /** Returns the entries that `work` logs. */
-async function logged(work: () => Promise<unknown>): Promise<{ error?: { message: string } }[]> {
+async function logged(work: () => Promise<unknown>): Promise<Entry[]> {
   const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   try {
     await work();
-    return write.mock.calls.map(([line]) => JSON.parse(String(line)) as { error?: { message: string } });
+    return write.mock.calls.map(([line]) => JSON.parse(String(line)) as Entry);
   } finally {
     write.mockRestore();
   }
@@ -44,6 +50,12 @@ describe('a function whose environment lacks a variable', () => {
 
   it('throws an error with the name of the variable if it is a task', async () => {
     await expect(invoke('lifecycle/sweep-runs', {})).rejects.toThrow('The environment variable TABLE_NAME is missing.');
+  });
+
+  it.each(tasks)('logs its own name as the task, if it is $name', async ({ name }) => {
+    vi.stubEnv('LOG_LEVEL', 'ERROR');
+    const entries = await logged(() => expect(invoke(name, 'no input of a task')).rejects.toThrow());
+    expect(entries.map(({ task }) => task)).toEqual([name]);
   });
 
   it('works if it does not read the variable, as health and the OpenAPI document without a table name', async () => {

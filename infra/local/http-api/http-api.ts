@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Clock } from '../../../shared/clock.ts';
+import { domainIsClosed } from '../../../shared/http/domain-limit.ts';
+import { problemResponse } from '../../../shared/http/problem.ts';
+import { isLimited } from '../../../shared/http/route.ts';
 import { FunctionTimeoutError, RequestTooLargeError, type InvokeFunction } from '../local-functions.ts';
 import { listen, type Listening } from '../listen.ts';
 import type { DomainGate } from '../domain-gate.ts';
@@ -105,11 +108,11 @@ async function answerTo(message: IncomingMessage, requestId: string, options: Ht
     ...authorization,
   });
   const { domainID } = match.pathParameters;
-  if (domainID === undefined || !options.gate || !isLimited(match.route)) {
+  if (domainID === undefined || !options.gate || !isLimited(route, options.routes)) {
     return { route, answer: await integrate(options.invoke, route, event) };
   }
   const leave = options.gate.enter(domainID);
-  if (!leave) return { route, answer: apiGatewayMessage(429, 'Too Many Requests') };
+  if (!leave) return { route, answer: refusalOf(domainID, requestId) };
   try {
     return { route, answer: await integrate(options.invoke, route, event) };
   } finally {
@@ -117,9 +120,10 @@ async function answerTo(message: IncomingMessage, requestId: string, options: Ht
   }
 }
 
-/** The requests that the limit of a domain applies to on AWS: changes, but not what CVMs report. */
-function isLimited({ method, name }: ApiRoute): boolean {
-  return method !== 'GET' && name !== 'cvms/report';
+/** What the function of a change answers on AWS while its domain is removed. */
+function refusalOf(domain: string, requestId: string): ApiResponse {
+  const { statusCode, headers, body } = problemResponse(domainIsClosed(domain), requestId);
+  return { statusCode, headers, body: Buffer.from(body) };
 }
 
 function matchOrMalformed(routes: readonly ApiRoute[], method: string, rawPath: string) {

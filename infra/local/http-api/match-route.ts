@@ -7,6 +7,7 @@ export interface ApiRoute {
   path: string;
   /** Absent on a public route, which needs no token. */
   access?: unknown;
+  takesKey?: false;
 }
 
 export interface Match<Route extends ApiRoute> {

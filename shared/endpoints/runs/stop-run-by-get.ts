@@ -1,17 +1,12 @@
 import type { Route } from '../../http/route.ts';
-import { changesLists } from '../../uses.ts';
+import { route as stopRun } from './stop-run.ts';
 
 export { contract, examples } from './stop-run.ts';
 
 /** The contract has GET too. It is served by the same function as POST. */
 export const route = {
-  name: 'runs/stop-run',
-  endpoint: 13,
+  ...stopRun,
   method: 'GET',
-  path: '/{domainID}/computations/{id}/stop',
   summary: 'Stop a run (use POST instead)',
   deprecated: true,
-  access: { anyOf: ['run'], or: ['owner', 'creator'] },
-  uses: { table: changesLists, stateMachine: ['StartExecution'] },
-  loses: 'Users cannot stop runs.',
 } as const satisfies Route;

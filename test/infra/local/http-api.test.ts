@@ -2,9 +2,11 @@ import type { APIGatewayProxyEventV2WithJWTAuthorizer } from 'aws-lambda';
 import { request as httpRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DomainGate } from '../../../infra/local/domain-gate.ts';
 import { type HttpApiOptions, startHttpApi } from '../../../infra/local/http-api/http-api.ts';
 import { type LocalIssuer, startIssuer } from '../../../infra/local/issuer.ts';
 import { localFunctions } from '../../../infra/local/local-functions.ts';
+import { routes as routesOfService } from '../../../shared/endpoints/endpoints.ts';
 import { movableClock } from '../../support/movable-clock.ts';
 
 type HttpEvent = APIGatewayProxyEventV2WithJWTAuthorizer;
@@ -58,6 +60,9 @@ let foreignIssuer: LocalIssuer;
 let api: Awaited<ReturnType<typeof startHttpApi>>;
 /** The same with CORS. */
 let apiWithCors: typeof api;
+/** It has the routes of the service and a gate, and its functions return what they are given. */
+let gated: typeof api;
+const gate = new DomainGate();
 let authorization: string;
 
 beforeAll(async () => {
@@ -76,12 +81,14 @@ beforeAll(async () => {
   };
   api = await startHttpApi(options);
   apiWithCors = await startHttpApi({ ...options, allowsOrigin: (origin) => origin === app });
+  gated = await startHttpApi({ ...options, routes: routesOfService, gate });
   authorization = `Bearer ${await issuer.mintToken({ sub: 'alice', groups: ['d1:viewer', 'd2:creator'] })}`;
 });
 
 afterAll(async () => {
   await api.stop();
   await apiWithCors.stop();
+  await gated.stop();
   await issuer.stop();
   await foreignIssuer.stop();
 });
@@ -395,5 +402,41 @@ describe('CORS', () => {
     expect(corsOf(await fetch(`${apiWithCors.endpoint}/cors`))).toEqual([]);
     const response = await fetch(`${apiWithCors.endpoint}/cors`, { headers: { origin: app } });
     expect(response.headers.get('access-control-allow-origin')).toBe(app);
+  });
+});
+
+describe('while a domain is removed', () => {
+  const send = (method: string, path: string) => fetch(gated.endpoint + path, { method, headers: { authorization } });
+
+  beforeAll(() => gate.close('removed'));
+
+  it('refuses what the functions of changes serve, also by GET, and passes on reads, dry runs and reports', async () => {
+    const differing: string[] = [];
+    for (const { method, path } of routesOfService.filter((route) => route.path.startsWith('/{domainID}/'))) {
+      const { status } = await send(method, path.replace('{domainID}', 'removed').replace(/\{\w+\}/g, 'x'));
+      if ((status === 429) !== (method !== 'GET')) differing.push(`${status} ${method} ${path}`);
+      else expect([200, 429]).toContain(status);
+    }
+    expect(differing.sort()).toEqual([
+      '200 POST /{domainID}/computations/{id}/dryrun',
+      '200 POST /{domainID}/cvms/{cvmID}/reports',
+      '429 GET /{domainID}/computations/{id}/stop',
+    ]);
+  });
+
+  it('says why and when to try again, as on AWS', async () => {
+    const response = await send('POST', '/removed/computations');
+    expect(await response.json()).toMatchObject({
+      status: 429,
+      code: 'too_many_requests',
+      detail: 'The domain removed is being removed. Nothing can be changed in it until that is complete.',
+      request_id: response.headers.get('apigw-requestid'),
+    });
+    expect(response.headers.get('retry-after')).toBe('60');
+    expect(response.headers.get('content-type')).toBe('application/problem+json');
+  });
+
+  it('passes on the changes of other domains', async () => {
+    expect((await send('POST', '/d1/computations')).status).toBe(200);
   });
 });

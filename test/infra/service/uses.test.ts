@@ -139,7 +139,7 @@ async function liveThroughIt(): Promise<void> {
   });
   await withoutExecution(id, 'cvm-5', async (run) => {
     await grow();
-    const detail = { status: 'ABORTED', input: JSON.stringify({ action: 'run', ...run }) };
+    const detail = { name: `run-${run.run_id}`, status: 'ABORTED', input: JSON.stringify({ action: 'run', ...run }) };
     await stack.invoke('lifecycle/execution-ended', { detail });
   });
   await stopRuns(id, grow);
@@ -221,7 +221,7 @@ async function stopRuns(id: string, grow: () => Promise<void>): Promise<void> {
     await report('cvm-7', other, { type: 'heartbeat' });
     return calls.actionsOf('cvms/report').includes('states:SendTaskHeartbeat');
   }, untilTestEnds);
-  const detail = { status: 'ABORTED', input: JSON.stringify({ action: 'stop', ...run }) };
+  const detail = { name: `stop-${other}`, status: 'ABORTED', input: JSON.stringify({ action: 'stop', ...run }) };
   await stack.invoke('lifecycle/execution-ended', { detail });
   await untilOver(id);
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { callerOf, providing, relationsOf, requireAccess, requireAction, type Caller } from '../../../shared/access/caller.ts';
+import { reporters, system } from '../../../shared/originators.ts';
 
 const rolesIn = (groups: unknown, domain = 'd1') => [...callerOf({ sub: 'a', groups }, 'groups', domain).roles].sort();
 
@@ -92,7 +93,7 @@ describe('callerOf', () => {
   });
 });
 
-describe.each(['system', 'agent', 'computation-runner'])('the reserved name %s', (sub) => {
+describe.each([system, ...reporters])('the reserved name %s', (sub) => {
   const callerWith = (...groups: string[]) => callerOf({ sub, groups }, 'groups', 'd1', 'cvm-1');
 
   it('is taken from a caller with no other role than cvm, bound or not', () => {

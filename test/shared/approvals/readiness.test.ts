@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { configDigest, isStale } from '../../../shared/approvals/counting-approvals.ts';
 import { neededApprovals } from '../../../shared/approvals/needed-approvals.ts';
-import { digestOf, readinessOf } from '../../../shared/approvals/readiness.ts';
+import { digestedManifestOf, readinessOf } from '../../../shared/approvals/readiness.ts';
 import { canonicalDigest } from '../../../shared/canonical-json.ts';
 import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
 import { keptInPlainText } from '../../../shared/computations/kept-key.ts';
@@ -11,7 +11,7 @@ import { clockOfTests } from '../../support/append-to-journal.ts';
 import { aKeyOf, anAssetRow, inputs } from '../../support/manifest-inputs.ts';
 
 const at = clockOfTests;
-const digest = digestOf(inputs()).digest ?? '';
+const digest = digestedManifestOf(inputs()).digest ?? '';
 
 function anApproval(user_id: string, fields: Partial<StoredApproval> = {}): StoredApproval {
   return {
@@ -95,7 +95,7 @@ describe('readinessOf', () => {
   });
 
   it('does not let missing approvals change the manifest or its digest', () => {
-    expect(digestOf(restricted)).toEqual(digestOf(inputs()));
+    expect(digestedManifestOf(restricted)).toEqual(digestedManifestOf(inputs()));
   });
 
   it('counts an approval only on one of the CVMs that it names, and on any if it names none', () => {
@@ -139,7 +139,7 @@ describe('readinessOf', () => {
 
 describe('an approval', () => {
   const isStaleWith = (fields: Partial<Inputs>, approval = anApproval('bob')) =>
-    isStale(approval, inputs(fields), { digest: digestOf(inputs(fields)).digest, at });
+    isStale(approval, inputs(fields), { digest: digestedManifestOf(inputs(fields)).digest, at });
 
   it('stays when the log level or the private key of the agent changes', () => {
     expect(isStaleWith({ agent_config: { ...defaultAgentConfig, log_level: 'debug' } })).toBe(false);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { digestOf, idempotencyKeyOf } from '../../../shared/http/idempotency-key.ts';
+import { digestOfRequest, idempotencyKeyOf } from '../../../shared/http/idempotency-key.ts';
 import type { Received } from '../../../shared/http/received.ts';
 
 const received: Received = {
@@ -25,7 +25,7 @@ describe('idempotencyKeyOf', () => {
   });
 });
 
-describe('digestOf', () => {
+describe('digestOfRequest', () => {
   it('is the same for the same path, query, body bytes and If-Match, however they are encoded or ordered', () => {
     const inBase64 = { body: Buffer.from('{"name":"N"}').toString('base64'), isBase64Encoded: true };
     const same: Received[] = [
@@ -33,7 +33,7 @@ describe('digestOf', () => {
       { ...received, query: { b: '2', a: '1' } },
       { ...received, headers: { 'idempotency-key': 'other', 'user-agent': 'other' } },
     ];
-    expect(new Set([received, ...same].map(digestOf)).size).toBe(1);
+    expect(new Set([received, ...same].map(digestOfRequest)).size).toBe(1);
   });
 
   it('differs if one of them differs, or if a part moves to another', () => {
@@ -48,6 +48,6 @@ describe('digestOf', () => {
       { ...received, headers: { 'if-match': '"1"' } },
       { ...received, query: { domainID: 'd1', id: 'x' }, path: { a: '1', b: '2' } },
     ];
-    expect(new Set([received, ...others].map(digestOf)).size).toBe(others.length + 1);
+    expect(new Set([received, ...others].map(digestOfRequest)).size).toBe(others.length + 1);
   });
 });
