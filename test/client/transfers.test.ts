@@ -69,6 +69,7 @@ describe('uploadAsset and downloadAsset', () => {
       expect.arrayContaining([
         { phase: 'hashing', ...sizes },
         { phase: 'sending', ...sizes },
+        { phase: 'waiting', ...sizes },
       ]),
     );
 
