@@ -105,6 +105,7 @@ function ofIssuer({ code, detail }: ServiceProblem, { login, profileName, typed 
       return { message: detail, next: typed.startsWith('cms login ') ? typed : loginAgain(profileName, login) };
     case 'unreachable':
     case 'unavailable':
+    case 'too_many_requests':
       return { message: `${sentence(detail)} Try again in a minute.`, next: typed };
     default:
       return { message: detail, next: 'cms login --help' };
