@@ -41,14 +41,15 @@ const internal = json({ code: 'internal', detail: 'It broke.' }, 500);
 
 describe('Ctrl-C', () => {
   it.each([
-    ['watch', ['watch', id, '--run', 'r1'], {}],
-    ['run --watch', ['run', id, '--cvm', 'sim-1', '--watch'], { [`POST /computations/${id}/run`]: json('r1') }],
-  ])('during the first read of cms %s leaves the run, and prints how to go on', async (_, args, answers) => {
+    ['watch', ['watch', id, '--run', 'r1'], {}, 'run', ' --run r1'],
+    ['run --watch', ['run', id, '--cvm', 'sim-1', '--watch'], { [`POST /computations/${id}/run`]: json('r1') }, 'run', ''],
+    ['stop --watch', ['stop', id, '--watch'], { [`POST /computations/${id}/stop`]: json({ id: 'r1' }) }, 'stop', ''],
+  ])('during the first read of cms %s leaves the run, and prints how to go on', async (_, args, answers, goesOn, option) => {
     const ending = new AbortController();
     const run = { [`GET /computations/${id}/run`]: () => ending.abort() };
     const { exitCode, stderr } = await cms({ ...computation, ...answers, ...run }, args, ending.signal);
     expect(exitCode).toBe(130);
-    expect(stderr).toMatch(new RegExp(`You stopped watching\\. The run goes on\\.\\nNext: cms watch ${id}\\n$`));
+    expect(stderr).toMatch(new RegExp(`You stopped watching\\. The ${goesOn} goes on\\.\\nNext: cms watch ${id}${option}\\n$`));
   });
 
   it('before cms run has its answer leads to the runs, for one may have started', async () => {

@@ -51,7 +51,7 @@ export function addInitCommand(program: Command, act: Act): void {
         const { missing_items } = await client.dryRun({ id });
         context.print({ computation: id, steps, missing_items }, () => formatSteps(id, steps));
         if (isNothing(missing_items)) {
-          const next = context.command(`run${named(connection, id)} --cvm ${await context.exampleCvm()} --watch`);
+          const next = context.command(`run${named(context, connection, id)} --cvm ${await context.exampleCvm()} --watch`);
           context.note(`Ready to run.\nNext: ${next}\n`);
           return;
         }
