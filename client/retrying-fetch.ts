@@ -1,4 +1,5 @@
 import { causeOf } from './cause-of.ts';
+import { newKey } from './new-key.ts';
 import { pause } from './pause.ts';
 import { problemOf, ServiceProblem } from './service-problem.ts';
 
@@ -120,9 +121,4 @@ function pauseIn(retryAfter: string | null): number {
   if (retryAfter === null) return 0;
   const milliseconds = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1_000 : Date.parse(retryAfter) - Date.now();
   return Number.isFinite(milliseconds) ? Math.max(0, milliseconds) : 0;
-}
-
-/** Not `crypto.randomUUID`, which pages without https lack. */
-function newKey(): string {
-  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -3,7 +3,11 @@ import { CmsError } from './cms-error.ts';
 import type { Connection, Context } from './context.ts';
 import { exitCodes } from './exit-codes.ts';
 import { shellWord } from './output/shell-word.ts';
+import type { Profile } from './profile/profile.ts';
 
+type Place = Pick<Connection, 'server' | 'domain' | 'profile'>;
+
+export const computationVariable = 'CMS_COMPUTATION';
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** A name is looked for in so many for seconds: the service lists names, and does not search them. */
@@ -16,10 +20,11 @@ export const manyComputations = 1_000;
  */
 export async function computationId(
   { terminal, command, note, typed }: Pick<Context, 'terminal' | 'command' | 'note' | 'typed'>,
-  { client, profile, domain }: Connection,
+  connection: Connection,
   reference: string | undefined,
 ): Promise<string> {
-  const given = reference ?? (terminal.env['CMS_COMPUTATION'] || (profile?.domain === domain ? profile.computation : undefined));
+  const { client, domain } = connection;
+  const given = reference ?? defaultComputation({ terminal }, connection);
   if (given === undefined) {
     throw new CmsError('Name a computation, by its identifier or its name.', {
       next: command('computation list'),
@@ -32,7 +37,7 @@ export async function computationId(
     found.push(...items.filter(({ name }) => name === given));
     if (offset > 0 || total < manyComputations) continue;
     const use = command(`computation use ${shellWord(given)}`);
-    const otherwise = use === typed ? '.' : `, also after\n  ${use}`;
+    const otherwise = use === typed || !isOf(connection, connection.profile) ? '.' : `, also after\n  ${use}`;
     note(`Looking for ${JSON.stringify(given)} among ${total} computations. Its identifier is quicker${otherwise}\n`);
   }
   const [only, ...others] = found;
@@ -50,16 +55,30 @@ export async function computationId(
   });
 }
 
-/** Returns how a command that the caller types next names a computation: not at all if it is the one of the profile. */
-export function named({ profile, domain }: Pick<Connection, 'profile' | 'domain'>, id: string): string {
-  return profile?.domain === domain && profile.computation === id ? '' : ` ${id}`;
+/** Returns the computation of a command that names none, by its identifier or its name. */
+export function defaultComputation({ terminal }: Pick<Context, 'terminal'>, connection: Place): string | undefined {
+  const { profile } = connection;
+  return terminal.env[computationVariable] || (isOf(connection, profile) ? profile.computation : undefined);
 }
 
-/** Makes a computation the one of the following commands that name none. */
-export async function useComputation({ profiles, profileName }: Context, connection: Connection, id: string): Promise<void> {
-  const { domain } = connection;
+/** Returns how a command that the caller types next names a computation: not at all if it is the default. */
+export function named(context: Pick<Context, 'terminal'>, connection: Place, id: string): string {
+  return defaultComputation(context, connection)?.toLowerCase() === id ? '' : ` ${id}`;
+}
+
+/**
+ * Makes a computation the one of the following commands that name none, unless CMS_COMPUTATION names one.
+ * @returns whether it is stored: only a login at this service and domain stores it
+ */
+export async function useComputation({ profiles, profileName }: Context, connection: Connection, id: string): Promise<boolean> {
   const profile = await profiles.read(profileName);
-  if (profile?.domain !== domain || profile.server !== connection.server) return;
+  if (!isOf(connection, profile)) return false;
   connection.profile = { ...profile, computation: id };
   if (profile.computation !== id) await profiles.write(profileName, connection.profile);
+  return true;
+}
+
+/** Whether the computation of a profile is one of this service and domain. */
+function isOf({ server, domain }: Pick<Connection, 'server' | 'domain'>, profile: Profile | undefined): profile is Profile {
+  return profile?.server === server && profile.domain === domain;
 }

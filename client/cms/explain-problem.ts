@@ -73,8 +73,13 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
         next: where.command(`check ${id}`),
       };
     case 'too_many_requests':
-    case 'unavailable':
+    case 'unavailable': {
+      const [, asset] = /^hash of the asset (\S+)$/.exec(problem.request) ?? [];
+      if (asset !== undefined) {
+        return { message: `${detail} Then type the same again.`, next: where.command(`asset show ${asset}`) };
+      }
       return { message: `The service is busy or down: ${sentence(detail)} Try again in a minute.`, next: where.typed };
+    }
     case 'internal':
     case 'unexpected':
       return {
@@ -100,6 +105,7 @@ function ofIssuer({ code, detail }: ServiceProblem, { login, profileName, typed 
       return { message: detail, next: typed.startsWith('cms login ') ? typed : loginAgain(profileName, login) };
     case 'unreachable':
     case 'unavailable':
+    case 'too_many_requests':
       return { message: `${sentence(detail)} Try again in a minute.`, next: typed };
     default:
       return { message: detail, next: 'cms login --help' };

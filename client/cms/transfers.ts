@@ -4,6 +4,7 @@ import type { Schemas } from '../api-types.ts';
 import { downloadAsset, type DownloadOptions } from '../node/download-asset.ts';
 import { type Cut, CutOffError } from '../transfer/repeat-transfer.ts';
 import { tooLarge, type TransferProgress } from '../node/send-content.ts';
+import { onlyCreatorUploads } from '../transfer/renew-upload.ts';
 import { largestInBytes } from '../transfer/storage-limit.ts';
 import { uploadAsset, type UploadOptions } from '../node/upload-asset.ts';
 import { uploadContent } from '../node/upload-content.ts';
@@ -48,7 +49,7 @@ export async function uploadInto(context: Context, connection: Connection, id: s
   const { created_by, file_name } = await assetWithoutContent(connection, id);
   if (created_by !== user) {
     const { isLocal, loginServer } = await context.place();
-    throw new CmsError(`Only ${created_by} uploads the content of ${file_name}. You are ${user}.`, {
+    throw new CmsError(`${onlyCreatorUploads({ created_by, file_name })} You are ${user}.`, {
       next: isLocal ? localLogin(context.profileName, { user: created_by, loginServer }) : context.command('whoami'),
       exitCode: exitCodes.forbidden,
     });
@@ -67,7 +68,10 @@ export async function download(
   return await shown(context, basename(given.file), (options) => downloadAsset(client, { ...given, ...options }));
 }
 
-const titles: Record<TransferProgress['phase'], string> = {
+/** The service hashes most files sooner. */
+const silentWaitInMilliseconds = 5_000;
+
+const titles = {
   hashing: 'Hashing',
   sending: 'Sending',
   receiving: 'Receiving',
@@ -80,12 +84,18 @@ async function shown(context: Context, name: string, transfer: (options: Shown) 
     context.note(text);
   });
   let latest: TransferProgress | undefined;
+  const onWaiting = waitingNote(context, name);
   try {
     return await transfer({
       signal: context.terminal.signal,
       onProgress: (progress) => {
         latest = progress;
-        bar.show(`${titles[progress.phase]} ${name}`, progress);
+        if (progress.phase !== 'waiting') {
+          bar.show(`${titles[progress.phase]} ${name}`, progress);
+          return;
+        }
+        bar.stop();
+        onWaiting();
       },
       onCut: ({ error }) => {
         bar.stop();
@@ -103,7 +113,8 @@ async function shown(context: Context, name: string, transfer: (options: Shown) 
       });
     }
     if (!context.terminal.signal.aborted) throw error;
-    throw new CmsError(`Interrupted. ${name} is not complete.`, {
+    const state = latest?.phase === 'waiting' ? 'has arrived, but the service has not hashed it yet' : 'is not complete';
+    throw new CmsError(`Interrupted. ${name} ${state}.`, {
       next: context.typed,
       exitCode: exitCodes.interrupted,
       cause: error,
@@ -111,6 +122,18 @@ async function shown(context: Context, name: string, transfer: (options: Shown) 
   } finally {
     bar.stop();
   }
+}
+
+/** Returns a function to call while the service hashes a file. It notes once that this takes a while. */
+function waitingNote({ terminal, note }: Context, name: string): () => void {
+  let startedAt: number | undefined;
+  let isNoted = false;
+  return () => {
+    startedAt ??= terminal.now();
+    if (isNoted || terminal.now() - startedAt < silentWaitInMilliseconds) return;
+    isNoted = true;
+    note(`${name} has arrived. Waiting until the service has hashed it.\n`);
+  };
 }
 
 /** @throws CmsError if there is no such file, or it is too large for an asset */

@@ -9,6 +9,7 @@ const typedAt: Record<string, string> = {
   'query/offset': '--offset',
   'query/owner': '--owner',
   'query/run_id': '--run',
+  'query/status': '--status',
   '/approval': '--approval',
   '/asset/description': '--description',
   '/asset/file_name': '--name',

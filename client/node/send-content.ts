@@ -15,7 +15,8 @@ type Asset = Schemas['Asset'];
 
 /** How far a transfer has come, in bytes. */
 export interface TransferProgress {
-  phase: 'hashing' | 'sending' | 'receiving';
+  /** `waiting` for the service, which hashes content that has arrived. */
+  phase: 'hashing' | 'sending' | 'waiting' | 'receiving';
   done: number;
   total: number;
 }
@@ -48,8 +49,8 @@ export function tooLarge(file: string, size: number): string {
 /**
  * Sends the content of a pending asset to storage, and returns the asset when the service has hashed it.
  * @param size of the file, at least 1
- * @throws ServiceProblem if the service or storage refuses; CutOffError, or the ServiceProblem of the last attempt, after five
- *   minutes without progress; Error if the file cannot be read; the signal's reason
+ * @throws ServiceProblem if the service or storage refuses, or has not hashed the content in time; CutOffError, or the ServiceProblem of
+ *   the last attempt, after five minutes without progress; Error if the file cannot be read; the signal's reason
  */
 export async function sendContent(client: Client, asset: Asset, size: number, options: ContentOptions): Promise<Asset> {
   const { domainID, file, onProgress, onCut, signal } = options;
@@ -69,7 +70,9 @@ export async function sendContent(client: Client, asset: Asset, size: number, op
     onCut,
     signal,
   });
-  return await untilHashed(client, { domainID, id, signal });
+  const onPending = () => onProgress?.({ phase: 'waiting', done: size, total: size });
+  onPending();
+  return await untilHashed(client, { domainID, id, size, onPending, signal });
 }
 
 /** @throws ServiceProblem if the service has another hash */

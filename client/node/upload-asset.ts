@@ -31,7 +31,7 @@ const inlineLimitInBytes = 4 * 1024 * 1024;
 export async function uploadAsset(client: Client, options: UploadOptions): Promise<Asset> {
   const { file, domainID, file_name = basename(file), idempotencyKey, onProgress: _, onCut: __, signal, ...fields } = options;
   const { size, checksum } = await measure(options);
-  const named = { ...fields, file_name };
+  const named = inOrder({ ...fields, file_name });
   const inline = size <= inlineLimitInBytes ? { asset: (await readFile(file)).toString('base64') } : {};
   const body = { asset: { ...named, ...inline } };
   const key = idempotencyKey ?? keyOf(named, checksum);
@@ -60,10 +60,14 @@ async function present(
   }
 }
 
-/** The same for the same fields and content, in whatever order the fields are given. */
+/** Returns the fields that are given, sorted: a repeat in another order makes the same body, and so the same key. */
+function inOrder<Given extends object>(fields: Given): Given {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given.sort(([a], [b]) => (a < b ? -1 : 1))) as Given;
+}
+
 function keyOf(fields: object, checksum: string): string {
-  const sorted = Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1));
   return `upload-${createHash('sha256')
-    .update(JSON.stringify([sorted, checksum]))
+    .update(JSON.stringify([Object.entries(fields), checksum]))
     .digest('hex')}`;
 }

@@ -1,6 +1,7 @@
 import type { Schemas } from '../api-types.ts';
 import type { Client } from '../create-client.ts';
 import { ServiceProblem } from '../service-problem.ts';
+import { changeForUpload } from '../transfer/renew-upload.ts';
 import { type ContentOptions, expectChecksum, measure, sendContent } from './send-content.ts';
 
 type Asset = Schemas['Asset'];
@@ -24,17 +25,14 @@ export async function uploadContent(client: Client, options: UploadContentOption
   const { size, checksum } = await measure(options);
   const { data: found, response } = await client.call('getAsset', { domainID, id, signal });
   if (found === undefined) throw new TypeError('The service returned no asset.');
-  const { file_name, created_by, state } = found;
-  if (state === 'ready') {
+  if (found.state === 'ready') {
     if (found.checksum === checksum) return found;
-    throw problem(409, 'conflict', hasContent(found, checksum), id);
+    const detail = hasContent(found, checksum);
+    throw new ServiceProblem({ status: 409, code: 'conflict', detail, request: `upload of the asset ${id}` });
   }
   const content = size === 0 ? { asset: '' } : {};
-  const ifMatch = response.headers.get('etag') ?? undefined;
-  const asset = await client.updateAsset({ domainID, id, body: { asset: { ...found, ...content } }, ifMatch, signal });
-  if (asset.state === 'pending' && !asset.upload) {
-    throw problem(403, 'forbidden', `Only ${created_by} uploads the content of ${file_name}.`, id);
-  }
+  const etag = response.headers.get('etag');
+  const asset = await changeForUpload(client, { domainID, id, signal }, { asset: found, etag, content });
   // A checksum that was given before is that of the real file. The content may be a sample of it.
   const expected = found.checksum ?? checksum;
   if (expected !== checksum) onOtherHash?.({ named: expected, found: checksum });
@@ -44,8 +42,4 @@ export async function uploadContent(client: Client, options: UploadContentOption
 function hasContent({ file_name, checksum }: Asset, found: string): string {
   const repeated = 'If you have sent this file before as a sample, it has arrived.';
   return `${file_name} has content already, under the hash ${checksum ?? 'none'}. This file has the hash ${found}. ${repeated} Otherwise create another asset for it.`;
-}
-
-function problem(status: number, code: ServiceProblem['code'], detail: string, id: string): ServiceProblem {
-  return new ServiceProblem({ status, code, detail, request: `upload of the asset ${id}` });
 }

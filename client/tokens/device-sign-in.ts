@@ -59,7 +59,8 @@ export async function deviceSignIn(given: DeviceSignInOptions): Promise<TokenSet
 
 /** An issuer that does not answer once may do so the next time: the user has perhaps typed the code already. */
 function pendingWhileAway(error: unknown): 'authorization_pending' {
-  if (error instanceof ServiceProblem && ['unreachable', 'unavailable'].includes(error.code)) return 'authorization_pending';
+  const isAway = error instanceof ServiceProblem && ['unreachable', 'unavailable', 'too_many_requests'].includes(error.code);
+  if (isAway) return 'authorization_pending';
   throw error;
 }
 

@@ -1,6 +1,8 @@
 import type { Schemas } from '../api-types.ts';
 import type { Client } from '../create-client.ts';
+import { pause } from '../pause.ts';
 import { ServiceProblem } from '../service-problem.ts';
+import { patience } from './patience.ts';
 
 interface Place {
   domainID?: string | undefined;
@@ -9,26 +11,55 @@ interface Place {
   signal: AbortSignal | undefined;
 }
 
+const firstPauseInMilliseconds = 100;
+
 /**
- * Returns a new link for the content of an asset that has none yet, or undefined if the content has arrived. Only a change returns a
- * link (docs/contract.md, section 4), so the asset is changed to what it is. Reads it again if someone changes it in between, or if the
- * content arrives.
- * @throws ServiceProblem `forbidden` if the asset is another user's; the signal's reason
+ * Returns a new link for the content of an asset that has none yet, or undefined if the content has arrived. Reads the asset again if
+ * someone changes it in between, or if the content arrives: after a pause, until five attempts and five minutes have brought nothing.
+ * @throws ServiceProblem `forbidden` if the asset is another user's, `precondition_failed` when it gives up; the signal's reason
  */
 export async function renewUpload(client: Client, place: Place): Promise<Schemas['AssetUpload'] | undefined> {
+  const retries = patience({ firstPauseInMilliseconds });
   for (;;) {
     const { data: asset, response } = await client.call('getAsset', place);
     if (asset === undefined || asset.state === 'ready') return undefined;
-    const ifMatch = response.headers.get('etag') ?? undefined;
-    const changed = await client.updateAsset({ ...place, ifMatch, body: { asset } }).catch(unlessOutdated);
-    if (changed === undefined) continue;
-    if (changed.upload || changed.state === 'ready') return changed.upload;
-    const detail = `Only ${asset.created_by} uploads the content of ${asset.file_name}.`;
-    throw new ServiceProblem({ status: 403, code: 'forbidden', detail, request: `upload of the asset ${place.id}` });
+    const etag = response.headers.get('etag');
+    const changed = await changeForUpload(client, place, { asset, etag }).catch(outdated);
+    if (!(changed instanceof ServiceProblem)) return changed.upload;
+    const afterFailure = retries.pauseAfterFailure();
+    if (afterFailure === undefined) throw changed;
+    await pause(afterFailure, place.signal);
   }
 }
 
+/**
+ * Changes an asset that has no content yet to what it is, because only a change returns a link (docs/contract.md, section 4).
+ * @param content goes with the change
+ * @returns the asset, with a link unless the content has arrived
+ * @throws ServiceProblem `forbidden` if the asset is another user's
+ */
+export async function changeForUpload(
+  client: Client,
+  { domainID, id, signal }: Place,
+  { asset, etag, content = {} }: { asset: Schemas['Asset']; etag: string | null; content?: { asset?: string } },
+): Promise<Schemas['Asset']> {
+  const body = { asset: { ...asset, ...content } };
+  const changed = await client.updateAsset({ domainID, id, body, ifMatch: etag ?? undefined, signal });
+  if (changed.upload || changed.state === 'ready') return changed;
+  throw new ServiceProblem({
+    status: 403,
+    code: 'forbidden',
+    detail: onlyCreatorUploads(asset),
+    request: `upload of the asset ${id}`,
+  });
+}
+
+export function onlyCreatorUploads({ created_by, file_name }: Pick<Schemas['Asset'], 'created_by' | 'file_name'>): string {
+  return `Only ${created_by} uploads the content of ${file_name}.`;
+}
+
 /** @throws any error but that the asset has changed */
-function unlessOutdated(error: unknown): undefined {
-  if (!(error instanceof ServiceProblem) || error.code !== 'precondition_failed') throw error;
+function outdated(error: unknown): ServiceProblem {
+  if (error instanceof ServiceProblem && error.code === 'precondition_failed') return error;
+  throw error;
 }

@@ -3,27 +3,42 @@ import type { Client } from '../create-client.ts';
 import { pause } from '../pause.ts';
 import { mayPass, ServiceProblem } from '../service-problem.ts';
 import { patience } from './patience.ts';
+import { largestInBytes } from './storage-limit.ts';
 
-interface Place {
+interface Options {
   domainID?: string | undefined;
   /** Of the asset. */
   id: string;
+  /** How many bytes the content has. Default: as many as storage takes. */
+  size?: number | undefined;
+  /** Called whenever the service has answered that it has not hashed the content yet. */
+  onPending?: (() => void) | undefined;
   signal?: AbortSignal | undefined;
 }
 
 const firstPauseInMilliseconds = 100;
 const longestPauseInMilliseconds = 2_000;
+/** For 5 GiB, this is the fifteen minutes that the service may take at most. */
+const patienceInMinutes = { always: 5, perGibibyte: 2 };
 
 /**
- * Waits until the service has hashed the content of an asset, and returns the asset. Outlasts an outage of the service for five minutes.
- * @throws ServiceProblem; the signal's reason
+ * Waits until the service has hashed the content of an asset, and returns the asset. Gives up after five minutes, and two more for each
+ * GiB. Outlasts an outage of the service for five minutes.
+ * @throws ServiceProblem, `unavailable` if it has not hashed the content by then; the signal's reason
  */
-export async function untilHashed(client: Client, place: Place): Promise<Schemas['Asset']> {
+export async function untilHashed(
+  client: Client,
+  { size = largestInBytes, onPending, ...place }: Options,
+): Promise<Schemas['Asset']> {
   const retries = patience();
+  const minutes = patienceInMinutes.always + Math.floor(patienceInMinutes.perGibibyte * (size / 1_024 ** 3));
+  const startedAt = Date.now();
   for (let next = firstPauseInMilliseconds; ; next = Math.min(next * 2, longestPauseInMilliseconds)) {
     const found = await client.getAsset(place).catch(passing);
     if (!(found instanceof ServiceProblem)) {
       if (found.state === 'ready') return found;
+      if (Date.now() - startedAt >= minutes * 60_000) throw notHashed(found, minutes);
+      onPending?.();
       retries.reset();
       await pause(next, place.signal);
       continue;
@@ -32,6 +47,11 @@ export async function untilHashed(client: Client, place: Place): Promise<Schemas
     if (afterFailure === undefined) throw found;
     await pause(afterFailure, place.signal);
   }
+}
+
+function notHashed({ id, file_name }: Schemas['Asset'], minutes: number): ServiceProblem {
+  const detail = `${file_name} has arrived, but the service has not hashed it within ${minutes} minutes. It may do so later.`;
+  return new ServiceProblem({ status: 503, code: 'unavailable', detail, request: `hash of the asset ${id}` });
 }
 
 /** @throws any error but a problem that may pass */

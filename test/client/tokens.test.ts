@@ -59,6 +59,48 @@ describe('client credentials', () => {
   });
 });
 
+describe('an issuer that refuses client credentials', () => {
+  const body = { error: 'invalid_client', error_description: 'The secret is wrong.' };
+  const basic = 'Basic realm="issuer"';
+
+  it.each([
+    ['a challenge and a body', 401, basic, body, 401, 'unauthenticated', 'The issuer refused: The secret is wrong.'],
+    [
+      'a challenge that has a reason',
+      401,
+      'Bearer error="invalid_token", error_description="It was revoked."',
+      '',
+      401,
+      'unauthenticated',
+      'The issuer refused: It was revoked.',
+    ],
+    [
+      'a challenge alone',
+      401,
+      basic,
+      '<html>',
+      401,
+      'unauthenticated',
+      'The issuer refused: It asks for authentication (basic).',
+    ],
+    ['a challenge and 429', 429, basic, { error: 'slow' }, 429, 'too_many_requests', 'The issuer refused: slow'],
+    ['a body and 429', 429, undefined, { error: 'slow' }, 429, 'too_many_requests', 'The issuer refused: slow'],
+    ['429 alone', 429, undefined, '<html>', 429, 'too_many_requests', expect.stringContaining('not as expected')],
+    ['a challenge and 503', 503, basic, '', 503, 'unavailable', expect.stringContaining('The issuer refused: ')],
+  ])('by %s is a problem with its reason', async (_, answered, challenge, answer, status, code, detail) => {
+    const token = clientCredentials({
+      ...application(),
+      clientSecret: 'wrong',
+      fetch: async (url, init) => {
+        if (init?.method !== 'POST') return await fetch(url, init);
+        const headers = { 'content-type': 'application/json', ...(challenge ? { 'www-authenticate': challenge } : {}) };
+        return new Response(typeof answer === 'string' ? answer : JSON.stringify(answer), { status: answered, headers });
+      },
+    });
+    await expect(tokenFrom(token)).rejects.toMatchObject({ name: 'ServiceProblem', status, code, detail });
+  });
+});
+
 describe('the sign-in of a user', () => {
   it('in a web page brings the tokens for the address at which the browser came back', async () => {
     const options = { ...application(), redirectUri: 'http://localhost:3000/console/', scope: 'openid' };
@@ -149,8 +191,8 @@ describe('the claims of a token', () => {
 });
 
 describe('the sign-in by device', () => {
-  it('shows a code and waits until the user has typed it, although one answer is lost and one is a 503', async () => {
-    const answers = ['authorization_pending', 'lost', 'busy', 'authorization_pending'];
+  it('shows a code and waits until the user has typed it, although one answer is lost, one is a 503 and one a 429', async () => {
+    const answers = ['authorization_pending', 'lost', 'busy', 'throttled', 'authorization_pending'];
     const device = createServer((request, response) => {
       const origin = `http://${request.headers.host ?? ''}`;
       const send = (body: object, status = 200) =>
@@ -161,6 +203,7 @@ describe('the sign-in by device', () => {
         const error = answers.shift();
         if (error === 'lost') request.socket.destroy();
         else if (error === 'busy') send({}, 503);
+        else if (error === 'throttled') send({ error: 'too_many_requests' }, 429);
         else
           send(
             error === undefined ? { access_token: 'of-device', token_type: 'bearer', expires_in: 60 } : { error },

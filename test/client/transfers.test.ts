@@ -69,6 +69,7 @@ describe('uploadAsset and downloadAsset', () => {
       expect.arrayContaining([
         { phase: 'hashing', ...sizes },
         { phase: 'sending', ...sizes },
+        { phase: 'waiting', ...sizes },
       ]),
     );
 
@@ -113,6 +114,14 @@ describe('uploadAsset and downloadAsset', () => {
     await client.deleteAsset({ id: first.id });
     const third = await uploadAsset(client, { file, asset_type: 'dataset' });
     expect(third).toMatchObject({ state: 'ready', checksum: first.checksum });
+  });
+
+  it.each(['four.bin', 'four.csv'])('create one asset for %s, in whatever order its fields are given', async (name) => {
+    const file = fileOf(name, name.endsWith('.bin') ? large.subarray(0, 5 * 1024 * 1024) : 'a\n');
+    const withoutValue: object = { description: undefined };
+    const first = await uploadAsset(client, { file, asset_type: 'dataset', use: 'approval', ...withoutValue });
+    const second = await uploadAsset(client, { use: 'approval', asset_type: 'dataset', file });
+    expect(second.id).toBe(first.id);
   });
 
   it('fill an asset that waits for its content, once, and keep the checksum that it has', async () => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Answer, type AnsweringServer, silence, startAnsweringServer } from '../support/answering-server.ts';
 import { cmsIn } from './fake-terminal.ts';
 
@@ -41,14 +41,15 @@ const internal = json({ code: 'internal', detail: 'It broke.' }, 500);
 
 describe('Ctrl-C', () => {
   it.each([
-    ['watch', ['watch', id, '--run', 'r1'], {}],
-    ['run --watch', ['run', id, '--cvm', 'sim-1', '--watch'], { [`POST /computations/${id}/run`]: json('r1') }],
-  ])('during the first read of cms %s leaves the run, and prints how to go on', async (_, args, answers) => {
+    ['watch', ['watch', id, '--run', 'r1'], {}, 'run', ' --run r1'],
+    ['run --watch', ['run', id, '--cvm', 'sim-1', '--watch'], { [`POST /computations/${id}/run`]: json('r1') }, 'run', ''],
+    ['stop --watch', ['stop', id, '--watch'], { [`POST /computations/${id}/stop`]: json({ id: 'r1' }) }, 'stop', ''],
+  ])('during the first read of cms %s leaves the run, and prints how to go on', async (_, args, answers, goesOn, option) => {
     const ending = new AbortController();
     const run = { [`GET /computations/${id}/run`]: () => ending.abort() };
     const { exitCode, stderr } = await cms({ ...computation, ...answers, ...run }, args, ending.signal);
     expect(exitCode).toBe(130);
-    expect(stderr).toMatch(new RegExp(`You stopped watching\\. The run goes on\\.\\nNext: cms watch ${id}\\n$`));
+    expect(stderr).toMatch(new RegExp(`You stopped watching\\. The ${goesOn} goes on\\.\\nNext: cms watch ${id}${option}\\n$`));
   });
 
   it('before cms run has its answer leads to the runs, for one may have started', async () => {
@@ -118,6 +119,55 @@ describe('cms asset download', () => {
     const { exitCode, stderr } = await cms(answers, ['asset', 'download', id, '--output', 'penguins']);
     expect(exitCode).toBe(8);
     expect(stderr).toMatch(new RegExp(`^No connection: .*SSL.*\\nNext: cms asset download ${id} --output penguins\\n$`, 's'));
+  });
+});
+
+describe('cms asset upload, while the service does not hash what has arrived,', () => {
+  const file = 'large.bin';
+  const pending = { id, file_name: file, created_by: 'alice', asset_type: 'dataset', state: 'pending', checksum: null };
+  /** Creates an asset, takes its content, and answers that it is pending, each time so many seconds later. */
+  const arrived = (seconds: number, onPending = () => {}): Record<string, Answer> => ({
+    'POST /assets': (request, response) => {
+      const upload = { method: 'PUT', url: `${server.endpoint}/d1/content`, headers: {}, expires_at: '' };
+      json({ ...pending, upload }, 201)(request, response);
+    },
+    'PUT /content': (_, response) => void response.writeHead(200).end(),
+    [`GET /assets/${id}`]: (request, response) => {
+      vi.setSystemTime(Date.now() + seconds * 1_000);
+      onPending();
+      json(pending)(request, response);
+    },
+  });
+
+  beforeAll(() => {
+    writeFileSync(file, '');
+    truncateSync(file, 4 * 1024 * 1024 + 1);
+    vi.useFakeTimers({ toFake: ['Date'] });
+  });
+  afterAll(() => {
+    vi.useRealTimers();
+    rmSync(file);
+  });
+
+  it('says so after some seconds, gives up after five minutes, and leads to the asset', async () => {
+    expect(await cms(arrived(120), ['asset', 'upload', file])).toEqual({
+      exitCode: 8,
+      stdout: '',
+      stderr:
+        'large.bin has arrived. Waiting until the service has hashed it.\n' +
+        'large.bin has arrived, but the service has not hashed it within 5 minutes. It may do so later. Then type the same again.\n' +
+        `Next: cms asset show ${id}\n`,
+    });
+  });
+
+  it('ends at Ctrl-C, and does not call the file incomplete', async () => {
+    const ending = new AbortController();
+    const answers = arrived(0, () => setTimeout(() => ending.abort(), 50));
+    expect(await cms(answers, ['asset', 'upload', file], ending.signal)).toEqual({
+      exitCode: 130,
+      stdout: '',
+      stderr: `Interrupted. large.bin has arrived, but the service has not hashed it yet.\nNext: cms asset upload large.bin\n`,
+    });
   });
 });
 

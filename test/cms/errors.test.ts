@@ -90,6 +90,61 @@ describe('errors of cms', () => {
     expect(await alice(...args)).toEqual({ exitCode: 2, stdout: '', stderr: expect.stringMatching(stderr) });
   });
 
+  it('cms runs does not offer the status that only computations have', async () => {
+    expect(await alice('runs', '--status', 'created')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('Allowed choices are running, stopping'),
+    });
+  });
+
+  it('a command to type next names the computation where CMS_COMPUTATION names another one', async () => {
+    const run = (variable: string) =>
+      cmsIn(join(folder, 'alice'), { env: { CMS_SERVER: stack.baseUrl, CMS_COMPUTATION: variable } });
+    const other = '00000000-0000-8000-8000-000000000000';
+    const next = async (variable: string) => (await run(variable)('key', 'show', id)).stderr;
+    expect(await next(other)).toBe(`Next: cms key upload ~/.ssh/id_ed25519.pub ${id}\n`);
+    expect(await next(id.toUpperCase())).toBe('Next: cms key upload ~/.ssh/id_ed25519.pub\n');
+    expect((await alice('key', 'show', id)).stderr).toBe('Next: cms key upload ~/.ssh/id_ed25519.pub\n');
+    const file = join(folder, 'unlinked.csv');
+    writeFileSync(file, 'a\n');
+    const withoutLogin = (variable: object) =>
+      cmsIn(join(folder, 'none'), { env: { CMS_SERVER: stack.baseUrl, CMS_DOMAIN: 'd1', CMS_TOKEN: token, ...variable } });
+    const token = await stack.token('alice', ['d1:administrator']);
+    expect((await withoutLogin({})('asset', 'upload', file)).stderr).toMatch(/Next: cms asset link \S+ COMPUTATION\n/);
+    expect((await withoutLogin({ CMS_COMPUTATION: id })('asset', 'upload', file)).stderr).toMatch(/Next: cms asset link \S+\n/);
+  });
+
+  it('cms computation use says when the choice cannot be stored, and when CMS_COMPUTATION goes before it', async () => {
+    const token = await stack.token('alice', ['d1:administrator']);
+    const env = { CMS_SERVER: stack.baseUrl, CMS_DOMAIN: 'd1', CMS_TOKEN: token };
+    expect(await cmsIn(join(folder, 'ci'), { env })('computation', 'use', id)).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: `Only a login stores a computation, and yours is not for the domain d1 at ${stack.baseUrl}. Set CMS_COMPUTATION instead.\nNext: export CMS_COMPUTATION=${id}\n`,
+    });
+    const hidden = { CMS_SERVER: stack.baseUrl, CMS_COMPUTATION: '00000000-0000-8000-8000-000000000000' };
+    expect(await cmsIn(join(folder, 'alice'), { env: hidden })('computation', 'use', id)).toEqual({
+      exitCode: 0,
+      stdout: `Using Incomes (${id}).\n`,
+      stderr: 'CMS_COMPUTATION is set: commands use that computation, and not this one.\nNext: unset CMS_COMPUTATION\n',
+    });
+  });
+
+  it('a login at the same service and domain keeps the computation, and one elsewhere does not', async () => {
+    const used = async () =>
+      (JSON.parse(readFileSync(join(folder, 'again', '.config/cms/config.json'), 'utf8')) as Config).profiles;
+    interface Config {
+      profiles: { default: { user: string; computation?: string } };
+    }
+    const again = cmsIn(join(folder, 'again'), { env: { CMS_SERVER: stack.baseUrl } });
+    await again('login', '--local');
+    await again('computation', 'use', id);
+    await again('login', '--local', '--user', 'bob');
+    expect((await used()).default).toMatchObject({ user: 'bob', computation: id });
+    await again('login', '--local', '--domain', 'd2');
+    expect((await used()).default.computation).toBeUndefined();
+  });
+
   it('a user who is not logged in learns how to log in, and the exit code is 3', async () => {
     const nobody = cmsIn(join(folder, 'nobody'), { env: { CMS_SERVER: stack.baseUrl } });
     expect(await nobody('todo')).toEqual({

@@ -2,8 +2,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Context } from '../../client/cms/context.ts';
 import { exampleCollaboration } from '../../client/cms/collaboration/example.ts';
 import { parseCollaboration } from '../../client/cms/collaboration/read-collaboration.ts';
+import { settleAsset } from '../../client/cms/collaboration/settle-asset.ts';
+import { createClient } from '../../client/create-client.ts';
 import { type Stack, startStack } from '../../infra/local/stack.ts';
 import { cmsIn } from './fake-terminal.ts';
 import { writeSshKeys } from './ssh-keys.ts';
@@ -16,7 +19,7 @@ let bob: ReturnType<typeof cmsIn>;
 
 interface Done {
   computation: string;
-  steps: { subject: string; outcome: string }[];
+  steps: { subject: string; name: string; outcome: string }[];
 }
 
 const init = async (cms: ReturnType<typeof cmsIn>) => {
@@ -26,7 +29,7 @@ const init = async (cms: ReturnType<typeof cmsIn>) => {
 };
 const outcomes = ({ steps }: Done) => steps.map(({ subject, outcome }) => `${subject} ${outcome}`);
 
-function write(description: string, dataset = 'a\n1\n'): void {
+function write(description: string, dataset = 'a\n1\n', { algorithm = '', name = 'incomes.csv' } = {}): void {
   writeFileSync(join(folder, 'data', 'mean.py'), 'print(1)\n');
   writeFileSync(join(folder, 'data', 'incomes.csv'), dataset);
   writeFileSync(
@@ -40,11 +43,11 @@ parties:
   alice:
     key: ~/.ssh/id_ed25519.pub
     assets:
-      - { file: data/mean.py, type: algorithm }
+      - { file: data/mean.py, type: algorithm${algorithm && `, name: ${algorithm}`} }
   bob:
     key: ~/.ssh/id_ed25519.pub
     assets:
-      - { file: data/incomes.csv, type: dataset, use: approval }
+      - { file: data/incomes.csv, type: dataset, use: approval, name: ${name} }
 `,
   );
 }
@@ -101,6 +104,50 @@ describe('cms init', () => {
     const shown = await alice('computation', 'show');
     expect(shown.stdout).toContain('Median income');
     expect(shown.stdout.match(/incomes\.csv/g)).toHaveLength(1);
+  });
+
+  it('carries over the name of an algorithm, and names the dataset of the party that is linked, but no more in the file', async () => {
+    write('Median income', 'a\n2\n', { algorithm: 'median.py', name: 'salaries.csv' });
+    const [, algorithm, ...others] = outcomes(await init(alice));
+    expect([algorithm, ...others]).toEqual(['algorithm changed: file_name', 'key unchanged']);
+    const { computation, steps } = await init(bob);
+    expect(outcomes({ computation, steps })).toEqual([
+      'computation unchanged',
+      'dataset uploaded and linked',
+      expect.stringMatching(/^dataset linked, but not in the file\. To take it out: cms asset unlink \S+ \S+$/),
+      'key unchanged',
+    ]);
+    expect(steps[2]).toMatchObject({ name: 'incomes.csv' });
+    const [, unlink = ''] = /cms (.*)/.exec(steps[2]?.outcome ?? '') ?? [];
+    expect(await bob(...unlink.split(' '))).toMatchObject({ exitCode: 0 });
+    const { stdout } = await alice('computation', 'show');
+    expect(stdout.match(/\S+\.(csv|py)/g)).toEqual(expect.arrayContaining(['median.py', 'salaries.csv']));
+    expect(stdout).not.toContain('incomes.csv');
+  });
+
+  it('does not undo a change of an asset that someone makes at the same time', async () => {
+    write('Median income', 'a\n2\n', { algorithm: 'median.py', name: 'salaries.csv' });
+    const { computation } = await init(alice);
+    const place = { baseUrl: stack.baseUrl, domain: 'd1', token: await stack.token('alice', ['d1:creator']) };
+    const other = createClient(place);
+    const racing = createClient({
+      ...place,
+      fetch: async (request) => {
+        if (request.method === 'PUT') {
+          const { assets = [] } = await other.getComputation({ id: computation });
+          const { id = '' } = assets.find(({ asset_type }) => asset_type === 'algorithm') ?? {};
+          const asset = await other.getAsset({ id });
+          await other.updateAsset({ id, body: { asset: { ...asset, mime_type: 'text/x-python' } } });
+        }
+        return await fetch(request);
+      },
+    });
+    const connection = { client: racing, server: stack.baseUrl, domain: 'd1', user: 'alice', profile: undefined };
+    const planned = { file: 'mean.py', type: 'algorithm', description: 'changed' } as const;
+    const given = { planned, file: join(folder, 'data', 'mean.py') };
+    await expect(settleAsset({} as Context, connection, computation, given)).rejects.toMatchObject({
+      code: 'precondition_failed',
+    });
   });
 
   it('creates no computation for a file that names one which is not there', async () => {

@@ -116,6 +116,32 @@ describe('cms login', () => {
     expect(kept().credentials).toEqual({ kind: 'program', issuer, client_id: 'robot' });
   });
 
+  it('says that an issuer refuses the secret of a program, and exits with 3; that it takes no more requests, with 8', async () => {
+    const cms = cmsIn(folder, { env: { CMS_CLIENT_SECRET: 'wrong' } });
+    const strict = await startAnsweringServer();
+    const answers = [
+      { status: 401, headers: { 'www-authenticate': 'Basic' }, body: { error: 'invalid_client' } },
+      { status: 429, headers: {}, body: { error: 'too_many_requests' } },
+    ];
+    strict.answerWith(({ method }, response) => {
+      const discovered = {
+        status: 200,
+        headers: {},
+        body: { issuer: strict.endpoint, token_endpoint: `${strict.endpoint}/token` },
+      };
+      const { status, headers, body } = (method === 'POST' ? answers.shift() : undefined) ?? discovered;
+      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+    });
+    const login = ['login', ...place, '--issuer', strict.endpoint, '--client-id', 'robot'];
+    const next = `\nNext: cms ${login.join(' ')}\n`;
+    expect(await cms(...login)).toMatchObject({ exitCode: 3, stderr: `The issuer refused: invalid_client${next}` });
+    expect(await cms(...login)).toMatchObject({
+      exitCode: 8,
+      stderr: `The issuer refused: too_many_requests. Try again in a minute.${next}`,
+    });
+    await strict.stop();
+  });
+
   it('says why an issuer cannot be used', async () => {
     const cms = cmsIn(folder);
     const given = [...place, '--client-id', 'cms', '--issuer'];

@@ -12,6 +12,7 @@ import { relativeTime } from '../../client/cms/output/relative-time.ts';
 import { commandLine } from '../../client/cms/output/shell-word.ts';
 import { table, type Column } from '../../client/cms/output/table.ts';
 import { printableLines } from '../../client/cms/output/text-width.ts';
+import type { Profile } from '../../client/cms/profile/profile.ts';
 import type { Terminal } from '../../client/cms/terminal.ts';
 import { liveLine } from '../../client/cms/watch/live-line.ts';
 import { watchOutages } from '../../client/cms/watch/outages.ts';
@@ -120,11 +121,16 @@ describe('a name among many computations', () => {
       note: (text: string) => void notes.push(text),
       typed: 'cms check',
     };
-    const connection = { client, server: '', domain: 'd1', user: 'alice', profile: undefined };
+    const place = { server: '', domain: 'd1', user: 'alice' };
+    const profile: Profile = { ...place, credentials: { kind: 'token' }, access_token: '', expires_at: 0 };
+    const connection = { client, ...place, profile };
     expect(await computationId(context, connection, 'A b')).toBe('c1');
     expect(notes.join('')).toBe(
       'Looking for "A b" among 1000 computations. Its identifier is quicker, also after\n  cms computation use \'A b\'\n',
     );
+    notes.length = 0;
+    await computationId(context, { ...connection, profile: undefined }, 'A b');
+    expect(notes.join('')).toBe('Looking for "A b" among 1000 computations. Its identifier is quicker.\n');
     notes.length = 0;
     await computationId({ ...context, typed: "cms computation use 'A b'" }, connection, 'A b');
     const planned = { name: 'A b', owner: 'alice' } as Collaboration['computation'];

@@ -1,8 +1,9 @@
 import { basename } from 'node:path';
 import type { Schemas } from '../../api-types.ts';
 import { hashFile } from '../../node/hash-file.ts';
-import { assetWithoutContent, type AssetWithoutContent } from '../asset-without-content.ts';
+import { assetWithoutContent } from '../asset-without-content.ts';
 import type { Connection, Context } from '../context.ts';
+import { withHeaders } from '../with-headers.ts';
 import { expectFile, upload } from '../transfers.ts';
 import type { PlannedAsset } from './collaboration.ts';
 import type { Step } from './step.ts';
@@ -19,24 +20,25 @@ export async function settleAsset(
   connection: Connection,
   id: string,
   { planned, file }: { planned: PlannedAsset; file: string },
-): Promise<Step> {
+): Promise<{ step: Step; asset: string }> {
   const { client } = connection;
   const { file: _, type: asset_type, name: file_name = basename(file), ...others } = planned;
   const fields = { file_name, asset_type, ...others };
-  const done = (outcome: string): Step => ({ subject: asset_type, name: file_name, outcome });
+  const done = (asset: string, outcome: string) => ({ step: { subject: asset_type, name: file_name, outcome }, asset });
   await expectFile(file);
   const linked = await linkedAsset(connection, id, fields);
-  if (linked && linked.checksum === (await hashFile(file))) {
-    const changed = Object.entries(others).filter(([name, value]) => linked[name as keyof Asset] !== value);
-    if (changed.length === 0) return done('unchanged');
-    const { asset: _content, ...kept } = linked;
-    await client.updateAsset({ id: linked.id, body: { asset: { ...kept, ...fields } } });
-    return done(`changed: ${changed.map(([name]) => name).join(', ')}`);
+  if (linked?.before.checksum !== undefined && linked.before.checksum === (await hashFile(file))) {
+    const { before, ifMatch } = linked;
+    const changed = Object.entries({ file_name, ...others }).filter(([name, value]) => before[name as keyof Asset] !== value);
+    if (changed.length === 0) return done(before.id, 'unchanged');
+    const { asset: _content, ...kept } = before;
+    await client.updateAsset({ id: before.id, body: { asset: { ...kept, ...fields } }, ifMatch });
+    return done(before.id, `changed: ${changed.map(([name]) => name).join(', ')}`);
   }
   const asset = await upload(context, connection, { ...fields, file });
-  if (linked) await client.unlinkAsset({ id: linked.id, computationID: id });
+  if (linked) await client.unlinkAsset({ id: linked.before.id, computationID: id });
   await client.linkAsset({ id: asset.id, computationID: id });
-  return done(linked ? 'uploaded and linked in place of the one before' : 'uploaded and linked');
+  return done(asset.id, linked ? 'uploaded and linked in place of the one before' : 'uploaded and linked');
 }
 
 /** Finds the linked asset of the caller that has the place of this one: the algorithm, or the dataset of this name. */
@@ -44,12 +46,35 @@ async function linkedAsset(
   connection: Connection,
   id: string,
   { file_name, asset_type }: Pick<Asset, 'file_name' | 'asset_type'>,
-): Promise<AssetWithoutContent | undefined> {
+): Promise<{ before: Asset; ifMatch: string | undefined } | undefined> {
   const { assets = [] } = await connection.client.getComputation({ id });
   const found = assets.find(
     (each) => each.asset_type === asset_type && (asset_type === 'algorithm' || each.file_name === file_name),
   );
   if (!found) return undefined;
-  const asset = await assetWithoutContent(connection, found.id);
-  return asset.created_by === connection.user ? asset : undefined;
+  const { created_by } = await assetWithoutContent(connection, found.id);
+  if (created_by !== connection.user) return undefined;
+  const { data, headers } = await withHeaders(connection.client.call('getAsset', { id: found.id }));
+  return { before: data, ifMatch: headers.get('etag') ?? undefined };
+}
+
+/**
+ * Names the linked assets of the caller that the file does not name: a run uses them.
+ * @param settled the identifiers of those that it names
+ */
+export async function otherAssets(
+  { command }: Pick<Context, 'command'>,
+  connection: Connection,
+  id: string,
+  settled: readonly string[],
+): Promise<Step[]> {
+  const { assets = [] } = await connection.client.getComputation({ id });
+  const steps: Step[] = [];
+  for (const { id: asset, asset_type, file_name } of assets.filter((each) => !settled.includes(each.id))) {
+    const { created_by } = await assetWithoutContent(connection, asset);
+    if (created_by !== connection.user) continue;
+    const outcome = `linked, but not in the file. To take it out: ${command(`asset unlink ${asset} ${id}`)}`;
+    steps.push({ subject: asset_type, name: file_name, outcome });
+  }
+  return steps;
 }

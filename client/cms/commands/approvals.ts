@@ -52,7 +52,7 @@ export function addApprovalCommands(program: Command, act: Act): void {
         const digest = digestOf(manifest);
         if (options.digest !== undefined && options.digest.toLowerCase() !== digest) {
           throw new CmsError(`The manifest has another digest: ${digest}.`, {
-            next: context.command(`manifest${named(connection, id)}`),
+            next: context.command(`manifest${named(context, connection, id)}`),
             exitCode: exitCodes.conflict,
           });
         }
@@ -63,7 +63,7 @@ export function addApprovalCommands(program: Command, act: Act): void {
         }
         const noKey = (cause: unknown) =>
           new CmsError('You have uploaded no key to this computation. Upload the public key of the one that you sign with.', {
-            next: context.command(`key upload ~/.ssh/id_ed25519.pub${named(connection, id)}`),
+            next: context.command(`key upload ~/.ssh/id_ed25519.pub${named(context, connection, id)}`),
             cause,
           });
         const limits = limitsOf({ cvm_ids: options.cvm, expires_at: options.expires });
@@ -81,7 +81,7 @@ export function addApprovalCommands(program: Command, act: Act): void {
         const counts = key !== undefined || computation.approval !== 'all_signed';
         context.note(
           counts
-            ? `Next: ${context.command(`check${named(connection, id)}`)}\n`
+            ? `Next: ${context.command(`check${named(context, connection, id)}`)}\n`
             : `It does not count yet: only signed approvals do.\nNext: ${context.typed} --sign ~/.ssh/id_ed25519\n`,
         );
       }),

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { Schemas } from '../../api-types.ts';
 import type { Act } from '../act.ts';
 import { CmsError } from '../cms-error.ts';
-import { computationId } from '../computation-reference.ts';
+import { computationId, defaultComputation } from '../computation-reference.ts';
 import type { Connection, Context } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { fileSize } from '../output/file-size.ts';
@@ -68,7 +68,7 @@ export function addUploadCommand(asset: Command, act: Act): void {
         if (context.isJson) context.print(uploaded, () => '');
         if (options.asset !== undefined) context.note(`Next: ${context.command('todo')}\n`);
         else if (id === undefined) {
-          const next = context.command(`asset link ${uploaded[0]?.id ?? 'ASSET'}${chosen(connection)}`);
+          const next = context.command(`asset link ${uploaded[0]?.id ?? 'ASSET'}${chosen(context, connection)}`);
           context.note(`Next: ${next}\n`);
         }
       }),
@@ -89,7 +89,7 @@ async function uploadOne(context: Context, connection: Connection, file: string,
   });
 }
 
-/** Returns how a command names the computation that the profile uses: not at all. Without one, a placeholder. */
-function chosen({ profile, domain }: Connection): string {
-  return profile?.domain === domain && profile.computation !== undefined ? '' : ' COMPUTATION';
+/** Returns how a command names the default computation: not at all. Without one, a placeholder. */
+function chosen(context: Context, connection: Connection): string {
+  return defaultComputation(context, connection) === undefined ? ' COMPUTATION' : '';
 }

@@ -131,7 +131,7 @@ function addLinkCommand(asset: Command, act: Act, { name, description, change, o
         const computationID = await computationId(context, connection, reference);
         const answer = await change(connection.client, { id, computationID });
         context.print(answer, () => `${outcome(id, computationID)}\n`);
-        context.note(`Next: ${context.command(`check${named(connection, computationID)}`)}\n`);
+        context.note(`Next: ${context.command(`check${named(context, connection, computationID)}`)}\n`);
       }),
     );
 }

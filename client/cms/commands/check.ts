@@ -27,7 +27,7 @@ export function addCheckCommand(program: Command, act: Act): void {
             : `${printable(name)} is not ready. Missing:\n${formatMissing(missingItems(missing_items, { id, isSigned: approval === 'all_signed', assets }), { user, command: context.command })}`,
         );
         if (isReady) {
-          const next = context.command(`run${named(connection, id)} --cvm ${await context.exampleCvm()} --watch`);
+          const next = context.command(`run${named(context, connection, id)} --cvm ${await context.exampleCvm()} --watch`);
           context.note(`Next: ${next}\n`);
         } else context.exitWith(exitCodes.incomplete);
       }),

@@ -2,7 +2,8 @@ import type { Command } from 'commander';
 import type { Arguments } from '../../operation.ts';
 import type { Item } from '../../pages.ts';
 import type { Act } from '../act.ts';
-import { computationId, useComputation } from '../computation-reference.ts';
+import { CmsError } from '../cms-error.ts';
+import { computationId, computationVariable, named, useComputation } from '../computation-reference.ts';
 import { confirm } from '../confirm.ts';
 import { computationDetails } from '../output/computation-details.ts';
 import { relativeTime } from '../output/relative-time.ts';
@@ -23,6 +24,8 @@ interface Fields {
 }
 
 type Body = Arguments<'updateComputation'>['body'];
+
+const statuses = ['created', 'running', 'stopping', 'completed', 'failed', 'cancelled'];
 
 const addFields = (command: Command) =>
   command
@@ -48,7 +51,7 @@ export function addComputationCommands(program: Command, act: Act): void {
   const computation = program.command('computation').description('create, find and change computations');
 
   addListOptions(computation.command('list').description('list computations, newest first'))
-    .addOption(statusOption())
+    .addOption(statusOption(statuses))
     .option('--owner <USER>', 'only those of this owner')
     .action(
       act(async (context, options: ListOptions & Pick<Arguments<'listComputations'>, 'status' | 'owner'>) => {
@@ -132,8 +135,19 @@ export function addComputationCommands(program: Command, act: Act): void {
         const connection = await context.connect();
         const id = await computationId(context, connection, reference);
         const { name } = await connection.client.getComputation({ id, peek: 'true' });
-        await useComputation(context, connection, id);
+        const variable = context.terminal.env[computationVariable];
+        if (!(await useComputation(context, connection, id))) {
+          const { server, domain } = connection;
+          throw new CmsError(
+            `Only a login stores a computation, and yours is not for the domain ${domain} at ${server}. Set ${computationVariable} instead.`,
+            { next: `export ${computationVariable}=${id}` },
+          );
+        }
         context.print({ computation: id }, () => `Using ${printable(name)} (${id}).\n`);
+        if (variable && named(context, connection, id) !== '') {
+          const note = `${computationVariable} is set: commands use that computation, and not this one.`;
+          context.note(`${note}\nNext: unset ${computationVariable}\n`);
+        }
       }),
     );
 }

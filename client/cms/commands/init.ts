@@ -5,7 +5,7 @@ import { CmsError } from '../cms-error.ts';
 import type { Collaboration } from '../collaboration/collaboration.ts';
 import { exampleCollaboration } from '../collaboration/example.ts';
 import { readCollaboration } from '../collaboration/read-collaboration.ts';
-import { settleAsset } from '../collaboration/settle-asset.ts';
+import { otherAssets, settleAsset } from '../collaboration/settle-asset.ts';
 import { settleComputation } from '../collaboration/settle-computation.ts';
 import { settleKey } from '../collaboration/settle-key.ts';
 import type { Step } from '../collaboration/step.ts';
@@ -42,16 +42,20 @@ export function addInitCommand(program: Command, act: Act): void {
         await useComputation(context, connection, id);
         const steps: Step[] = [step];
         const pathOf = (path: string) => pathFrom(file, path, context.terminal.home);
+        const settled: string[] = [];
         for (const planned of party?.assets ?? []) {
-          steps.push(await settleAsset(context, connection, id, { planned, file: pathOf(planned.file) }));
+          const { step, asset } = await settleAsset(context, connection, id, { planned, file: pathOf(planned.file) });
+          steps.push(step);
+          settled.push(asset);
         }
+        steps.push(...(await otherAssets(context, connection, id, settled)));
         if (party?.key !== undefined) {
           steps.push(await settleKey(connection, id, { planned: party.key, file: pathOf(party.key) }));
         }
         const { missing_items } = await client.dryRun({ id });
         context.print({ computation: id, steps, missing_items }, () => formatSteps(id, steps));
         if (isNothing(missing_items)) {
-          const next = context.command(`run${named(connection, id)} --cvm ${await context.exampleCvm()} --watch`);
+          const next = context.command(`run${named(context, connection, id)} --cvm ${await context.exampleCvm()} --watch`);
           context.note(`Ready to run.\nNext: ${next}\n`);
           return;
         }

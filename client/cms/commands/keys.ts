@@ -32,7 +32,7 @@ export function addKeyCommands(program: Command, act: Act): void {
         const answer = await connection.client.checkKey({ id });
         context.print(answer, () => (answer.uploaded ? 'Your key is uploaded.\n' : 'You have uploaded no key.\n'));
         if (!answer.uploaded) {
-          context.note(`Next: ${context.command(`key upload ~/.ssh/id_ed25519.pub${named(connection, id)}`)}\n`);
+          context.note(`Next: ${context.command(`key upload ~/.ssh/id_ed25519.pub${named(context, connection, id)}`)}\n`);
         }
       }),
     );

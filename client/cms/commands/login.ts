@@ -60,7 +60,9 @@ export function addLoginCommands(program: Command, act: Act): void {
             exitCode: exitCodes.usage,
           });
         }
-        const base = { server, domain, user: '', access_token: '', expires_at: 0 };
+        const isSamePlace = before?.server === server && before.domain === domain;
+        const used = isSamePlace && before.computation !== undefined ? { computation: before.computation } : {};
+        const base = { server, domain, user: '', ...used, access_token: '', expires_at: 0 };
         const profile = await loggedIn(context, { ...base, credentials: { kind: 'token' } }, options, known);
         await context.profiles.write(context.profileName, profile);
         const roles = rolesIn(profile);

@@ -6,15 +6,8 @@ export const approvalOption = () =>
 export const logLevelOption = () =>
   new Option('--log-level <LEVEL>', 'the log level of the agent').choices(['debug', 'info', 'warn', 'error']);
 
-export const statusOption = () =>
-  new Option('--status <STATUS>', 'only those with this status').choices([
-    'created',
-    'running',
-    'stopping',
-    'completed',
-    'failed',
-    'cancelled',
-  ]);
+export const statusOption = (statuses: string[]) =>
+  new Option('--status <STATUS>', 'only those with this status').choices(statuses);
 
 export const assetTypeOption = () => new Option('--type <TYPE>', 'the type of the asset').choices(['algorithm', 'dataset']);
 

@@ -11,6 +11,8 @@ import { watchToEnd } from '../watch/watch-to-end.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
 import { notEmpty, statusOption } from './options.ts';
 
+const ofRuns = ['running', 'stopping', 'completed', 'failed', 'cancelled'];
+
 export function addRunCommands(program: Command, act: Act): void {
   program
     .command('run')
@@ -37,11 +39,11 @@ export function addRunCommands(program: Command, act: Act): void {
         await useComputation(context, connection, id);
         if (watch !== true) {
           context.print({ run, computation: id, cvm }, () => `Started the run ${run} of ${printable(name)} on ${cvm}.\n`);
-          context.note(`Next: ${context.command(`watch${named(connection, id)}`)}\n`);
+          context.note(`Next: ${context.command(`watch${named(context, connection, id)}`)}\n`);
           return;
         }
         context.note(`Started the run ${run} of ${printable(name)} on ${cvm}.\n`);
-        await watchToEnd(context, connection, id, run);
+        await watchToEnd(context, connection, { id, run });
       }),
     );
 
@@ -57,11 +59,11 @@ export function addRunCommands(program: Command, act: Act): void {
         const run = options.run ?? (await connection.client.getComputation({ id })).run?.id;
         if (run === undefined) {
           throw new CmsError('This computation was never run.', {
-            next: context.command(`run${named(connection, id)} --cvm ${await context.exampleCvm()}`),
+            next: context.command(`run${named(context, connection, id)} --cvm ${await context.exampleCvm()}`),
             exitCode: exitCodes.notFound,
           });
         }
-        await watchToEnd(context, connection, id, run);
+        await watchToEnd(context, connection, { id, run, isNamed: options.run !== undefined });
       }),
     );
 
@@ -76,18 +78,18 @@ export function addRunCommands(program: Command, act: Act): void {
         const id = await computationId(context, connection, reference);
         const run = await connection.client.stopRun({ id });
         if (watch === true) {
-          await watchToEnd(context, connection, id, run.id);
+          await watchToEnd(context, connection, { id, run: run.id, goesOn: 'stop' });
           return;
         }
         context.print(run, () => `The run ${run.id} on ${run.cvm_id} is ${run.status}.\n`);
-        context.note(`Next: ${context.command(`watch${named(connection, id)}`)}\n`);
+        context.note(`Next: ${context.command(`watch${named(context, connection, id)}`)}\n`);
       }),
     );
 
   addListOptions(
     program.command('runs').description('list runs, newest first').argument('[COMPUTATION]', 'only those of this one'),
   )
-    .addOption(statusOption())
+    .addOption(statusOption(ofRuns))
     .action(
       act(async (context, reference: string | undefined, options: ListOptions & { status?: string }) => {
         const id = reference === undefined ? undefined : await computationId(context, await context.connect(), reference);

@@ -4,6 +4,7 @@ import type { Connection, Context } from '../context.ts';
 import { named } from '../computation-reference.ts';
 import { exitCodes, type ExitCode } from '../exit-codes.ts';
 import { eventLine } from '../output/event-line.ts';
+import { shellWord } from '../output/shell-word.ts';
 import { interrupted } from './interrupted.ts';
 import { type LiveLine, liveLine } from './live-line.ts';
 import { printable } from '../output/text-width.ts';
@@ -19,11 +20,27 @@ const exitCodeOf: Record<Run['status'], ExitCode> = {
   stopping: exitCodes.failure,
 };
 
+interface Watched {
+  /** The computation. */
+  id: string;
+  run: string;
+  /** Whether the command has named the run: then the latest run of the computation may be another one. */
+  isNamed?: boolean;
+  /** What goes on after Ctrl-C. */
+  goesOn?: 'run' | 'stop';
+}
+
 /** Prints the events of a run as they are recorded, until it has ended. Sets the exit code by its outcome. */
-export async function watchToEnd(context: Context, connection: Connection, id: string, run: string): Promise<void> {
+export async function watchToEnd(
+  context: Context,
+  connection: Connection,
+  { id, run, isNamed = false, goesOn = 'run' }: Watched,
+): Promise<void> {
   const { client } = connection;
   const { terminal, isJson, outages } = context;
   const { signal } = terminal;
+  const computation = named(context, connection, id);
+  const option = isNamed ? ` --run ${shellWord(run)}` : '';
   let shown: LiveLine | undefined;
   try {
     const { started_at } = await client.getRun({ id, run });
@@ -45,15 +62,14 @@ export async function watchToEnd(context: Context, connection: Connection, id: s
         `The run ${ended.status === 'cancelled' ? 'was' : 'has'} ${ended.status}${took}: ${printable(ended.reason ?? '')}\n`,
       );
     context.exitWith(exitCodeOf[ended.status]);
-    const next =
-      ended.status === 'completed' ? `evidence${named(connection, id)}` : `events${named(connection, id)} --run ${run}`;
+    const next = ended.status === 'completed' ? `evidence${computation}${option}` : `events${computation} --run ${run}`;
     context.note(`Next: ${context.command(next)}\n`);
   } catch (error) {
     throw interrupted(
       error,
       terminal,
-      'You stopped watching. The run goes on.',
-      context.command(`watch${named(connection, id)}`),
+      `You stopped watching. The ${goesOn} goes on.`,
+      context.command(`watch${computation}${option}`),
     );
   } finally {
     shown?.stop();
