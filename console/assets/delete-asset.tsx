@@ -1,11 +1,11 @@
+import type { KnownAsset } from '../../client/asset-without-reading.ts';
 import { useAction } from '../loading/use-action.ts';
 import { navigate } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
 import { ConfirmModal } from '../shell/confirm-modal.tsx';
 import { useDomain, useFrame } from '../shell/console-context.ts';
-import type { LoadedAsset } from './load-asset.ts';
 
-export function DeleteAsset({ found: { asset, etag }, onClose }: { found: LoadedAsset; onClose: () => void }) {
+export function DeleteAsset({ found: { asset, etag }, onClose }: { found: KnownAsset; onClose: () => void }) {
   const { client, domain } = useDomain();
   const { notify } = useFrame();
   const { id, file_name } = asset;

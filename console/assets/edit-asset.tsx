@@ -4,17 +4,17 @@ import RadioGroup from '@cloudscape-design/components/radio-group';
 import Textarea from '@cloudscape-design/components/textarea';
 import { useState } from 'react';
 import type { Schemas } from '../../client/index.ts';
+import type { KnownAsset } from '../../client/asset-without-reading.ts';
 import { fieldError } from '../loading/field-errors.ts';
 import { useAction } from '../loading/use-action.ts';
 import { ConfirmModal } from '../shell/confirm-modal.tsx';
 import { useDomain, useFrame } from '../shell/console-context.ts';
 import { accessOptions, useOptions } from './asset-texts.ts';
-import type { LoadedAsset } from './load-asset.ts';
 
 type Fields = Pick<Schemas['AssetRow'], 'file_name' | 'description' | 'content_access' | 'use'>;
 
 interface Props {
-  found: LoadedAsset;
+  found: KnownAsset;
   onClose: () => void;
   onSaved: () => void;
 }
