@@ -12,6 +12,7 @@ import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useAction } from '../loading/use-action.ts';
 import { useDomain } from '../shell/console-context.ts';
 import { useUnsavedWork } from '../shell/use-unsaved-work.ts';
+import { OtherContent } from './expect-size.ts';
 import { fileFault } from './file-fault.ts';
 import { saveContent } from './save-content.ts';
 import { fileUploadTexts } from './file-upload-texts.ts';
@@ -72,6 +73,8 @@ function SendContent({ asset, reload }: SendProps) {
   const send = async () => {
     if (file && (await upload.send(asset.id, undefined, file))) reload();
   };
+  const maySend = file !== undefined && fault === undefined;
+  const retry = upload.problem instanceof OtherContent ? reload : maySend ? () => void send() : undefined;
   const isBusy = ['sending', 'interrupted', 'hashing'].includes(upload.state);
   return (
     <SpaceBetween size="m">
@@ -83,8 +86,8 @@ function SendContent({ asset, reload }: SendProps) {
         i18nStrings={fileUploadTexts}
         constraintText={`The content of ${asset.file_name}, up to 5 GiB.`}
       />
-      <UploadProgress upload={upload} retry={reload} />
-      <Button variant="primary" disabled={!file || fault !== undefined} loading={isBusy} onClick={() => void send()}>
+      <UploadProgress upload={upload} retry={retry} />
+      <Button variant="primary" disabled={!maySend} loading={isBusy} onClick={() => void send()}>
         Upload
       </Button>
     </SpaceBetween>
