@@ -32,6 +32,10 @@ export function AssetScreen({ id }: { id: string }) {
   const asset = loaded.value?.asset;
   const mayChange = asset && permissions.changeAsset(me, asset);
   const close = () => setAsked(undefined);
+  const closeAndReload = () => {
+    close();
+    loaded.reload();
+  };
   return (
     <ScreenFrame
       title={asset?.file_name ?? 'Asset'}
@@ -51,16 +55,9 @@ export function AssetScreen({ id }: { id: string }) {
             <AssetSummary found={found} />
             <ContentPanel found={found} reload={loaded.reload} />
             <LinkedComputations id={id} />
-            {asked === 'delete' && <DeleteAsset found={found} onClose={close} />}
+            {asked === 'delete' && <DeleteAsset found={found} onClose={close} onReadAgain={closeAndReload} />}
             {asked === 'edit' && (
-              <EditAsset
-                found={found}
-                onClose={close}
-                onSaved={() => {
-                  close();
-                  loaded.reload();
-                }}
-              />
+              <EditAsset found={found} onClose={close} onSaved={closeAndReload} onReadAgain={closeAndReload} />
             )}
           </>
         )}
