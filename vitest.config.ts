@@ -13,7 +13,7 @@ const sharing = [
   'test/docs/*.test.ts',
   'test/contract/*.test.ts',
   'test/verify/*.test.ts',
-  'test/client/{api-types,find-rows,pages,retrying-fetch,tokens}.test.ts',
+  'test/client/{api-types,asset-without-reading,find-rows,pages,retrying-fetch,tokens}.test.ts',
   'test/client/transfer/*.test.ts',
   'test/cms/{completion,login,output,sign-approval}.test.ts',
   'test/concurrency/{approvals-at-once,deleted-inputs,hot-domain,lost-updates,store-model,sweep-quota}.test.ts',

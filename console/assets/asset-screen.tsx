@@ -7,6 +7,7 @@ import KeyValuePairs from '@cloudscape-design/components/key-value-pairs';
 import SpaceBetween from '@cloudscape-design/components/space-between';
 import Table from '@cloudscape-design/components/table';
 import { useState } from 'react';
+import { assetWithoutReading, type KnownAsset } from '../../client/asset-without-reading.ts';
 import { permissions } from '../access/permissions.ts';
 import { LoadedView } from '../loading/loaded-view.tsx';
 import { useLoaded } from '../loading/use-loaded.ts';
@@ -22,16 +23,19 @@ import { ContentPanel } from './content-panel.tsx';
 import { DeleteAsset } from './delete-asset.tsx';
 import { EditAsset } from './edit-asset.tsx';
 import { LinkedComputations } from './linked-computations.tsx';
-import { loadAsset, type LoadedAsset } from './load-asset.ts';
 
 /** One asset: what is known of it, its content as far as the user may have it, and where it is used. */
 export function AssetScreen({ id }: { id: string }) {
   const { client, domain, me } = useDomain();
   const [asked, setAsked] = useState<'edit' | 'delete'>();
-  const loaded = useLoaded(id, (signal) => loadAsset(client, { id, me, signal }));
+  const loaded = useLoaded(id, (signal) => assetWithoutReading(client, { id, user: me.user, signal }));
   const asset = loaded.value?.asset;
   const mayChange = asset && permissions.changeAsset(me, asset);
   const close = () => setAsked(undefined);
+  const closeAndReload = () => {
+    close();
+    loaded.reload();
+  };
   return (
     <ScreenFrame
       title={asset?.file_name ?? 'Asset'}
@@ -51,16 +55,9 @@ export function AssetScreen({ id }: { id: string }) {
             <AssetSummary found={found} />
             <ContentPanel found={found} reload={loaded.reload} />
             <LinkedComputations id={id} />
-            {asked === 'delete' && <DeleteAsset found={found} onClose={close} />}
+            {asked === 'delete' && <DeleteAsset found={found} onClose={close} onReadAgain={closeAndReload} />}
             {asked === 'edit' && (
-              <EditAsset
-                found={found}
-                onClose={close}
-                onSaved={() => {
-                  close();
-                  loaded.reload();
-                }}
-              />
+              <EditAsset found={found} onClose={close} onSaved={closeAndReload} onReadAgain={closeAndReload} />
             )}
           </>
         )}
@@ -69,7 +66,7 @@ export function AssetScreen({ id }: { id: string }) {
   );
 }
 
-function AssetSummary({ found: { asset } }: { found: LoadedAsset }) {
+function AssetSummary({ found: { asset } }: { found: KnownAsset }) {
   const { me } = useDomain();
   const isMine = asset.created_by === me.user;
   return (

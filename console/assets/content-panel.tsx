@@ -6,20 +6,21 @@ import Header from '@cloudscape-design/components/header';
 import SpaceBetween from '@cloudscape-design/components/space-between';
 import StatusIndicator from '@cloudscape-design/components/status-indicator';
 import { useState } from 'react';
+import type { KnownAsset } from '../../client/asset-without-reading.ts';
 import { permissions } from '../access/permissions.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useAction } from '../loading/use-action.ts';
 import { useDomain } from '../shell/console-context.ts';
 import { useUnsavedWork } from '../shell/use-unsaved-work.ts';
+import { OtherContent } from './expect-size.ts';
 import { fileFault } from './file-fault.ts';
-import type { LoadedAsset } from './load-asset.ts';
 import { saveContent } from './save-content.ts';
 import { fileUploadTexts } from './file-upload-texts.ts';
 import { UploadProgress } from './upload-progress.tsx';
 import { useUpload } from './use-upload.ts';
 
 interface Props {
-  found: LoadedAsset;
+  found: KnownAsset;
   reload: () => void;
 }
 
@@ -43,7 +44,7 @@ export function ContentPanel({ found: { asset }, reload }: Props) {
   );
 }
 
-function ReadContent({ asset, isMine }: { asset: LoadedAsset['asset']; isMine: boolean }) {
+function ReadContent({ asset, isMine }: { asset: KnownAsset['asset']; isMine: boolean }) {
   const { client } = useDomain();
   const download = useAction(async () => {
     saveContent(await client.getAsset({ id: asset.id }));
@@ -60,7 +61,7 @@ function ReadContent({ asset, isMine }: { asset: LoadedAsset['asset']; isMine: b
 }
 
 interface SendProps {
-  asset: LoadedAsset['asset'];
+  asset: KnownAsset['asset'];
   reload: () => void;
 }
 
@@ -72,6 +73,8 @@ function SendContent({ asset, reload }: SendProps) {
   const send = async () => {
     if (file && (await upload.send(asset.id, undefined, file))) reload();
   };
+  const maySend = file !== undefined && fault === undefined;
+  const retry = upload.problem instanceof OtherContent ? reload : maySend ? () => void send() : undefined;
   const isBusy = ['sending', 'interrupted', 'hashing'].includes(upload.state);
   return (
     <SpaceBetween size="m">
@@ -83,8 +86,8 @@ function SendContent({ asset, reload }: SendProps) {
         i18nStrings={fileUploadTexts}
         constraintText={`The content of ${asset.file_name}, up to 5 GiB.`}
       />
-      <UploadProgress upload={upload} retry={reload} />
-      <Button variant="primary" disabled={!file || fault !== undefined} loading={isBusy} onClick={() => void send()}>
+      <UploadProgress upload={upload} retry={retry} />
+      <Button variant="primary" disabled={!maySend} loading={isBusy} onClick={() => void send()}>
         Upload
       </Button>
     </SpaceBetween>

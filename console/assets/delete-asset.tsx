@@ -1,11 +1,18 @@
+import type { KnownAsset } from '../../client/asset-without-reading.ts';
+import { ReadAgain } from '../loading/read-again.tsx';
 import { useAction } from '../loading/use-action.ts';
 import { navigate } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
 import { ConfirmModal } from '../shell/confirm-modal.tsx';
 import { useDomain, useFrame } from '../shell/console-context.ts';
-import type { LoadedAsset } from './load-asset.ts';
 
-export function DeleteAsset({ found: { asset, etag }, onClose }: { found: LoadedAsset; onClose: () => void }) {
+interface Props {
+  found: KnownAsset;
+  onClose: () => void;
+  onReadAgain: () => void;
+}
+
+export function DeleteAsset({ found: { asset, etag }, onClose, onReadAgain }: Props) {
   const { client, domain } = useDomain();
   const { notify } = useFrame();
   const { id, file_name } = asset;
@@ -20,6 +27,11 @@ export function DeleteAsset({ found: { asset, etag }, onClose }: { found: Loaded
       confirm="Delete"
       isRunning={remove.isRunning}
       problem={remove.problem}
+      conflict={
+        <ReadAgain problem={remove.problem} readAgain={onReadAgain}>
+          Nothing was deleted. Reading {file_name} again shows the changes of others.
+        </ReadAgain>
+      }
       onConfirm={() => void remove.run()}
       onClose={onClose}
     >

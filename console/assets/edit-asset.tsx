@@ -4,25 +4,29 @@ import RadioGroup from '@cloudscape-design/components/radio-group';
 import Textarea from '@cloudscape-design/components/textarea';
 import { useState } from 'react';
 import type { Schemas } from '../../client/index.ts';
+import type { KnownAsset } from '../../client/asset-without-reading.ts';
 import { fieldError } from '../loading/field-errors.ts';
+import { ReadAgain } from '../loading/read-again.tsx';
 import { useAction } from '../loading/use-action.ts';
 import { ConfirmModal } from '../shell/confirm-modal.tsx';
 import { useDomain, useFrame } from '../shell/console-context.ts';
 import { accessOptions, useOptions } from './asset-texts.ts';
-import type { LoadedAsset } from './load-asset.ts';
 
 type Fields = Pick<Schemas['AssetRow'], 'file_name' | 'description' | 'content_access' | 'use'>;
 
 interface Props {
-  found: LoadedAsset;
+  found: KnownAsset;
   onClose: () => void;
   onSaved: () => void;
+  onReadAgain: () => void;
 }
 
 /** Changes an asset. Who may read it and what it may be used for are its creator's alone. */
-export function EditAsset({ found: { asset, etag }, onClose, onSaved }: Props) {
+export function EditAsset({ found, onClose, onSaved, onReadAgain }: Props) {
   const { client, me } = useDomain();
   const { notify } = useFrame();
+  // The page behind the dialog loads again: the version to change is the one that the user sees in these fields.
+  const [{ asset, etag }] = useState(found);
   const { id, asset_type, mime_type, created_by } = asset;
   const [fields, setFields] = useState<Fields>({
     file_name: asset.file_name,
@@ -45,6 +49,11 @@ export function EditAsset({ found: { asset, etag }, onClose, onSaved }: Props) {
       confirm="Save changes"
       isRunning={save.isRunning}
       problem={save.problem}
+      conflict={
+        <ReadAgain problem={save.problem} readAgain={onReadAgain}>
+          Nothing was saved. Reading {asset.file_name} again shows the changes of others, and drops yours.
+        </ReadAgain>
+      }
       isDisabled={fields.file_name === ''}
       onConfirm={() => void save.run()}
       onClose={onClose}

@@ -1,5 +1,6 @@
 import { ServiceProblem, type Schemas } from '../../client/index.ts';
 import type { Answer } from '../../client/transfer/send-to-storage.ts';
+import { expectReadable } from './expect-readable.ts';
 
 interface Options {
   signal: AbortSignal;
@@ -11,7 +12,8 @@ const longestSilenceInMilliseconds = 60_000;
 
 /**
  * Sends a file with a presigned request, straight to storage. `fetch` cannot tell the progress of a request.
- * @throws ServiceProblem `unreachable` if the connection breaks, or is silent for a minute; the signal's reason
+ * @throws ServiceProblem `unreachable` if the connection breaks, or is silent for a minute; Error if the file can no longer be read; the
+ * signal's reason
  */
 export function putFile(
   { method, url, headers }: Schemas['AssetUpload'],
@@ -41,7 +43,10 @@ export function putFile(
     onProgress(loaded);
   });
   request.addEventListener('load', () => resolve({ status: request.status, body: request.responseText }));
-  request.addEventListener('error', () => breakOff('The connection to storage broke.'));
+  // The browser says the same of a connection that broke and of a file that it cannot read.
+  request.addEventListener('error', () => {
+    expectReadable(file).then(() => breakOff('The connection to storage broke.'), reject);
+  });
   signal.addEventListener('abort', cancel);
   if (signal.aborted) cancel();
   else {

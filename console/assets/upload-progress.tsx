@@ -7,7 +7,7 @@ import { sizeText } from '../show/size-text.ts';
 import type { Upload } from './use-upload.ts';
 
 /** How far the upload of a file is. */
-export function UploadProgress({ upload, retry }: { upload: Upload; retry?: () => void }) {
+export function UploadProgress({ upload, retry }: { upload: Upload; retry?: (() => void) | undefined }) {
   const { state, sent, file, problem, cancel } = upload;
   if (state === 'idle' || !file) return null;
   if (state === 'failed') return <ProblemAlert problem={problem} retry={retry} />;
@@ -50,5 +50,8 @@ const words = {
     label: (file: string) => `The upload of ${file} was cut off`,
     description: 'It begins again by itself. Keep this page open.',
   },
-  hashing: { label: (file: string) => `${file} has arrived`, description: 'The service computes its hash.' },
+  hashing: {
+    label: (file: string) => `${file} has arrived`,
+    description: 'The service computes its hash. You can leave this page.',
+  },
 };

@@ -30,6 +30,10 @@ export function ComputationScreen({ id }: { id: string }) {
   const computation = loaded.value?.computation;
   const isActive = computation?.status === 'running' || computation?.status === 'stopping';
   const close = () => setAsked(undefined);
+  const closeAndReload = () => {
+    close();
+    loaded.reload();
+  };
 
   return (
     <ScreenFrame
@@ -63,7 +67,7 @@ export function ComputationScreen({ id }: { id: string }) {
             <ActiveRun overview={overview} />
             <ComputationTabs id={id} overview={overview} loaded={loaded} />
             {asked === 'start' && <StartRun overview={overview} onClose={close} />}
-            {asked === 'delete' && <DeleteComputation overview={overview} onClose={close} />}
+            {asked === 'delete' && <DeleteComputation overview={overview} onClose={close} onReadAgain={closeAndReload} />}
           </>
         )}
       </LoadedView>

@@ -1,3 +1,4 @@
+import { ReadAgain } from '../loading/read-again.tsx';
 import { useAction } from '../loading/use-action.ts';
 import { navigate } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
@@ -5,8 +6,14 @@ import { ConfirmModal } from '../shell/confirm-modal.tsx';
 import { useDomain, useFrame } from '../shell/console-context.ts';
 import type { Overview } from './load-overview.ts';
 
+interface Props {
+  overview: Overview;
+  onClose: () => void;
+  onReadAgain: () => void;
+}
+
 /** Deletes a computation, unless someone has changed it since it was shown. */
-export function DeleteComputation({ overview: { computation, etag }, onClose }: { overview: Overview; onClose: () => void }) {
+export function DeleteComputation({ overview: { computation, etag }, onClose, onReadAgain }: Props) {
   const { client, domain } = useDomain();
   const { notify } = useFrame();
   const { id, name } = computation;
@@ -21,6 +28,11 @@ export function DeleteComputation({ overview: { computation, etag }, onClose }: 
       confirm="Delete"
       isRunning={remove.isRunning}
       problem={remove.problem}
+      conflict={
+        <ReadAgain problem={remove.problem} readAgain={onReadAgain}>
+          Nothing was deleted. Reading {name} again shows the changes of others.
+        </ReadAgain>
+      }
       onConfirm={() => void remove.run()}
       onClose={onClose}
     >

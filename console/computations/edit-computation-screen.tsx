@@ -1,9 +1,8 @@
 import Alert from '@cloudscape-design/components/alert';
-import Button from '@cloudscape-design/components/button';
 import { useState } from 'react';
-import { ServiceProblem } from '../../client/index.ts';
 import { permissions } from '../access/permissions.ts';
 import { LoadedView } from '../loading/loaded-view.tsx';
+import { ReadAgain } from '../loading/read-again.tsx';
 import { useAction } from '../loading/use-action.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { navigate } from '../routing/navigation.ts';
@@ -43,7 +42,6 @@ function EditForm({ read: { computation, etag }, readAgain }: { read: LoadedComp
     notify('The changes are saved.');
     navigate(address, { replace: true });
   });
-  const isConflict = save.problem instanceof ServiceProblem && save.problem.code === 'precondition_failed';
   if (!permissions.editComputation(me, computation)) {
     return (
       <Alert type="warning" header="You may not edit this computation">
@@ -59,18 +57,9 @@ function EditForm({ read: { computation, etag }, readAgain }: { read: LoadedComp
       save={save}
       cancelAddress={address}
       conflict={
-        isConflict && (
-          <Alert
-            type="warning"
-            action={
-              <Button formAction="none" onClick={readAgain}>
-                Read it again
-              </Button>
-            }
-          >
-            Nothing was saved. Reading {name} again shows the changes of others, and drops yours.
-          </Alert>
-        )
+        <ReadAgain problem={save.problem} readAgain={readAgain}>
+          Nothing was saved. Reading {name} again shows the changes of others, and drops yours.
+        </ReadAgain>
       }
     />
   );

@@ -5,12 +5,13 @@ import Header from '@cloudscape-design/components/header';
 import KeyValuePairs from '@cloudscape-design/components/key-value-pairs';
 import { useState } from 'react';
 import { type Schemas, ServiceProblem } from '../../client/index.ts';
+import { wholeAnswer } from '../../client/whole-answer.ts';
 import { permissions } from '../access/permissions.ts';
 import { LoadedView } from '../loading/loaded-view.tsx';
+import { ReadAgain } from '../loading/read-again.tsx';
 import { useAction } from '../loading/use-action.ts';
 import { refreshSeconds } from '../loading/refresh-seconds.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
-import { wholeAnswer } from '../loading/whole-answer.ts';
 import { navigate } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
 import { ConfirmModal } from '../shell/confirm-modal.tsx';
@@ -45,6 +46,10 @@ export function CvmScreen({ cvm }: { cvm: string }) {
   );
   const isRegistered = loaded.value != null;
   const close = () => setAsked(undefined);
+  const closeAndReload = () => {
+    close();
+    loaded.reload();
+  };
   return (
     <ScreenFrame
       title={cvm}
@@ -72,16 +77,9 @@ export function CvmScreen({ cvm }: { cvm: string }) {
             <>
               <CvmSummary cvm={read.cvm} />
               {asked === 'edit' && (
-                <RegisterCvm
-                  registered={read}
-                  onClose={close}
-                  onSaved={() => {
-                    close();
-                    loaded.reload();
-                  }}
-                />
+                <RegisterCvm registered={{ ...read, readAgain: closeAndReload }} onClose={close} onSaved={closeAndReload} />
               )}
-              {asked === 'delete' && <RemoveCvm read={read} onClose={close} />}
+              {asked === 'delete' && <RemoveCvm read={read} onClose={close} onReadAgain={closeAndReload} />}
             </>
           )
         }
@@ -121,7 +119,13 @@ function CvmSummary({ cvm: { presence, certificate_fingerprint, created_at, upda
   );
 }
 
-function RemoveCvm({ read: { cvm, etag }, onClose }: { read: Read; onClose: () => void }) {
+interface RemoveProps {
+  read: Read;
+  onClose: () => void;
+  onReadAgain: () => void;
+}
+
+function RemoveCvm({ read: { cvm, etag }, onClose, onReadAgain }: RemoveProps) {
   const { client, domain } = useDomain();
   const { notify } = useFrame();
   const remove = useAction(async () => {
@@ -135,6 +139,11 @@ function RemoveCvm({ read: { cvm, etag }, onClose }: { read: Read; onClose: () =
       confirm="Remove"
       isRunning={remove.isRunning}
       problem={remove.problem}
+      conflict={
+        <ReadAgain problem={remove.problem} readAgain={onReadAgain}>
+          Nothing was removed. Reading {cvm.id} again shows the changes of others.
+        </ReadAgain>
+      }
       onConfirm={() => void remove.run()}
       onClose={onClose}
     >

@@ -5,13 +5,14 @@ import { useState } from 'react';
 import type { Schemas } from '../../client/index.ts';
 import { looksPrivate } from '../keys/looks-private.ts';
 import { fieldError } from '../loading/field-errors.ts';
+import { ReadAgain } from '../loading/read-again.tsx';
 import { useAction } from '../loading/use-action.ts';
 import { ConfirmModal } from '../shell/confirm-modal.tsx';
 import { useDomain, useFrame } from '../shell/console-context.ts';
 
 interface Props {
   /** The registered CVM that is changed. Default: a new one. */
-  registered?: { cvm: Schemas['Cvm']; etag: string | undefined };
+  registered?: { cvm: Schemas['Cvm']; etag: string | undefined; readAgain: () => void };
   onClose: () => void;
   onSaved: (cvm: string) => void;
 }
@@ -38,6 +39,13 @@ export function RegisterCvm({ registered, onClose, onSaved }: Props) {
       confirm={registered ? 'Save changes' : 'Register'}
       isRunning={save.isRunning}
       problem={save.problem}
+      conflict={
+        registered && (
+          <ReadAgain problem={save.problem} readAgain={registered.readAgain}>
+            Nothing was saved. Reading {cvm} again shows the changes of others, and drops yours.
+          </ReadAgain>
+        )
+      }
       isDisabled={cvm.trim() === '' || isPrivate}
       onConfirm={() => void save.run()}
       onClose={onClose}

@@ -1,5 +1,5 @@
 import type { Client, Schemas } from '../../client/index.ts';
-import { wholeAnswer } from '../loading/whole-answer.ts';
+import { wholeAnswer } from '../../client/whole-answer.ts';
 
 export interface LoadedManifest {
   manifest: Schemas['Manifest'];

@@ -62,7 +62,6 @@ function WatchedRun({ id, run: runId, watchAgain }: { id: string; run: string; w
         </>
       }
     >
-      <ProblemAlert problem={problem} retry={watchAgain} />
       {/* Without the computation it is not known whether the user may stop the run. */}
       {problem === undefined && (
         <ProblemAlert problem={computation.problem} retry={computation.reload} isRetrying={computation.isLoading} />
@@ -72,15 +71,7 @@ function WatchedRun({ id, run: runId, watchAgain }: { id: string; run: string; w
           {problemText(interruption).detail} Trying again.
         </Alert>
       )}
-      <LoadedView
-        loaded={{
-          value: run,
-          problem: undefined,
-          isLoading: run === undefined && problem === undefined,
-          reload: () => undefined,
-        }}
-        what="the run"
-      >
+      <LoadedView loaded={{ value: run, problem, isLoading: false, reload: watchAgain }} what="the run">
         {(shown) => (
           <>
             <Outcome run={shown} />

@@ -13,6 +13,8 @@ interface Props {
   children: ReactNode;
   isRunning: boolean;
   problem: unknown;
+  /** Shown below the problem, such as a way out of a conflict. */
+  conflict?: ReactNode;
   isDisabled?: boolean;
   size?: 'small' | 'medium' | 'large';
   onConfirm: () => void;
@@ -21,7 +23,7 @@ interface Props {
 
 /** Asks before something is done, and shows why it failed. */
 export function ConfirmModal({ title, confirm, children, isRunning, problem, isDisabled = false, ...props }: Props) {
-  const { size = 'medium', onConfirm, onClose } = props;
+  const { size = 'medium', conflict, onConfirm, onClose } = props;
   useUnsavedWork(true);
   return (
     <Modal
@@ -45,6 +47,7 @@ export function ConfirmModal({ title, confirm, children, isRunning, problem, isD
       <div className="stack">
         {children}
         <ProblemAlert problem={problem} />
+        {conflict}
       </div>
     </Modal>
   );

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { findChromium } from './chromium.ts';
+import { tellOfConflicts } from './conflict-story.ts';
 import { type ConsoleWorld, startConsoleWorld } from './console-world.ts';
 import { tellOfTheFirstLoad } from './first-load-story.ts';
 import { tellOfTheKeyboard } from './keyboard-stories.ts';
@@ -29,6 +30,7 @@ describe.runIf(hasBrowser)('the web console', () => {
     tellOfTheFirstLoad(world);
     tellHowToSignIn(world);
     tellRuns(world);
+    tellOfConflicts(world);
     tellOfTheKeyboard(world);
     tellStates(world);
   });

@@ -25,7 +25,7 @@ const looks = [
 export function tellEveryScreen(world: () => ConsoleWorld): void {
   it('fits 1280 px in light and 360 px in dark on every screen, and has no finding of axe', async () => {
     const screens = await seedScreens(world());
-    const notFound = /status of 404/; // the unknown computation
+    const notFound = /status of 404/; // the unknown computation and run
     const { page } = await arrive(world(), {
       user: 'alice',
       roles: ['administrator'],
@@ -95,6 +95,7 @@ async function seedScreens(world: ConsoleWorld): Promise<Screen[]> {
     { title: 'no CVMs', path: '/console/domains/empty/cvms', heading: 'CVMs' },
     { title: 'no screen', path: 'nothing/here', heading: 'No such page' },
     { title: 'an unknown computation', path: 'computations/00000000-0000-8000-8000-000000000000', heading: 'Computation' },
+    { title: 'an unknown run', path: `computations/${id}/runs/00000000-0000-8000-8000-000000000000`, heading: 'Run' },
   ];
 }
 

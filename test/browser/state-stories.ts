@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Route } from 'playwright-core';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { amount } from '../support/amounts.ts';
 import { type ConsoleWorld, violationsOn } from './console-world.ts';
 import { arrive } from './party.ts';
@@ -70,6 +73,58 @@ export function tellStates(world: () => ConsoleWorld): void {
       expect(found).toEqual({});
     },
   );
+
+  it.runIf(isFull)(
+    'asks for a file again at once that was changed after it was chosen, and nothing when a file is left that has arrived',
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'chosen-'));
+      onTestFinished(() => rmSync(folder, { recursive: true }));
+      const file = join(folder, 'b.csv');
+      writeFileSync(file, 'a,b');
+      const changed = /ERR_UPLOAD_FILE_CHANGED/;
+      const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'], provokes: changed });
+      page.on('dialog', () => expect.unreachable('It asked.'));
+      await open('assets/new');
+      await page.locator('input[type=file]').setInputFiles(file);
+      writeFileSync(file, 'a,b,c,d');
+      await page.getByRole('button', { name: 'Upload', exact: true }).click();
+      await page.getByText('b.csv has changed or is gone since you chose it. Choose it again.').waitFor();
+
+      await page.locator('input[type=file]').setInputFiles(file);
+      await page.route('**/d1/assets/*', async (route) => {
+        const answer = await route.fetch();
+        const isRead = route.request().method() === 'GET';
+        await route.fulfill({ response: answer, ...(isRead && { json: { ...(await answer.json()), state: 'pending' } }) });
+      });
+      await page.getByRole('button', { name: 'Upload again' }).click();
+      await page.getByText('b.csv has arrived').first().waitFor();
+      expect(await page.getByRole('button', { name: 'Cancel the upload' }).count()).toBe(0);
+      await page.getByRole('link', { name: 'Runs', exact: true }).click();
+      await page.getByRole('heading', { name: /^Runs/, level: 1 }).waitFor();
+      await page.unroute('**/d1/assets/*');
+      await open('assets');
+      await page.getByRole('link', { name: 'b.csv' }).click();
+      await page.getByRole('button', { name: 'Download b.csv' }).waitFor();
+    },
+  );
+
+  it.runIf(isFull)('sends the file of a pending asset again at a press of Retry', async () => {
+    const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'], provokes: /status of 400/ });
+    const client = await clientOf(world(), 'alice', ['d1:administrator']);
+    const { id } = await client.createAsset({ body: { asset: { file_name: 'c.csv', asset_type: 'dataset' } } });
+    await page.route('**', async (route) => {
+      const isUpload = route.request().method() === 'PUT' && !new URL(route.request().url()).pathname.startsWith('/d1/');
+      if (isUpload) await route.fulfill({ status: 400, headers: { 'access-control-allow-origin': '*' } });
+      else await route.fallback();
+    });
+    await open(`assets/${id}`);
+    await page.locator('input[type=file]').setInputFiles({ name: 'c.csv', mimeType: 'text/csv', buffer: Buffer.from('a,b') });
+    await page.getByRole('button', { name: 'Upload', exact: true }).click();
+    await page.getByText('Storage refused the file with the status 400.').waitFor();
+    await page.unroute('**');
+    await page.getByRole('button', { name: 'Retry' }).click();
+    await page.getByRole('button', { name: 'Download c.csv' }).waitFor();
+  });
 
   it.runIf(isFull)(
     'offers an asset to link although none of the 100 newest may be linked, and finds it as one types',

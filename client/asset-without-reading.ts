@@ -1,0 +1,28 @@
+import type { Schemas } from './api-types.ts';
+import type { Client } from './create-client.ts';
+import { findRows } from './find-rows.ts';
+import { page } from './pages.ts';
+import { wholeAnswer } from './whole-answer.ts';
+
+/** What is known of an asset without reading its content. */
+export interface KnownAsset {
+  asset: Schemas['AssetRow'] & Partial<Schemas['Asset']>;
+  /** Only of an asset that was read whole. */
+  etag: string | undefined;
+}
+
+/**
+ * Reads an asset, but not the content of another user's, because its creator sees who reads it: then its fields are those of a row of
+ * the list. Content that is withheld anyway is not read either way.
+ * @param given.user the caller
+ * @throws ServiceProblem
+ */
+export async function assetWithoutReading(
+  client: Client,
+  { id, user, signal }: { id: string; user: string; signal?: AbortSignal | undefined },
+): Promise<KnownAsset> {
+  const row = (await findRows([id], (range) => page(client, 'listAssets', { ...range, signal }))).get(id);
+  if (row && row.created_by !== user && row.content_access === 'domain') return { asset: row, etag: undefined };
+  const { data, etag } = wholeAnswer(await client.call('getAsset', { id, signal }));
+  return { asset: data, etag };
+}
