@@ -5,10 +5,10 @@ import { downloadAsset, type DownloadOptions } from '../node/download-asset.ts';
 import { type Cut, CutOffError } from '../transfer/repeat-transfer.ts';
 import { tooLarge, type TransferProgress } from '../node/send-content.ts';
 import { onlyCreatorUploads } from '../transfer/renew-upload.ts';
+import { assetWithoutReading } from '../asset-without-reading.ts';
 import { largestInBytes } from '../transfer/storage-limit.ts';
 import { uploadAsset, type UploadOptions } from '../node/upload-asset.ts';
 import { uploadContent } from '../node/upload-content.ts';
-import { assetWithoutContent } from './asset-without-content.ts';
 import { CmsError } from './cms-error.ts';
 import type { Connection, Context } from './context.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -46,7 +46,7 @@ export async function upload(
 export async function uploadInto(context: Context, connection: Connection, id: string, file: string): Promise<Asset> {
   const { client, user } = connection;
   await expectFile(file);
-  const { created_by, file_name } = await assetWithoutContent(connection, id);
+  const { created_by, file_name } = (await assetWithoutReading(client, { id, user })).asset;
   if (created_by !== user) {
     const { isLocal, loginServer } = await context.place();
     throw new CmsError(`${onlyCreatorUploads({ created_by, file_name })} You are ${user}.`, {

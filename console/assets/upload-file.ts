@@ -50,5 +50,5 @@ export async function uploadFile(client: Client, { id, target, file, signal, put
     release();
   }
   onStep({ state: 'hashing', sent: file.size });
-  expectSize(await untilHashed(client, { id, signal }), file);
+  expectSize(await untilHashed(client, { id, size: file.size, signal }), file);
 }

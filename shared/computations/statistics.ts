@@ -11,7 +11,7 @@ export async function readStatistics(table: Table, domain: string, days: number,
   const counted = await readDays(table, list, { first: today - days + 1, last: today });
   return counted.flatMap(({ day, counts }) =>
     [...computationStatuses].sort().flatMap((status) => {
-      const count = counts[list.states[status] ?? 0] ?? 0;
+      const count = counts[list.states[status]] ?? 0;
       return count > 0 ? [{ day, status, count }] : [];
     }),
   );

@@ -29,7 +29,10 @@ const runIds = Array.from({ length: count }, (_, number) => numberedId(number));
 let embedded: EmbeddedTable;
 beforeAll(async () => {
   embedded = await startEmbeddedTable();
-  await putAll(embedded.table, runIds.map((id, number) => claimOf(id, number)));
+  await putAll(
+    embedded.table,
+    runIds.map((id, number) => claimOf(id, number)),
+  );
 });
 afterAll(() => embedded.stop());
 

@@ -76,7 +76,7 @@ export function modelOf(items: Item[], domain: string): Model {
     domain,
   )) {
     for (const status of computationStatuses) {
-      const count = counts[states[status] ?? 0] ?? 0;
+      const count = counts[states[status]] ?? 0;
       if (count > 0) statistics[status] = (statistics[status] ?? 0) + count;
     }
   }

@@ -208,7 +208,7 @@ function inStatistics(partitions: Partitions): string[] {
       .filter((item) => String(item['sk']).startsWith('event#') && item['originator'] !== 'agent');
     const { states } = indexedLists.computations(domain);
     return computationStatuses.flatMap((status) => {
-      const counted = days.reduce((sum, counts) => sum + (counts[states[status] ?? 0] ?? 0), 0);
+      const counted = days.reduce((sum, counts) => sum + (counts[states[status]] ?? 0), 0);
       const happened = events.filter(
         ({ event_type }) => statusOfEvent[event_type as keyof typeof statusOfEvent] === status,
       ).length;

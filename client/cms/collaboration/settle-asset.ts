@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
 import type { Schemas } from '../../api-types.ts';
 import { hashFile } from '../../node/hash-file.ts';
-import { assetWithoutContent } from '../asset-without-content.ts';
+import { assetWithoutReading } from '../../asset-without-reading.ts';
 import type { Connection, Context } from '../context.ts';
-import { withHeaders } from '../with-headers.ts';
+import { wholeAnswer } from '../../whole-answer.ts';
 import { expectFile, upload } from '../transfers.ts';
 import type { PlannedAsset } from './collaboration.ts';
 import type { Step } from './step.ts';
@@ -47,15 +47,16 @@ async function linkedAsset(
   id: string,
   { file_name, asset_type }: Pick<Asset, 'file_name' | 'asset_type'>,
 ): Promise<{ before: Asset; ifMatch: string | undefined } | undefined> {
-  const { assets = [] } = await connection.client.getComputation({ id });
+  const { client, user } = connection;
+  const { assets = [] } = await client.getComputation({ id });
   const found = assets.find(
     (each) => each.asset_type === asset_type && (asset_type === 'algorithm' || each.file_name === file_name),
   );
   if (!found) return undefined;
-  const { created_by } = await assetWithoutContent(connection, found.id);
-  if (created_by !== connection.user) return undefined;
-  const { data, headers } = await withHeaders(connection.client.call('getAsset', { id: found.id }));
-  return { before: data, ifMatch: headers.get('etag') ?? undefined };
+  const { created_by } = (await assetWithoutReading(client, { id: found.id, user })).asset;
+  if (created_by !== user) return undefined;
+  const { data, etag } = wholeAnswer(await client.call('getAsset', { id: found.id }));
+  return { before: data, ifMatch: etag };
 }
 
 /**
@@ -68,11 +69,12 @@ export async function otherAssets(
   id: string,
   settled: readonly string[],
 ): Promise<Step[]> {
-  const { assets = [] } = await connection.client.getComputation({ id });
+  const { client, user } = connection;
+  const { assets = [] } = await client.getComputation({ id });
   const steps: Step[] = [];
   for (const { id: asset, asset_type, file_name } of assets.filter((each) => !settled.includes(each.id))) {
-    const { created_by } = await assetWithoutContent(connection, asset);
-    if (created_by !== connection.user) continue;
+    const { created_by } = (await assetWithoutReading(client, { id: asset, user })).asset;
+    if (created_by !== user) continue;
     const outcome = `linked, but not in the file. To take it out: ${command(`asset unlink ${asset} ${id}`)}`;
     steps.push({ subject: asset_type, name: file_name, outcome });
   }

@@ -3,7 +3,7 @@ import { CmsError } from '../cms-error.ts';
 import type { Connection, Context } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Collaboration } from './collaboration.ts';
-import { withHeaders } from '../with-headers.ts';
+import { wholeAnswer } from '../../whole-answer.ts';
 import { findComputation } from './find-computation.ts';
 import type { Step } from './step.ts';
 
@@ -34,14 +34,14 @@ export async function settleComputation(
     return { id: created.id, step: done('created') };
   }
   const { id } = found;
-  const { data, headers } = await withHeaders(client.call('getComputation', { id }));
+  const { data, etag } = wholeAnswer(await client.call('getComputation', { id }));
   const before = data as Body;
   const agent_config = { ...before.agent_config, ...fields.agent_config };
   const after = { ...before, ...fields, agent_config };
   const changed = Object.keys(fields).filter((name) => !isSame(after[name as keyof Body], before[name as keyof Body]));
   if (changed.length === 0) return { id, step: done('unchanged') };
   if (user !== owner) return { id, step: done(`differs from the file: ${changed.join(', ')}`) };
-  await client.updateComputation({ id, body: after, ifMatch: headers.get('etag') ?? undefined });
+  await client.updateComputation({ id, body: after, ifMatch: etag });
   return { id, step: done(`changed: ${changed.join(', ')}`) };
 }
 

@@ -11,7 +11,7 @@ import { signApproval } from '../keys/sign-approval.ts';
 import { digestOf, formatManifest } from '../manifest.ts';
 import { relativeTime } from '../output/relative-time.ts';
 import { table } from '../output/table.ts';
-import { withHeaders } from '../with-headers.ts';
+import { wholeAnswer } from '../../whole-answer.ts';
 import { moment } from './options.ts';
 
 interface Options {
@@ -47,7 +47,7 @@ export function addApprovalCommands(program: Command, act: Act): void {
           );
         }
         // Read before the manifest, so that the answer is 412 or 409 if anything of what is shown changes.
-        const { data: computation, headers } = await withHeaders(client.call('getComputation', { id }));
+        const { data: computation, etag } = wholeAnswer(await client.call('getComputation', { id }));
         const manifest = await client.getManifest({ id });
         const digest = digestOf(manifest);
         if (options.digest !== undefined && options.digest.toLowerCase() !== digest) {
@@ -69,11 +69,9 @@ export function addApprovalCommands(program: Command, act: Act): void {
         const limits = limitsOf({ cvm_ids: options.cvm, expires_at: options.expires });
         const signature = key && signApproval(key, { domain, computationId: id, digest, limits });
         const body = { digest, ...limits, ...(signature ? { signature } : {}) };
-        const approval = await client
-          .approve({ id, ifMatch: headers.get('etag') ?? undefined, body })
-          .catch(async (error: unknown) => {
-            throw isOfSignature(error) && !(await client.checkKey({ id })).uploaded ? noKey(error) : error;
-          });
+        const approval = await client.approve({ id, ifMatch: etag, body }).catch(async (error: unknown) => {
+          throw isOfSignature(error) && !(await client.checkKey({ id })).uploaded ? noKey(error) : error;
+        });
         context.print(
           approval,
           () => `${approval.user} has approved the manifest ${digest.slice(0, 12)}…${approval.signed ? ', signed' : ''}.\n`,

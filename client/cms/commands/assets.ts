@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { Client } from '../../create-client.ts';
 import type { Item } from '../../pages.ts';
 import type { Act } from '../act.ts';
-import { assetWithoutContent, type AssetWithoutContent } from '../asset-without-content.ts';
+import { assetWithoutReading, type KnownAsset } from '../../asset-without-reading.ts';
 import { CmsError } from '../cms-error.ts';
 import { computationId, named } from '../computation-reference.ts';
 import { confirm } from '../confirm.ts';
@@ -49,7 +49,9 @@ export function addAssetCommands(program: Command, act: Act): void {
     .argument('<ASSET>', 'its identifier')
     .action(
       act(async (context, id: string) => {
-        const { asset: _content, download: _download, ...shown } = await assetWithoutContent(await context.connect(), id);
+        const { client, user } = await context.connect();
+        const { asset: found } = await assetWithoutReading(client, { id, user });
+        const { asset: _content, download: _download, ...shown } = found;
         context.print(shown, () => assetDetails(shown, context.terminal));
       }),
     );
@@ -62,7 +64,8 @@ export function addAssetCommands(program: Command, act: Act): void {
     .action(
       act(async (context, id: string, options: { output?: string }) => {
         const connection = await context.connect();
-        const file = options.output ?? (await newFile(context, await assetWithoutContent(connection, id)));
+        const { client, user } = connection;
+        const file = options.output ?? (await newFile(context, (await assetWithoutReading(client, { id, user })).asset));
         const mustBeNew = options.output === undefined;
         const { size, checksum } = await download(context, connection, { id, file, mustBeNew }).catch((error: unknown) => {
           throw isThere(error) ? notNew(context, `There is a file ${file} here already.`) : error;
@@ -80,7 +83,7 @@ export function addAssetCommands(program: Command, act: Act): void {
  * that a shell reads.
  * @throws CmsError if there is such a file already, or it would be a hidden one
  */
-async function newFile(context: Context, { file_name }: AssetWithoutContent): Promise<string> {
+async function newFile(context: Context, { file_name }: KnownAsset['asset']): Promise<string> {
   const file = basename(file_name);
   const found = await lstat(file).catch(() => undefined);
   if (!found && !file.startsWith('.')) return file;

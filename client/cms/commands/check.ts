@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Act } from '../act.ts';
 import { computationId, named } from '../computation-reference.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { withHeaders } from '../with-headers.ts';
+import { wholeAnswer } from '../../whole-answer.ts';
 import { formatMissing, isNothing, missingItems } from '../missing-items.ts';
 import { printable } from '../output/text-width.ts';
 
@@ -17,10 +17,9 @@ export function addCheckCommand(program: Command, act: Act): void {
         const { client, user } = connection;
         const id = await computationId(context, connection, reference);
         const { name, approval, assets } = await client.getComputation({ id });
-        const { data, headers } = await withHeaders(client.call('dryRun', { id }));
+        const { data, digest: manifest_digest } = wholeAnswer(await client.call('dryRun', { id }));
         const { missing_items } = data;
         const isReady = isNothing(missing_items);
-        const manifest_digest = headers.get('manifest-digest');
         context.print({ computation: id, ready: isReady, missing_items, manifest_digest }, () =>
           isReady
             ? `${printable(name)} is ready to run.\n`

@@ -10,7 +10,7 @@ import { relativeTime } from '../output/relative-time.ts';
 import { statusColour } from '../output/status-colour.ts';
 import type { Column } from '../output/table.ts';
 import { printable } from '../output/text-width.ts';
-import { withHeaders } from '../with-headers.ts';
+import { wholeAnswer } from '../../whole-answer.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
 import { approvalOption, logLevelOption, statusOption } from './options.ts';
 
@@ -100,10 +100,9 @@ export function addComputationCommands(program: Command, act: Act): void {
     act(async (context, reference: string | undefined, options: Fields) => {
       const connection = await context.connect();
       const id = await computationId(context, connection, reference);
-      const { data, headers } = await withHeaders(connection.client.call('getComputation', { id }));
+      const { data, etag: ifMatch } = wholeAnswer(await connection.client.call('getComputation', { id }));
       const before = data as Body;
       const body = { ...before, ...bodyOf(options, before) };
-      const ifMatch = headers.get('etag') ?? undefined;
       const changed = await connection.client.updateComputation({ id, body, ifMatch });
       context.print(changed, () => computationDetails(changed, context.terminal));
     }),

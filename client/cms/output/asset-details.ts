@@ -1,11 +1,11 @@
-import type { AssetWithoutContent } from '../asset-without-content.ts';
+import type { KnownAsset } from '../../asset-without-reading.ts';
 import type { Terminal } from '../terminal.ts';
 import { details } from './details.ts';
 import { fileSize } from './file-size.ts';
 import { relativeTime } from './relative-time.ts';
 
 /** Formats an asset without its content. */
-export function assetDetails(asset: AssetWithoutContent, { now }: Pick<Terminal, 'now'>): string {
+export function assetDetails(asset: KnownAsset['asset'], { now }: Pick<Terminal, 'now'>): string {
   const ago = (timestamp: string) => relativeTime(timestamp, now());
   return details([
     ['File', asset.file_name],
