@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   links = [];
-  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  vi.useFakeTimers({ toFake: ['setTimeout'] }).setTimerTickMode('nextTimerAsync'); // the pauses between the attempts
 });
 afterEach(() => vi.useRealTimers());
 
@@ -57,10 +57,7 @@ async function sendTo(given: typeof answers, lostChanges = 0) {
       return Response.json({ ...asset, upload: link('second') });
     },
   });
-  const sent = sendContent(client, { ...created, upload: link('first') }, 2, {
-    file,
-    onCut: () => queueMicrotask(() => vi.advanceTimersByTime(60_000)),
-  });
+  const sent = sendContent(client, { ...created, upload: link('first') }, 2, { file });
   const outcome = await sent.catch((error: unknown) => error);
   return { outcome, changes };
 }
