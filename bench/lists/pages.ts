@@ -182,7 +182,8 @@ async function addUnfolded(table: Table, list: IndexedList, lastNumber: number):
     const now = old === undefined ? 'created' : change % 3 === 1 ? 'running' : 'completed';
     const group = groupOfOwner(ownerOf(number));
     const changes = [memberChange(list, number, { ...(old === undefined ? {} : { before: 'created' }), now, group })];
-    if (old !== undefined && now !== 'created') changes.push(memberChange(runs, 900_000_000 + change, { now, group: number.toString(36) }));
+    if (old !== undefined && now !== 'created')
+      changes.push(memberChange(runs, 900_000_000 + change, { now, group: number.toString(36) }));
     const entered = { day: dayOfChanges, state: stateOf(list, now) };
     const step = logChange(list.index, number, { version: 2, changes, entered });
     await transact(table, [{ put: { Item: rowOf(list, number, now) } }, step]);
