@@ -4,12 +4,10 @@ import { findRows } from './find-rows.ts';
 import { page } from './pages.ts';
 import { wholeAnswer } from './whole-answer.ts';
 
-/** What is known of an asset without reading its content. */
-export interface KnownAsset {
-  asset: Schemas['AssetRow'] & Partial<Schemas['Asset']>;
-  /** Only of an asset that was read whole. */
-  etag: string | undefined;
-}
+/** What is known of an asset without reading its content: all of it, or the fields of its row in the list. */
+export type KnownAsset =
+  | { isWhole: true; asset: Schemas['Asset']; etag: string | undefined }
+  | { isWhole: false; asset: Schemas['AssetRow'] & Partial<Schemas['Asset']>; etag: undefined };
 
 /**
  * Reads an asset, but not the content of another user's, because its creator sees who reads it: then its fields are those of a row of
@@ -22,7 +20,7 @@ export async function assetWithoutReading(
   { id, user, signal }: { id: string; user: string; signal?: AbortSignal | undefined },
 ): Promise<KnownAsset> {
   const row = (await findRows([id], (range) => page(client, 'listAssets', { ...range, signal }))).get(id);
-  if (row && row.created_by !== user && row.content_access === 'domain') return { asset: row, etag: undefined };
+  if (row && row.created_by !== user && row.content_access === 'domain') return { isWhole: false, asset: row, etag: undefined };
   const { data, etag } = wholeAnswer(await client.call('getAsset', { id, signal }));
-  return { asset: data, etag };
+  return { isWhole: true, asset: data, etag };
 }

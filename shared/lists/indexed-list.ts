@@ -31,7 +31,7 @@ const domainIndex = (domain: string): ListIndex => ({
 
 /** The codes never change. */
 const computationStates = { created: 1, running: 2, stopping: 3, completed: 4, failed: 5, cancelled: 6 } as const;
-const runStates = { running: 2, stopping: 3, completed: 4, failed: 5, cancelled: 6 } as const;
+const { created: _, ...runStates } = computationStates;
 const assetStates = { algorithm: 1, dataset: 2 } as const;
 const oneState = { all: 1 } as const;
 

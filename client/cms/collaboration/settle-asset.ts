@@ -3,7 +3,6 @@ import type { Schemas } from '../../api-types.ts';
 import { hashFile } from '../../node/hash-file.ts';
 import { assetWithoutReading } from '../../asset-without-reading.ts';
 import type { Connection, Context } from '../context.ts';
-import { wholeAnswer } from '../../whole-answer.ts';
 import { expectFile, upload } from '../transfers.ts';
 import type { PlannedAsset } from './collaboration.ts';
 import type { Step } from './step.ts';
@@ -53,10 +52,8 @@ async function linkedAsset(
     (each) => each.asset_type === asset_type && (asset_type === 'algorithm' || each.file_name === file_name),
   );
   if (!found) return undefined;
-  const { created_by } = (await assetWithoutReading(client, { id: found.id, user })).asset;
-  if (created_by !== user) return undefined;
-  const { data, etag } = wholeAnswer(await client.call('getAsset', { id: found.id }));
-  return { before: data, ifMatch: etag };
+  const { isWhole, asset, etag } = await assetWithoutReading(client, { id: found.id, user });
+  return isWhole && asset.created_by === user ? { before: asset, ifMatch: etag } : undefined;
 }
 
 /**
