@@ -77,9 +77,11 @@ describe('runCanary', () => {
   it('fails when its time is over, and stops the active run', async () => {
     const ending = new AbortController();
     const calling = runCanary({ ...options, signal: ending.signal, cvmId: 'sim-silent-1' });
-    await expect
-      .poll(async () => (await client.listRuns()).runs.some(({ status }) => status === 'running'), untilTestEnds)
-      .toBe(true);
+    const reported = async () => {
+      const [run] = (await client.listRuns()).runs;
+      return run ? (await client.listEvents({ id: run.computation_id })).events.map(({ event_type }) => event_type) : [];
+    };
+    await expect.poll(reported, untilTestEnds).toContain('ReceivingAlgorithm');
     ending.abort(new Error('The time is over.'));
     await expect(calling).rejects.toThrow('Could not see the run end: The time is over.');
     await expect

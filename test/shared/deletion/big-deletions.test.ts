@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readAsset } from '../../../shared/assets/read-asset.ts';
+import { systemClock } from '../../../shared/clock.ts';
 import { Deadline } from '../../../shared/deadline.ts';
 import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
 import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
@@ -135,7 +136,8 @@ describe('the deletion of an asset with more links than fit into a transaction',
   it('keeps runs from using the asset, even if another deletion of it is refused at the same time', async () => {
     const { id, algorithm } = await aWidelyLinkedAsset();
     const refused = () => deleteAsset(stores.table, { domain, id: algorithm, ...byAlice, isNamed: () => false });
-    const hurried = { ...stores, table: { ...stores.table, deadline: () => new Deadline(200) } };
+    const deadline = () => new Deadline(60_000, systemClock, { retryTime: 200 });
+    const hurried = { ...stores, table: { ...stores.table, deadline } };
     let answers: unknown[] = [];
     const meanwhile = async () => {
       const refusal = await refused().catch((error: unknown) => error);
