@@ -74,11 +74,13 @@ async function receive(client: Client, asset: Asset, part: Part, options: Downlo
   report();
   const attempt = async () => {
     if (part.size >= total) return;
+    const isNew = link === undefined;
     link ??= (await client.getAsset({ domainID, id, signal })).download?.url;
     if (link === undefined) throw problem(404, 'not_found', `${asset.file_name} has no content any more.`, asset);
     const response = await fetch(link, { headers: { range: `bytes=${part.size}-` }, signal: signal ?? null });
-    if (response.status === 403 || response.status === 429 || response.status >= 500) {
-      link = undefined; // it may have expired
+    const hasExpired = response.status === 403 && !isNew;
+    if (hasExpired || response.status === 429 || response.status >= 500) {
+      if (hasExpired) link = undefined;
       throw new CutOffError(`Storage answered ${response.status}`);
     }
     if (!response.ok || !response.body) {

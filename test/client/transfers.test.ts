@@ -9,6 +9,7 @@ import type { TransferProgress } from '../../client/node/send-content.ts';
 import { uploadAsset } from '../../client/node/upload-asset.ts';
 import { uploadContent, type UploadContentOptions } from '../../client/node/upload-content.ts';
 import { type Stack, startStack } from '../../infra/local/stack.ts';
+import { startAnsweringServer, status } from '../support/answering-server.ts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'transfers-'));
@@ -176,6 +177,26 @@ describe('uploadAsset and downloadAsset', () => {
       expect(received[0]).toBe(left.length);
       expect(readFileSync(copy).equals(content)).toBe(true);
     }
+  });
+
+  it('get a new link for an expired one, and end if storage refuses that as well', async () => {
+    const { id } = await uploadAsset(client, { file: fileOf('refused.bin', large), asset_type: 'dataset' });
+    const storage = await startAnsweringServer();
+    storage.answerWith(status(403));
+    const refusing = createClient({
+      baseUrl: stack.baseUrl,
+      domain: 'd1',
+      token: await stack.token('alice', ['d1:administrator']),
+      fetch: async (request) => {
+        const response = await fetch(request);
+        const asset = (await response.json()) as { download: object };
+        return Response.json({ ...asset, download: { ...asset.download, url: storage.endpoint } });
+      },
+    });
+    const refused = { status: 403, code: 'unexpected', detail: 'Storage refused with the status 403.' };
+    await expect(downloadAsset(refusing, { id, file: join(folder, 'no.bin') })).rejects.toMatchObject(refused);
+    expect(storage.received).toEqual(['GET', 'GET']);
+    await storage.stop();
   });
 
   it('refuse what others withhold, and what has not arrived', async () => {
