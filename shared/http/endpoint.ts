@@ -29,6 +29,7 @@ import { parseCondition, type ConditionalHeader, type Names } from './preconditi
 import { problemResponse, toServiceError, type HttpResponse } from './problem.ts';
 import { readBody } from './read-body.ts';
 import { refuseRepeatedParameter } from './repeated-parameter.ts';
+import { strictObject } from '../strict-object.ts';
 
 type ParameterNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParameterNames<Rest>
@@ -182,7 +183,7 @@ function receivedOf({
   };
 }
 
-const noQuery = v.strictObject({});
+const noQuery = strictObject({});
 const pathSchema = v.object({ domainID: domainId, cvmID: v.optional(cvmId) });
 const nobody: Caller = { id: '', roles: new Set(), actions: new Set() };
 

@@ -177,6 +177,11 @@ describe('list the computations', () => {
     const { status, errors } = await session.refused(list, { query: { [name]: value } });
     expect([status, errors?.[0]?.pointer]).toEqual([400, `query/${name}`]);
   });
+
+  it('points to each of several unknown parameters', async () => {
+    const { errors } = await session.refused(list, { query: { order: 'asc', ownr: 'alice' } });
+    expect(errors?.map(({ pointer }) => pointer)).toEqual(['query/order', 'query/ownr']);
+  });
 });
 
 describe('read a computation', () => {

@@ -4,6 +4,7 @@ import type { Contract, Examples } from '../../http/contract.ts';
 import { pageEnvelope, paging } from '../../http/paging.ts';
 import type { Route } from '../../http/route.ts';
 import { assetRow as sampleRow } from '../samples.ts';
+import { strictObject } from '../../strict-object.ts';
 import { reads } from '../../uses.ts';
 
 export const route = {
@@ -18,7 +19,7 @@ export const route = {
 } as const satisfies Route;
 
 export const contract = {
-  query: v.strictObject({
+  query: strictObject({
     ...paging,
     asset_type: v.optional(v.pipe(v.picklist(assetTypes), v.description('Return only assets of this type.'))),
   }),

@@ -1,7 +1,7 @@
-import * as v from 'valibot';
 import type { Contract, Examples } from '../../http/contract.ts';
 import { paging } from '../../http/paging.ts';
 import type { Route } from '../../http/route.ts';
+import { strictObject } from '../../strict-object.ts';
 import { reads } from '../../uses.ts';
 import { computationPage } from '../computations/computation-page.ts';
 import { computationRow } from '../samples.ts';
@@ -18,7 +18,7 @@ export const route = {
 } as const satisfies Route;
 
 export const contract = {
-  query: v.strictObject(paging),
+  query: strictObject(paging),
   status: 200,
   response: computationPage,
   errors: ['not_found'],

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { computationView } from '../../computations/computation.ts';
 import type { Contract, Examples } from '../../http/contract.ts';
 import type { Route } from '../../http/route.ts';
+import { strictObject } from '../../strict-object.ts';
 import { computation } from '../samples.ts';
 
 export const route = {
@@ -16,7 +17,7 @@ export const route = {
 } as const satisfies Route;
 
 export const contract = {
-  query: v.strictObject({
+  query: strictObject({
     peek: v.optional(
       v.pipe(v.picklist(['true', 'false']), v.description('If `true`, returns only the row that lists have. Default `false`.')),
     ),

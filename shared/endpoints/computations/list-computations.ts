@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { computationStatuses } from '../../computations/computation.ts';
 import type { Contract, Examples } from '../../http/contract.ts';
+import { strictObject } from '../../strict-object.ts';
 import { text } from '../../text.ts';
 import { paging } from '../../http/paging.ts';
 import type { Route } from '../../http/route.ts';
@@ -20,7 +21,7 @@ export const route = {
 } as const satisfies Route;
 
 export const contract = {
-  query: v.strictObject({
+  query: strictObject({
     ...paging,
     status: v.optional(v.pipe(v.picklist(computationStatuses), v.description('Return only computations with this status.'))),
     owner: v.optional(v.pipe(text(1, 255), v.description("Return only computations of this owner, a user's `sub`."))),

@@ -4,6 +4,7 @@ import type { Route } from '../../http/route.ts';
 import { waitParameter } from '../../http/wait-parameter.ts';
 import { commandSchema } from '../../runs/command.ts';
 import { heldRunSchema } from '../../runs/list-commands.ts';
+import { strictObject } from '../../strict-object.ts';
 import { waiting } from '../../uses.ts';
 import { command, heldRun } from '../samples.ts';
 
@@ -20,7 +21,7 @@ export const route = {
 } as const satisfies Route;
 
 export const contract = {
-  query: v.strictObject({ wait: waitParameter }),
+  query: strictObject({ wait: waitParameter }),
   status: 200,
   response: v.pipe(
     v.object({

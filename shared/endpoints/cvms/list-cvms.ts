@@ -3,6 +3,7 @@ import { cvmSchema } from '../../cvms/cvm.ts';
 import type { Contract, Examples } from '../../http/contract.ts';
 import { pageEnvelope, paging } from '../../http/paging.ts';
 import type { Route } from '../../http/route.ts';
+import { strictObject } from '../../strict-object.ts';
 import { reads } from '../../uses.ts';
 import { cvm } from '../samples.ts';
 
@@ -17,7 +18,7 @@ export const route = {
 } as const satisfies Route;
 
 export const contract = {
-  query: v.strictObject({ ...paging }),
+  query: strictObject({ ...paging }),
   status: 200,
   response: v.pipe(v.object({ cvms: v.array(cvmSchema), ...pageEnvelope }), v.title('CvmPage')),
 } as const satisfies Contract;

@@ -5,6 +5,7 @@ import { offsetIfSent, pageEnvelope, paging } from '../../http/paging.ts';
 import { namedId } from '../../identifier-schemas.ts';
 import type { Route } from '../../http/route.ts';
 import { waitParameter } from '../../http/wait-parameter.ts';
+import { strictObject } from '../../strict-object.ts';
 import { waiting } from '../../uses.ts';
 import { event } from '../samples.ts';
 
@@ -25,7 +26,7 @@ const eventId = /^(?:[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}
 const filter = (description: string) => v.optional(v.pipe(v.string(), v.description(description)));
 
 export const contract = {
-  query: v.strictObject({
+  query: strictObject({
     limit: paging.limit,
     offset: offsetIfSent,
     after: v.optional(

@@ -3,6 +3,7 @@ import type { Contract, Examples } from '../../http/contract.ts';
 import { namedId } from '../../identifier-schemas.ts';
 import type { Route } from '../../http/route.ts';
 import { manifestSchema } from '../../manifest/manifest.ts';
+import { strictObject } from '../../strict-object.ts';
 import { reads } from '../../uses.ts';
 import { manifest } from '../samples.ts';
 
@@ -18,7 +19,7 @@ export const route = {
 } as const satisfies Route;
 
 export const contract = {
-  query: v.strictObject({
+  query: strictObject({
     run: v.optional(
       v.pipe(
         namedId(),

@@ -3,6 +3,7 @@ import { runSchema } from '../../computations/run.ts';
 import type { Contract, Examples } from '../../http/contract.ts';
 import { namedId } from '../../identifier-schemas.ts';
 import type { Route } from '../../http/route.ts';
+import { strictObject } from '../../strict-object.ts';
 import { run } from '../samples.ts';
 
 export const route = {
@@ -17,7 +18,7 @@ export const route = {
 } as const satisfies Route;
 
 export const contract = {
-  query: v.strictObject({
+  query: strictObject({
     run: v.optional(v.pipe(namedId(), v.description('The identifier of a run of this computation. Default: the latest run.'))),
   }),
   status: 200,

@@ -5,6 +5,7 @@ import { pageEnvelope, paging } from '../../http/paging.ts';
 import { namedId } from '../../identifier-schemas.ts';
 import type { Route } from '../../http/route.ts';
 import { run } from '../samples.ts';
+import { strictObject } from '../../strict-object.ts';
 import { reads } from '../../uses.ts';
 
 export const route = {
@@ -19,7 +20,7 @@ export const route = {
 } as const satisfies Route;
 
 export const contract = {
-  query: v.strictObject({
+  query: strictObject({
     ...paging,
     status: v.optional(v.pipe(v.picklist(runStatuses), v.description('Return only runs with this status.'))),
     computation_id: v.optional(v.pipe(namedId(), v.description('Return only runs of this computation.'))),

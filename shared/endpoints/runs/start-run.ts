@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import type { Contract, Examples } from '../../http/contract.ts';
 import type { Route } from '../../http/route.ts';
 import { cvmId, identifier } from '../../identifier-schemas.ts';
+import { strictObject } from '../../strict-object.ts';
 import { changesLists } from '../../uses.ts';
 import { runId } from '../samples.ts';
 
@@ -17,7 +18,7 @@ export const route = {
 } as const satisfies Route;
 
 export const contract = {
-  query: v.strictObject({ cvm: v.pipe(cvmId, v.description('The CVM to run on.')) }),
+  query: strictObject({ cvm: v.pipe(cvmId, v.description('The CVM to run on.')) }),
   status: 200,
   response: v.pipe(identifier, v.title('RunId'), v.description('The identifier of the run, as a JSON string.')),
   errors: ['not_found', 'conflict', 'incomplete'],

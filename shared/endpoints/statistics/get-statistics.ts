@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { statisticsEntry } from '../../computations/statistics-entry.ts';
 import type { Contract, Examples } from '../../http/contract.ts';
 import type { Route } from '../../http/route.ts';
+import { strictObject } from '../../strict-object.ts';
 
 export const route = {
   name: 'statistics/get-statistics',
@@ -15,7 +16,7 @@ export const route = {
 } as const satisfies Route;
 
 export const contract = {
-  query: v.strictObject({
+  query: strictObject({
     days: v.optional(
       v.pipe(
         v.string(),
