@@ -39,13 +39,13 @@ export interface paths {
         get: operations["getComputation"];
         /**
          * Replace a computation
-         * @description Replaces all fields. A field that you omit is reset to its default, except `owner`, `approval` and `consumers`, which stay the same. Requires `edit` (administrator, editor), or being the owner.
+         * @description Replaces all fields. A field that you omit is reset to its default, except `owner`, `approval` and `consumers`, which stay the same. Requires `edit` (administrator, editor), or being the owner of the computation.
          */
         put: operations["updateComputation"];
         post?: never;
         /**
          * Delete a computation
-         * @description Also deletes its events, runs, keys and links. Returns 409 while a run is active. Requires `administer` (administrator), or being the owner.
+         * @description Also deletes its events, runs, keys and links. Returns 409 while a run is active. Requires `administer` (administrator), or being the owner of the computation.
          */
         delete: operations["deleteComputation"];
         options?: never;
@@ -68,7 +68,7 @@ export interface paths {
         put?: never;
         /**
          * Start a run
-         * @description Runs the computation on a CVM. A 409 names the run that is in the way in `run_id`. If you lost the response to an earlier request, use it to find the run that the request started. Requires `run` (administrator, runner), or being the owner.
+         * @description Runs the computation on a CVM. A 409 names the run that is in the way in `run_id`. If you lost the response to an earlier request, use it to find the run that the request started. Requires `run` (administrator, runner), or being the owner of the computation.
          */
         post: operations["startRun"];
         delete?: never;
@@ -172,7 +172,7 @@ export interface paths {
         put?: never;
         /**
          * Stop a run
-         * @description Stops the active run of the computation. Repeating the request while the run is stopping returns the same response. If the CVM does not confirm the stop in time, the run ends as `cancelled`. The creator of an asset that the run uses may stop it too. Requires `run` (administrator, runner), or being the owner or the creator.
+         * @description Stops the active run of the computation. Repeating the request while the run is stopping returns the same response. If the CVM does not confirm the stop in time, the run ends as `cancelled`. The creator of an asset that the run uses may stop it too. Requires `run` (administrator, runner), or being the owner of the computation or the creator of an asset in it.
          */
         post: operations["stopRun"];
         delete?: never;
@@ -239,13 +239,13 @@ export interface paths {
         get: operations["getAsset"];
         /**
          * Replace an asset
-         * @description Replaces all fields. A field that you omit is reset to its default, except `asset`, `checksum`, `user_key`, `content_access` and `use`, which stay the same and which only the creator of the asset may change. A new `file_name` or `asset_type` applies to all linked computations at once. Returns 409 if more than 30 are linked. The response has `content_withheld: true` if you do not get the content of the asset. Requires `administer` (administrator), or being the creator.
+         * @description Replaces all fields. A field that you omit is reset to its default, except `asset`, `checksum`, `user_key`, `content_access` and `use`, which stay the same and which only the creator of the asset may change. A new `file_name` or `asset_type` applies to all linked computations at once. Returns 409 if more than 30 are linked. The response has `content_withheld: true` if you do not get the content of the asset. Requires `administer` (administrator), or being the creator of the asset.
          */
         put: operations["updateAsset"];
         post?: never;
         /**
          * Delete an asset
-         * @description Also deletes its content and links. Returns 409 while an active run uses the asset. Requires `administer` (administrator), or being the creator.
+         * @description Also deletes its content and links. Returns 409 while an active run uses the asset. Requires `administer` (administrator), or being the creator of the asset.
          */
         delete: operations["deleteAsset"];
         options?: never;
@@ -263,12 +263,12 @@ export interface paths {
         get?: never;
         /**
          * Unlink an asset from a computation
-         * @description An active run keeps the assets that it was started with. Repeating the request changes nothing. Requires `administer` (administrator), or being the creator or the owner.
+         * @description An active run keeps the assets that it was started with. Repeating the request changes nothing. Requires `administer` (administrator), or being the creator of the asset or the owner of the computation.
          */
         put: operations["unlinkAsset"];
         /**
          * Link an asset to a computation
-         * @description A computation can have one algorithm and up to 100 datasets with different file names. Repeating the request changes nothing. Requires `administer` (administrator), or being the creator or the owner.
+         * @description A computation can have one algorithm and up to 100 datasets with different file names. Repeating the request changes nothing. Requires `administer` (administrator), or being the creator of the asset or the owner of the computation.
          */
         post: operations["linkAsset"];
         delete?: never;
@@ -412,7 +412,7 @@ export interface paths {
         put?: never;
         /**
          * Approve the manifest of a computation
-         * @description Each user has one approval per computation. Approving again replaces it. It counts while the manifest and the `agent_config` (except `log_level` and `server_key`) stay the same. It does not cover the arguments of the algorithm, which the user who uploads the algorithm gives to the agent. The digest does not contain the `agent_config`: send the `ETag` with which you read the computation as `If-Match`: the request is 412 if the computation has changed since you read it. A 409 `stale_digest` has the current digest in `manifest_digest`. While there is no manifest, returns 422 with the missing items. Requires being the owner or the creator or the consumer.
+         * @description Send the digest of the manifest that you have read. Send the `ETag` of the computation as `If-Match`, too: the digest does not contain the `agent_config`, and without the header you approve the configuration of this moment. The approval does not cover the arguments of the algorithm: the user who uploads the algorithm gives them to the agent. The approval stops counting when the manifest or the `agent_config` (except `log_level` and `server_key`) changes, and at `expires_at`. Each user has one approval per computation: approving again replaces it. Returns 409 `stale_digest` if the manifest has another digest now, which is in `manifest_digest`. Returns 412 if the computation has changed since you read it. Returns 422 with the missing items while there is no manifest. Requires being the owner of the computation or the creator of an asset in it or a result consumer.
          */
         post: operations["approve"];
         /**
@@ -1835,7 +1835,7 @@ export interface operations {
     getComputation: {
         parameters: {
             query?: {
-                /** @description If `true`, returns only the row that lists have. Default `false`. */
+                /** @description If `true`, returns only the fields that a list entry has: no configuration, assets or run. Default `false`. */
                 peek?: "true" | "false";
             };
             header?: {

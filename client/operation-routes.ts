@@ -8,11 +8,11 @@ export const operationRoutes = {
   listComputations: 'GET /{domainID}/computations',
   /** Get a computation. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   getComputation: 'GET /{domainID}/computations/{id}',
-  /** Replace a computation. Replaces all fields. A field that you omit is reset to its default, except `owner`, `approval` and `consumers`, which stay the same. Requires `edit` (administrator, editor), or being the owner. */
+  /** Replace a computation. Replaces all fields. A field that you omit is reset to its default, except `owner`, `approval` and `consumers`, which stay the same. Requires `edit` (administrator, editor), or being the owner of the computation. */
   updateComputation: 'PUT /{domainID}/computations/{id}',
-  /** Delete a computation. Also deletes its events, runs, keys and links. Returns 409 while a run is active. Requires `administer` (administrator), or being the owner. */
+  /** Delete a computation. Also deletes its events, runs, keys and links. Returns 409 while a run is active. Requires `administer` (administrator), or being the owner of the computation. */
   deleteComputation: 'DELETE /{domainID}/computations/{id}',
-  /** Start a run. Runs the computation on a CVM. A 409 names the run that is in the way in `run_id`. If you lost the response to an earlier request, use it to find the run that the request started. Requires `run` (administrator, runner), or being the owner. */
+  /** Start a run. Runs the computation on a CVM. A 409 names the run that is in the way in `run_id`. If you lost the response to an earlier request, use it to find the run that the request started. Requires `run` (administrator, runner), or being the owner of the computation. */
   startRun: 'POST /{domainID}/computations/{id}/run',
   /** Get a run of a computation. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   getRun: 'GET /{domainID}/computations/{id}/run',
@@ -26,7 +26,7 @@ export const operationRoutes = {
   checkKey: 'GET /{domainID}/computations/{id}/key',
   /** Check what is missing before a run. If all three lists are empty, the computation is ready to run. Missing approvals are in `info`. An approval that is limited to CVMs counts here; whether it covers the CVM is checked when a run starts. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   dryRun: 'POST /{domainID}/computations/{id}/dryrun',
-  /** Stop a run. Stops the active run of the computation. Repeating the request while the run is stopping returns the same response. If the CVM does not confirm the stop in time, the run ends as `cancelled`. The creator of an asset that the run uses may stop it too. Requires `run` (administrator, runner), or being the owner or the creator. */
+  /** Stop a run. Stops the active run of the computation. Repeating the request while the run is stopping returns the same response. If the CVM does not confirm the stop in time, the run ends as `cancelled`. The creator of an asset that the run uses may stop it too. Requires `run` (administrator, runner), or being the owner of the computation or the creator of an asset in it. */
   stopRun: 'POST /{domainID}/computations/{id}/stop',
   /** Get a manifest. If something of the manifest is missing, returns 422 with the missing items. Missing approvals do not matter: the manifest is what the parties approve. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   getManifest: 'GET /{domainID}/computations/{id}/manifest',
@@ -36,13 +36,13 @@ export const operationRoutes = {
   listAssets: 'GET /{domainID}/assets',
   /** Get an asset, with its content if you have access. Returns content of up to 4 MiB in `asset`, and a presigned request for larger content in `download`. The content goes to the creator of the asset, and to others only if `content_access` is `domain`. Otherwise they get `content_withheld: true`. Reads by others are recorded, and the creator gets the latest 100 in `content_reads`. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   getAsset: 'GET /{domainID}/assets/{id}',
-  /** Replace an asset. Replaces all fields. A field that you omit is reset to its default, except `asset`, `checksum`, `user_key`, `content_access` and `use`, which stay the same and which only the creator of the asset may change. A new `file_name` or `asset_type` applies to all linked computations at once. Returns 409 if more than 30 are linked. The response has `content_withheld: true` if you do not get the content of the asset. Requires `administer` (administrator), or being the creator. */
+  /** Replace an asset. Replaces all fields. A field that you omit is reset to its default, except `asset`, `checksum`, `user_key`, `content_access` and `use`, which stay the same and which only the creator of the asset may change. A new `file_name` or `asset_type` applies to all linked computations at once. Returns 409 if more than 30 are linked. The response has `content_withheld: true` if you do not get the content of the asset. Requires `administer` (administrator), or being the creator of the asset. */
   updateAsset: 'PUT /{domainID}/assets/{id}',
-  /** Delete an asset. Also deletes its content and links. Returns 409 while an active run uses the asset. Requires `administer` (administrator), or being the creator. */
+  /** Delete an asset. Also deletes its content and links. Returns 409 while an active run uses the asset. Requires `administer` (administrator), or being the creator of the asset. */
   deleteAsset: 'DELETE /{domainID}/assets/{id}',
-  /** Link an asset to a computation. A computation can have one algorithm and up to 100 datasets with different file names. Repeating the request changes nothing. Requires `administer` (administrator), or being the creator or the owner. */
+  /** Link an asset to a computation. A computation can have one algorithm and up to 100 datasets with different file names. Repeating the request changes nothing. Requires `administer` (administrator), or being the creator of the asset or the owner of the computation. */
   linkAsset: 'POST /{domainID}/assets/{id}/{computationID}',
-  /** Unlink an asset from a computation. An active run keeps the assets that it was started with. Repeating the request changes nothing. Requires `administer` (administrator), or being the creator or the owner. */
+  /** Unlink an asset from a computation. An active run keeps the assets that it was started with. Repeating the request changes nothing. Requires `administer` (administrator), or being the creator of the asset or the owner of the computation. */
   unlinkAsset: 'PUT /{domainID}/assets/{id}/{computationID}',
   /** List the computations linked to an asset, newest first. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   listLinkedComputations: 'GET /{domainID}/assets/{id}/computations',
@@ -56,7 +56,7 @@ export const operationRoutes = {
   report: 'POST /{domainID}/cvms/{cvmID}/reports',
   /** Get the evidence of a run. A signed statement about an ended run. The first request after the end of the run makes it, and it stays the same from then on. While the run is active, returns 409 with the reason `run_active`. The public keys are at `/.well-known/jwks.json`. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   getEvidence: 'GET /{domainID}/computations/{id}/evidence',
-  /** Approve the manifest of a computation. Each user has one approval per computation. Approving again replaces it. It counts while the manifest and the `agent_config` (except `log_level` and `server_key`) stay the same. It does not cover the arguments of the algorithm, which the user who uploads the algorithm gives to the agent. The digest does not contain the `agent_config`: send the `ETag` with which you read the computation as `If-Match`: the request is 412 if the computation has changed since you read it. A 409 `stale_digest` has the current digest in `manifest_digest`. While there is no manifest, returns 422 with the missing items. Requires being the owner or the creator or the consumer. */
+  /** Approve the manifest of a computation. Send the digest of the manifest that you have read. Send the `ETag` of the computation as `If-Match`, too: the digest does not contain the `agent_config`, and without the header you approve the configuration of this moment. The approval does not cover the arguments of the algorithm: the user who uploads the algorithm gives them to the agent. The approval stops counting when the manifest or the `agent_config` (except `log_level` and `server_key`) changes, and at `expires_at`. Each user has one approval per computation: approving again replaces it. Returns 409 `stale_digest` if the manifest has another digest now, which is in `manifest_digest`. Returns 412 if the computation has changed since you read it. Returns 422 with the missing items while there is no manifest. Requires being the owner of the computation or the creator of an asset in it or a result consumer. */
   approve: 'POST /{domainID}/computations/{id}/approvals',
   /** List the approvals of a computation and the users who must approve. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   listApprovals: 'GET /{domainID}/computations/{id}/approvals',

@@ -16,7 +16,7 @@ const longestPointer = 1_000;
 export function problemResponse(error: ServiceError, requestId: string): HttpResponse {
   const { status, title } = errorTable[error.code];
   const detail =
-    error.code === 'internal' ? 'Something went wrong in the service. The log has it under the request id.' : error.message;
+    error.code === 'internal' ? 'The service failed. Give the operator the request id.' : error.message;
   const body = {
     type: 'about:blank',
     title,

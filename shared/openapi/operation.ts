@@ -1,4 +1,5 @@
 import type { JsonSchema } from '@valibot/to-json-schema';
+import type { Relation } from '../access/caller.ts';
 import { rolesWith } from '../access/roles.ts';
 import { routes } from '../endpoints/endpoints.ts';
 import type { Contract, Examples } from '../http/contract.ts';
@@ -62,8 +63,14 @@ function operationIdOf(route: Route): string {
 function accessOf(route: Route): string {
   const { anyOf, or = [] } = route.access ?? { anyOf: [] };
   const all = anyOf.map((action) => `\`${action}\` (${rolesWith(action).join(', ')})`);
-  const related = or.length > 0 ? [`being the ${or.join(' or the ')}`] : [];
+  const related = or.length > 0 ? [`being ${or.map((relation) => relationIn(route, relation)).join(' or ')}`] : [];
   return [...all, ...related].join(', or ');
+}
+
+function relationIn({ path }: Route, relation: Relation): string {
+  if (relation === 'owner') return 'the owner of the computation';
+  if (relation === 'consumer') return 'a result consumer';
+  return path.includes('/assets/') ? 'the creator of the asset' : 'the creator of an asset in it';
 }
 
 /** Without `domainID`, which may repeat the domain of the path: two parameters of one name break generated clients. */

@@ -82,6 +82,6 @@ const details: Partial<Record<ErrorCode, string>> = {
   too_large: 'The body has 262145 bytes. The limit is 262144 bytes.',
   unsupported_media_type: 'Expected content-type: application/json.',
   idempotency_mismatch: 'The Idempotency-Key was used for another request. Use a new key.',
-  internal: 'Something went wrong in the service. The log has it under the request id.',
+  internal: 'The service failed. Give the operator the request id.',
   unavailable: 'A dependency of the service is busy or down. Try again later.',
 };

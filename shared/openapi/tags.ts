@@ -14,7 +14,7 @@ const descriptions: Record<Tag, string> = {
   runs: 'Runs of computations on CVMs: check, start, watch and stop them, and read their manifests and evidence.',
   service: 'The health of the service, its OpenAPI document, and the public keys that verify evidence.',
   statistics: 'How many computations entered each status on each day.',
-  todo: 'What waits for the approval, the key or the content of the caller.',
+  todo: 'Open tasks of the caller: approvals to give, keys and content to upload.',
 };
 
 /** The tags of the document, in alphabetical order. */

@@ -281,7 +281,7 @@ describe('errors of cms', () => {
   });
 
   it('cms withdraw says the same whether there was an approval or not', async () => {
-    expect((await alice('withdraw', 'Incomes')).stdout).toBe('This computation has no approval of yours now.\n');
+    expect((await alice('withdraw', 'Incomes')).stdout).toBe('You have no approval on this computation now.\n');
   });
 
   it('a signed approval without an uploaded key leads to the upload of the key', async () => {

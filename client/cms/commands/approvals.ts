@@ -138,7 +138,7 @@ export function addApprovalCommands(program: Command, act: Act): void {
         const connection = await context.connect();
         const id = await computationId(context, connection, reference);
         await connection.client.withdrawApproval({ id });
-        context.print({ withdrawn: id }, () => 'This computation has no approval of yours now.\n');
+        context.print({ withdrawn: id }, () => 'You have no approval on this computation now.\n');
       }),
     );
 }

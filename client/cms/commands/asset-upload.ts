@@ -22,7 +22,7 @@ interface Options extends Pick<Fields, 'description' | 'use'> {
 
 /** An asset has its fields already. */
 const assetOption = () =>
-  new Option('--asset <ASSET>', 'upload the content of this asset of yours, which has none yet').conflicts([
+  new Option('--asset <ASSET>', 'the asset to fill: one of yours that has no content yet').conflicts([
     'type',
     'name',
     'description',

@@ -127,7 +127,7 @@ export function addComputationCommands(program: Command, act: Act): void {
 
   computation
     .command('use')
-    .description('make a computation the one of commands that name none')
+    .description('make this computation the default of later commands')
     .argument('<COMPUTATION>', 'its identifier or name')
     .action(
       act(async (context, reference: string) => {

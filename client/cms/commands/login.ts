@@ -42,10 +42,10 @@ export function addLoginCommands(program: Command, act: Act): void {
     .option('--user <USER>', 'with --local: the user to be (default: your name on this machine)')
     .option('--role <ROLE...>', `with --local: the roles to have (default: administrator)`, collectRole)
     .option('--issuer <URL>', 'the OpenID Connect issuer of the stage')
-    .option('--client-id <ID>', 'the client that the issuer knows cms as')
+    .option('--client-id <ID>', 'the client identifier of cms at the issuer')
     .option('--scope <SCOPE>', 'what to ask the issuer for')
     .option('--device', 'show a code to type on another device, without a browser here')
-    .option('--port <PORT>', 'where the browser comes back to, if the issuer knows only certain ports', positiveNumber)
+    .option('--port <PORT>', 'the local port for the sign-in, if the issuer allows only certain ports', positiveNumber)
     .option('--token <TOKEN>', 'store this token as it is; for one command use CMS_TOKEN instead')
     .action(
       act(async (context, options: Options) => {

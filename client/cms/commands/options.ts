@@ -36,7 +36,7 @@ export function moment(text: string): string {
 }
 
 export const useOption = () =>
-  new Option('--use <USE>', 'what a run takes that uses it: nothing, or your approval').choices(['open', 'approval']);
+  new Option('--use <USE>', 'whether a run needs your approval to use it').choices(['open', 'approval']);
 
 export const contentAccessOption = () =>
   new Option('--content-access <WHO>', 'who gets the content: only you, or every member of the domain').choices([

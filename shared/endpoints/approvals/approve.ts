@@ -23,11 +23,12 @@ export const contract = {
   errors: ['not_found', 'conflict', 'incomplete', 'unsupported_media_type', 'too_large'],
   reasons: ['stale_digest'],
   description:
-    'Each user has one approval per computation. Approving again replaces it. It counts while the manifest and the `agent_config` ' +
-    '(except `log_level` and `server_key`) stay the same. It does not cover the arguments of the algorithm, which the user who uploads ' +
-    'the algorithm gives to the agent. The digest does not contain the `agent_config`: send the `ETag` with which you read the ' +
-    'computation as `If-Match`: the request is 412 if the computation has changed since you read it. A 409 `stale_digest` has the ' +
-    'current digest in `manifest_digest`. While there is no manifest, returns 422 with the missing items.',
+    'Send the digest of the manifest that you have read. Send the `ETag` of the computation as `If-Match`, too: the digest does not ' +
+    'contain the `agent_config`, and without the header you approve the configuration of this moment. The approval does not cover ' +
+    'the arguments of the algorithm: the user who uploads the algorithm gives them to the agent. The approval stops counting when ' +
+    'the manifest or the `agent_config` (except `log_level` and `server_key`) changes, and at `expires_at`. Each user has one approval per computation: ' +
+    'approving again replaces it. Returns 409 `stale_digest` if the manifest has another digest now, which is in `manifest_digest`. ' +
+    'Returns 412 if the computation has changed since you read it. Returns 422 with the missing items while there is no manifest.',
 } as const satisfies Contract;
 
 export const examples = { request: approvalBody, response: approval } satisfies Examples<typeof contract>;

@@ -19,7 +19,12 @@ export const route = {
 export const contract = {
   query: strictObject({
     peek: v.optional(
-      v.pipe(v.picklist(['true', 'false']), v.description('If `true`, returns only the row that lists have. Default `false`.')),
+      v.pipe(
+        v.picklist(['true', 'false']),
+        v.description(
+          'If `true`, returns only the fields that a list entry has: no configuration, assets or run. Default `false`.',
+        ),
+      ),
     ),
   }),
   status: 200,

@@ -19,7 +19,7 @@ describe('problemResponse', () => {
       status: statusCode,
       code,
       request_id: 'r-1',
-      detail: code === 'internal' ? 'Something went wrong in the service. The log has it under the request id.' : 'Detail.',
+      detail: code === 'internal' ? 'The service failed. Give the operator the request id.' : 'Detail.',
     });
     expect(statusCode).toBe(errorTable[code].status);
   });
