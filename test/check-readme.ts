@@ -14,7 +14,7 @@ import { blocksOf, deadProxy, isThere, runIn, shells, type Shell } from './suppo
 const root = join(import.meta.dirname, '..');
 const given = process.argv.slice(2) as Shell[];
 const tried = given.length > 0 ? given : (Object.keys(shells) as Shell[]);
-const [install = ''] = blocksOf('Two commands');
+const [install = ''] = blocksOf('Start it, test it');
 const tour = blocksOf('A tour').join('');
 
 function copyOfRepository(): string {

@@ -3,7 +3,7 @@ import { startStack, type Stack } from '../infra/local/stack.ts';
 import { oneOf } from './support/amounts.ts';
 import { blocksOf, deadProxy, isThere, runIn, shells, type Shell } from './support/readme.ts';
 
-const sections = ['Two commands', 'A tour'];
+const sections = ['Start it, test it', 'A tour'];
 const names = Object.keys(shells) as Shell[];
 const there = names.filter(isThere);
 const [first = 'bash', ...others] = there;

@@ -54,7 +54,9 @@ function dimension({ Dimensions }: Metric, name: string): unknown {
   return Dimensions?.find(({ Name }) => Name === name)?.Value;
 }
 
-describe.each(synthesize())('the operations stack of $stage.name', ({ stage, stacks: { operations } }) => {
+const synthesized = synthesize();
+
+describe.each(synthesized)('the operations stack of $stage.name', ({ stage, stacks: { operations } }) => {
   const alarms = Object.values(operations.ofType<AlarmProperties>('AWS::CloudWatch::Alarm'));
   const named = (name: string) => alarms.find(({ AlarmName }) => AlarmName === nameIn(stage, name));
 
@@ -261,6 +263,22 @@ describe.each(synthesize())('the operations stack of $stage.name', ({ stage, sta
     expect(body).toContain('by domain, name, code');
     expect(body).toContain('fields @timestamp, domain, ');
     expect(body).not.toContain('domainID');
+  });
+});
+
+describe('the table at the top of the runbook', () => {
+  const full = synthesized.find(({ stage }) => stage === fullStage);
+  const alarms = Object.values(full?.stacks.operations.ofType<AlarmProperties>('AWS::CloudWatch::Alarm') ?? {});
+  const ofParts = alarms.filter(({ AlarmName }) => !functionNames.some((name) => AlarmName === nameIn(fullStage, name)));
+  const table = [...runbook.matchAll(/^\| (`[^|]+?) +\| \[.+?\]\(#([a-z-]+)\) +\|$/gm)];
+
+  it('has every alarm of a part with its heading, and no other', () => {
+    const listed = table.flatMap(([, names = '', heading]) => [...names.matchAll(/`([^`]+)`/g)].map(([, name]) => [name, heading]));
+    const expected = ofParts.map(({ AlarmName, AlarmDescription }) => [
+      AlarmName.slice(nameIn(fullStage, '').length),
+      /#([a-z-]+)$/.exec(AlarmDescription)?.[1],
+    ]);
+    expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(expected));
   });
 });
 
