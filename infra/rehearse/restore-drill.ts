@@ -61,7 +61,7 @@ export async function drillRestore(stage: RehearsedStage, place: Place): Promise
       deploy('--exclusively', ...withoutState.map((stack) => `${stage.name}/${stack}`)),
     );
     await step('Section 3: deploying all stacks', () => deploy(`${stage.name}/*`));
-    await shell('Section 4: making runs and executions agree', 4, 0);
+    await shell('Section 4: resuming the runs that were active', 4, 0);
     await switchSweep('Section 4: letting the sweep go on', commandsOf(4, 1, filled).trim());
 
     await step('Looking at what came back', async () => client.compare(before, await client.look()));
