@@ -1,14 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createClient } from '../../client/create-client.ts';
 import { type Stack, startStack } from '../../infra/local/stack.ts';
 import { cmsIn } from './fake-terminal.ts';
+import { writeSshKeys } from './ssh-keys.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cms-'));
 let stack: Stack;
@@ -31,6 +34,39 @@ async function typesOf(...args: string[]) {
   const { events, total } = JSON.parse(stdout) as { events: { event_type: string }[]; total: number };
   return { types: events.map(({ event_type }) => event_type), total };
 }
+
+describe('cms watch', () => {
+  it('says what to type at the agent of a registered CVM when it waits for files and when the result is there', async () => {
+    const carol = cmsIn(join(folder, 'carol'), { env: { CMS_SERVER: stack.baseUrl }, userName: 'carol' });
+    await carol('login', '--local');
+    writeFileSync(join(folder, 'sum.sh'), '#!/bin/sh\n');
+    await carol('computation', 'create', 'Sum');
+    await carol('key', 'upload', `${writeSshKeys(folder)}.pub`, 'Sum');
+    await carol('asset', 'upload', join(folder, 'sum.sh'), '--type', 'algorithm', '--computation', 'Sum');
+    const { run } = JSON.parse((await carol('run', 'Sum', '--cvm', 'my-cvm', '--json')).stdout) as { run: string };
+    const clientWith = async (role: string) =>
+      createClient({ baseUrl: stack.baseUrl, domain: 'd1', token: await stack.token('carol', [`d1:${role}`]) });
+    await (await clientWith('administrator')).registerCvm({ cvmID: 'my-cvm', body: { description: 'cvm.example.com:7002' } });
+    const cvm = await clientWith('cvm');
+    const out = vi.fn();
+    const watching = cmsIn(join(folder, 'carol'), { env: { CMS_SERVER: stack.baseUrl }, out })('watch', 'Sum');
+    await vi.waitFor(() => expect(out).toHaveBeenCalledWith(expect.stringContaining('started')), 20_000);
+    const { commands } = await cvm.listCommands({ cvmID: 'my-cvm', wait: 20 });
+    const event = (event_type: string, status: string) => ({
+      id: randomUUID(),
+      run_id: run,
+      type: 'event' as const,
+      event_type,
+      status,
+    });
+    const accepted = { id: randomUUID(), run_id: run, type: 'accepted' as const, command_id: commands[0]?.id ?? '' };
+    const reports = [accepted, event('ReceivingAlgorithm', 'InProgress'), event('ReceivingData', 'InProgress')];
+    await cvm.report({ cvmID: 'my-cvm', body: { reports: [...reports, event('ConsumingResults', 'Ready')] } });
+    const { exitCode, stderr } = await watching;
+    expect(exitCode).toBe(0);
+    expect(stderr.match(/cocos-cli \w+/g)).toEqual(['cocos-cli algo', 'cocos-cli data', 'cocos-cli result']);
+  });
+});
 
 describe('cms events', () => {
   it.each([

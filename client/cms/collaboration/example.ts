@@ -1,6 +1,6 @@
 /** What `cms init --example` prints. */
 export const exampleCollaboration = `# A computation and what each party brings. Every party runs: cms init FILE.yaml
-# Paths are relative to this file. A user is the name that "cms whoami" prints.
+# Paths are relative to this file. A user is what "cms whoami" prints: a name, or on some stages an identifier.
 computation:
   name: Body mass by species
   description: Mean body mass of penguins by species and island

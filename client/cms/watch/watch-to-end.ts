@@ -7,6 +7,7 @@ import { eventLine } from '../output/event-line.ts';
 import { shellWord } from '../output/shell-word.ts';
 import { interrupted } from './interrupted.ts';
 import { type LiveLine, liveLine } from './live-line.ts';
+import { isRegistered, stepAtTheAgent } from './step-at-the-agent.ts';
 import { printable } from '../output/text-width.ts';
 
 type Run = Schemas['Run'];
@@ -43,7 +44,8 @@ export async function watchToEnd(
   const option = isNamed ? ` --run ${shellWord(run)}` : '';
   let shown: LiveLine | undefined;
   try {
-    const { started_at } = await client.getRun({ id, run });
+    const { started_at, ended_at, cvm_id } = await client.getRun({ id, run });
+    const takesFiles = !isJson && ended_at === null && (await isRegistered(client, cvm_id, signal));
     const startedAt = Date.parse(started_at);
     const live = (shown = liveLine(terminal, startedAt));
     if (!isJson) outages.noteWith(live.note);
@@ -52,7 +54,11 @@ export async function watchToEnd(
       run,
       signal,
       onInterruption: outages.began,
-      onEvent: (event) => live.print(isJson ? `${JSON.stringify(event)}\n` : `${eventLine(event, startedAt, terminal)}\n`),
+      onEvent: (event) => {
+        live.print(isJson ? `${JSON.stringify(event)}\n` : `${eventLine(event, startedAt, terminal)}\n`);
+        const step = takesFiles && stepAtTheAgent(event);
+        if (step) live.note(step);
+      },
     });
     live.stop();
     const took = ended.ended_at === null ? '' : ` after ${((Date.parse(ended.ended_at) - startedAt) / 1_000).toFixed(1)} s`;
