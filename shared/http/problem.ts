@@ -15,8 +15,7 @@ const longestPointer = 1_000;
 /** The one place where an error becomes a response. Of internal errors, the caller sees only the title. */
 export function problemResponse(error: ServiceError, requestId: string): HttpResponse {
   const { status, title } = errorTable[error.code];
-  const detail =
-    error.code === 'internal' ? 'The service failed. Give the operator the request id.' : error.message;
+  const detail = error.code === 'internal' ? 'The service failed. Give the operator the request id.' : error.message;
   const body = {
     type: 'about:blank',
     title,

@@ -273,7 +273,9 @@ describe('the table at the top of the runbook', () => {
   const table = [...runbook.matchAll(/^\| (`[^|]+?) +\| \[.+?\]\(#([a-z-]+)\) +\|$/gm)];
 
   it('has every alarm of a part with its heading, and no other', () => {
-    const listed = table.flatMap(([, names = '', heading]) => [...names.matchAll(/`([^`]+)`/g)].map(([, name]) => [name, heading]));
+    const listed = table.flatMap(([, names = '', heading]) =>
+      [...names.matchAll(/`([^`]+)`/g)].map(([, name]) => [name, heading]),
+    );
     const expected = ofParts.map(({ AlarmName, AlarmDescription }) => [
       AlarmName.slice(nameIn(fullStage, '').length),
       /#([a-z-]+)$/.exec(AlarmDescription)?.[1],
