@@ -32,11 +32,11 @@ const maxSpanPerRow = 4;
 
 /**
  * Reads a page of the list, newest member first, and the exact total. Both are of one moment, and contain every change that was
- * acknowledged before. A row that is deleted during the read is left out. First pages take one round trip, others of up to 15 million
- * members at most four; the cost does not depend on the offset.
+ * acknowledged before. A row that is deleted during the read, or matches no longer, is left out. First pages take one round trip,
+ * others of up to 15 million members at most four; the cost does not depend on the offset.
  */
 export async function readPage(table: Table, list: IndexedList, request: PageRequest): Promise<Page> {
-  const { limit, offset, state, group } = request;
+  const { limit, offset, group } = request;
   const isFirst = group === undefined && (offset === 0 || offset + limit <= firstMembers);
   const tree = group === undefined ? list.tree : list.index.trees[list.tree];
   if (tree === undefined) throw new TypeError(`The list ${list.rows.pk} has no groups.`);
@@ -48,7 +48,7 @@ export async function readPage(table: Table, list: IndexedList, request: PageReq
       : await selectPage(snapshot, list, { tree, request });
     if (isFirst) notePage(table, list, request, numbers);
     const rows = await readRows(table, list, numbers, ahead);
-    return { rows: rows.filter((row) => state === undefined || stateOfRow(list, row) === stateOf(list, state)), total };
+    return { rows: rows.filter((row) => matches(list, request, row)), total };
   };
   return withSnapshot(table, list.index, readSelected, {
     roots: isFirst ? [] : [tree],
@@ -68,12 +68,15 @@ function isFilteredAnew({ rows, states }: IndexedList, { group, state }: PageReq
 }
 
 /** Reads all rows. Only until the migration has entered them into the trees. */
-async function pageOfAllRows(table: Table, list: IndexedList, { offset, limit, state, group }: PageRequest): Promise<Page> {
+async function pageOfAllRows(table: Table, list: IndexedList, request: PageRequest): Promise<Page> {
   const all = await queryPrefix(table, list.rows.pk, listKeys.prefixes.row, { newestFirst: true });
-  const rows = all
-    .filter((row) => state === undefined || stateOfRow(list, row) === stateOf(list, state))
-    .filter((row) => group === undefined || list.groupOf?.(row) === group);
-  return { rows: rows.slice(offset, offset + limit), total: rows.length };
+  const rows = all.filter((row) => matches(list, request, row));
+  return { rows: rows.slice(request.offset, request.offset + request.limit), total: rows.length };
+}
+
+function matches(list: IndexedList, { state, group }: PageRequest, row: Item): boolean {
+  const isInState = state === undefined || stateOfRow(list, row) === stateOf(list, state);
+  return isInState && (group === undefined || list.groupOf?.(row) === group);
 }
 
 /** Selects from the newest members, which were read with the head, if the page is within them. */

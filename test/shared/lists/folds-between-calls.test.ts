@@ -57,7 +57,7 @@ describe('a page with folds between two of its calls', () => {
     const change = async (number: number, before: number, round: number) => {
       const now = stateOfMember(number, round) + 1;
       const member = { list: list.tree, number, before, now, group: groupOfOwner('ann') };
-      const Item = { ...keyToWrite(listKeys.row(list.rows, number)), number, status: states[now - 1] };
+      const Item = { ...keyToWrite(listKeys.row(list.rows, number)), number, status: states[now - 1], owner: 'ann' };
       await transact(table, [{ put: { Item } }, logChange(list.index, number, { version: round + 1, changes: [member] })]);
     };
     // Enough members for several nodes, and changes among them that are not folded.

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { foldChanges } from '../../../shared/lists/fold.ts';
-import { indexedLists, memberChange, type IndexedList } from '../../../shared/lists/indexed-list.ts';
+import { groupOfOwner, indexedLists, memberChange, type IndexedList } from '../../../shared/lists/indexed-list.ts';
 import { logChange } from '../../../shared/lists/log.ts';
 import { nextNumber } from '../../../shared/lists/next-number.ts';
 import { carryOverName } from '../../../shared/lists/old-lists.ts';
@@ -11,6 +11,7 @@ import type { Table } from '../../../shared/table/table.ts';
 import { putItem } from '../../../shared/table/writes.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { amount } from '../../support/amounts.ts';
+import { beforeCall } from '../../support/interleave.ts';
 import { startProxiedTable, type ProxiedTable } from '../../support/proxied-table.ts';
 
 let proxied: ProxiedTable;
@@ -197,6 +198,25 @@ describe('readPage', () => {
     await move(proxied.direct, 50, 'created', 'completed');
     expect(await pageNumbers(2, 0, 'completed')).toEqual({ numbers: [50, 20], total: 21 });
     expect(await pageNumbers(2, 0, 'running')).toEqual({ numbers: [], total: 0 });
+  });
+
+  it('leaves out a row that moves to another group before it is read', async () => {
+    const put = (number: number, owner: string) => ({
+      put: { Item: { ...rowKey(number), number, status: 'created', owner } },
+    });
+    const logged = (number: number, version: number, change: { before?: string; group: string; groupBefore?: string }) =>
+      logChange(list.index, number, { version, changes: [memberChange(list, number, { now: 'created', ...change })] });
+    const [group, groupOfBob] = [groupOfOwner('alice'), groupOfOwner('bob')];
+    for (const number of [1, 1_000]) await transact(proxied.direct, [put(number, 'alice'), logged(number, 1, { group })]);
+    beforeCall(proxied.table, 'BatchGet', () =>
+      transact(proxied.direct, [
+        put(1_000, 'bob'),
+        logged(1_000, 2, { before: 'created', group: groupOfBob, groupBefore: group }),
+      ]),
+    );
+    const page = () => readPage(proxied.table, list, { limit: 10, offset: 0, group });
+    expect((await page()).rows.map(({ number, owner }) => [number, owner])).toEqual([[1, 'alice']]);
+    expect((await page()).total).toBe(1);
   });
 
   it('reads a list whose members have no states', async () => {
