@@ -8,7 +8,7 @@ import type { IndexedList } from './indexed-list.ts';
 import type { ListIndex } from './list-index.ts';
 import type { LogEntry } from './log.ts';
 import { emptyCounts } from './node.ts';
-import { dayInMilliseconds, isCarriedOver, readOldDays } from './old-lists.ts';
+import { dayInMilliseconds, readOldDays } from './old-lists.ts';
 import { withSnapshot, type Snapshot } from './snapshot.ts';
 
 /** The newest days change with most folds. They are only in the head. */
@@ -89,8 +89,7 @@ export function readDays(
   { first, last }: { first: number; last: number },
 ): Promise<{ day: string; counts: number[] }[]> {
   const { index } = list;
-  const count = async ({ head, unfolded }: Snapshot, items: Item[] = []) => {
-    const isOld = head.version === 0 && !(await isCarriedOver(table));
+  const count = async ({ head, isOld, unfolded }: Snapshot, items: Item[] = []) => {
     const kept = isOld
       ? await readOldDays(table, list)
       : new Map<number, number[]>(items.map((item) => [dayOfKey(item), parseDay(item)]));

@@ -13,9 +13,14 @@ export const carryOverName = 'lists-in-trees';
 /** The clients of tables that are known to be carried over, which never changes again. */
 const carriedOver = new WeakSet<object>();
 
+/** As isCarriedOver, without a call. False if this process does not know it yet. */
+export function isKnownToBeCarriedOver(table: Table): boolean {
+  return carriedOver.has(table.document);
+}
+
 /** Returns whether the index of every list is complete, so that a list without a head has no older members. */
 export async function isCarriedOver(table: Table): Promise<boolean> {
-  if (carriedOver.has(table.document)) return true;
+  if (isKnownToBeCarriedOver(table)) return true;
   const state = await getItem(table, migrationKeys.state(carryOverName));
   const isDone = state?.['done_at'] !== undefined;
   if (isDone) carriedOver.add(table.document);

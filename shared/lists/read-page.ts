@@ -3,7 +3,7 @@ import { facetsOf } from '../table/old-list-keys.ts';
 import { getItems, queryBetween, queryPrefix, type Item, type Table } from '../table/table.ts';
 import { stateOf, stateOfRow, type IndexedList } from './indexed-list.ts';
 import { stateCount, sumOf, type State } from './node.ts';
-import { isCarriedOver, readOldTree } from './old-lists.ts';
+import { readOldTree } from './old-lists.ts';
 import { countMembers, selectMembers, type Selected } from './select-members.ts';
 import { notePage, readRowsAhead } from './rows-ahead.ts';
 import { withSnapshot, type Snapshot } from './snapshot.ts';
@@ -41,9 +41,8 @@ export async function readPage(table: Table, list: IndexedList, request: PageReq
   const tree = group === undefined ? list.tree : list.index.trees[list.tree];
   if (tree === undefined) throw new TypeError(`The list ${list.rows.pk} has no groups.`);
   const readSelected = async (snapshot: Snapshot, ahead: Item[] = []): Promise<Page> => {
-    const isOld = snapshot.head.version === 0 && !(await isCarriedOver(table));
-    if (isOld && isFilteredAnew(list, request)) return pageOfAllRows(table, list, request);
-    const { numbers, total } = isOld
+    if (snapshot.isOld && isFilteredAnew(list, request)) return pageOfAllRows(table, list, request);
+    const { numbers, total } = snapshot.isOld
       ? await selectFromOldTree(table, snapshot, list, request)
       : await selectPage(snapshot, list, { tree, request });
     if (isFirst) notePage(table, list, request, numbers);

@@ -6,6 +6,7 @@ import { deadlineOf, getItem, queryPrefix, type Item, type Table } from '../tabl
 import { edgeInHead, firstInHead, parseHead, type Head } from './head.ts';
 import type { ListIndex } from './list-index.ts';
 import type { LogEntry } from './log.ts';
+import { isCarriedOver, isKnownToBeCarriedOver } from './old-lists.ts';
 import { missingBefore, readLog } from './read-log.ts';
 import { maxReadInMilliseconds } from './read-margin.ts';
 import type { Difference, View } from './select-members.ts';
@@ -19,6 +20,8 @@ const maxRestarts = 5;
 /** All lists of an index at one moment. */
 export interface Snapshot {
   head: Head;
+  /** Whether the index may lack what earlier versions listed: together with its log, their own index is complete (old-lists.ts). */
+  isOld: boolean;
   unfolded: readonly LogEntry[];
   /** Returns how the members of a tree differ from the tree. */
   differences: (tree: string) => readonly Difference[];
@@ -47,7 +50,7 @@ export async function withSnapshot<T, B = undefined>(
     let failure: unknown;
     try {
       const [snapshot, also] = await Promise.all([readSnapshot(table, index, roots, awaited), alsoRead?.()]);
-      const result = await read(snapshot, also);
+      const [result] = await Promise.all([read(snapshot, also), snapshot.isOld ? isCarriedOver(table) : undefined]);
       if (monotonicTime(table) - startedAt <= maxReadInMilliseconds) return result;
       failure = new Error(`A read of ${index.scope} took longer than ${maxReadInMilliseconds} ms.`);
     } catch (error) {
@@ -73,6 +76,8 @@ async function readSnapshot(
   prefetched: readonly string[],
   awaited: Set<string>,
 ): Promise<Snapshot> {
+  // The migration may end after the head is read. So only what was known before tells what a list without a head contains.
+  const areAllCarriedOver = isKnownToBeCarriedOver(table);
   const [headItem, entries, roots] = await Promise.all([
     getItem(table, indexKeys.head(index)),
     readLog(table, index),
@@ -87,6 +92,7 @@ async function readSnapshot(
   const viewOf = (tree: Tree, letter: string): View => ({ tree, source, differences: differences.get(letter) ?? [] });
   return {
     head,
+    isOld: head.version === 0 && !areAllCarriedOver,
     unfolded,
     differences: (letter) => differences.get(letter) ?? [],
     view: async (letter) => viewOf(await readTree(table, index, head, letter, newestRoots.get(letter)), letter),

@@ -15,6 +15,7 @@ import { facetsOf, oldListKeys } from '../../../shared/table/old-list-keys.ts';
 import { getItem, queryPartition, type Item, type Table } from '../../../shared/table/table.ts';
 import { deleteItems, putItems } from '../../../shared/table/writes.ts';
 import { transact } from '../../../shared/table/transaction.ts';
+import { amount } from '../../support/amounts.ts';
 import { dieAtEveryCall } from '../../support/builders-purge.ts';
 import {
   aComputation,
@@ -34,6 +35,7 @@ const stores = sharedByTests(startStores);
 const clear = async () => deleteItems(stores.table, (await scan(stores.table)) as unknown as Key[]);
 beforeEach(clear);
 
+const stride = amount({ sample: 2, full: 1 });
 const domain = 'd1';
 const migrate = (table: Table = stores.table) => runMigrations(table, { now: byAlice.now, graceInSeconds: 0 });
 
@@ -157,4 +159,44 @@ describe('lists of earlier versions', () => {
     expect(await migrate()).toBe(0);
     expect(await contradictions()).toEqual([]);
   });
+
+  it('are complete also for a read in a new process during which the migration ends', async () => {
+    const { first, asset } = await aTableInBetween();
+    const { all, ofAlice, statistics } = await everyPage(first, asset);
+    const items = (await scan(stores.table)) as (Item & Key)[];
+    const page = { limit: 3, offset: 1 };
+    const reads: [unknown, (table: Table) => Promise<unknown>][] = [
+      [all.total, async (table) => (await listComputations(table, domain, page)).total],
+      [ofAlice.total, async (table) => (await listComputations(table, domain, { ...page, owner: 'alice' })).total],
+      [statistics, (table) => readStatistics(table, domain, 366, byAlice.now)],
+    ];
+    for (const [expected, read] of reads) {
+      let isMet = true;
+      for (let call = 2; isMet; call += stride) {
+        await clear();
+        await putItems(stores.table, items);
+        isMet = false;
+        const table = beforeItsCall(call, async () => {
+          isMet = true;
+          await migrate();
+        });
+        expect([call, await read(table)]).toEqual([call, expected]);
+        expect([call, await read(table)]).toEqual([call, expected]);
+      }
+    }
+  });
 });
+
+/** The table, of which this process knows nothing yet. A call of it waits until `act` is done. */
+function beforeItsCall(call: number, act: () => Promise<void>): Table {
+  const { table } = stores;
+  let calls = 0;
+  const send = async (...sent: unknown[]) => {
+    if (++calls === call) await act();
+    return await (table.document.send as (...sent: unknown[]) => Promise<unknown>)(...sent);
+  };
+  const document = new Proxy(table.document, {
+    get: (target, name) => (name === 'send' ? send : (Reflect.get(target, name) as unknown)),
+  });
+  return { ...table, document };
+}
