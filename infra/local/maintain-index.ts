@@ -1,9 +1,11 @@
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { allIndexes } from '../../shared/lists/all-indexes.ts';
+import { allIndexes, isStored } from '../../shared/lists/all-indexes.ts';
 import { checkPage, checkTotals } from '../../shared/lists/check-list.ts';
 import { indexedLists, listsOfIndex, type IndexedList } from '../../shared/lists/indexed-list.ts';
+import { awaitsCarryOver } from '../../shared/lists/old-lists.ts';
 import { rebuildIndex } from '../../shared/lists/rebuild.ts';
+import { readHead } from '../../shared/lists/stored-head.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { nameIn } from '../stage.ts';
 import { stages } from '../stages.ts';
@@ -23,6 +25,8 @@ rebuild builds the index of these lists anew from the rows. Repeat it if it was 
   --all            instead, every list of the table, which is read as a whole. Only lists that differ are printed and rebuilt.
   --stage STAGE    on AWS, with the credentials of the environment, while the service goes on
   --data DIR       in the directory of a service on this machine, which must not run. With DYNAMODB_ENDPOINT, no directory is needed.
+
+After an upgrade, lists that the migration lists-in-trees has not reached are named and not compared: it builds their index.
 
 The exit code is 0 if no list differs from its rows, 1 if one does or the command fails, 2 for a mistake on the command line.`;
 
@@ -55,7 +59,9 @@ await runCommand(usage, async () => {
   const { table, close } = options.stage === undefined ? await openHere(options.data) : await openStage(options.stage);
   try {
     if (!named) await maintainAll(table, action);
-    else for (const lists of named) await (action === 'check' ? checkAll(table, lists) : rebuild(table, lists));
+    else
+      for (const lists of await storedOnes(table, named))
+        await (action === 'check' ? check(table, lists) : rebuild(table, lists));
   } finally {
     await close();
   }
@@ -65,15 +71,16 @@ type Lists = [IndexedList, ...IndexedList[]];
 
 /** Compares every list of the table with its rows. Prints or rebuilds those that differ. */
 async function maintainAll(table: Table, action: 'check' | 'rebuild'): Promise<void> {
-  const indexes = await allIndexes(table);
-  let differing = 0;
-  for (const lists of indexes) {
+  let [checked, differing] = [0, 0];
+  for (const lists of await allIndexes(table)) {
+    if (await isYetToBeBuilt(table, lists)) continue;
+    checked += 1;
     if (!(await doesDiffer(table, lists))) continue;
     differing += 1;
     await (action === 'check' ? checkAll(table, lists) : rebuild(table, lists));
   }
   const found = action === 'check' ? 'differ from their rows' : 'differed from their rows and were built anew';
-  print(`${indexes.length} indexes checked: ${differing} ${found}.`);
+  print(`${checked} indexes checked: ${differing} ${found}.`);
 }
 
 async function doesDiffer(table: Table, lists: Lists): Promise<boolean> {
@@ -95,6 +102,25 @@ function indexesOf({ domain, asset }: { domain?: string | undefined; asset?: str
     const lists = listsOfIndex(index.scope);
     return lists ? [lists] : [];
   });
+}
+
+/** @throws Error if the table has none of the indexes */
+async function storedOnes(table: Table, indexes: Lists[]): Promise<Lists[]> {
+  const stored: Lists[] = [];
+  for (const lists of indexes) if (await isStored(table, lists)) stored.push(lists);
+  if (stored.length > 0) return stored;
+  throw new Error(`The table has nothing in ${indexes.map(([{ index }]) => index.scope).join(', ')}.`);
+}
+
+/** Prints it if so. */
+async function isYetToBeBuilt(table: Table, [{ index }]: Lists): Promise<boolean> {
+  const isIt = await awaitsCarryOver(table, index, await readHead(table, index));
+  if (isIt) print(`${index.scope}: not compared. The migration has not reached it yet, which builds its index.`);
+  return isIt;
+}
+
+async function check(table: Table, lists: Lists): Promise<void> {
+  if (!(await isYetToBeBuilt(table, lists))) await checkAll(table, lists);
 }
 
 async function checkAll(table: Table, lists: Lists): Promise<void> {

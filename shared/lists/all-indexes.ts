@@ -1,8 +1,10 @@
 import { indexKeys } from '../table/index-keys.ts';
 import { listKeys } from '../table/keys.ts';
 import { scanPage } from '../table/scan.ts';
-import type { Table } from '../table/table.ts';
+import { queryPrefix, type Table } from '../table/table.ts';
 import { listsOfIndex, type IndexedList } from './indexed-list.ts';
+import { readLog } from './read-log.ts';
+import { readHead } from './stored-head.ts';
 
 const itemsPerPage = 5_000;
 const noScope = { scope: '', logShards: 1 };
@@ -30,6 +32,14 @@ export async function allIndexes(table: Table): Promise<[IndexedList, ...Indexed
     const lists = listsOfIndex(scope);
     return lists ? [lists] : [];
   });
+}
+
+/** Returns whether the index of these lists has rows, a head or logged changes. */
+export async function isStored(table: Table, lists: readonly [IndexedList, ...IndexedList[]]): Promise<boolean> {
+  const { index } = lists[0];
+  if ((await readHead(table, index)).version > 0 || (await readLog(table, index)).length > 0) return true;
+  const first = ({ rows }: IndexedList) => queryPrefix(table, rows.pk, listKeys.prefixes.row, { limit: 1 });
+  return (await Promise.all(lists.map(first))).flat().length > 0;
 }
 
 /** Returns the scope of the index that a partition belongs to: a list's, the index's own or one of its log. */

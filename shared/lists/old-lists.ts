@@ -1,6 +1,7 @@
 import { migrationKeys } from '../table/keys.ts';
 import { facetsOf, oldListKeys } from '../table/old-list-keys.ts';
 import { getItem, queryPartition, queryPrefix, type Table } from '../table/table.ts';
+import type { Head } from './head.ts';
 import type { IndexedList } from './indexed-list.ts';
 import type { ListIndex } from './list-index.ts';
 import { emptyCounts, type Child, type Member, type TreeNode } from './node.ts';
@@ -69,6 +70,11 @@ async function readOldLeaf(table: Table, { rows, states }: IndexedList, firstNum
 /** Returns whether earlier versions listed members of an index. */
 export async function hasOldMembers(table: Table, { scope }: ListIndex): Promise<boolean> {
   return (await queryPrefix(table, scope, oldListKeys.prefixes.mid, { limit: 1 })).length > 0;
+}
+
+/** Returns whether an index lacks what earlier versions listed, because the migration has not reached it yet. */
+export async function awaitsCarryOver(table: Table, index: ListIndex, head: Head): Promise<boolean> {
+  return head.version === 0 && (await hasOldMembers(table, index)) && !(await isCarriedOver(table));
 }
 
 /** Reads how often members entered each state on each day, as earlier versions counted it. The days are those since 1970-01-01. */

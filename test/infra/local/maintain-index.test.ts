@@ -1,16 +1,68 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { indexedLists } from '../../../shared/lists/indexed-list.ts';
+import { keyToWrite, listKeys, type Key } from '../../../shared/table/keys.ts';
+import { deleteItems, putItem } from '../../../shared/table/writes.ts';
+import { transact } from '../../../shared/table/transaction.ts';
+import { aComputation } from '../../support/builders-store.ts';
+import { addToList } from '../../support/earlier-lists.ts';
+import { startEmbeddedTable } from '../../support/embedded-table.ts';
+import { scan } from '../../support/lifecycle-inconsistencies.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-it.each([
-  ['--domain', 'd1'],
-  ['--asset', 'a'],
-])('npm run index refuses --all with %s, which it would ignore', async (...named) => {
-  const command = join(import.meta.dirname, '../../../infra/local/maintain-index.ts');
-  const child = spawn(process.execPath, [command, 'check', '--all', ...named]);
+const embedded = sharedByTests(startEmbeddedTable);
+const command = join(import.meta.dirname, '../../../infra/local/maintain-index.ts');
+
+async function runIndex(...args: string[]) {
+  const child = spawn(process.execPath, [command, ...args], {
+    env: { ...process.env, DYNAMODB_ENDPOINT: embedded.endpoint },
+  });
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
   const [stdout, stderr, status] = await Promise.all([text(child.stdout), text(child.stderr), exited]);
-  expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-  expect(stderr).toContain('--all takes neither --domain nor --asset.');
+  return { status, stdout, stderr };
+}
+
+const keys = async () => (await scan(embedded.table)).map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) }));
+beforeEach(async () => deleteItems(embedded.table, (await scan(embedded.table)) as unknown as Key[]));
+
+describe('npm run index', () => {
+  it.each([
+    ['--domain', 'd1'],
+    ['--asset', 'a'],
+  ])('refuses --all with %s, which it would ignore', async (...named) => {
+    const { status, stdout, stderr } = await runIndex('check', '--all', ...named);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toContain('--all takes neither --domain nor --asset.');
+  });
+
+  it('names a list that the migration has not reached, compares the others, and rebuilds what differs', async () => {
+    const { table } = embedded;
+    const old = indexedLists.computations('old');
+    const row = { id: 'x', status: 'created', owner: 'alice' };
+    await putItem(table, { ...keyToWrite(listKeys.row(old.rows, 1)), ...row });
+    await transact(table, addToList(old.rows, 1, 'created'));
+    await aComputation(table, 'young');
+    const notCompared = 'computations#old: not compared. The migration has not reached it yet, which builds its index.\n';
+    expect(await runIndex('check', '--domain', 'old')).toEqual({ status: 0, stdout: notCompared, stderr: '' });
+    const one = '1 indexes checked: 0 differ from their rows.\n';
+    expect(await runIndex('check', '--all')).toEqual({ status: 0, stdout: notCompared + one, stderr: '' });
+    await putItem(table, { ...keyToWrite(listKeys.row(indexedLists.computations('young').rows, 7)), ...row });
+    expect((await runIndex('rebuild', '--all')).stdout.split('\n')).toEqual([
+      notCompared.trim(),
+      'computations#young: the index was built anew from 2 rows.',
+      '1 indexes checked: 1 differed from their rows and were built anew.',
+      '',
+    ]);
+  });
+
+  it.each(['check', 'rebuild'])('refuses to %s the lists of a domain that has none, and writes nothing', async (action) => {
+    await aComputation(embedded.table, 'd1');
+    const before = await keys();
+    const { status, stdout, stderr } = await runIndex(action, '--domain', 'd2');
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toBe('The table has nothing in computations#d2, assets#d2, cvms#d2.\n');
+    expect(await keys()).toEqual(before);
+  });
 });
