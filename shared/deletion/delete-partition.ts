@@ -1,7 +1,8 @@
 import { queryPartition, type Table } from '../table/table.ts';
 import { deleteItems } from '../table/writes.ts';
 
-const itemsPerQuery = 1000;
+/** An item has up to 400 KB, and a query reads all of it. */
+const itemsPerQuery = 100;
 
 /** Deletes every item of a partition. Safe to repeat and to interrupt. */
 export async function deletePartition(table: Table, pk: string): Promise<void> {

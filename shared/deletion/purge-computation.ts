@@ -33,16 +33,34 @@ export async function purgeListings(table: Table, { domain, id, deleted_as }: Co
       await commitOnce(table, transaction);
     },
   );
-  const snapshots = await queryPrefix(table, runKeys.partition(id), runKeys.prefixes.snapshot, { attributes: ['run_id'] });
-  await inParallel(snapshots, async (snapshot) => {
-    const runId = String(snapshot['run_id']);
-    const key = runKey(domain, runId);
-    const run = key && findRun(await getItem(table, key), runId);
-    if (!run) return;
-    const transaction = new Transaction();
-    removeRun(transaction, domain, run, deleted_as);
-    await commitOnce(table, transaction);
-  });
+  await removeRuns(table, { domain, id, deleted_as });
+}
+
+/**
+ * Snapshots may have 380 KB each, and a read of them must end before the deadline of an operation: so they are read in parts, and a
+ * part is gone before the next is read.
+ */
+const runsAtOnce = 24;
+
+async function removeRuns(table: Table, { domain, id, deleted_as }: ComputationPurge): Promise<void> {
+  for (;;) {
+    const { snapshot } = runKeys.prefixes;
+    const snapshots = await queryPrefix(table, runKeys.partition(id), snapshot, { limit: runsAtOnce, attributes: ['sk'] });
+    const runIds = snapshots.map(({ sk }) => String(sk).slice(snapshot.length));
+    await inParallel(runIds, async (runId) => {
+      const key = runKey(domain, runId);
+      const run = key && findRun(await getItem(table, key), runId);
+      if (!run) return;
+      const transaction = new Transaction();
+      removeRun(transaction, domain, run, deleted_as);
+      await commitOnce(table, transaction);
+    });
+    await deleteItems(
+      table,
+      runIds.map((runId) => runKeys.snapshot(id, runId)),
+    );
+    if (runIds.length < runsAtOnce) return;
+  }
 }
 
 /** Removes everything that is left of a deleted computation. Safe to repeat and to interrupt. */

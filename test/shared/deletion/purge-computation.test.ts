@@ -5,6 +5,8 @@ import { unlinkAsset } from '../../../shared/links/unlink-asset.ts';
 import { purgeListings } from '../../../shared/deletion/purge-computation.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
+import { runKeys } from '../../../shared/table/keys.ts';
+import { putItems } from '../../../shared/table/writes.ts';
 import { cutOffAfter, dieAtEveryCall, itemsNaming } from '../../support/builders-purge.ts';
 import {
   allowed,
@@ -22,6 +24,8 @@ import { sharedByTests } from '../../support/shared-by-tests.ts';
 const stores = sharedByTests(startStores);
 
 const domain = 'd1';
+/** Fewer than the megabytes of 120 large snapshots, each of which takes a call. */
+const callsOfAnAttempt = 40;
 let computations = 0;
 
 /** A computation with a life behind it: links, keys of two users, two runs, and an asset unlinked while one of them was active. */
@@ -72,6 +76,26 @@ describe('the purge of a computation', () => {
     const purge = () => purgeAll(stores.mortal, stores.content);
     const calls = await dieAtEveryCall(stores, prepare, purge, expectNothingLeft);
     expect(calls).toBeGreaterThan(20);
+  });
+
+  it('ends although no attempt can read the snapshots of all its runs', async () => {
+    const { id, runs } = await aLivedComputation();
+    await cutOffAfter(2, stores, () => remove(id, stores.mortal));
+    const manifest = 'x'.repeat(380_000);
+    for (let count = 0; count < 120; count += 10) {
+      const runIds = Array.from({ length: 10 }, (_, number) => `large-${count + number}`);
+      await putItems(
+        stores.table,
+        runIds.map((run_id) => ({ ...runKeys.snapshot(id, run_id), run_id, manifest })),
+      );
+    }
+    let attempts = 0;
+    for (let isOver = false; !isOver && attempts < 10; attempts++) {
+      const attempt = () => purgeListings(stores.mortal, { domain, id }).then(() => (isOver = true));
+      await cutOffAfter(callsOfAnAttempt, stores, () => attempt().catch(() => undefined));
+    }
+    expect(attempts).toBeLessThan(10);
+    await expectNothingLeft({ id, runs }, 'in several attempts');
   });
 
   it('fails if DynamoDB does not answer when a run is to be removed', async () => {
