@@ -19,7 +19,7 @@ const timeBetweenFiguresInMilliseconds = 60_000;
 interface Purged {
   /** The number of finished purges. */
   purged: number;
-  /** The number of purges that the time of the function did not allow. The next call continues with them. */
+  /** The number of purges that the time of the function did not allow, or that a fold may follow. The next call continues with them. */
   waiting: number;
 }
 
@@ -43,8 +43,7 @@ export async function purgeAll(table: Table, store: ContentStore): Promise<Purge
     isCutOff = isOver();
     if (isCutOff) break;
     try {
-      await purge(table, store, marker);
-      purged += 1;
+      if (await purge(table, store, marker)) purged += 1;
     } catch (error) {
       isCutOff = isOver();
       if (isCutOff) break;
@@ -56,12 +55,15 @@ export async function purgeAll(table: Table, store: ContentStore): Promise<Purge
   return { purged, waiting: markers.length - purged };
 }
 
-async function purge(table: Table, store: ContentStore, item: Item): Promise<void> {
+/** @returns whether the purge is finished */
+async function purge(table: Table, store: ContentStore, item: Item): Promise<boolean> {
   const marker = parseStored(purgeMarker, item, 'purge');
   if (marker.sk.startsWith(purgeKeys.prefixes.asset)) {
-    await purgeAsset(table, store, parseStored(assetPurge, item, 'purge of an asset'));
+    const isOver = await purgeAsset(table, store, parseStored(assetPurge, item, 'purge of an asset'));
+    if (!isOver) return false;
   } else {
     await purgeComputation(table, parseStored(computationPurge, item, 'purge of a computation'));
   }
   await deleteItems(table, [marker]);
+  return true;
 }

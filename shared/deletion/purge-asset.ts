@@ -5,8 +5,7 @@ import { unlinkDeletedAsset } from '../links/unlink-asset.ts';
 import { indexedLists } from '../lists/indexed-list.ts';
 import { indexKeys } from '../table/index-keys.ts';
 import { assetKeys, dueFoldKeys, listKeys, lists } from '../table/keys.ts';
-import { queryPrefix, type Table } from '../table/table.ts';
-import { deleteItems } from '../table/writes.ts';
+import { getItem, queryPrefix, type Table } from '../table/table.ts';
 import { deletePartition } from './delete-partition.ts';
 import { inParallel } from './in-parallel.ts';
 
@@ -38,15 +37,20 @@ export async function purgeAssetLinks(table: Table, purge: AssetPurge): Promise<
   );
 }
 
-/** Removes everything that is left of a deleted asset, including its content. Safe to repeat and to interrupt. */
-export async function purgeAsset(table: Table, store: ContentStore, purge: AssetPurge): Promise<void> {
+/**
+ * Removes everything that is left of a deleted asset, including its content. Safe to repeat and to interrupt.
+ * @returns whether nothing comes after it. As long as the list of its links is marked, a fold that began before may write nodes and
+ * a head. The scheduled fold removes the mark.
+ */
+export async function purgeAsset(table: Table, store: ContentStore, purge: AssetPurge): Promise<boolean> {
   await purgeAssetLinks(table, purge);
   await deletePartition(table, lists.linkedComputations(purge.id).pk);
   const { index } = indexedLists.linkedComputations(purge.id);
   for (const pk of indexKeys.partitions(index)) await deletePartition(table, pk);
-  await deleteItems(table, [dueFoldKeys.mark(index)]);
   await deletePartition(table, assetKeys.uses(purge.id));
   await deletePartition(table, assetKeys.contentReads(purge.id).pk);
   if (purge.content_key) await deleteContent(store, purge.content_key);
   if (purge.upload_key) await deleteContent(store, purge.upload_key);
+  // After the log is deleted: a fold that begins later finds nothing to do.
+  return (await getItem(table, dueFoldKeys.mark(index))) === undefined;
 }

@@ -1,6 +1,9 @@
 import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { localCredentials } from '../../infra/local/local-credentials.ts';
 import type { ContentStore } from '../../shared/assets/content-store.ts';
+import { systemClock } from '../../shared/clock.ts';
+import { purgeAll } from '../../shared/deletion/purge-all.ts';
+import { foldDueLists } from '../../shared/lists/fold-due.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { amount, sampleSeed } from './amounts.ts';
 import type { Stores } from './builders-store.ts';
@@ -22,6 +25,16 @@ export async function contentKeys(content: ContentStore): Promise<string[]> {
   const { Contents } = await client.send(new ListObjectsV2Command({ Bucket: 'content' }));
   client.destroy();
   return (Contents ?? []).map(({ Key }) => String(Key));
+}
+
+/** Purges and folds as the schedules do, a minute apart, until nothing waits. */
+export async function purgeUntilOver({ table, content }: Pick<Stores, 'table' | 'content'>): Promise<void> {
+  let time = Date.now();
+  const later = { ...table, clock: { ...systemClock, now: () => time } };
+  while ((await purgeAll(later, content)).waiting > 0) {
+    time += 61_000;
+    await foldDueLists(later);
+  }
 }
 
 /** Does `act` on a table that fails after this many calls. */

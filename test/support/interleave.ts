@@ -83,3 +83,16 @@ export function beforeCall(table: Table, call: Read | 'Update', act: () => Promi
     { name, step: 'initialize' },
   );
 }
+
+/** The next put of the item with this key through the table waits until `act` is done. */
+export function beforePutOf(table: Table, { pk, sk }: AnyKey, act: () => Promise<unknown>): void {
+  const { middlewareStack } = table.document;
+  middlewareStack.add(
+    (next) => async (sent) => {
+      const { Item: item } = sent.input as { Item?: Item };
+      if (item?.['pk'] === pk && item['sk'] === sk && middlewareStack.remove(name)) await act();
+      return await next(sent);
+    },
+    { name, step: 'initialize' },
+  );
+}

@@ -10,7 +10,7 @@ import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { unlinkAsset } from '../../../shared/links/unlink-asset.ts';
 import { listRuns } from '../../../shared/runs/list-runs.ts';
 import { amount } from '../../support/amounts.ts';
-import { itemsNaming } from '../../support/builders-purge.ts';
+import { itemsNaming, purgeUntilOver } from '../../support/builders-purge.ts';
 import {
   allowed,
   aComputation,
@@ -82,7 +82,7 @@ describe('a big deletion', () => {
       const deletion = () => deleteAsset(stores.mortal, { domain, id: algorithm, ...byAlice });
       expect(await millisecondsOf(deletion)).toBeLessThan(mostMilliseconds * slowness());
       await expect(readAsset(stores.table, domain, algorithm)).rejects.toMatchObject(isGone);
-      await purgeAll(stores.table, stores.content);
+      await purgeUntilOver(stores);
       const left = await itemsNaming(stores.table, [algorithm]);
       expect(left.filter((key) => !key.startsWith('journal#'))).toEqual([]);
       expect(inconsistencies(await scan(stores.table))).toEqual([]);

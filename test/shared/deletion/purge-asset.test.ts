@@ -9,7 +9,10 @@ import { readEvents } from '../../../shared/events/read-events.ts';
 import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { unlinkAsset } from '../../../shared/links/unlink-asset.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
-import { contentKeys, cutOffAfter, dieAtEveryCall, itemsNaming } from '../../support/builders-purge.ts';
+import { foldChanges } from '../../../shared/lists/fold.ts';
+import { indexedLists } from '../../../shared/lists/indexed-list.ts';
+import { indexKeys } from '../../../shared/table/index-keys.ts';
+import { contentKeys, cutOffAfter, dieAtEveryCall, itemsNaming, purgeUntilOver } from '../../support/builders-purge.ts';
 import {
   allowed,
   aComputation,
@@ -20,6 +23,7 @@ import {
   endRunWith,
   startStores,
 } from '../../support/builders-store.ts';
+import { beforePutOf } from '../../support/interleave.ts';
 import { inconsistencies, scan } from '../../support/lifecycle-inconsistencies.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
@@ -74,6 +78,22 @@ describe('the purge of an asset', () => {
     expect(calls).toBeGreaterThan(10);
   });
 
+  it('leaves no index of its list if a fold that began before commits after', async () => {
+    const { asset } = await aLinkedAsset();
+    const { index } = indexedLists.linkedComputations(asset);
+    let waiting = 0;
+    beforePutOf(stores.mortal, indexKeys.head(index), async () => {
+      await remove(asset);
+      ({ waiting } = await purgeAll(stores.table, stores.content));
+    });
+    await foldChanges(stores.mortal, index, 1);
+    const ofIndex = async () => (await itemsNaming(stores.table, [asset])).filter((key) => /^(index|nodes)#/.test(key));
+    expect([waiting, await ofIndex()]).toEqual([1, expect.arrayContaining([`index#linked#${asset} head`])]);
+    await purgeUntilOver(stores);
+    expect(await ofIndex()).toEqual([]);
+    expect((await itemsNaming(stores.table, [asset])).filter((key) => !key.startsWith('journal#'))).toEqual([]);
+  });
+
   it('ends although the linked computations are deleted in between', async () => {
     const { asset, computations } = await aLinkedAsset();
     await cutOffAfter(5, stores, () => remove(asset, stores.mortal));
@@ -107,7 +127,7 @@ describe('the deletion of an asset', () => {
     const rename = updateAsset(stores.table, stores.content, { domain, id: asset, given: renamed, ...byAlice });
     await expect(rename).rejects.toMatchObject({ code: 'conflict', extras: { reason: 'linked_too_widely' } });
     await remove(asset);
-    await purgeAll(stores.table, stores.content);
+    await purgeUntilOver(stores);
     expect((await itemsNaming(stores.table, [asset])).filter((key) => !key.startsWith('journal#'))).toEqual([]);
   });
 
