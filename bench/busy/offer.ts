@@ -11,6 +11,7 @@ interface Made {
 export interface Figures {
   offered: number;
   'a second': number;
+  /** Of all, also of those that warm up. */
   failed: number;
   p50: number;
   p95: number;
@@ -44,12 +45,23 @@ export async function offer(
     );
     all.push(hasFailed.then((hasFailed) => ({ kind, milliseconds: performance.now() - due, hasFailed })));
   }
-  const measured = (await Promise.all(all)).slice(warmUpInSeconds * rate);
-  return figuresOf(rate, measured, performance.now() - begun - warmUpInSeconds * 1_000);
+  const made = await Promise.all(all);
+  const measured = made.slice(warmUpInSeconds * rate);
+  return figuresOf(rate, measured, {
+    failed: failuresIn(made),
+    milliseconds: performance.now() - begun - warmUpInSeconds * 1_000,
+  });
 }
 
-function figuresOf(offered: number, made: readonly Made[], milliseconds: number): Figures {
-  const failed = made.filter(({ hasFailed }) => hasFailed).length;
+function failuresIn(made: readonly Made[]): number {
+  return made.filter(({ hasFailed }) => hasFailed).length;
+}
+
+function figuresOf(
+  offered: number,
+  made: readonly Made[],
+  { failed, milliseconds }: { failed: number; milliseconds: number },
+): Figures {
   const p95Of = (kind: ChangeKind) =>
     percentile(
       made.filter((each) => each.kind === kind),
@@ -57,7 +69,7 @@ function figuresOf(offered: number, made: readonly Made[], milliseconds: number)
     );
   return {
     offered,
-    'a second': Math.round(((made.length - failed) * 1_000) / milliseconds),
+    'a second': Math.round(((made.length - failuresIn(made)) * 1_000) / milliseconds),
     failed,
     p50: percentile(made, 0.5),
     p95: percentile(made, 0.95),
