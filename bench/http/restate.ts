@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../../infra/local/free-port.ts';
-import { inParallel } from '../../shared/deletion/in-parallel.ts';
+import { inParallel } from '../../shared/in-parallel.ts';
 import { request, startServer, type Service } from './service.ts';
 
 /** A service whose invocations end at once. */

@@ -1,6 +1,6 @@
 import { setEnvironment } from '../../infra/local/local-environment.ts';
 import { localFunctions } from '../../infra/local/local-functions.ts';
-import { inParallel } from '../../shared/deletion/in-parallel.ts';
+import { inParallel } from '../../shared/in-parallel.ts';
 import { httpEvent } from '../measure-endpoints.ts';
 
 /** The handlers of the endpoints that create and delete computations. */

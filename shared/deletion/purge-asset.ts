@@ -7,7 +7,7 @@ import { indexKeys } from '../table/index-keys.ts';
 import { assetKeys, dueFoldKeys, listKeys, lists } from '../table/keys.ts';
 import { getItem, queryPrefix, type Table } from '../table/table.ts';
 import { deletePartition } from './delete-partition.ts';
-import { inParallel } from './in-parallel.ts';
+import { inParallel } from '../in-parallel.ts';
 
 /** A recorded purge. It contains what the purge needs of the asset's deleted row. */
 export const assetPurge = v.object({

@@ -10,7 +10,7 @@ import { deleteItems } from '../table/writes.ts';
 import { ConditionFailedError, Transaction } from '../table/transaction.ts';
 import { mirrorsOf } from '../todo/mirrors.ts';
 import { deletePartition } from './delete-partition.ts';
-import { inParallel } from './in-parallel.ts';
+import { inParallel } from '../in-parallel.ts';
 
 export const computationPurge = v.object({
   domain: v.string(),

@@ -2,7 +2,7 @@ import { systemClock } from '../clock.ts';
 import { listKeys } from '../table/keys.ts';
 import { queryBetween, type Item, type Table } from '../table/table.ts';
 import { lettersOf, memberOfRow, type IndexedList } from './indexed-list.ts';
-import { afterAllNumbers, countsOf, sumOf, type Member, type State } from './node.ts';
+import { afterAllNumbers, countsOf, placeName, sumOf, type Member, type State } from './node.ts';
 import { allStates } from './read-page.ts';
 import { membersBetween } from './members-between.ts';
 import type { View } from './select-members.ts';
@@ -78,14 +78,13 @@ async function sameMembers(view: View, members: readonly Member[]): Promise<Memb
 }
 
 function compareMembers(tree: string, rows: readonly Member[], indexed: readonly Member[]): Mismatch[] {
-  const place = ({ group, number }: Member) => `${group}/${number}`;
-  const inIndex = new Map(indexed.map((member) => [place(member), member]));
-  const inRows = new Set(rows.map(place));
+  const inIndex = new Map(indexed.map((member) => [placeName(member), member]));
+  const inRows = new Set(rows.map(placeName));
   const wrong = rows.flatMap((member) => {
-    const state = inIndex.get(place(member))?.state ?? 0;
+    const state = inIndex.get(placeName(member))?.state ?? 0;
     return state === member.state ? [] : [{ tree, group: member.group, number: member.number, row: member.state, index: state }];
   });
-  const extra = indexed.filter((member) => !inRows.has(place(member)));
+  const extra = indexed.filter((member) => !inRows.has(placeName(member)));
   return [...wrong, ...extra.map(({ group, number, state }) => ({ tree, group, number, row: 0, index: state }))];
 }
 

@@ -1,5 +1,6 @@
-import { indexKeys } from '../table/index-keys.ts';
 import * as v from 'valibot';
+import { inParallel } from '../in-parallel.ts';
+import { indexKeys } from '../table/index-keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { queryPrefix, type Table } from '../table/table.ts';
 import { deleteItemIf, deleteItems, putItem, removeAttributes } from '../table/writes.ts';
@@ -39,6 +40,8 @@ export async function readPlans(table: Table, index: ListIndex): Promise<Map<str
   return new Map(plans.map((plan) => [plan.sk.slice(indexKeys.foldPrefix.length), plan]));
 }
 
+const callsAtOnce = 25;
+
 /** Deletes the log entries that a fold moved into the trees, and the nodes that it replaced. May be repeated. */
 export async function clearFold(
   table: Table,
@@ -47,10 +50,11 @@ export async function clearFold(
   { entries, plan }: { entries: readonly LogEntry[]; plan: FoldPlan | undefined },
 ): Promise<void> {
   const inLog = new Map(entries.map((entry) => [entry.name, entry]));
-  await inParallel([...fold.entries], async ([name, version]) => {
+  const clear = async ([name, version]: [string, number]) => {
     const entry = inLog.get(name);
     if (entry) await clearEntry(table, entry, version);
-  });
+  };
+  await inParallel([...fold.entries], clear, callsAtOnce);
   if (plan) await deleteNodes(table, index, { nodes: plan.dropped, roots: plan.roots_dropped });
 }
 
@@ -94,12 +98,4 @@ async function deleteNodes(
     ...nodes.map((id) => indexKeys.node(index, id)),
     ...roots.map((sk) => ({ pk: indexKeys.partition(index), sk })),
   ]);
-}
-
-const callsAtOnce = 25;
-
-async function inParallel<T>(all: readonly T[], call: (each: T) => Promise<void>): Promise<void> {
-  for (let start = 0; start < all.length; start += callsAtOnce) {
-    await Promise.all(all.slice(start, start + callsAtOnce).map(call));
-  }
 }

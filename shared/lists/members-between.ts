@@ -1,15 +1,16 @@
-import { comparePlaces, isLeaf, type Member, type Place, type TreeNode } from './node.ts';
+import { comparePlaces, isLeaf, placeName, type Member, type Place, type TreeNode } from './node.ts';
 import { childOf, type View } from './select-members.ts';
 
 /** Reads the members from a place on and before another one, in order. */
 export async function membersBetween(view: View, from: Place, to: Place): Promise<Member[]> {
   const stored = await collectBetween(view, view.tree, from, to);
-  const present = new Map(stored.map((member) => [`${member.group}/${member.number}`, member]));
+  const present = new Map(stored.map((member) => [placeName(member), member]));
   for (const { group, number, now } of view.differences) {
-    const isInside = comparePlaces({ group, number }, from) >= 0 && comparePlaces({ group, number }, to) < 0;
+    const place = { group, number };
+    const isInside = comparePlaces(place, from) >= 0 && comparePlaces(place, to) < 0;
     if (!isInside) continue;
-    if (now > 0) present.set(`${group}/${number}`, { group, number, state: now });
-    else present.delete(`${group}/${number}`);
+    if (now > 0) present.set(placeName(place), { ...place, state: now });
+    else present.delete(placeName(place));
   }
   return [...present.values()].sort(comparePlaces);
 }

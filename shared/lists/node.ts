@@ -64,6 +64,11 @@ export function comparePlaces(a: Place, b: Place): number {
   return a.number - b.number;
 }
 
+/** Returns the place as a text, for the keys of a map. */
+export function placeName({ group, number }: Place): string {
+  return `${group}/${number}`;
+}
+
 /** Returns the index of the first of the sorted places that is at the place or after it. */
 export function indexFrom(sorted: readonly Place[], place: Place): number {
   let [low, high] = [0, sorted.length];

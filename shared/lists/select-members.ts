@@ -3,6 +3,7 @@ import {
   comparePlaces,
   indexFrom,
   isLeaf,
+  placeName,
   sumOf,
   type Child,
   type Place,
@@ -103,11 +104,11 @@ async function collect(
 ): Promise<number[]> {
   if (isLeaf(node)) {
     const present = new Map(
-      node.members.filter(({ state }) => states.has(state)).map((member) => [keyOf(member), member as Place]),
+      node.members.filter(({ state }) => states.has(state)).map((member) => [placeName(member), member as Place]),
     );
     for (const difference of within(view.differences, range)) {
-      if (states.has(difference.now)) present.set(keyOf(difference), difference);
-      else present.delete(keyOf(difference));
+      if (states.has(difference.now)) present.set(placeName(difference), difference);
+      else present.delete(placeName(difference));
     }
     const newestFirst = [...present.values()].sort((a, b) => comparePlaces(b, a));
     return newestFirst.slice(skip, skip + take).map(({ number }) => number);
@@ -138,10 +139,6 @@ export async function childOf({ node, id }: Child, source: NodeSource): Promise<
   if (node) return node;
   if (id === undefined) throw new Error('A stored node lacks the identifier of a child.');
   return source.read(id);
-}
-
-function keyOf({ group, number }: Place): string {
-  return `${group}/${number}`;
 }
 
 /** Returns by how many members the view differs from the tree in a range. */

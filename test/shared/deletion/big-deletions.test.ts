@@ -4,7 +4,7 @@ import { systemClock } from '../../../shared/clock.ts';
 import { Deadline } from '../../../shared/deadline.ts';
 import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
 import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
-import { inParallel } from '../../../shared/deletion/in-parallel.ts';
+import { inParallel } from '../../../shared/in-parallel.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { unlinkAsset } from '../../../shared/links/unlink-asset.ts';

@@ -1,7 +1,5 @@
-const mostAtOnce = 8;
-
-/** Calls `work` for all items, eight at a time. Begins with no further item after a failure. @throws the first failure */
-export async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+/** Calls `work` for all items, some at a time. Begins with no further item after a failure. @throws the first failure */
+export async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>, atOnce = 8): Promise<void> {
   const waiting = [...items].reverse();
   let hasFailed = false;
   const worker = async () => {
@@ -14,5 +12,5 @@ export async function inParallel<T>(items: readonly T[], work: (item: T) => Prom
       }
     }
   };
-  await Promise.all(Array.from({ length: mostAtOnce }, worker));
+  await Promise.all(Array.from({ length: atOnce }, worker));
 }
