@@ -18,7 +18,7 @@ the stage's account, and needs a stage with a user pool. An alarm rings for a mo
   --changes            computations that are created while their list is read
   --writes-per-second  the highest rate of creates that is offered
   --seconds            how long each rate is offered
-  --url                another address of the API, such as an emulator's
+  --url                with --stage: another address of the API, such as an emulator's
   --yes                measures. Without it, the command only says what it costs
 
 The exit code is 0 if everything holds that the place can show, 1 if something does not or the command fails, 2 for a mistake on the
@@ -38,6 +38,8 @@ await runCommand(usage, async () => {
     print(usage);
     return;
   }
+  if (options.url !== undefined && options.stage === undefined)
+    throw new UsageError('--url is for a stage: give --stage as well.');
   const amounts = {
     changes: amount('--changes', options.changes, 10_000),
     writesPerSecond: amount('--writes-per-second', options['writes-per-second'], 2_000),

@@ -18,6 +18,12 @@ export function parseOptions<const Options extends NonNullable<ParseArgsConfig['
   }
 }
 
+/** @throws UsageError if an option is given that the command does not take. @param command how the message names it */
+export function refuseOptions(command: string, given: Readonly<Record<string, unknown>>, taken: readonly string[]): void {
+  const other = Object.keys(given).find((name) => given[name] !== undefined && !taken.includes(name));
+  if (other !== undefined) throw new UsageError(`${command} takes no --${other}.`);
+}
+
 /** Reads the port from PORT. Default 3000. @throws UsageError if PORT is not a port number */
 export function portFromEnvironment(): number {
   return parsePort('PORT', process.env['PORT'] || '3000');

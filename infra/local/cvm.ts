@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createClient } from '../../client/create-client.ts';
 import { ServiceProblem } from '../../client/service-problem.ts';
-import { parseOptions, portFromEnvironment, runCommand, UsageError } from './arguments.ts';
+import { parseOptions, portFromEnvironment, refuseOptions, runCommand, UsageError } from './arguments.ts';
 import { noService } from './ask-this-machine.ts';
 import { thisMachine, type CvmPlace } from './cvm-place.ts';
 
@@ -17,8 +17,8 @@ a stage on AWS: set TOKEN to a token of an administrator of the domain, and use 
             /etc/cocos/environment. Enrol it again to renew its certificate: the one before is refused then.
   revoke    removes the certificate from the CVM's registration. Its streams end within a minute.
 
-  --out     where to write the key and the certificates (default certificates/CVM)
-  --key     the kind of key (default ec)
+  --out     with enrol: where to write the key and the certificates (default certificates/CVM)
+  --key     with enrol: the kind of key (default ec)
   --stage   a stage of infra/stages.ts with a gateway`;
 
 await runCommand(usage, async () => {
@@ -28,7 +28,7 @@ await runCommand(usage, async () => {
       domain: { type: 'string' },
       cvm: { type: 'string' },
       out: { type: 'string' },
-      key: { type: 'string', default: 'ec' },
+      key: { type: 'string' },
       stage: { type: 'string' },
       help: { type: 'boolean', short: 'h' },
     },
@@ -38,8 +38,9 @@ await runCommand(usage, async () => {
     process.stdout.write(`${usage}\n`);
     return;
   }
-  const { domain, cvm, key } = options;
+  const { domain, cvm, key = 'ec' } = options;
   if (command !== 'enrol' && command !== 'revoke') throw new UsageError('Expected enrol or revoke.');
+  if (command === 'revoke') refuseOptions('`revoke`', options, ['domain', 'cvm', 'stage']);
   if (!domain || !cvm) throw new UsageError('--domain and --cvm are required.');
   if (key !== 'ec' && key !== 'rsa') throw new UsageError(`--key is ${JSON.stringify(key)}; expected ec or rsa.`);
   const place = options.stage === undefined ? thisMachine(portFromEnvironment()) : await stageNamed(options.stage);

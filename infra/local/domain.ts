@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { domainId } from '../../shared/identifier-schemas.ts';
 import type { DomainPlace, UserOfPlace } from '../domains/domain-place.ts';
 import type { DomainContents, Removed } from '../domains/remove-from-place.ts';
-import { parseOptions, portFromEnvironment, runCommand, UsageError } from './arguments.ts';
+import { parseOptions, portFromEnvironment, refuseOptions, runCommand, UsageError } from './arguments.ts';
 import { domainsHere } from './domains-here.ts';
 import { parseDuration } from './parse-duration.ts';
 
@@ -31,8 +31,17 @@ on AWS, with the credentials of the stage's account.
 
 The exit code is 0 if it is done, 1 if it failed, 2 for a mistake on the command line, 3 if a removal must be repeated later.`;
 
-const commands = ['create', 'invite', 'role', 'remove'] as const;
-type Command = (typeof commands)[number];
+/** The options that each command takes, beside --domain and --stage. */
+const optionsOf = {
+  create: ['user', 'email'],
+  invite: ['user', 'role', 'email'],
+  role: ['user', 'role'],
+  remove: ['yes', 'stop', 'wait', 'tokens-live'],
+} as const;
+const commands = Object.keys(optionsOf) as Command[];
+type Command = keyof typeof optionsOf;
+
+const onlyWithStage: readonly string[] = ['email', 'wait', 'tokens-live'];
 
 await runCommand(usage, async () => {
   const [command = '', ...args] = process.argv.slice(2);
@@ -42,9 +51,9 @@ await runCommand(usage, async () => {
       user: { type: 'string' },
       email: { type: 'string' },
       role: { type: 'string' },
-      yes: { type: 'boolean', default: false },
-      stop: { type: 'boolean', default: false },
-      wait: { type: 'boolean', default: false },
+      yes: { type: 'boolean' },
+      stop: { type: 'boolean' },
+      wait: { type: 'boolean' },
       'tokens-live': { type: 'string' },
       stage: { type: 'string' },
       help: { type: 'boolean', short: 'h' },
@@ -56,6 +65,7 @@ await runCommand(usage, async () => {
     return;
   }
   if (!isCommand(command)) throw new UsageError(`Expected one of ${commands.join(' ')}.`);
+  refuseOptionsOfOthers(command, options);
   const { domain, user = '', email, stage } = options;
   if (!v.is(domainId, domain)) throw new UsageError('--domain is required: 1 to 64 characters of A-Z a-z 0-9 _ -');
   const roles = rolesIn(options.role ?? '');
@@ -88,6 +98,19 @@ function isCommand(text: string): text is Command {
   return (commands as readonly string[]).includes(text);
 }
 
+function refuseOptionsOfOthers(command: Command, options: Readonly<Record<string, unknown>>): void {
+  if (command === 'remove' && (options['user'] !== undefined || options['role'] !== undefined)) {
+    throw new UsageError(
+      '`remove` removes a whole domain. To take a user out of it: role --domain DOMAIN --user USER --role none.',
+    );
+  }
+  const taken = ['domain', 'stage', ...optionsOf[command]];
+  refuseOptions(`\`${command}\``, options, taken);
+  if (options['stage'] !== undefined) return;
+  const takenHere = taken.filter((name) => !onlyWithStage.includes(name));
+  refuseOptions(`\`${command}\` without --stage`, options, takenHere);
+}
+
 function rolesIn(text: string): string[] {
   return text === 'none' ? [] : text.split(',').filter((role) => role !== '');
 }
@@ -108,8 +131,13 @@ async function look(place: DomainPlace, domain: string): Promise<void> {
   print('\nNothing was removed. To remove all of this for good, repeat the command with --yes.');
 }
 
-async function remove(place: DomainPlace, domain: string, options: { stop: boolean; wait: boolean }): Promise<void> {
-  const { items, content, users, runLogs, repeatAfter, isDataLeft }: Removed = await place.remove(domain, options);
+interface RemoveOptions {
+  stop?: boolean | undefined;
+  wait?: boolean | undefined;
+}
+
+async function remove(place: DomainPlace, domain: string, { stop = false, wait = false }: RemoveOptions): Promise<void> {
+  const { items, content, users, runLogs, repeatAfter, isDataLeft }: Removed = await place.remove(domain, { stop, wait });
   print(`Removed from the domain ${domain}:`);
   printCounts({
     ...items,

@@ -41,10 +41,12 @@ describe('npm run accept', () => {
     expect(stdout).toMatch(/^At most [\d,]+ calls on dev, at most \$0\.\d\d\.\nNothing was measured\./);
   });
 
-  it.each([[['--seconds', '0']], [['--writes-per-second', '1e9']], [['--stage', 'nowhere', '--yes']]])(
-    'refuses the arguments %j',
-    async (args) => {
-      expect(await accept('9', ...args)).toMatchObject({ status: 2, stderr: expect.stringContaining('Usage: npm run accept') });
-    },
-  );
+  it.each([
+    [['--seconds', '0']],
+    [['--writes-per-second', '1e9']],
+    [['--stage', 'nowhere', '--yes']],
+    [['--url', 'https://api.example.com']],
+  ])('refuses the arguments %j', async (args) => {
+    expect(await accept('9', ...args)).toMatchObject({ status: 2, stderr: expect.stringContaining('Usage: npm run accept') });
+  });
 });

@@ -59,10 +59,12 @@ describe('npm run cvm', () => {
     await service.end('SIGTERM');
   });
 
-  it.each([[['enrol', '--cvm', 'vm-1']], [['dismiss']], [['enrol', '--domain', 'd1', '--cvm', 'vm-1', '--key', 'dsa']]])(
-    'refuses the arguments %j',
-    (args) => {
-      expect(cvm('3000', ...args)).toMatchObject({ status: 2, stderr: expect.stringContaining('Usage: npm run cvm') });
-    },
-  );
+  it.each([
+    [['enrol', '--cvm', 'vm-1']],
+    [['dismiss']],
+    [['enrol', '--domain', 'd1', '--cvm', 'vm-1', '--key', 'dsa']],
+    [['revoke', '--domain', 'd1', '--cvm', 'vm-1', '--key', 'ec']],
+  ])('refuses the arguments %j', (args) => {
+    expect(cvm('9', ...args)).toMatchObject({ status: 2, stderr: expect.stringContaining('Usage: npm run cvm') });
+  });
 });

@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { local } from '../../../infra/local/local-environment.ts';
+import { startAnswering } from '../../support/local-requests.ts';
 import { callAs, readyComputation } from './ready-computation.ts';
 import { killServices, startService, type ServiceProcess } from './service-process.ts';
 
@@ -115,6 +116,28 @@ describe('npm run domain on one machine', () => {
   ])('refuses the arguments %j', async (args) => {
     const refused = await run('domain.ts', { baseUrl: 'http://localhost:3000' }, ...args);
     expect(refused).toMatchObject({ status: 2, stderr: expect.stringContaining('Usage: npm run domain') });
+  });
+
+  const stage = ['--stage', 'dev'];
+  const user = ['--user', 'bob'];
+  const role = ['--role', 'viewer'];
+  const email = ['--email', 'bob@example.com'];
+  const tokensLive = ['--tokens-live', '1h'];
+  it.each([
+    ['create', [...user, ...stage], [role, ['--yes'], ['--stop'], ['--wait'], tokensLive]],
+    ['create', user, [email]],
+    ['invite', [...user, ...role, ...stage], [['--yes'], ['--stop'], ['--wait'], tokensLive]],
+    ['invite', [...user, ...role], [email]],
+    ['role', [...user, ...role, ...stage], [email, ['--yes'], ['--stop'], ['--wait'], tokensLive]],
+    ['remove', ['--yes', ...stage], [user, role, email]],
+    ['remove', ['--yes'], [['--wait'], tokensLive]],
+  ])('refuses options that %s %j does not take, and asks the service nothing', async (action, taken, others) => {
+    const service = await startAnswering(() => ({}));
+    const refusals = await Promise.all(others.map((other) => domain({ baseUrl: service.endpoint }, action, ...taken, ...other)));
+    await service.stop();
+    expect(refusals.map(({ status }) => status)).toEqual(others.map(() => 2));
+    for (const { stderr } of refusals) expect(stderr).toMatch(/^`.* (takes no --|To take a user out of it: role )/);
+    expect(service.requests).toEqual([]);
   });
 
   it('exits with 1 and tells how to start the service when it is not running', async () => {
