@@ -17,6 +17,8 @@ export interface Stage {
   corsOrigins: readonly string[];
   /** The web console, on CloudFront. Default: none. */
   console?: Console;
+  /** A client of the stage's own user pool for `cms login` and web pages of your own. Default: none. */
+  publicClient?: PublicClient;
   /** The API's custom domain, with a certificate in the same region. Default: API Gateway's address. */
   domain?: { name: string; certificateArn: string };
   /** The limits of each route, for all domains together. API Gateway answers 429 above them. */
@@ -114,6 +116,17 @@ export interface ConsoleClient {
   scopes: string;
   /** The origins that a page calls to sign in: of the issuer, and of its token endpoint. */
   origins: readonly string[];
+}
+
+/**
+ * A public client for the authorization code flow with PKCE. Without any URL, it serves `cms login` alone: it may always return to
+ * `http://127.0.0.1:<port>/callback` at the ports of `loopbackPorts`.
+ */
+export interface PublicClient {
+  /** Where pages of your own may let the browser return after signing in: `https`, or `http` at localhost. */
+  callbackUrls?: readonly string[];
+  /** The same after signing out. */
+  logoutUrls?: readonly string[];
 }
 
 /** How many requests each endpoint with the parameter `wait` holds at the same time. Above, it answers at once. */

@@ -109,6 +109,8 @@ export class StateStack extends StageStack {
     const consoleClient = stage.console?.client;
     const issuer = stage.issuer ?? (pool && issuerOfPool(stage, pool, { console: consoleClient, canary: stage.canary }));
     if (!issuer) return new Users(this, 'Users', { stage, consoleUrl });
+    if (stage.publicClient)
+      throw new TypeError(`The stage ${stage.name} has no user pool of its own: make its public client where its users are.`);
     if (stage.console && !consoleClient)
       throw new TypeError(`The console of the stage ${stage.name} needs a client of its issuer.`);
     return { issuer, consoleClient, canaryClientId: stage.canary?.poolClientId };

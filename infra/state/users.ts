@@ -9,17 +9,22 @@ import {
   CfnUserPoolUserToGroupAttachment,
   Mfa,
   OAuthScope,
+  type OAuthSettings,
   UserPool,
   type UserPoolClient,
   UserPoolClientIdentityProvider,
+  type UserPoolDomain,
 } from 'aws-cdk-lib/aws-cognito';
 import { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
 import { canaryDomain, canaryUser } from '../canary/canary-settings.ts';
 import type { Role } from '../../shared/access/roles.ts';
-import type { CanaryRow, ConsoleClient, Issuer, Stage } from '../stage.ts';
+import type { CanaryRow, ConsoleClient, Issuer, PublicClient, Stage } from '../stage.ts';
 
 const membershipClaim = 'cognito:groups';
+
+/** Where `cms login --port` may wait for the browser. Several, because another program may use one. */
+export const loopbackPorts = [8976, 8977, 8978];
 
 export interface UsersProps {
   stage: Stage;
@@ -65,13 +70,20 @@ export class Users extends Construct {
     );
     const client = addClient(pool);
     this.canaryClientId = stage.canary && this.addCanary(pool);
-    this.consoleClient = consoleUrl === undefined ? undefined : this.signInTo(consoleUrl, pool, stage);
+    const { publicClient } = stage;
+    const pages = consoleUrl === undefined && !publicClient ? undefined : addSignInPages(pool, stage);
+    this.consoleClient = pages && consoleUrl !== undefined ? this.addConsoleClient(consoleUrl, pages) : undefined;
+    const publicClientId = pages && publicClient && this.addPublicClient(publicClient, pages);
 
     this.issuer = {
       url: pool.userPoolProviderUrl,
-      audience: present([client.userPoolClientId, this.consoleClient?.id, this.canaryClientId]),
+      audience: present([client.userPoolClientId, this.consoleClient?.id, this.canaryClientId, publicClientId]),
       membershipClaim,
     };
+    if (publicClientId !== undefined) {
+      new CfnOutput(this, 'PublicClientId', { value: publicClientId });
+      new CfnOutput(this, 'Issuer', { value: pool.userPoolProviderUrl });
+    }
     new CfnOutput(this, 'PoolId', { value: pool.userPoolId });
     new CfnOutput(this, 'ClientId', { value: client.userPoolClientId });
   }
@@ -104,36 +116,60 @@ export class Users extends Construct {
     return client.userPoolClientId;
   }
 
-  /** Adds the pool's sign-in pages, and a client that leads from the console to them and back. */
-  private signInTo(consoleUrl: string, pool: UserPool, { name, region }: Stage): ConsoleClient {
-    const domainPrefix = `computations-${name}-${Aws.ACCOUNT_ID}`; // unique in the region
-    const domain = pool.addDomain('SignIn', {
-      cognitoDomain: { domainPrefix },
-      managedLoginVersion: ManagedLoginVersion.NEWER_MANAGED_LOGIN,
+  private addConsoleClient(consoleUrl: string, pages: SignInPages): ConsoleClient {
+    const id = this.addSignInClient(pages, ['Console', 'Branding'], {
+      callbackUrls: [`${consoleUrl}/console/`],
+      logoutUrls: [`${consoleUrl}/console/?signed-out`],
     });
-    const client = pool.addClient('Console', {
-      oAuth: {
-        flows: { authorizationCodeGrant: true },
-        scopes: [OAuthScope.OPENID],
-        callbackUrls: [`${consoleUrl}/console/`],
-        logoutUrls: [`${consoleUrl}/console/?signed-out`],
-      },
+    return { id, scopes: 'openid', origins: pages.origins };
+  }
+
+  private addPublicClient({ callbackUrls = [], logoutUrls = [] }: PublicClient, pages: SignInPages): string {
+    const loopback = loopbackPorts.map((port) => `http://127.0.0.1:${port}/callback`);
+    return this.addSignInClient(pages, ['PublicClient', 'PublicClientBranding'], {
+      callbackUrls: [...loopback, ...callbackUrls],
+      logoutUrls: [...logoutUrls],
+    });
+  }
+
+  /** Adds a client that leads to the pool's sign-in pages and back. @returns its identifier */
+  private addSignInClient(
+    { pool, domain }: SignInPages,
+    [id, brandingId]: [string, string],
+    urls: Pick<OAuthSettings, 'callbackUrls' | 'logoutUrls'>,
+  ): string {
+    const { userPoolClientId: clientId } = pool.addClient(id, {
+      oAuth: { flows: { authorizationCodeGrant: true }, scopes: [OAuthScope.OPENID], ...urls },
       supportedIdentityProviders: [UserPoolClientIdentityProvider.COGNITO],
       preventUserExistenceErrors: true,
       accessTokenValidity: Duration.hours(1),
       refreshTokenValidity: Duration.hours(12),
     });
-    new CfnManagedLoginBranding(this, 'Branding', {
+    // Without it, the pages answer this client with an error.
+    new CfnManagedLoginBranding(this, brandingId, {
       userPoolId: pool.userPoolId,
-      clientId: client.userPoolClientId,
+      clientId,
       useCognitoProvidedValues: true,
     }).node.addDependency(domain);
-    return {
-      id: client.userPoolClientId,
-      scopes: 'openid',
-      origins: [`https://cognito-idp.${region}.amazonaws.com`, `https://${domainPrefix}.auth.${region}.amazoncognito.com`],
-    };
+    return clientId;
   }
+}
+
+interface SignInPages {
+  pool: UserPool;
+  domain: UserPoolDomain;
+  /** The origins that a page calls to sign in. */
+  origins: string[];
+}
+
+function addSignInPages(pool: UserPool, { name, region }: Stage): SignInPages {
+  const domainPrefix = `computations-${name}-${Aws.ACCOUNT_ID}`; // unique in the region
+  const domain = pool.addDomain('SignIn', {
+    cognitoDomain: { domainPrefix },
+    managedLoginVersion: ManagedLoginVersion.NEWER_MANAGED_LOGIN,
+  });
+  const origins = [`https://cognito-idp.${region}.amazonaws.com`, `https://${domainPrefix}.auth.${region}.amazoncognito.com`];
+  return { pool, domain, origins };
 }
 
 /** Returns the issuer of a user pool in the stage's region that another stack or person has made. */

@@ -34,6 +34,7 @@ const changes: [string, Partial<Stage>, Partial<Stage>?][] = [
   ['an issuer of its own', { issuer }],
   ['no canary any more', {}, { canary }],
   ['no console any more', {}, { console }],
+  ['no public client any more', {}, { publicClient: {} }],
   ['an existing bucket, with a console', { console, existing: { contentBucketName: existing.contentBucketName } }, { console }],
 ];
 
