@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Profile } from '../../client/cms/profile/profile.ts';
 import type { Profiles } from '../../client/cms/profile/profiles.ts';
 import { tokenOf, withToken } from '../../client/cms/profile/token.ts';
+import { freePort } from '../../infra/local/free-port.ts';
 import { startAnsweringServer } from '../support/answering-server.ts';
 import { cmsIn } from './fake-terminal.ts';
 
@@ -114,6 +115,65 @@ describe('cms login', () => {
     const cms = cmsIn(folder, { env: { CMS_CLIENT_SECRET: 'very secret' } });
     expect(await cms('login', ...place, '--issuer', issuer, '--client-id', 'robot')).toMatchObject({ exitCode: 0 });
     expect(kept().credentials).toEqual({ kind: 'program', issuer, client_id: 'robot' });
+  });
+
+  it('without options and CMS_CLIENT_SECRET asks for the secret of a program again, and opens no browser', async () => {
+    const home = join(folder, 'program');
+    await cmsIn(home, { env: { CMS_CLIENT_SECRET: 's' } })('login', ...place, '--issuer', issuer, '--client-id', 'robot');
+    const opened: string[] = [];
+    const ending = new AbortController();
+    const openPage = (url: string) => {
+      opened.push(url);
+      ending.abort();
+    };
+    const cms = cmsIn(home, { openPage, signal: ending.signal });
+    expect(await cms('login')).toMatchObject({
+      exitCode: 3,
+      stderr: 'Set CMS_CLIENT_SECRET to the secret of robot.\nNext: export CMS_CLIENT_SECRET=SECRET\n',
+    });
+    expect(opened).toEqual([]);
+  });
+
+  it('without options comes back to the same port, until the issuer is named again', async () => {
+    const redirects: (string | null)[] = [];
+    const openPage = (url: string) => {
+      redirects.push(new URL(url).searchParams.get('redirect_uri'));
+      void fetch(url);
+    };
+    const cms = cmsIn(join(folder, 'port'), { openPage });
+    const port = await freePort();
+    const login = ['login', ...place, '--issuer', issuer, '--client-id', 'cms'];
+    expect(await cms(...login, '--port', String(port))).toMatchObject({ exitCode: 0 });
+    expect(await cms('login')).toMatchObject({ exitCode: 0 });
+    expect(await cms(...login)).toMatchObject({ exitCode: 0 });
+    const known = `http://127.0.0.1:${port}/callback`;
+    expect(redirects).toEqual([known, known, expect.not.stringContaining(`:${port}/`)]);
+  });
+
+  it('without options shows a code for another device again, if the first login did', async () => {
+    const device = await startAnsweringServer();
+    const { endpoint } = device;
+    const access_token = `e30.${Buffer.from(JSON.stringify({ sub: 'alice' })).toString('base64url')}.c2ln`;
+    const answers: Record<string, object> = {
+      '/device': { device_code: 'd', user_code: 'ABCD', verification_uri: `${endpoint}/go`, expires_in: 60, interval: 0.01 },
+      '/token': { access_token, token_type: 'bearer', expires_in: 60 },
+    };
+    const discovered = {
+      issuer: endpoint,
+      authorization_endpoint: `${endpoint}/sign-in`,
+      token_endpoint: `${endpoint}/token`,
+      device_authorization_endpoint: `${endpoint}/device`,
+    };
+    device.answerWith(({ url = '' }, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answers[url] ?? discovered));
+    });
+    const ending = new AbortController();
+    const cms = cmsIn(join(folder, 'device'), { openPage: () => ending.abort(), signal: ending.signal });
+    const shown = { exitCode: 0, stderr: `Open ${endpoint}/go and type the code ABCD\n` };
+    const login = ['login', ...place, '--issuer', endpoint, '--client-id', 'cms', '--scope', 'api', '--device'];
+    expect(await cms(...login)).toMatchObject(shown);
+    expect(await cms('login')).toMatchObject(shown);
+    await device.stop();
   });
 
   it('says that an issuer refuses the secret of a program, and exits with 3; that it takes no more requests, with 8', async () => {

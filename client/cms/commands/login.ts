@@ -135,9 +135,18 @@ async function loggedIn(context: Context, place: Profile, options: Options, know
     throw howToLogIn(context, options, (await context.place()).isLocal);
   }
   const given = { issuer: at.issuer, client_id: at.client_id, ...(at.scope === undefined ? {} : { scope: at.scope }) };
-  if (terminal.env['CMS_CLIENT_SECRET']) return await logInProgram(place, { kind: 'program', ...given }, terminal);
-  const isDevice = options.device === true;
-  return await logInWithIssuer(place, { kind: 'issuer', ...given }, { isDevice, port: options.port, terminal });
+  const { device, port } = options;
+  const isAsBefore = [issuer, device, port].every((option) => option === undefined);
+  const isProgram = before?.kind === 'program' && isAsBefore && clientId === undefined;
+  if (isProgram || terminal.env['CMS_CLIENT_SECRET']) {
+    return await logInProgram(place, { kind: 'program', ...given }, terminal);
+  }
+  const way = isAsBefore && before?.kind === 'issuer' ? before : { device, port };
+  const chosen = {
+    ...(way.device === undefined ? {} : { device: way.device }),
+    ...(way.port === undefined ? {} : { port: way.port }),
+  };
+  return await logInWithIssuer(place, { kind: 'issuer', ...given, ...chosen }, terminal);
 }
 
 function howToLogIn({ typed }: Context, options: Options, isLocal: boolean): CmsError {

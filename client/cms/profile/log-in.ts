@@ -29,12 +29,9 @@ export async function logInLocally(
 }
 
 /** Logs a user in with a browser on this machine, or with a code on another device. @throws ServiceProblem */
-export async function logInWithIssuer(
-  place: Profile,
-  issuer: Issuer,
-  { isDevice, port, terminal }: { isDevice: boolean; port: number | undefined; terminal: Terminal },
-): Promise<Profile> {
-  const { refresh_token, access_token } = await (isDevice ? withDevice(issuer, terminal) : withBrowser(issuer, port, terminal));
+export async function logInWithIssuer(place: Profile, issuer: Issuer, terminal: Terminal): Promise<Profile> {
+  const signIn = issuer.device === true ? withDevice : withBrowser;
+  const { refresh_token, access_token } = await signIn(issuer, terminal);
   const { refresh_token: _, ...others } = issuer;
   return {
     ...withToken(place, access_token),
@@ -64,10 +61,10 @@ function withDevice(issuer: Issuer, { err, signal }: Terminal): Promise<TokenSet
   });
 }
 
-function withBrowser(issuer: Issuer, port: number | undefined, { err, openPage, signal }: Terminal): Promise<TokenSet> {
+function withBrowser(issuer: Issuer, { err, openPage, signal }: Terminal): Promise<TokenSet> {
   return loopbackSignIn({
     ...issuerOf(issuer),
-    port,
+    port: issuer.port,
     signal,
     open: (url) => {
       err(`Opening your browser. If it does not open, go to\n  ${url}\n`);

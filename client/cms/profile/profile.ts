@@ -9,6 +9,9 @@ export const credentials = v.variant('kind', [
     issuer: v.string(),
     client_id: v.string(),
     scope: v.exactOptional(v.string()),
+    /** How the user logged in: with a code on another device, or with a browser that came back to this port. */
+    device: v.exactOptional(v.boolean()),
+    port: v.exactOptional(v.number()),
     refresh_token: v.exactOptional(v.string()),
   }),
   /** A program that signs in as itself. Its secret is in CMS_CLIENT_SECRET and never stored. */
