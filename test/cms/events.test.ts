@@ -75,6 +75,10 @@ describe('cms events', () => {
       ['--limit', '2'],
       ['updated', 'updated'],
     ],
+    [
+      ['--limit', '2', '--offset', '0'],
+      ['updated', 'updated'],
+    ],
     [['--limit', '2', '--offset', '2'], ['created']],
     [
       ['--limit', '101'],

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { watchEvents } from '../../watch-events.ts';
 import type { Act } from '../act.ts';
 import { computationId } from '../computation-reference.ts';
@@ -24,7 +24,13 @@ export function addEventsCommand(program: Command, act: Act): void {
   )
     .option('--run <RUN>', 'only those of this run', notEmpty)
     .option('--type <TYPE>', 'only those of this type, such as started', notEmpty)
-    .option('--follow', 'print each event as it is recorded, from the first one on, until Ctrl-C')
+    .addOption(
+      new Option('--follow', 'print each event as it is recorded, from the first one on, until Ctrl-C').conflicts([
+        'limit',
+        'offset',
+        'all',
+      ]),
+    )
     .action(
       act(async (context, reference: string | undefined, { run, type, follow, ...options }: Options) => {
         const connection = await context.connect();

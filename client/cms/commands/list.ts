@@ -4,7 +4,7 @@ import { page, pages, type Item, type ListOperation } from '../../pages.ts';
 import type { OptionalIfEmpty, Arguments } from '../../operation.ts';
 import type { Context } from '../context.ts';
 import { table, type Column } from '../output/table.ts';
-import { positiveNumber } from './options.ts';
+import { wholeNumber } from './options.ts';
 
 const largestPage = 100;
 
@@ -16,8 +16,8 @@ export interface ListOptions {
 
 export function addListOptions(command: Command): Command {
   return command
-    .option('--limit <COUNT>', 'how many to list', positiveNumber, 20)
-    .option('--offset <COUNT>', 'how many to skip', positiveNumber)
+    .option('--limit <COUNT>', 'how many to list', wholeNumber(1), 20)
+    .option('--offset <COUNT>', 'how many to skip', wholeNumber(0))
     .option('--all', 'list all');
 }
 

@@ -9,7 +9,7 @@ import { claimsOf, membershipsOf } from '../profile/claims.ts';
 import { logInLocally, logInProgram, logInWithIssuer } from '../profile/log-in.ts';
 import type { Credentials, Profile } from '../profile/profile.ts';
 import { withToken } from '../profile/token.ts';
-import { positiveNumber } from './options.ts';
+import { wholeNumber } from './options.ts';
 
 const roleNames = [
   'administrator',
@@ -45,7 +45,7 @@ export function addLoginCommands(program: Command, act: Act): void {
     .option('--client-id <ID>', 'the client identifier of cms at the issuer')
     .option('--scope <SCOPE>', 'what to ask the issuer for')
     .option('--device', 'show a code to type on another device, without a browser here')
-    .option('--port <PORT>', 'the local port for the sign-in, if the issuer allows only certain ports', positiveNumber)
+    .option('--port <PORT>', 'the local port for the sign-in, if the issuer allows only certain ports', wholeNumber(1))
     .option('--token <TOKEN>', 'store this token as it is; for one command use CMS_TOKEN instead')
     .action(
       act(async (context, options: Options) => {

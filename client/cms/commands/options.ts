@@ -11,11 +11,13 @@ export const statusOption = (statuses: string[]) =>
 
 export const assetTypeOption = () => new Option('--type <TYPE>', 'the type of the asset').choices(['algorithm', 'dataset']);
 
-/** Parses a positive whole number. */
-export function positiveNumber(text: string): number {
-  const number = Number(text);
-  if (/^\d+$/.test(text) && number >= 1 && Number.isSafeInteger(number)) return number;
-  throw new InvalidArgumentError('Expected a whole number from 1.');
+/** Returns a parser of whole numbers that are not below the least. */
+export function wholeNumber(least: number): (text: string) => number {
+  return (text) => {
+    const number = Number(text);
+    if (/^\d+$/.test(text) && number >= least && Number.isSafeInteger(number)) return number;
+    throw new InvalidArgumentError(`Expected a whole number from ${least}.`);
+  };
 }
 
 /** Parses a text. An empty one would match nothing, or everything: scripts give it where a variable is not set. */
