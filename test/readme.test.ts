@@ -1,7 +1,10 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startStack, type Stack } from '../infra/local/stack.ts';
 import { oneOf } from './support/amounts.ts';
-import { blocksOf, deadProxy, isThere, runIn, shells, type Shell } from './support/readme.ts';
+import { blocksOf, deadProxy, isThere, runIn, shells, watchingLoop, type Shell } from './support/readme.ts';
 
 const sections = ['Start it, test it', 'A tour'];
 const names = Object.keys(shells) as Shell[];
@@ -40,4 +43,21 @@ describe('the README', () => {
       expect(code, output).toBe(0);
     },
   );
+
+  it('has a tour after whose first lines the loop of docs/watching.md prints each event', async ({ skip }) => {
+    const isMissing = spawnSync('bash', ['-c', 'command -v jq']).status !== 0;
+    if (isMissing) skip('bash or jq is not on this machine.');
+    const { port } = new URL(stack.baseUrl);
+    const lines = [...blocksOf('A tour').slice(0, 2), watchingLoop()].join('\n');
+    const env = { ...process.env, PORT: port, ...deadProxy };
+    const child = spawn('bash', [...shells.bash, lines], { env, cwd: join(import.meta.dirname, '..'), detached: true });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
+    const ended = once(child, 'close').then(() => (output += 'The loop ended.'));
+    await expect.poll(() => output, { timeout: 30_000 }).toMatch(/\dZ created |The loop ended/);
+    const seen = output;
+    if (child.exitCode === null) process.kill(-(child.pid ?? 0), 'SIGKILL');
+    await ended;
+    expect(seen).not.toContain('The loop ended.');
+  });
 });

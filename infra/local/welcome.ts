@@ -16,7 +16,7 @@ export function welcome({ baseUrl, version, token, simulator, withConsole, dataD
   const state = dataDirectory === undefined ? 'in memory, lost at exit (use --data DIR to keep it)' : `in ${dataDirectory}`;
   const cvms = simulator ? 'simulated: any CVM that a run names answers, unless it is enrolled' : 'not simulated';
   const { port } = new URL(baseUrl);
-  const tokenCommand = `${port === '3000' ? '' : `PORT=${port} `}npm run --silent token --`;
+  const withPort = port === '3000' ? '' : `PORT=${port} `;
   return `
   Computation Management Service ${version} on this machine
 
@@ -24,7 +24,7 @@ export function welcome({ baseUrl, version, token, simulator, withConsole, dataD
     Documentation   ${baseUrl}/docs${withConsole ? `\n    Console         ${baseUrl}/console/` : ''}
     State           ${state}
     CVMs            ${cvms}
-    Agents          ${gateway ?? 'not served'} (enrol a real CVM: npm run cvm -- enrol --domain d1 --cvm my-cvm)
+    Agents          ${gateway ?? 'not served'} (enrol a real CVM: ${withPort}npm run cvm -- enrol --domain d1 --cvm my-cvm)
 
   A token for alice, administrator of the domain d1, valid for 12 hours:
 
@@ -35,7 +35,7 @@ export TOKEN=${token}
 curl -s -X POST ${baseUrl}/d1/computations -H "Authorization: Bearer $TOKEN" \\
   -H 'Content-Type: application/json' -d '{"name": "My first computation"}'
 
-  Get another token: ${tokenCommand} --sub bob --groups d1:viewer,d2:creator
+  Get another token: ${withPort}npm run --silent token -- --sub bob --groups d1:viewer,d2:creator
   Press Ctrl-C to stop the service.
 
 `;

@@ -10,6 +10,12 @@ export function blocksOf(section: string): string[] {
   return [...text.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block);
 }
 
+/** Returns the block of shell commands of docs/watching.md. */
+export function watchingLoop(): string {
+  const [, loop = ''] = /^( {4}after=''\n(?: {4}.*\n)+)/m.exec(readFileSync(new URL('docs/watching.md', root), 'utf8')) ?? [];
+  return loop;
+}
+
 /**
  * The shells that people paste lines into, with what makes each behave as at a prompt without anybody's configuration. zsh has
  * no comments at a prompt.

@@ -19,7 +19,10 @@ describe('engineBinary', () => {
     },
   );
 
-  it('throws an error that names another engine on a platform without one', () => {
-    expect(() => engineBinary('win32-x64')).toThrow('DYNAMODB_ENDPOINT=http://localhost:8000 npm start');
+  it('throws an error that names another engine on a platform without one, as docs/one-machine.md does', () => {
+    const commands = ['docker run -d -p 8000:8000 amazon/dynamodb-local', 'DYNAMODB_ENDPOINT=http://localhost:8000 npm start'];
+    expect(() => engineBinary('win32-x64')).toThrow(`\n  ${commands.join('\n  ')}\n`);
+    const document = readFileSync(new URL('../../../docs/one-machine.md', import.meta.url), 'utf8');
+    expect(document).toContain(`\n    ${commands.join('\n    ')}\n`);
   });
 });

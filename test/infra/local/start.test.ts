@@ -67,10 +67,12 @@ function stateOf(pid: number): { parent: number } | undefined {
 const isAlive = (pid: number) => stateOf(pid) !== undefined;
 
 describe('npm start', () => {
-  it('prints a token that works, and leaves no process behind after SIGINT', async () => {
+  it('prints a token that works and commands for its own port, and leaves no process behind after SIGINT', async () => {
     const port = await freePort();
     const service = await start(port);
     expect(service.output).toContain(`http://localhost:${port}/docs`);
+    const printed = ['run --silent token', 'run cvm'].map((name) => service.output.includes(`PORT=${port} npm ${name} -- `));
+    expect(printed).toEqual([true, true]);
     const token = /^export TOKEN=(\S+)$/m.exec(service.output)?.[1];
     const response = await fetch(`http://localhost:${port}/d1/computations`, { headers: { authorization: `Bearer ${token}` } });
     expect(response.status).toBe(200);
