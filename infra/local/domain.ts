@@ -25,7 +25,8 @@ on AWS, with the credentials of the stage's account.
   --role         administrator creator editor runner viewer algo_provider dataset_provider result_consumer cvm cvm:CVM
   --yes          removes. Without it, the command only counts what there is
   --stop         stops active runs first. Without it, a domain with an active run is not removed
-  --wait         with --stage: waits until the last tokens have expired, about two hours. Without it, repeat the command then
+  --wait         with --stage: waits until the last tokens have expired: about an hour, two on a stage without a domainLimit.
+                 Without it, repeat the command then
   --tokens-live  with --stage: how long a token of its issuer is valid (default 1h, the stage's own user pool)
   --stage        a stage of infra/stages.ts
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { closingOf } from '../../../infra/domains/stage-data.ts';
 import { local } from '../../../infra/local/local-environment.ts';
 import { startAnswering } from '../../support/local-requests.ts';
 import { callAs, readyComputation } from './ready-computation.ts';
@@ -138,6 +139,13 @@ describe('npm run domain on one machine', () => {
     expect(refusals.map(({ status }) => status)).toEqual(others.map(() => 2));
     for (const { stderr } of refusals) expect(stderr).toMatch(/^`.* (takes no --|To take a user out of it: role )/);
     expect(service.requests).toEqual([]);
+  });
+
+  it('tells how long a removal waits for the last tokens and uploads', async () => {
+    const hours = (hasLimit: boolean) => closingOf(0, { hasLimit, tokensLiveInSeconds: 3_600 }).isOverAt / 3_600_000;
+    expect([hours(true), hours(false)].map(Math.round)).toEqual([1, 2]);
+    const { stdout } = await run('domain.ts', { baseUrl: 'http://localhost:9' }, '--help');
+    expect(stdout).toContain('about an hour, two on a stage without a domainLimit');
   });
 
   it('exits with 1 and tells how to start the service when it is not running', async () => {
