@@ -89,7 +89,7 @@ function isBefore(time: string, other: string): boolean {
 }
 
 /** Returns undefined for a key that the service would not take. */
-function fingerprintOf(key: string): string | undefined {
+export function fingerprintOf(key: string): string | undefined {
   try {
     return parsePublicKey(key).fingerprint;
   } catch {
