@@ -5,7 +5,7 @@ import { checkApprovalsInJournal } from './check-approvals-in-journal.ts';
 import { checkBeginning, checkCounts, type Page } from './check-pages.ts';
 import { check, fails, holds, note, type Finding } from './finding.ts';
 import { inOrder } from './journal-order.ts';
-import { chainedEvent, nameOf, type ChainedEvent, type Statement } from './statement.ts';
+import { chainedEvent, detailsOf, nameOf, type ChainedEvent, type Statement } from './statement.ts';
 
 /** Checks the hashes of the two events in a statement. */
 export function checkOwnEvents({ events }: Statement): Finding[] {
@@ -52,7 +52,22 @@ export function checkJournal(statement: Statement, given: Page[]): Finding[] {
     ...checkBeginning(events, pages, isNewestFirst),
     ...checkApprovalsInJournal(statement, events.slice(0, Math.max(0, first))),
     ...notCovered(events, end),
+    ...otherAttestations(statement, events),
   ];
+}
+
+/** A process that attests itself late is given its run under the hash of the attestation before, perhaps of another process. */
+function otherAttestations({ run, attestation_hash }: Statement, events: ChainedEvent[]): Finding[] {
+  return events.flatMap((event) => {
+    if (event.event_type !== 'Attestation' || event.run_id !== run.id) return [];
+    const hash = detailsOf(event)['attestation_hash'];
+    if (typeof hash !== 'string' || hash === attestation_hash) return [];
+    return [
+      note(
+        `During the run, the CVM reported another attestation token than that of the statement, with the SHA-256 ${hash}: ${nameOf(event)}. Compare both.`,
+      ),
+    ];
+  });
 }
 
 function checkLink(event: ChainedEvent, before: ChainedEvent | undefined, all: ChainedEvent[]): Finding[] {

@@ -34,7 +34,9 @@ export function checkRun(statement: Statement): Finding[] {
     ),
     attestation_hash === null
       ? note('The CVM reported no hash of an attestation token.')
-      : note(`The CVM reported the attestation token with the SHA-256 ${attestation_hash}. Compare it with the token.`),
+      : note(
+          `The CVM reported the attestation token with the SHA-256 ${attestation_hash}. Compare it with the token, which the operator of the CVM or of the service has, and check the token.`,
+        ),
   ];
 }
 

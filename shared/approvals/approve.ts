@@ -5,7 +5,7 @@ import { readToChange } from '../computations/computation-to-change.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import { readDefinition, type Definition } from '../computations/definition.ts';
 import { invalid, preconditionFailed, ServiceError } from '../errors.ts';
-import type { StoredApproval } from '../manifest/approval.ts';
+import type { StoredApproval } from '../manifest/stored-approval.ts';
 import { assetsOf, resultConsumers, type Inputs } from '../manifest/build-manifest.ts';
 import { readInputs } from '../manifest/read-inputs.ts';
 import { commitChange, type Kept } from '../table/commit-change.ts';

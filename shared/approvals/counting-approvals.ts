@@ -1,6 +1,6 @@
 import { canonicalDigest } from '../canonical-json.ts';
 import type { KeptAgentConfig } from '../computations/agent-config.ts';
-import type { StoredApproval } from '../manifest/approval.ts';
+import type { StoredApproval } from '../manifest/stored-approval.ts';
 import type { Inputs } from '../manifest/build-manifest.ts';
 import { timeOf } from '../timestamp.ts';
 import { neededApprovals, type NeededApproval } from './needed-approvals.ts';

@@ -52,6 +52,26 @@ describe('the check of genuine evidence', () => {
     ]);
   });
 
+  it('says that no approval was needed, or whose the assets demanded', () => {
+    expect(sentences(files, 'holds')).toContain(
+      'The creators of the assets that demanded it approved: alice, bob. The computation demanded no more.',
+    );
+    const open = startedWith((start) => {
+      for (const asset of start['assets'] as { use: string }[]) asset.use = 'open';
+    });
+    expect(sentences(open, 'holds')).toContain('The run needed no approval: neither the computation nor an asset demanded one.');
+  });
+
+  it('notes an attestation that the CVM reported during the run, and that is not the one of the statement', () => {
+    const reported = (digits: string) =>
+      genuineEvidence(1, { duringRun: { event_type: 'Attestation', details: { attestation_hash: digits.repeat(32) } } });
+    const another = sentences(filesOf(reported('cd')), 'note').filter((sentence) =>
+      sentence.includes('another attestation token'),
+    );
+    expect(another).toEqual([expect.stringContaining('cd'.repeat(32))]);
+    expect(sentences(filesOf(reported('ab')), 'note').join()).not.toContain('another attestation token');
+  });
+
   it('accepts events in both orders, in pages, and with those of the journal before and after the run', () => {
     const { before, events, after } = genuine;
     const journal = [...before, ...events, ...after];

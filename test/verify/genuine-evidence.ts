@@ -51,6 +51,8 @@ interface Otherwise {
   change?: (start: Start) => void;
   /** Changes the events before the run. */
   changeBefore?: (events: NewEvent[]) => void;
+  /** What the CVM reports in each event of the run. */
+  duringRun?: Parameters<typeof anEvent>[0];
   /** Whether a version of the service recorded the events that gave them no digest of the start or the configuration. */
   isEarlier?: boolean;
 }
@@ -59,7 +61,7 @@ interface Otherwise {
  * Makes evidence as the service does, by its own code: of a run with approvals of every kind and `events` events in the journal
  * between its first and its last.
  */
-export function genuineEvidence(events = 8, { change, changeBefore, isEarlier = false }: Otherwise = {}): Genuine {
+export function genuineEvidence(events = 8, { change, changeBefore, duringRun, isEarlier = false }: Otherwise = {}): Genuine {
   const [computation, run] = [numberedId(7), numberedId(42)];
   const ofSigners = new Map(Object.entries(signers).map(([user, { key }]) => [user, key()]));
   const keyOfAlice = ofSigners.get('alice')?.publicKey.export({ format: 'der', type: 'spki' }).toString('base64') ?? '';
@@ -132,7 +134,9 @@ export function genuineEvidence(events = 8, { change, changeBefore, isEarlier = 
   };
   const fromStart = [
     anEvent({ ...ofRun, event_type: 'started', originator: 'alice', details: isEarlier ? {} : digests }),
-    ...Array.from({ length: events }, (_, index) => anEvent({ ...ofRun, status: `Step${index}`, details: { index } })),
+    ...Array.from({ length: events }, (_, index) =>
+      anEvent({ ...ofRun, status: `Step${index}`, details: { index }, ...duringRun }),
+    ),
     anEvent({ ...ofRun, event_type: 'completed', originator: 'system', status: 'success', details: { reason: 'Done.' } }),
     anEvent({ event_type: 'updated', originator: 'alice', lifecycle: false }),
   ];
