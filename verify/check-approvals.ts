@@ -42,7 +42,7 @@ function checkLevel({ approval, result_consumers, manifest }: Statement, assets:
   if (result_consumers.length !== ofConsumers.length) {
     return [fails('The result consumers are not those of the manifest: their numbers differ.')];
   }
-  if (approval === 'none') return [];
+  if (approval === 'none') return checkUses(assets, approvals);
   if (approval !== 'all' && approval !== 'all_signed')
     return [fails(`The approval that the computation demands is unknown: ${approval}.`)];
 
@@ -61,6 +61,14 @@ function checkLevel({ approval, result_consumers, manifest }: Statement, assets:
   return problems.length > 0
     ? problems
     : [holds(`The creators of all assets and all result consumers ${how}, as the computation demands: ${needed.join(', ')}.`)];
+}
+
+/** Says who approved where only assets demand it. Whose approval is missing, checkAssets says. */
+function checkUses(assets: Asset[], approvals: Approval[]): Finding[] {
+  const needed = [...new Set(assets.flatMap(({ use, creator }) => (use === 'open' ? [] : [creator])))];
+  if (needed.length === 0) return [holds('The run needed no approval: neither the computation nor an asset demanded one.')];
+  if (!needed.every((creator) => approvals.some(({ user }) => user === creator))) return [];
+  return [holds(`The creators of the assets that demanded it approved: ${needed.join(', ')}. The computation demanded no more.`)];
 }
 
 function checkApproval({ domain, computation, run, events, manifest_digest }: Statement, approval: Approval): Finding {
@@ -89,7 +97,7 @@ function isBefore(time: string, other: string): boolean {
 }
 
 /** Returns undefined for a key that the service would not take. */
-function fingerprintOf(key: string): string | undefined {
+export function fingerprintOf(key: string): string | undefined {
   try {
     return parsePublicKey(key).fingerprint;
   } catch {

@@ -1,9 +1,11 @@
 import * as v from 'valibot';
 import { canonicalJson } from '../shared/canonical-json.ts';
 import { hashOfEvent } from '../shared/events/event-hash.ts';
+import { checkApprovalsInJournal } from './check-approvals-in-journal.ts';
 import { checkBeginning, checkCounts, type Page } from './check-pages.ts';
 import { check, fails, holds, note, type Finding } from './finding.ts';
-import { chainedEvent, nameOf, type ChainedEvent, type Statement } from './statement.ts';
+import { inOrder } from './journal-order.ts';
+import { chainedEvent, detailsOf, nameOf, type ChainedEvent, type Statement } from './statement.ts';
 
 /** Checks the hashes of the two events in a statement. */
 export function checkOwnEvents({ events }: Statement): Finding[] {
@@ -21,13 +23,13 @@ export function checkOwnEvents({ events }: Statement): Finding[] {
 /**
  * Checks that events of the journal are unchanged, and that from the run's first event to its last none is missing, added or out
  * of order. The hash of each event covers the hash of the one before it, so the last one commits to all before it.
- * @param pages newest first, as the API lists events, or oldest first
+ * @param given pages of events that are newest first, as the API lists events, or oldest first
  */
-export function checkJournal({ events: { started, last } }: Statement, pages: Page[]): Finding[] {
-  const given = pages.flatMap((page) => page.events);
-  const malformed = given.findIndex((event) => !v.is(chainedEvent, event));
+export function checkJournal(statement: Statement, given: Page[]): Finding[] {
+  const malformed = given.flatMap((page) => page.events).findIndex((event) => !v.is(chainedEvent, event));
   if (malformed >= 0) return [fails(`The event at place ${malformed + 1} does not have the form of an event.`)];
-  const { events, isNewestFirst } = oldestFirst(given as ChainedEvent[]);
+  const { started, last } = statement.events;
+  const { pages, events, isNewestFirst } = inOrder(given as (Page & { events: ChainedEvent[] })[]);
   const problems = [
     ...checkCounts(pages, isNewestFirst),
     ...events.flatMap((event) =>
@@ -48,17 +50,24 @@ export function checkJournal({ events: { started, last } }: Statement, pages: Pa
       ? [holds(`The ${count} events from the beginning of the run to its end are complete, unchanged and in order.`)]
       : problems),
     ...checkBeginning(events, pages, isNewestFirst),
+    ...checkApprovalsInJournal(statement, events.slice(0, Math.max(0, first))),
     ...notCovered(events, end),
+    ...otherAttestations(statement, events),
   ];
 }
 
-/** Only adjacent events of one chain are compared, so the order of the list shows in which direction most of them fit. */
-function oldestFirst(events: ChainedEvent[]): { events: ChainedEvent[]; isNewestFirst: boolean } {
-  const fitting = (list: ChainedEvent[]) =>
-    list.filter((event, index) => index > 0 && event.hash !== undefined && event.previous_hash === list[index - 1]?.hash).length;
-  const reversed = events.toReversed();
-  const isNewestFirst = fitting(reversed) > fitting(events);
-  return { events: isNewestFirst ? reversed : events, isNewestFirst };
+/** A process that attests itself late is given its run under the hash of the attestation before, perhaps of another process. */
+function otherAttestations({ run, attestation_hash }: Statement, events: ChainedEvent[]): Finding[] {
+  return events.flatMap((event) => {
+    if (event.event_type !== 'Attestation' || event.run_id !== run.id) return [];
+    const hash = detailsOf(event)['attestation_hash'];
+    if (typeof hash !== 'string' || hash === attestation_hash) return [];
+    return [
+      note(
+        `During the run, the CVM reported another attestation token than that of the statement, with the SHA-256 ${hash}: ${nameOf(event)}. Compare both.`,
+      ),
+    ];
+  });
 }
 
 function checkLink(event: ChainedEvent, before: ChainedEvent | undefined, all: ChainedEvent[]): Finding[] {

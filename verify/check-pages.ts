@@ -31,7 +31,7 @@ export function checkCounts(pages: Page[], isNewestFirst: boolean): Finding[] {
  */
 export function checkBeginning(events: ChainedEvent[], pages: Page[], isNewestFirst: boolean): Finding[] {
   const [first] = events;
-  if (!first || (first.event_type === 'created' && (first.previous_hash ?? '') === '')) return [];
+  if (!first || isBeginning(first)) return [];
   const sentence = `The events before ${nameOf(first)} are missing, so they were not checked`;
   return [
     saysWhole(pages, isNewestFirst)
@@ -40,6 +40,11 @@ export function checkBeginning(events: ChainedEvent[], pages: Page[], isNewestFi
         )
       : note(`${sentence}.`),
   ];
+}
+
+/** Whether no event of the journal comes before this one. */
+export function isBeginning({ event_type, previous_hash }: ChainedEvent): boolean {
+  return event_type === 'created' && (previous_hash ?? '') === '';
 }
 
 /** Whether the counts in the pages leave no room for events before the first one. */

@@ -18,6 +18,15 @@ export type ChainedEvent = v.InferOutput<typeof chainedEvent>;
 /** Names an event in a sentence. */
 export const nameOf = ({ event_type, id }: ChainedEvent) => `${event_type} (${id})`;
 
+/** Returns the details that the service itself wrote. None if they are no JSON object, as those of an agent may be. */
+export function detailsOf({ details }: ChainedEvent): Record<string, unknown> {
+  if (typeof details !== 'string') return {};
+  const read = v.safeParse(v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.unknown())), fromBase64(details));
+  return read.success ? read.output : {};
+}
+
+const fromBase64 = (text: string) => Buffer.from(text, 'base64').toString('utf8');
+
 const asset = v.looseObject({ id: v.string(), creator: v.string(), use: v.string(), checksum: v.string() });
 
 const approval = v.looseObject({

@@ -1,26 +1,72 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
+import { CmsError } from './cms-error.ts';
+import { exitCodes } from './exit-codes.ts';
 
 /** The files of `cms evidence`. */
 export const evidenceFiles = { evidence: 'evidence.json', keys: 'keys.json', events: 'events.json' };
 
+type Contents = Record<keyof typeof evidenceFiles, unknown>;
+
 const saved = v.object({ statement: v.object({ run: v.object({ id: v.string() }) }) });
+const savedKeys = v.looseObject({ keys: v.array(v.looseObject({ kid: v.optional(v.string()) })) });
 
 /** Returns the run whose evidence is in a directory. Undefined if there is none, and an empty text if it cannot be read. */
 export async function savedRun(directory: string): Promise<string | undefined> {
-  const text = await readFile(join(directory, evidenceFiles.evidence), 'utf8').catch(() => undefined);
-  if (text === undefined) return undefined;
-  const read = v.safeParse(v.pipe(v.string(), v.parseJson(), saved), text);
+  const content = await readSaved(directory, 'evidence');
+  if (content === undefined) return undefined;
+  const read = v.safeParse(saved, content);
   return read.success ? read.output.statement.run.id : '';
 }
 
-export async function saveEvidence(directory: string, contents: Record<keyof typeof evidenceFiles, unknown>): Promise<void> {
+/**
+ * Saves evidence beside what is there of the same run. A statement and the keys that were saved before are what the service cannot
+ * change any more: they are kept, and only new keys and events are added.
+ * @throws CmsError if the service now gives another statement, or another key of the same name
+ */
+export async function saveEvidence(directory: string, { evidence, keys, events }: Contents): Promise<void> {
+  const before = await readSaved(directory, 'evidence');
+  if (before !== undefined && !isDeepStrictEqual(before, evidence)) {
+    throw unlike(directory, `another statement about this run than the one in ${join(directory, evidenceFiles.evidence)}`);
+  }
+  const contents: Contents = { evidence, keys: await withSavedKeys(directory, keys), events };
   await mkdir(directory, { recursive: true });
   for (const [name, file] of Object.entries(evidenceFiles)) {
     const content = contents[name as keyof typeof evidenceFiles];
     const path = join(directory, file);
     await writeFile(`${path}.part`, `${JSON.stringify(content, null, 2)}\n`); // a write that is cut leaves the file as it was
     await rename(`${path}.part`, path);
+  }
+}
+
+/** Returns the saved keys with those that the service has published since. @throws CmsError */
+async function withSavedKeys(directory: string, keys: unknown): Promise<unknown> {
+  const content = await readSaved(directory, 'keys');
+  if (content === undefined) return keys;
+  const path = join(directory, evidenceFiles.keys);
+  const before = v.safeParse(savedKeys, content);
+  if (!before.success) throw new CmsError(`${path} has no public keys that can be read.`, { exitCode: exitCodes.usage });
+  const added = v.parse(savedKeys, keys).keys.filter((key) => {
+    const known = before.output.keys.find(({ kid }) => kid === key.kid);
+    if (known && !isDeepStrictEqual(known, key)) throw unlike(directory, `another key ${key.kid ?? ''} than the one in ${path}`);
+    return !known;
+  });
+  return { ...before.output, keys: [...before.output.keys, ...added] };
+}
+
+function unlike(directory: string, what: string): CmsError {
+  return new CmsError(`The service now gives ${what}. Nothing was replaced in ${directory}.`, { exitCode: exitCodes.failure });
+}
+
+/** Returns undefined if the file is not there, and null if it cannot be read. */
+async function readSaved(directory: string, name: keyof typeof evidenceFiles): Promise<unknown> {
+  const text = await readFile(join(directory, evidenceFiles[name]), 'utf8').catch(() => undefined);
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
   }
 }

@@ -20,7 +20,7 @@ export const handler = changeEndpoint(route, contract, {
     const computation = describeComputation(row, definition, { caller, server_key: body.agent_config.server_key });
     return {
       body: computation,
-      etag: computationEtag(computation),
+      etag: computationEtag(caller, row, definition),
       headers: {
         location: `/${path.domainID}/computations/${computation.id}`,
         'HX-Location': `/computations/${computation.id}`,

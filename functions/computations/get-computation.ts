@@ -1,6 +1,6 @@
 import { rowOf } from '../../shared/computations/computation.ts';
 import { computationEtag, peekEtag } from '../../shared/computations/computation-etag.ts';
-import { readDescribed } from '../../shared/computations/describe-computation.ts';
+import { describeOpened, readToDescribe } from '../../shared/computations/describe-computation.ts';
 import { readComputation } from '../../shared/computations/find-computation.ts';
 import { contract, route } from '../../shared/endpoints/computations/get-computation.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
@@ -14,7 +14,8 @@ export const handler = endpoint(route, contract, async ({ path, query, caller, i
     const etag = peekEtag(row);
     return ifNoneMatch?.(etag) ? { etag, notModified: true } : { etag, body: rowOf(row) };
   }
-  const computation = await readDescribed(table, openKms(deadline), { domain: path.domainID, id: path.id, caller });
-  const etag = computationEtag(computation);
-  return ifNoneMatch?.(etag) ? { etag, notModified: true } : { etag, body: computation };
+  const { row, definition } = await readToDescribe(table, path.domainID, path.id);
+  const etag = computationEtag(caller, row, definition);
+  if (ifNoneMatch?.(etag)) return { etag, notModified: true };
+  return { etag, body: await describeOpened(openKms(deadline), { row, definition }, caller) };
 });

@@ -20,7 +20,7 @@ export const handler = changeEndpoint(route, contract, {
     }),
   reply: ({ row, definition, permitted }, { body, caller }) => {
     const computation = describeComputation(row, definition, { caller, server_key: body.agent_config.server_key });
-    return { permitted, body: computation, etag: computationEtag(computation) };
+    return { permitted, body: computation, etag: computationEtag(caller, row, definition) };
   },
   repeat: (computation, _, { path, caller, table, deadline }) =>
     withCurrentServerKey(computation, { domain: path.domainID, caller, table, kms: openKms(deadline) }),

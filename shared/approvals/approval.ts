@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { cvmId } from '../identifier-schemas.ts';
-import type { StoredApproval } from '../manifest/approval.ts';
+import type { StoredApproval } from '../manifest/stored-approval.ts';
 import { strictObject } from '../strict-object.ts';
 import { text } from '../text.ts';
 import { givenTimestamp, timestamp } from '../timestamp.ts';

@@ -5,7 +5,7 @@ import { readToChange } from '../computations/computation-to-change.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import { readDefinition, type Definition } from '../computations/definition.ts';
 import { invalid, preconditionFailed, ServiceError } from '../errors.ts';
-import type { StoredApproval } from '../manifest/approval.ts';
+import type { StoredApproval } from '../manifest/stored-approval.ts';
 import { assetsOf, resultConsumers, type Inputs } from '../manifest/build-manifest.ts';
 import { readInputs } from '../manifest/read-inputs.ts';
 import { commitChange, type Kept } from '../table/commit-change.ts';
@@ -69,8 +69,8 @@ export async function approve(table: Table, request: ApproveRequest): Promise<Ke
     if (before && isDeepStrictEqual(before, { ...approval, approved_at: before.approved_at })) {
       return await commitChange(table, transaction, { approval: describe(before), permitted });
     }
-    const { cvm_ids, expires_at, signature } = approval;
-    const details = { digest, signed: signature !== null, ...limitsOf({ cvm_ids, expires_at }) };
+    const { config_digest, signature } = approval;
+    const details = { digest, config_digest, signed: signature !== null, ...limitsOf(approval) };
     const event = { event_type: 'approved', status: 'success', originator: by, details, lifecycle: false } as const;
     await changeInputsWithEvent(table, transaction, computation, { addedDatasets: 0, event, now });
     transaction.add({ put: { Item: { ...computationKeys.approval(computationId, by), ...approval } } });

@@ -1,6 +1,6 @@
 import { canonicalDigest } from '../canonical-json.ts';
 import type { KeptAgentConfig } from '../computations/agent-config.ts';
-import type { StoredApproval } from '../manifest/approval.ts';
+import type { StoredApproval } from '../manifest/stored-approval.ts';
 import type { Inputs } from '../manifest/build-manifest.ts';
 import { timeOf } from '../timestamp.ts';
 import { neededApprovals, type NeededApproval } from './needed-approvals.ts';
@@ -16,7 +16,11 @@ export interface Moment {
 }
 
 /** Returns the digest of what an approval covers of the agent's configuration: all but its log level and its private key. */
-export function configDigest({ log_level: _level, server_key: _key, ...covered }: KeptAgentConfig): string {
+export function configDigest({
+  log_level: _level,
+  server_key: _key,
+  ...covered
+}: Partial<Record<keyof KeptAgentConfig, unknown>>): string {
   return canonicalDigest(covered);
 }
 

@@ -3,7 +3,7 @@ import { withoutServerKey } from '../computations/agent-config.ts';
 import { assetsOf, buildManifest, resultConsumers, type Inputs } from '../manifest/build-manifest.ts';
 import type { Manifest, MissingItems } from '../manifest/manifest.ts';
 import type { ApprovalOfRun, NewSnapshot } from '../manifest/run-snapshot.ts';
-import type { StoredApproval } from '../manifest/approval.ts';
+import type { StoredApproval } from '../manifest/stored-approval.ts';
 import { countingApprovals, missingApprovals, type Moment } from './counting-approvals.ts';
 import { sentencesOf } from './needed-approvals.ts';
 

@@ -1,6 +1,6 @@
 import { changeInputsWithEvent } from '../computations/change-computation.ts';
 import { keysToChange, parseToChange } from '../computations/computation-to-change.ts';
-import { parseApproval } from '../manifest/approval.ts';
+import { parseApproval } from '../manifest/stored-approval.ts';
 import { commitChange, type Kept } from '../table/commit-change.ts';
 import { computationKeys } from '../table/keys.ts';
 import { getItems, type Table } from '../table/table.ts';

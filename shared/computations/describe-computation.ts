@@ -31,18 +31,22 @@ export function describeComputation(
   };
 }
 
-interface ReadRequest {
-  domain: string;
-  id: string;
-  caller: Caller;
+/** Reads what a description of a computation needs. One round trip. @throws ServiceError `not_found` */
+export async function readToDescribe(
+  table: Table,
+  domain: string,
+  id: string,
+): Promise<{ row: StoredComputation; definition: Definition }> {
+  const [row, definition] = await Promise.all([readComputation(table, domain, id), readDefinition(table, id)]);
+  return { row, definition };
 }
 
-/**
- * Reads the computation that the caller may see. One round trip, and a call of KMS if that includes a private key.
- * @throws ServiceError `not_found`
- */
-export async function readDescribed(table: Table, kms: Kms, { domain, id, caller }: ReadRequest): Promise<Computation> {
-  const [row, definition] = await Promise.all([readComputation(table, domain, id), readDefinition(table, id)]);
+/** Builds the computation that the caller may see. A call of KMS if that includes a private key. */
+export async function describeOpened(
+  kms: Kms,
+  { row, definition }: { row: StoredComputation; definition: Definition },
+  caller: Caller,
+): Promise<Computation> {
   const kept = mayReadServerKey(row, caller) ? definition.agent_config.server_key : '';
-  return describeComputation(row, definition, { caller, server_key: await openKey(kms, id, kept) });
+  return describeComputation(row, definition, { caller, server_key: await openKey(kms, row.id, kept) });
 }

@@ -3,7 +3,7 @@ import type { StoredAsset } from '../assets/asset.ts';
 import type { KeptAgentConfig } from '../computations/agent-config.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import type { ParticipantKey } from '../keys/participant-key.ts';
-import type { StoredApproval } from './approval.ts';
+import type { StoredApproval } from './stored-approval.ts';
 import { manifestSchema, type Manifest, type MissingItems } from './manifest.ts';
 
 /** Everything that a manifest is built from, and the approvals. */

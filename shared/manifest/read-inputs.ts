@@ -4,7 +4,7 @@ import type { StoredComputation } from '../computations/computation.ts';
 import { parseParticipantKey } from '../keys/participant-key.ts';
 import { computationKeys } from '../table/keys.ts';
 import { getItems, queryPartition, type Item, type Table } from '../table/table.ts';
-import { parseApproval } from './approval.ts';
+import { parseApproval } from './stored-approval.ts';
 import type { Inputs } from './build-manifest.ts';
 
 /**

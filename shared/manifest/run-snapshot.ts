@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { canonicalDigest } from '../canonical-json.ts';
 import { assetUses } from '../assets/asset.ts';
 import { agentConfigInput, type KeptAgentConfig } from '../computations/agent-config.ts';
 import { approvalLevels } from '../computations/computation.ts';
@@ -56,6 +57,22 @@ export const runSnapshot = v.object({
   result_consumers: v.optional(v.array(v.string())),
 });
 export type RunSnapshot = Omit<v.InferOutput<typeof runSnapshot>, 'agent_config'> & { agent_config: KeptAgentConfig };
+
+/** What a statement about a run says of its start (docs/contract.md, section 10). A field that is added inside must be absent for earlier runs. */
+interface StatedStart {
+  manifest: object;
+  /** Without the private key. */
+  agent_config: object;
+  assets: unknown;
+  approvals: unknown;
+  approval?: unknown;
+  result_consumers?: unknown;
+}
+
+/** Returns the digest by which the event `started` commits to what its run was started with. */
+export function startDigest({ manifest, agent_config, assets, approvals, approval, result_consumers }: StatedStart): string {
+  return canonicalDigest({ manifest, agent_config, assets, approvals, approval, result_consumers });
+}
 
 /** What this version keeps with a run. */
 export type NewSnapshot = { [name in keyof RunSnapshot]-?: Exclude<RunSnapshot[name], undefined> };

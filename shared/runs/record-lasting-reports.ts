@@ -57,7 +57,8 @@ export async function recordLastingReports(table: Table, { reference, reports, n
   if (events.length > 0) await recordEvents(table, transaction, computation, events, now);
   else assertExists(transaction, domain, computation_id);
   const change = claim && takeIntoClaim(transaction, reference, claim, { reports: newReports, now });
-  if (claim && !change && events.length > 0) assertClaimed(transaction, claim); // no event is recorded as the run's after the run's end
+  const isOfRun = events.length > 0 || (claim && attestationOf(newReports, claim) !== undefined);
+  if (claim && !change && isOfRun) assertClaimed(transaction, claim); // nothing is kept as the run's after the run's end
   await transaction.commit(table);
 
   emitMetrics(newReports, claim, change, now);

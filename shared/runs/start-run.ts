@@ -3,12 +3,14 @@ import type { Permitted } from '../access/caller.ts';
 import { isClosing } from '../assets/close-asset.ts';
 import { isIncomplete, readinessOf } from '../approvals/readiness.ts';
 import { readToChange, type ComputationToChange } from '../computations/computation-to-change.ts';
+import { withoutServerKey } from '../computations/agent-config.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import { isActive, type Run } from '../computations/run.ts';
 import { conflict, ServiceError } from '../errors.ts';
 import { numberedId } from '../identifiers.ts';
 import { assetsOf, type Inputs } from '../manifest/build-manifest.ts';
 import { readInputs } from '../manifest/read-inputs.ts';
+import { startDigest } from '../manifest/run-snapshot.ts';
 import { emitMetric } from '../metrics.ts';
 import { commitChange, type Kept } from '../table/commit-change.ts';
 import { cvmKeys, lists } from '../table/keys.ts';
@@ -106,8 +108,12 @@ async function claimCvm(table: Table, request: RunRequest): Promise<Kept<Started
     reason: null,
     manifest_digest: snapshot.manifest_digest,
   };
+  const details = {
+    manifest_digest: snapshot.manifest_digest,
+    start_digest: startDigest({ ...snapshot, agent_config: withoutServerKey(snapshot.agent_config) }),
+  };
   const transaction = new Transaction();
-  await addRun(table, transaction, computation, run, { originator: by, details: {}, now });
+  await addRun(table, transaction, computation, run, { originator: by, details, now });
   addSnapshot(transaction, reference, snapshot);
   addClaim(transaction, {
     ...reference,

@@ -171,6 +171,45 @@ describe('cms asset upload, while the service does not hash what has arrived,', 
   });
 });
 
+describe('cms evidence, where the evidence of the run is already', () => {
+  const saved = (name: string) => JSON.parse(readFileSync(join('kept', `${name}.json`), 'utf8')) as unknown;
+  const evidence = { statement: { run: { id: 'r1' }, issued_at: '1' }, signature: 's', key_id: 'k1' };
+  const [k1, k2] = [
+    { kid: 'k1', x: 'AQAB' },
+    { kid: 'k2', x: 'AQAC' },
+  ];
+  const save = (given: object, keys: object[], events: object[] = []) =>
+    cms(
+      {
+        [`GET /computations/${id}/evidence`]: json(given),
+        'GET /.well-known/jwks.json': json({ keys }),
+        [`GET /computations/${id}/events`]: json({ events, limit: 100, offset: 0, total: events.length }),
+      },
+      ['evidence', id, '--run', 'r1', '--output', 'kept'],
+    );
+
+  it('refuses another statement and another key of the same name, and replaces nothing', async () => {
+    expect(await save(evidence, [k1])).toMatchObject({ exitCode: 0 });
+    const other = { ...evidence, statement: { ...evidence.statement, issued_at: '2' } };
+    expect(await save(other, [k1])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining(
+        `The service now gives another statement about this run than the one in ${join('kept', 'evidence.json')}. Nothing was replaced`,
+      ),
+    });
+    expect(await save(evidence, [{ ...k1, x: 'AQAD' }])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining(`The service now gives another key k1 than the one in ${join('kept', 'keys.json')}.`),
+    });
+    expect([saved('evidence'), saved('keys')]).toEqual([evidence, { keys: [k1] }]);
+  });
+
+  it('keeps the keys that the service no longer names, and adds new keys and events', async () => {
+    expect(await save(evidence, [k2], [{ id: 'e1' }])).toMatchObject({ exitCode: 0 });
+    expect([saved('keys'), saved('events')]).toEqual([{ keys: [k1, k2] }, { events: [{ id: 'e1' }] }]);
+  });
+});
+
 describe('files of this machine', () => {
   it('are refused above 5 GiB before they are read, with the exit code 2', async () => {
     const file = join(folder, 'huge.bin');

@@ -12,15 +12,13 @@ import { defaultAgentConfig } from '../../shared/computations/agent-config.ts';
 import { computationEtag, etagsFor } from '../../shared/computations/computation-etag.ts';
 import { fieldsOf } from '../../shared/computations/computation.ts';
 import { readDefinition } from '../../shared/computations/definition.ts';
-import { readDescribed } from '../../shared/computations/describe-computation.ts';
+import { readToDescribe } from '../../shared/computations/describe-computation.ts';
 import { readComputation } from '../../shared/computations/find-computation.ts';
 import { updateComputation } from '../../shared/computations/update-computation.ts';
-import { Deadline } from '../../shared/deadline.ts';
 import { deleteAsset } from '../../shared/deletion/delete-asset.ts';
 import { deleteComputation } from '../../shared/deletion/delete-computation.ts';
 import { preconditionFailed } from '../../shared/errors.ts';
 import { parseCondition } from '../../shared/http/preconditions.ts';
-import { openKms } from '../../shared/kms.ts';
 import { linkAsset } from '../../shared/links/link-asset.ts';
 import { unlinkAsset } from '../../shared/links/unlink-asset.ts';
 import { updateAsset } from '../../shared/links/update-asset.ts';
@@ -48,9 +46,8 @@ const domain = 'd1';
 const alice: Caller = { id: 'alice', roles: new Set(), actions: new Set(['view', 'edit']) };
 const refusal = { code: 'precondition_failed' };
 
-const kms = openKms(() => new Deadline());
-const describedEtag = async (id: string) =>
-  computationEtag(await readDescribed(stores.table, kms, { domain, id, caller: alice }));
+const etagOfRead = ({ row, definition }: Awaited<ReturnType<typeof readToDescribe>>) => computationEtag(alice, row, definition);
+const describedEtag = async (id: string) => etagOfRead(await readToDescribe(stores.table, domain, id));
 const etagOfAsset = async (id: string) => assetEtag(await readAsset(stores.table, domain, id));
 const currentEtags = async (id: string) =>
   etagsFor(alice, await readComputation(stores.table, domain, id), await readDefinition(stores.table, id));
@@ -162,9 +159,9 @@ describe('a replacement of a computation with If-Match', () => {
   it('is refused with the ETag of an answer whose configuration is older than its row', async () => {
     const id = await aComputation(stores.table, domain);
     betweenReads(stores.mortal, { afterThis: 'Query', beforeThat: 'Get' }, () => replaceComputation(stores.table, id, 'debug'));
-    const torn = await readDescribed(stores.mortal, kms, { domain, id, caller: alice });
-    expect(torn).toMatchObject({ version: 2, agent_config: defaultAgentConfig });
-    const etag = computationEtag(torn);
+    const torn = await readToDescribe(stores.mortal, domain, id);
+    expect(torn).toMatchObject({ row: { version: 2 }, definition: { agent_config: defaultAgentConfig } });
+    const etag = etagOfRead(torn);
     expect(await currentEtags(id)).not.toContain(etag);
     await expect(replaceComputation(stores.table, id, 'info', etag)).rejects.toMatchObject(refusal);
     expect(await levelOf(id)).toBe('debug');

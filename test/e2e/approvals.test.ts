@@ -78,9 +78,10 @@ describe('a run of a computation with an asset whose use takes approval', () => 
     await session.startRun(id, cvm);
     await session.endRun(cvm);
     const { events } = await session.done('events/list-events', { path: { id }, query: { event_type: 'approved' } });
-    expect(events).toMatchObject([
-      { originator: bob(), status: 'success', details: base64(JSON.stringify({ digest, signed: false })) },
-    ]);
+    const { agent_config = {} } = await session.done('computations/get-computation', { path: { id } });
+    const covered = Object.entries(agent_config).filter(([name]) => name !== 'log_level' && name !== 'server_key');
+    const details = { digest, config_digest: canonicalDigest(Object.fromEntries(covered)), signed: false };
+    expect(events).toMatchObject([{ originator: bob(), status: 'success', details: base64(JSON.stringify(details)) }]);
   });
 
   itAs([provider], 'has byte for byte the manifest that was approved: as its CVM, the API and the evidence give it', async () => {
@@ -113,6 +114,17 @@ describe('a run of a computation with an asset whose use takes approval', () => 
     await session.link((await session.createAsset()).id, id);
     expect(await refused()).toEqual(missing);
     expect((await session.done(list, { path: { id } })).approvals).toMatchObject([{ user: bob(), stale: true }]);
+  });
+
+  itAs([provider], 'takes an approval, which counts for each run until it is taken back', async () => {
+    const { id } = await sharedComputation();
+    await session.approve(id, provider);
+    for (const cvm of [newCvm(), newCvm()]) {
+      await session.startRun(id, cvm);
+      await session.endRun(cvm);
+    }
+    await session.done(withdraw, { path: { id }, as: provider });
+    expect((await session.refused(start, { path: { id }, query: { cvm: newCvm() } })).code).toBe('incomplete');
   });
 
   itAs([provider], 'is refused on another CVM than the approval names', async () => {

@@ -134,9 +134,19 @@ describe('the evidence of an approved run', () => {
       approval: 'all_signed',
       result_consumers: [session.target.idOf('administrator')],
     });
-    const findings = checkEvidence({ evidence: JSON.stringify(evidence), keys: JSON.stringify(await keys()) });
+    const page = await session.done('events/list-events', { path: { id }, query: { limit: 100 } });
+    const findings = checkEvidence({
+      evidence: JSON.stringify(evidence),
+      keys: JSON.stringify(await keys()),
+      events: [JSON.stringify(page)],
+    });
     expect(findings.filter(({ verdict }) => verdict === 'does not hold')).toEqual([]);
-    for (const holds of ['approved this manifest, signed by the key SHA256:', 'all result consumers approved with a signature']) {
+    for (const holds of [
+      'approved this manifest, signed by the key SHA256:',
+      'all result consumers approved with a signature',
+      'The run was started with this manifest, configuration, assets and approvals',
+      'The journal has the same approvals as the last ones before the run',
+    ]) {
       expect(findings).toContainEqual({ verdict: 'holds', sentence: expect.stringContaining(holds) });
     }
   });

@@ -100,7 +100,7 @@ export const namedMutants: NamedMutant[] = [
   },
   {
     file: 'shared/runs/record-lasting-reports.ts',
-    code: 'if (claim && !change && events.length > 0) assertClaimed(transaction, claim);',
+    code: 'if (claim && !change && isOfRun) assertClaimed(transaction, claim);',
     becomes: '',
     fact: 'An event that arrives while its run ends is recorded as a late one.',
   },

@@ -2,6 +2,9 @@ import { constants, generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { checkEvidence, type EvidenceFiles } from '../../verify/check-evidence.ts';
 import { UnreadableError } from '../../verify/unreadable-error.ts';
+import { canonicalDigest } from '../../shared/canonical-json.ts';
+import type { NewEvent } from '../../shared/events/event.ts';
+import { anEvent } from '../support/append-to-journal.ts';
 import { filesOf, genuineEvidence, type Genuine } from './genuine-evidence.ts';
 
 const genuine = genuineEvidence();
@@ -21,6 +24,9 @@ function signedAnew(change: (statement: Statement) => void): EvidenceFiles {
   change(statement);
   return { ...files, evidence: JSON.stringify({ statement, signature: genuine.signed(statement), key_id: genuine.key_id }) };
 }
+
+/** The genuine evidence of a run that was started with something else. */
+const startedWith = (change: (start: Statement) => void) => filesOf(genuineEvidence(8, { change }));
 
 type Approval = Record<string, unknown> & { signature: string };
 const approvalsOf = (statement: Statement) => statement['approvals'] as [Approval, Approval, Approval, Approval];
@@ -44,6 +50,26 @@ describe('the check of genuine evidence', () => {
       expect.stringContaining('dave approved this manifest without a signature'),
       expect.stringContaining('were not given'),
     ]);
+  });
+
+  it('says that no approval was needed, or whose the assets demanded', () => {
+    expect(sentences(files, 'holds')).toContain(
+      'The creators of the assets that demanded it approved: alice, bob. The computation demanded no more.',
+    );
+    const open = startedWith((start) => {
+      for (const asset of start['assets'] as { use: string }[]) asset.use = 'open';
+    });
+    expect(sentences(open, 'holds')).toContain('The run needed no approval: neither the computation nor an asset demanded one.');
+  });
+
+  it('notes an attestation that the CVM reported during the run, and that is not the one of the statement', () => {
+    const reported = (digits: string) =>
+      genuineEvidence(1, { duringRun: { event_type: 'Attestation', details: { attestation_hash: digits.repeat(32) } } });
+    const another = sentences(filesOf(reported('cd')), 'note').filter((sentence) =>
+      sentence.includes('another attestation token'),
+    );
+    expect(another).toEqual([expect.stringContaining('cd'.repeat(32))]);
+    expect(sentences(filesOf(reported('ab')), 'note').join()).not.toContain('another attestation token');
   });
 
   it('accepts events in both orders, in pages, and with those of the journal before and after the run', () => {
@@ -161,10 +187,97 @@ describe('the check of a statement that a lying service has signed', () => {
       (statement) => Object.assign(statement['agent_config'] as object, { server_key: 'k' }),
       /contains a private key/,
     ],
+    [
+      'another configuration of the agent than that of the start',
+      (statement) => Object.assign(statement['agent_config'] as object, { attested_tls: false }),
+      /^The run was started with another manifest, configuration, assets or approvals: started/,
+    ],
+    [
+      'another configuration of the agent than the approved one',
+      (statement) => Object.assign(statement['agent_config'] as object, { attested_tls: false }),
+      /^alice approved another configuration of the agent: approved/,
+    ],
+    [
+      'another manifest than that of the start, with its digest made to fit',
+      (statement) => {
+        const manifest = { ...(statement['manifest'] as object), name: 'X' };
+        Object.assign(statement, { manifest, manifest_digest: canonicalDigest(manifest), approvals: [], approval: 'none' });
+      },
+      /^The run was started with another manifest/,
+    ],
+    [
+      'another creator of an asset than at the start',
+      (statement) => Object.assign((statement['assets'] as object[])[2] ?? {}, { creator: 'mallory' }),
+      /^The run was started with another manifest/,
+    ],
     ['another form', (statement) => (statement['approvals'] = 'none'), /does not have the form .* approvals/],
     ['another type', (statement) => (statement['type'] = 'computation-evidence:v2'), /does not have the form .* type/],
   ])('names %s', (_what, change, named) => {
-    expect(objections(signedAnew(change))).toContainEqual(expect.stringMatching(named));
+    expect(
+      objections({ ...signedAnew(change), events: [JSON.stringify([...genuine.before, ...genuine.events])] }),
+    ).toContainEqual(expect.stringMatching(named));
+  });
+
+  const inJournal = (changeBefore: (events: NewEvent[]) => void) => {
+    const made = genuineEvidence(2, { changeBefore });
+    return { made, given: filesOf({ ...made, events: [...made.before, ...made.events] }) };
+  };
+  const byBob = { originator: 'bob', lifecycle: false };
+  const approvalIn = (events: NewEvent[], user: string) =>
+    events.findIndex(({ event_type, originator }) => event_type === 'approved' && originator === user);
+  const approveAgain = (events: NewEvent[], change: object) => {
+    const details = { ...(events[approvalIn(events, 'bob')]?.details as object), ...change };
+    events.push(anEvent({ ...byBob, event_type: 'approved', details }));
+  };
+
+  it.each<[string, (events: NewEvent[]) => void, RegExp]>([
+    [
+      'was taken back',
+      (events) => events.push(anEvent({ ...byBob, event_type: 'approval_withdrawn' })),
+      /^bob took the approval back before the run: approval_withdrawn \(/,
+    ],
+    [
+      'was replaced by one without a signature',
+      (events) => approveAgain(events, { signed: false }),
+      /^The last approval of bob before the run was another one: approved \(/,
+    ],
+    [
+      'has limits that the user did not give',
+      (events) => approveAgain(events, { cvm_ids: ['cvm-2'] }),
+      /^The last approval of bob before the run was another one/,
+    ],
+    [
+      'nobody gave',
+      (events) => events.splice(approvalIn(events, 'dave'), 1),
+      /^The journal has no approval of dave before the run\.$/,
+    ],
+    [
+      'was signed with a key that the user had replaced',
+      (events) => events.push(anEvent({ ...byBob, event_type: 'key_uploaded', details: { fingerprint: 'SHA256:other' } })),
+      /^bob signed with another key than the last one uploaded before the run: key_uploaded \(/,
+    ],
+  ])('names whose approval %s, by the journal before the run', (_what, change, named) => {
+    const { given } = inJournal(change);
+    expect(objections(given)).toEqual([expect.stringMatching(named)]);
+  });
+
+  it('finds that approvals hold that were taken back and given again, as the journal says', () => {
+    const { given } = inJournal((events) => {
+      const again = events.filter(({ event_type }) => event_type === 'approved');
+      events.push(anEvent({ ...byBob, event_type: 'approval_withdrawn' }), ...again);
+    });
+    expect(objections(given)).toEqual([]);
+    expect(sentences(given, 'holds')).toContain(
+      'The journal has the same approvals as the last ones before the run: alice, bob, carol, dave.',
+    );
+  });
+
+  it('finds an approval that was taken back in a journal whose oldest events are missing', () => {
+    const { made } = inJournal((events) => events.push(anEvent({ ...byBob, event_type: 'approval_withdrawn' })));
+    expect(objections(filesOf({ ...made, events: [...made.before.slice(-1), ...made.events] }))).toEqual([
+      expect.stringMatching(/^bob took the approval back/),
+    ]);
+    expect(objections(filesOf(made))).toEqual([]);
   });
 });
 
@@ -172,10 +285,10 @@ describe('the check of a statement of a computation that takes the approval of a
   const creators = (statement: Statement, names: string[]) =>
     (statement['assets'] as { creator: string }[]).forEach((asset, index) => (asset.creator = names[index] ?? ''));
   const taken = (approval: string, change: (statement: Statement) => void = () => undefined) =>
-    signedAnew((statement) => {
-      creators(statement, ['alice', 'bob', 'carol']);
-      statement['approval'] = approval;
-      change(statement);
+    startedWith((start) => {
+      creators(start, ['alice', 'bob', 'carol']);
+      start['approval'] = approval;
+      change(start);
     });
 
   it.each([
@@ -210,28 +323,26 @@ describe('the check of a statement of a computation that takes the approval of a
       taken('all', (statement) => (statement['result_consumers'] = ['alice', 'bob'])),
       /numbers differ/,
     ],
-    ['an unknown level', taken('most'), /is unknown: most/],
+    ['an unknown level', signedAnew((statement) => (statement['approval'] = 'most')), /is unknown: most/],
   ])('names who did not give it as it is demanded, or what does not fit: %s', (_what, given, named) => {
     expect(objections(given)).toContainEqual(expect.stringMatching(named));
   });
 
   it('notes that a statement of an earlier version does not say it', () => {
-    const given = signedAnew((statement) => {
-      Reflect.deleteProperty(statement, 'approval');
-      Reflect.deleteProperty(statement, 'result_consumers');
-    });
+    const { statement: made, signed, key_id, ...rest } = genuineEvidence(8, { isEarlier: true });
+    const { approval: _, result_consumers: __, ...statement } = made;
+    const given = filesOf({ ...rest, statement, signature: signed(statement), key_id });
     expect(objections(given)).toEqual([]);
     expect(sentences(given, 'note')).toContainEqual(expect.stringContaining('does not say which approvals the run required'));
+    expect(sentences(given, 'note')).toContainEqual(expect.stringContaining('no event says what the run was started with'));
   });
 });
 
 describe('the check of an approval that expires after the run began', () => {
   it('holds if the time is that of another zone', () => {
-    const given = signedAnew((statement) => {
-      approvalsOf(statement)[3]['expires_at'] = '2025-07-17T06:00:00-03:00';
-    });
+    const given = startedWith((start) => (approvalsOf(start)[3]['expires_at'] = '2025-07-17T06:00:00-03:00'));
     expect(objections(given)).toEqual([]);
-    const another = signedAnew((statement) => (approvalsOf(statement)[3]['expires_at'] = '2025-07-17 08:59:60z'));
+    const another = startedWith((start) => (approvalsOf(start)[3]['expires_at'] = '2025-07-17 08:59:60z'));
     expect(objections(another)).toEqual([]);
   });
 });
@@ -242,7 +353,7 @@ describe('the check of a journal', () => {
 
   it('notes events before the chain began, and finds that a run after it holds', () => {
     const [first, ...later] = genuineEvidence(2).before;
-    expect(later).toHaveLength(1);
+    expect(later).not.toEqual([]);
     expect(objections(withEvents([...genuine.before, ...genuine.events]))).toEqual([]);
     expect(objections(withEvents([first && strip(first), ...genuine.events]))).not.toEqual([]);
   });
@@ -285,6 +396,26 @@ describe('the check of a journal', () => {
     expect(objections({ ...files, events: pages })).toEqual([]);
     expect(sentences({ ...files, events: pages }, 'note').join()).not.toContain('are missing');
     expect(objections({ ...files, events: pages.toSpliced(1, 1) })).not.toEqual([]);
+  });
+
+  it('accepts pages in any order, newest or oldest first, and still finds that one is missing', () => {
+    const oldestFirst = genuineEvidence(250);
+    const journal = [...oldestFirst.before, ...oldestFirst.events];
+    for (const events of [journal, journal.toReversed()]) {
+      const pages = Array.from({ length: Math.ceil(journal.length / 20) }, (_, index) =>
+        events.slice(index * 20, index * 20 + 20),
+      );
+      const files = pages.map((page) => JSON.stringify(page));
+      const byName = files
+        .map((file, index) => [`events-${index + 1}.json`, file] as const)
+        .sort(([one], [other]) => (one < other ? -1 : 1));
+      const given = byName.map(([, file]) => file);
+      expect(given).not.toEqual(files);
+      expect(objections({ ...filesOf(oldestFirst), events: given })).toEqual([]);
+      expect(objections({ ...filesOf(oldestFirst), events: given.toSpliced(6, 1) })).toContainEqual(
+        expect.stringMatching(/does not follow the event .*: an event between them is missing/),
+      );
+    }
   });
 
   it('finds a run whose events a function of an earlier version has recorded in part', () => {

@@ -1,12 +1,15 @@
 import { createHash, generateKeyPairSync, randomUUID, sign, constants, type KeyObject } from 'node:crypto';
 import * as v from 'valibot';
-import { approvalText } from '../../shared/approvals/approval-signature.ts';
+import { approvalText, limitsOf } from '../../shared/approvals/approval-signature.ts';
+import { configDigest } from '../../shared/approvals/counting-approvals.ts';
 import { canonicalDigest, canonicalJson } from '../../shared/canonical-json.ts';
-import type { Event } from '../../shared/events/event.ts';
+import type { Event, NewEvent } from '../../shared/events/event.ts';
 import { chainedEvent, publicEvent, storedEvent } from '../../shared/events/stored-event.ts';
 import { statementSchema } from '../../shared/evidence/evidence.ts';
 import { publicJwkOf } from '../../shared/evidence/public-jwk.ts';
 import { numberedId } from '../../shared/identifiers.ts';
+import { parsePublicKey } from '../../shared/keys/public-key.ts';
+import { startDigest } from '../../shared/manifest/run-snapshot.ts';
 import { anEvent } from '../support/append-to-journal.ts';
 
 const at = (second: number) => new Date(Date.parse('2025-07-17T08:00:00.000Z') + second * 1000).toISOString();
@@ -40,29 +43,26 @@ export interface Genuine {
   signed: (statement: object) => string;
 }
 
+/** The parts of a statement that say what the run was started with. */
+type Start = Record<'manifest' | 'agent_config' | 'assets' | 'approvals' | 'approval' | 'result_consumers', unknown>;
+
+interface Otherwise {
+  /** Changes what the run is started with. */
+  change?: (start: Start) => void;
+  /** Changes the events before the run. */
+  changeBefore?: (events: NewEvent[]) => void;
+  /** What the CVM reports in each event of the run. */
+  duringRun?: Parameters<typeof anEvent>[0];
+  /** Whether a version of the service recorded the events that gave them no digest of the start or the configuration. */
+  isEarlier?: boolean;
+}
+
 /**
  * Makes evidence as the service does, by its own code: of a run with approvals of every kind and `events` events in the journal
  * between its first and its last.
  */
-export function genuineEvidence(events = 8): Genuine {
+export function genuineEvidence(events = 8, { change, changeBefore, duringRun, isEarlier = false }: Otherwise = {}): Genuine {
   const [computation, run] = [numberedId(7), numberedId(42)];
-  const ofRun = { run_id: run, cvm_id: 'cvm-1' };
-  const types = [
-    anEvent({ event_type: 'created', originator: 'alice', details: { name: 'Iris' } }),
-    anEvent({ event_type: 'key_uploaded', originator: 'bob', lifecycle: false }),
-    anEvent({ ...ofRun, event_type: 'started', originator: 'alice' }),
-    ...Array.from({ length: events }, (_, index) => anEvent({ ...ofRun, status: `Step${index}`, details: { index } })),
-    anEvent({ ...ofRun, event_type: 'completed', originator: 'system', status: 'success', details: { reason: 'Done.' } }),
-    anEvent({ event_type: 'updated', originator: 'alice', lifecycle: false }),
-  ];
-  let previous: Uint8Array | undefined;
-  const journal = types.map((event, index) => {
-    const chained = chainedEvent(storedEvent(event, index + 1, at(index)), previous);
-    previous = chained.hash;
-    return publicEvent(chained);
-  });
-  const ofThisRun = journal.slice(2, -1);
-
   const ofSigners = new Map(Object.entries(signers).map(([user, { key }]) => [user, key()]));
   const keyOfAlice = ofSigners.get('alice')?.publicKey.export({ format: 'der', type: 'spki' }).toString('base64') ?? '';
   const checksums = ['algorithm', 'dataset 1', 'dataset 2'].map((content) => createHash('sha3-256').update(content).digest());
@@ -99,6 +99,56 @@ export function genuineEvidence(events = 8): Genuine {
   });
   const unsigned = { user: 'dave', digest, cvm_ids: null, expires_at: null, signature: null, key: null, approved_at: at(1) };
   const creators = ['alice', 'bob', 'erin'];
+  const start: Start = {
+    manifest,
+    agent_config: { log_level: 'info', cert_file: '', server_ca_file: '', client_ca_file: '', attested_tls: true },
+    assets: checksums.map((checksum, index) => ({
+      id: randomUUID(),
+      creator: creators[index] ?? '',
+      use: index < 2 ? 'approval' : 'open',
+      checksum: checksum.toString('hex'),
+    })),
+    approvals: [...approvals, unsigned],
+    approval: 'none',
+    result_consumers: ['alice'],
+  };
+  change?.(start);
+
+  const ofRun = { run_id: run, cvm_id: 'cvm-1' };
+  const beforeRun = [
+    anEvent({ event_type: 'created', originator: 'alice', details: { name: 'Iris' } }),
+    ...approvals.map(({ user, key }) => {
+      const details = { fingerprint: parsePublicKey(key).fingerprint };
+      return anEvent({ event_type: 'key_uploaded', originator: user, details, lifecycle: false });
+    }),
+    ...(start.approvals as (typeof unsigned | (typeof approvals)[number])[]).map((approval) => {
+      const config_digest = isEarlier ? undefined : configDigest(start.agent_config as object);
+      const details = { digest, config_digest, signed: approval.signature !== null, ...limitsOf(approval) };
+      return anEvent({ event_type: 'approved', originator: approval.user, details, lifecycle: false });
+    }),
+  ];
+  changeBefore?.(beforeRun);
+  const digests = {
+    manifest_digest: digest,
+    start_digest: startDigest({ ...start, manifest, agent_config: start.agent_config as object }),
+  };
+  const fromStart = [
+    anEvent({ ...ofRun, event_type: 'started', originator: 'alice', details: isEarlier ? {} : digests }),
+    ...Array.from({ length: events }, (_, index) =>
+      anEvent({ ...ofRun, status: `Step${index}`, details: { index }, ...duringRun }),
+    ),
+    anEvent({ ...ofRun, event_type: 'completed', originator: 'system', status: 'success', details: { reason: 'Done.' } }),
+    anEvent({ event_type: 'updated', originator: 'alice', lifecycle: false }),
+  ];
+  let previous: Uint8Array | undefined;
+  const journal = [...beforeRun, ...fromStart].map((event, index) => {
+    const second = index < beforeRun.length ? Math.min(index, 1) : index - beforeRun.length + 2;
+    const chained = chainedEvent(storedEvent(event, index + 1, at(second)), previous);
+    previous = chained.hash;
+    return publicEvent(chained);
+  });
+  const ofThisRun = journal.slice(beforeRun.length, -1);
+
   const statement = v.parse(statementSchema, {
     type: 'computation-evidence:v1',
     domain: 'd1',
@@ -113,18 +163,8 @@ export function genuineEvidence(events = 8): Genuine {
       started_by: 'alice',
       reason: 'Done.',
     },
-    manifest,
+    ...start,
     manifest_digest: digest,
-    agent_config: { log_level: 'info', cert_file: '', server_ca_file: '', client_ca_file: '', attested_tls: true },
-    assets: checksums.map((checksum, index) => ({
-      id: randomUUID(),
-      creator: creators[index] ?? '',
-      use: index < 2 ? 'approval' : 'open',
-      checksum: checksum.toString('hex'),
-    })),
-    approvals: [...approvals, unsigned],
-    approval: 'none',
-    result_consumers: ['alice'],
     events: { started: ofThisRun[0], last: ofThisRun.at(-1) },
     attestation_hash: 'ab'.repeat(32),
     service_version: '1.0.0',
@@ -140,7 +180,7 @@ export function genuineEvidence(events = 8): Genuine {
     key_id: jwk.kid,
     keys: { keys: [{ kty: 'RSA', n: 'AQAB', e: 'AQAB' }, jwk] },
     events: ofThisRun,
-    before: journal.slice(0, 2),
+    before: journal.slice(0, beforeRun.length),
     after: journal.slice(-1),
     signed,
   };

@@ -9,6 +9,7 @@ import { CmsError } from '../cms-error.ts';
 import { computationId } from '../computation-reference.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { shellWord } from '../output/shell-word.ts';
+import { note } from '../../../verify/finding.ts';
 import { formatFindings } from '../../../verify/format-findings.ts';
 import { evidenceFiles, savedRun, saveEvidence } from '../saved-evidence.ts';
 import { notEmpty } from './options.ts';
@@ -55,7 +56,12 @@ export function addEvidenceCommands(program: Command, act: Act): void {
     .action(
       act(async (context, path: string, options: { keys?: string; events?: string[] }) => {
         const given = await readEvidence(path, options);
-        const findings = findingsOf(given);
+        const findings = [
+          ...findingsOf(given),
+          ...(options.keys === undefined
+            ? [note('The keys were saved with the evidence. Compare the key with other parties.')]
+            : []),
+        ];
         context.print({ findings, holds: findings.every(({ verdict }) => verdict !== 'does not hold') }, () =>
           formatFindings(findings),
         );

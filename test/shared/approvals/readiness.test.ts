@@ -5,7 +5,7 @@ import { digestedManifestOf, readinessOf } from '../../../shared/approvals/readi
 import { canonicalDigest } from '../../../shared/canonical-json.ts';
 import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
 import { keptInPlainText } from '../../../shared/computations/kept-key.ts';
-import type { StoredApproval } from '../../../shared/manifest/approval.ts';
+import type { StoredApproval } from '../../../shared/manifest/stored-approval.ts';
 import { buildManifest, type Inputs } from '../../../shared/manifest/build-manifest.ts';
 import { clockOfTests } from '../../support/append-to-journal.ts';
 import { aKeyOf, anAssetRow, inputs } from '../../support/manifest-inputs.ts';

@@ -155,6 +155,19 @@ describe('recordReports', () => {
     expect(await hash()).toBe('b'.repeat(64));
   });
 
+  it('keeps no hash of an attestation with a run that ends while its report is recorded', async () => {
+    const reference = await aStartedRun();
+    const { cvm_id: cvmId, run_id: run } = reference;
+    const { run_command_id: command_id = '' } = (await readClaim(stores.table, reference)) ?? {};
+    await record(cvmId, [anAgentEvent(run, 'accepts the run')]);
+    const hash = 'd'.repeat(64);
+    const accepted: Report = { id: 'a', run_id: run, type: 'accepted', command_id, reason: '', attestation_hash: hash };
+    asReadBefore(stores.mortal, cvmKeys.claim(domain, cvmId), () => endRunWith(stores, domain, run));
+    const given = { domain, cvmId, reports: [accepted], now: byAlice.now };
+    expect(await recordReports(stores.mortal, stores.executions, given)).toMatchObject({ accepted: 1 });
+    expect(await getItem(stores.table, runKey(domain, run) ?? { pk: '', sk: '' })).not.toHaveProperty('attestation_hash');
+  });
+
   it('takes the reason of the event that ends the run, and keeps it in the details of an event without details', async () => {
     const { computation_id: id, cvm_id: cvmId, run_id: run } = await aStartedRun();
     const reason = 'exit status 3';
