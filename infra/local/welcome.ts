@@ -14,7 +14,7 @@ export interface Welcome {
 /** Formats what `npm start` prints when the service is ready. */
 export function welcome({ baseUrl, version, token, simulator, withConsole, dataDirectory, gateway }: Welcome): string {
   const state = dataDirectory === undefined ? 'in memory, lost at exit (use --data DIR to keep it)' : `in ${dataDirectory}`;
-  const cvms = simulator ? 'simulated: any CVM that a run names answers, unless it is enrolled' : 'not simulated';
+  const cvms = simulator ? 'simulated: any CVM that a run names answers, unless it is registered' : 'not simulated';
   const { port } = new URL(baseUrl);
   const withPort = port === '3000' ? '' : `PORT=${port} `;
   return `

@@ -30,8 +30,8 @@ function variablesIn(output: string): Record<string, string> {
 }
 
 describe('npm run cvm', () => {
-  it('enrols a CVM whose agent then takes a run, until it is revoked', async () => {
-    const service = await startService([]);
+  it('enrols a CVM whose agent then takes a run, until it is revoked, and no simulated CVM ends that run', async () => {
+    const service = await startService([], ':', { simulator: true });
     const { port } = new URL(service.baseUrl);
     const place = ['--domain', 'd1', '--cvm', 'vm-1'];
     const enrolled = cvm(port, 'enrol', ...place, '--out', directory);
@@ -49,12 +49,19 @@ describe('npm run cvm', () => {
     });
     const presence = async () => (await service.call('GET', '/d1/cvms/vm-1')).body['presence'];
     await expect.poll(presence).toMatchObject({ state: 'connected', fit: 'ready' });
+    const statusOf = async (id: string) => (await service.call('GET', `/d1/computations/${id}/run`)).body['status'];
     const computation = await readyComputation(service.call);
     expect((await service.call('POST', `/d1/computations/${computation}/run?cvm=vm-1`)).status).toBe(200);
     await expect.poll(() => agent.state).toBe('ReceivingAlgorithm');
 
     expect(cvm(port, 'revoke', ...place)).toMatchObject({ status: 0, stdout: expect.stringContaining('revoked') });
     expect((await service.call('GET', '/d1/cvms/vm-1')).body).toMatchObject({ certificate_fingerprint: null });
+    const other = await readyComputation(service.call);
+    await service.call('POST', `/d1/computations/${other}/run?cvm=sim-1`);
+    await expect.poll(() => statusOf(other)).toBe('completed'); // by then a simulated vm-1 would have said something as well
+    expect(await statusOf(computation)).toBe('running');
+    const { body } = await service.call('GET', `/d1/computations/${computation}/events?event_type=Running`);
+    expect(body).toMatchObject({ events: [] });
     agent.end();
     await service.end('SIGTERM');
   });
