@@ -1,7 +1,7 @@
 import type { AgentEvent, AgentLog } from '../wire/messages.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import type { AgentProcess } from './agent-process.ts';
-import { eventId } from '../reports/event-identifier.ts';
+import { beginsRun, eventId } from '../reports/event-identifier.ts';
 import { sizeOf } from '../wire/size-of.ts';
 
 type Message = { event: AgentEvent } | { line: AgentLog };
@@ -15,8 +15,8 @@ const recordStandsFor = 5 * 60_000;
 
 /**
  * Gives events and lines of logs to the run that they belong to. That is the run of the agent process, also after the run's end.
- * If an event does not fit it, another gateway may have given the process another run, so its record is read again, once for
- * all messages that wait. A run begins with an event. So lines alone, of which an agent sends one with each answer for its state,
+ * If an event does not fit it, is known already, or is one with which runs begin, another gateway may have given the process another
+ * run. So the record is read again, once for all messages that wait. A run begins with an event. So lines alone, of which an agent sends one with each answer for its state,
  * make it read a record that says that there is no run only every five minutes.
  */
 export class UnplacedMessages {
@@ -101,8 +101,8 @@ export class UnplacedMessages {
     if (computation_id !== '' && computation_id !== run.reference.computation_id) return false;
     // After a stop, an agent reports a failure of no computation.
     if (computation_id === '' && event_type === 'Running' && status === 'Failed') return true;
-    // The same computation may run again, on a process that another gateway gave it to.
-    if (!isLast && run.isOver && run.knows(eventId(event))) return false;
+    // The same computation may run again, on a process that another gateway gave it to. Nothing else tells this one that the run is over.
+    if (!isLast && (beginsRun(event) || run.knows(eventId(event)))) return false;
     run.takeEvent(event);
     return true;
   }

@@ -56,6 +56,24 @@ describe('a record that is read while the process is given a run', () => {
   });
 });
 
+describe('the event with which runs begin', () => {
+  it('belongs to the run of the record as it is then, also if a former run of the computation lacks that event', async () => {
+    const parts = gatewayParts();
+    const reported: unknown[] = [];
+    parts.service.report = (_, reports) => {
+      reported.push(...reports.map(({ run_id }) => run_id));
+      return Promise.resolve([]);
+    };
+    parts.service.agentRecord = () => Promise.resolve({ run_id: 'second', computation_id: 'c' });
+    const agentProcess = new AgentProcess({ domain: 'd1', cvmId: 'c' }, parts, () => undefined);
+    agentProcess.setRecord({ run_id: 'first', computation_id: 'c' });
+    const unplaced = new UnplacedMessages(agentProcess, parts);
+    unplaced.take({ event: { ...eventOf('c'), event_type: 'ReceivingAlgorithm' } });
+    unplaced.take({ event: eventOf('c') });
+    await expect.poll(() => reported).toEqual(['second', 'second']);
+  });
+});
+
 describe('messages of a CVM whose record cannot be read', () => {
   it('wait for one reading after another, which come less and less often', async () => {
     const parts = gatewayParts();

@@ -253,14 +253,28 @@ export class SimulatedAgent {
     this.connectAgent();
   }
 
-  /** Agent and computation-runner are restarted: a new process, which sends an attestation and has no run. */
+  /** All programs are restarted. */
   restart(): void {
     this.disconnect();
+    this.connectForwarder();
+    this.beginAgent();
+  }
+
+  /** Agent and computation-runner are restarted, and the log-forwarder is not. */
+  restartAgent(): void {
+    clearTimeout(this.reconnecting);
+    const stream = this.agentStream;
+    this.agentStream = undefined;
+    stream?.cancel();
+    this.beginAgent();
+  }
+
+  /** A new process, which sends an attestation and has no run. */
+  private beginAgent(): void {
     this.state = 'ReceivingManifest';
     this.isStopped = false;
     this.answersState = true;
     this.computationId = '';
-    this.connectForwarder();
     this.connectAgent();
     this.sendAttestation();
   }
