@@ -8,6 +8,7 @@ import { cvmKeys, type Key } from '../../shared/table/keys.ts';
 import { openTable } from '../../shared/table/open-table.ts';
 import { gatewayInProcess } from '../support/gateway-in-process.ts';
 import { startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
+import { callAs } from '../infra/local/ready-computation.ts';
 
 let world: GatewayStack;
 beforeAll(async () => {
@@ -74,5 +75,19 @@ describe('a CVM whose agent did not answer for a while', () => {
     expect(agent.questions).toBeLessThan(50); // before the next check there are 75
     agent.end();
     await gateway.stop();
+  });
+});
+
+describe('a CVM whose agent restarts, and whose log-forwarder does not', () => {
+  it('is ready again, also if it was spent only by what someone else has said', async () => {
+    const agent = world.connect(await world.enrol('said-1'));
+    await world.untilReady('said-1');
+    const asCvm = callAs(world.stack.baseUrl, await world.stack.token('said-1', ['d1:cvm:said-1']));
+    const reports = [{ type: 'heartbeat', agent_state: 'Complete', fit: 'spent' }];
+    expect((await asCvm('POST', '/d1/cvms/said-1/reports', { reports })).status).toBe(200);
+    expect((await world.call('GET', '/d1/cvms/said-1')).body['presence']).toMatchObject({ fit: 'spent' });
+    agent.restartAgent();
+    await world.untilReady('said-1');
+    agent.end();
   });
 });
