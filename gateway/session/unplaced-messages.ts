@@ -1,12 +1,15 @@
 import type { AgentEvent, AgentLog } from '../wire/messages.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import type { AgentProcess } from './agent-process.ts';
-import { beginsRun, eventId } from '../reports/event-identifier.ts';
+import { beginsRun, eventId, occursOnceInARun } from '../reports/event-identifier.ts';
 import { sizeOf } from '../wire/size-of.ts';
 
 type Message = { event: AgentEvent } | { line: AgentLog };
 
-/** What may wait while the record cannot be read. */
+/** What must not be left out, as it decides the run; what may tell why; and what comes in floods. */
+type Rank = 'deciding' | 'telling' | 'plain';
+
+/** What may wait while the record cannot be read. Above that, plain messages are left out, then telling ones, oldest first. */
 const mostWaiting = 1_000;
 const mostBytesWaiting = 8 * 1024 * 1024;
 
@@ -40,11 +43,25 @@ export class UnplacedMessages {
 
   take(message: Message): void {
     if (this.waiting.length === 0 && this.place(message)) return;
-    if (!this.isFull(message) && !(this.waiting.length === 0 && this.belongsToNoRun(message))) {
+    if (!(this.waiting.length === 0 && this.belongsToNoRun(message)) && this.makeRoomFor(message)) {
       this.waiting.push(message);
       this.bytesWaiting += sizeOf(message);
     } else this.refuse(message);
     if (this.waiting.length > 0) void this.placeAll();
+  }
+
+  /** @returns false if what waits is more important than the message */
+  private makeRoomFor(message: Message): boolean {
+    const leftOut: Rank[] = rankOf(message) === 'plain' ? ['plain'] : ['plain', 'telling'];
+    while (this.isFull(message)) {
+      const places = leftOut.map((rank) => this.waiting.findIndex((each) => rankOf(each) === rank));
+      const place = places.find((each) => each >= 0);
+      const [dropped] = place === undefined ? [] : this.waiting.splice(place, 1);
+      if (!dropped) return false;
+      this.bytesWaiting -= sizeOf(dropped);
+      this.refuse(dropped);
+    }
+    return true;
   }
 
   private isFull(message: Message): boolean {
@@ -106,4 +123,9 @@ export class UnplacedMessages {
     run.takeEvent(event);
     return true;
   }
+}
+
+function rankOf(message: Message): Rank {
+  if ('event' in message) return occursOnceInARun(message.event) ? 'deciding' : 'telling';
+  return ['WARN', 'ERROR'].includes(message.line.level) ? 'telling' : 'plain';
 }
