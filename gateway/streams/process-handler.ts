@@ -44,7 +44,9 @@ async function admit(
   }
   const credentials = credentialsOf(certificate, stream.metadata);
   if (typeof credentials === 'string') return refuse(stream, parts, credentials, shown);
-  const reason = await untilKnown(() => whyRefused(parts.service, credentials), stream, parts, credentials.identity);
+  const askRegistration = () => whyRefused(parts.service, credentials);
+  const unread = 'The registration of a CVM cannot be read now.';
+  const reason = await untilKnown(askRegistration, unread, stream, parts, credentials.identity);
   if (reason !== undefined) return refuse(stream, parts, reason, credentials.identity);
   if (stream.cancelled || stream.destroyed) return;
 
@@ -59,9 +61,13 @@ async function admit(
   else await serveAgent(stream, session, parts, over);
 }
 
-/** Repeats a question to the service until it is answered. Meanwhile nothing is read from the stream. */
+/**
+ * Repeats a question to the service until it is answered. Meanwhile nothing is read from the stream.
+ * @param failure what the log says each time
+ */
 async function untilKnown<T>(
   ask: () => Promise<T>,
+  failure: string,
   stream: Stream,
   { pace }: GatewayParts,
   identity: CvmIdentity,
@@ -70,7 +76,7 @@ async function untilKnown<T>(
     try {
       return await ask();
     } catch (error) {
-      log('WARN', 'The registration of a CVM cannot be read now.', logFieldsOf(identity), error);
+      log('WARN', failure, logFieldsOf(identity), error);
       await new Promise((resolve) => setTimeout(resolve, pause * (0.5 + Math.random() / 2)));
     }
   }
@@ -121,7 +127,13 @@ async function serveAgent(stream: Stream, session: CvmSession, parts: GatewayPar
     session.disconnect(agent);
     over();
   });
-  const isAdmitted = await untilKnown(() => session.presence.admit(agent), stream, parts, session.identity);
+  const isAdmitted = await untilKnown(
+    () => session.presence.admit(agent),
+    'An agent cannot be admitted now.',
+    stream,
+    parts,
+    session.identity,
+  );
   if (isAdmitted === undefined || !agent.isOpen) return;
   if (isAdmitted) return listen(stream, session, agent);
   parts.counts.identityConflicts++;
