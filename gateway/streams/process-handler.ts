@@ -83,19 +83,16 @@ async function untilKnown<T>(
   return undefined;
 }
 
-function refuse(
-  stream: Stream,
-  parts: GatewayParts,
-  reason: string,
-  cvm?: CvmIdentity,
-  journal = parts.service.journalRefusal,
-): void {
-  parts.counts.streamsRefused++;
+/** @param rival the session whose agent answers, if the stream is a second agent's */
+function refuse(stream: Stream, parts: GatewayParts, reason: string, cvm?: CvmIdentity, rival?: CvmSession): void {
+  if (rival) parts.counts.identityConflicts++;
+  else parts.counts.streamsRefused++;
   const peer = stream.getPeer();
   log('WARN', 'A stream was refused.', { reason, peer, ...(cvm && logFieldsOf(cvm)) });
   stream.emit('error', { code: status.PERMISSION_DENIED, details: reason });
   if (!cvm) return;
-  journal(cvm, { reason, peer }).catch((error: unknown) => {
+  const recorded = rival ? journalConflict(rival, { reason, peer }) : parts.service.journalRefusal(cvm, { reason, peer });
+  recorded.catch((error: unknown) => {
     log('WARN', 'A refused stream could not be recorded in the journal.', logFieldsOf(cvm), error);
   });
 }
@@ -136,9 +133,7 @@ async function serveAgent(stream: Stream, session: CvmSession, parts: GatewayPar
   );
   if (isAdmitted === undefined || !agent.isOpen) return;
   if (isAdmitted) return listen(stream, session, agent);
-  parts.counts.identityConflicts++;
-  const reason = 'Another agent is connected as this CVM, and it answers.';
-  refuse(stream, parts, reason, session.identity, (_, refusal) => journalConflict(session, refusal));
+  refuse(stream, parts, 'Another agent is connected as this CVM, and it answers.', session.identity, session);
 }
 
 function listen(stream: Stream, session: CvmSession, agent?: AgentStream): void {
