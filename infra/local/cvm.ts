@@ -23,6 +23,11 @@ a stage on AWS: set TOKEN to a token of an administrator of the domain, and use 
   --stage   a stage of infra/stages.ts with a gateway
   --now     also while the CVM has a run, which then fails`;
 
+const hereAlone = `
+  Only programs on this machine reach that address, and none in a virtual machine. For others, start the service with
+  GATEWAY_HOST=0.0.0.0, and enrol the CVM again.
+`;
+
 await runCommand(usage, async () => {
   const [command, ...args] = process.argv.slice(2);
   const options = parseOptions(
@@ -32,7 +37,7 @@ await runCommand(usage, async () => {
       out: { type: 'string' },
       key: { type: 'string' },
       stage: { type: 'string' },
-      now: { type: 'boolean', default: false },
+      now: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
     },
     command === '--help' || command === '-h' ? ['--help'] : args,
@@ -43,7 +48,7 @@ await runCommand(usage, async () => {
   }
   const { domain, cvm, key = 'ec' } = options;
   if (command !== 'enrol' && command !== 'revoke') throw new UsageError('Expected enrol or revoke.');
-  if (command === 'revoke') refuseOptions('`revoke`', options, ['domain', 'cvm', 'stage']);
+  if (command === 'revoke') refuseOptions('`revoke`', options, ['domain', 'cvm', 'stage', 'now']);
   if (!domain || !cvm) throw new UsageError('--domain and --cvm are required.');
   if (key !== 'ec' && key !== 'rsa') throw new UsageError(`--key is ${JSON.stringify(key)}; expected ec or rsa.`);
   const place = options.stage === undefined ? thisMachine(portFromEnvironment()) : await stageNamed(options.stage);
@@ -100,7 +105,7 @@ AGENT_CVM_GRPC_CLIENT_KEY=/etc/cocos/certs/key.pem
 AGENT_CVM_GRPC_SERVER_CA_CERTS=/etc/cocos/certs/ca.pem
 
   Then start log-forwarder, computation-runner, attestation-service and agent, in this order.
-`;
+${enrolment.address.startsWith('localhost:') ? hereAlone : ''}`;
 }
 
 interface Registration {

@@ -76,6 +76,7 @@ await runCommand(usage, async () => {
       withConsole,
       dataDirectory,
       gateway: stack.cvmGateway?.address,
+      isGatewayMoved: cvmGateway.orAnyPort && stack.cvmGateway?.gateway.port !== usualGatewayPort,
     }),
   );
 });

@@ -38,6 +38,7 @@ describe('npm run cvm', () => {
     const enrolled = cvm(port, 'enrol', ...place, '--out', directory);
     expect(enrolled.stderr).toBe('');
     const variables = variablesIn(enrolled.stdout);
+    expect(enrolled.stdout).toContain('GATEWAY_HOST=0.0.0.0'); // without it, no CVM of another machine reaches this address
     expect(variables).toMatchObject({ AGENT_CVM_ID: 'vm-1', AGENT_CVM_GRPC_CLIENT_KEY: '/etc/cocos/certs/key.pem' });
 
     const agent = new SimulatedAgent({
