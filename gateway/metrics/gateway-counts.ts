@@ -1,8 +1,8 @@
 /** What a gateway has counted since its start. */
 export interface GatewayCounts {
-  /** Streams that were refused because of their certificate, registration or job-id. */
+  /** Streams that were refused or ended, because of their certificate, registration or job-id, or because there are too many of them. */
   streamsRefused: number;
-  /** Second streams of a CVM whose first one still answers. */
+  /** Second agents of a CVM that were refused, because its first one still answers. They are not among the refused streams. */
   identityConflicts: number;
   /** Reports and lines of logs that were left out because a limit was reached. */
   reportsDropped: number;

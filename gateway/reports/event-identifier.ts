@@ -26,6 +26,11 @@ export function occursOnceInARun({ event_type, status }: Pick<AgentEvent, 'event
   return occursOnce.has(`${event_type}/${status}`);
 }
 
+/** Whether an event is the first one of a run. */
+export function beginsRun({ event_type, status }: Pick<AgentEvent, 'event_type' | 'status'>): boolean {
+  return event_type === 'ReceivingAlgorithm' && status === 'InProgress';
+}
+
 /** The identifier of the report on an agent's event. An event that the agent sends twice has the same both times. */
 export function eventId(event: AgentEvent): string {
   const { event_type, status, originator, timestamp } = event;

@@ -70,7 +70,7 @@ export class AgentProcess {
     const reference = this.referenceTo(run.id, run.computation_id);
     if (record.run_id === run.id && this.run) {
       this.run.status ??= run.status;
-      this.run.isAccepted ||= run.accepted_at !== null;
+      if (run.accepted_at !== null) this.run.noteAccepted();
       this.run.commandId = run.run_command_id;
     } else if (run.accepted_at !== null) {
       this.loseRun(reference, run.status);

@@ -113,9 +113,9 @@ export class CvmPresence {
 
   /** Compares the item with the streams if it is time, or if they have changed. */
   tick(): void {
-    const { agent, streams, parts } = this.session;
+    const { streams, parts } = this.session;
     const now = parts.clock.now();
-    const isChanged = (this.held.size > 0 && agent === undefined) || this.forwards !== this.session.forwarders > 0;
+    const isChanged = (this.held.size > 0 && !this.session.isHeard) || this.forwards !== this.session.forwarders > 0;
     if (this.checking || (streams.size === 0 && !isChanged)) return;
     if (now < this.nextCheckAt && !(isChanged && now >= this.retryAt)) return;
     this.nextCheckAt = now + parts.pace.presence * (0.9 + Math.random() / 5);
@@ -124,22 +124,21 @@ export class CvmPresence {
       .catch((error: unknown) => {
         this.retryAt = now + parts.pace.longestRetry;
         this.checkSoon(parts.pace.longestRetry);
-        log('WARN', 'The registration of a CVM cannot be read now.', logFieldsOf(this.session.identity), error);
+        log('WARN', 'The presence of a CVM cannot be compared now.', logFieldsOf(this.session.identity), error);
       })
       .finally(() => (this.checking = false));
   }
 
   private async check(): Promise<void> {
     const { identity, parts } = this.session;
-    await this.releaseUnless(() => this.session.agent !== undefined);
+    await this.releaseUnlessHeard();
     await this.noteForwarder();
     if (this.session.streams.size === 0) return;
     const registration = await parts.service.registration(identity);
     const strangers = [...this.session.streams].filter(({ fingerprint }) => fingerprint !== registration?.certificate);
     for (const stream of strangers) stream.end('The CVM is not registered with this certificate any more.');
     const { agent } = this.session;
-    if (agent === undefined || registration === undefined || !agent.isOpen) return;
-    if (!this.session.isHeard) return await this.releaseUnless(() => this.session.isHeard);
+    if (agent === undefined || registration === undefined || !agent.isOpen || !this.session.isHeard) return;
     await this.findForwarder(registration);
     if (registration.holder?.stream === agent.id) return;
     // It was removed and registered again, or silent for a while, or another gateway took this one for gone.
@@ -151,9 +150,9 @@ export class CvmPresence {
   }
 
   /** Notes that this gateway has no stream of an agent that answers. */
-  private releaseUnless(isThere: () => boolean): Promise<void> {
+  private releaseUnlessHeard(): Promise<void> {
     return this.inTurn(async () => {
-      if (isThere() || this.peers.lease.isOver) return;
+      if (this.session.isHeard || this.peers.lease.isOver) return;
       const { identity, parts, heardAt } = this.session;
       const lastSeenAt = parts.wallClock.now() - (parts.clock.now() - heardAt);
       for (const stream of this.held) {

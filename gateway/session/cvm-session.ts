@@ -85,6 +85,7 @@ export class CvmSession {
     this.agent = agent;
     this.heardAt = this.parts.clock.now();
     this.agentProcess.forget();
+    this.fitness.repeat(); // meanwhile the end of a run, or another gateway, may have changed what the service takes it for
     this.wake();
   }
 

@@ -27,8 +27,6 @@ export class HostedRun {
   readonly reference: RunReference;
   /** The status of the run in the service's last answer. `ended` if the answer only showed that the run is over. */
   status: string | undefined;
-  /** Whether the agent has taken the run. */
-  isAccepted = false;
   /** The command that gave the run to the agent. */
   commandId: string | undefined;
   /** When the agent first answered that it has no run, after it was told to stop. */
@@ -36,6 +34,9 @@ export class HostedRun {
   /** When this gateway last sent a stop to the agent. */
   stopSentAt: number | undefined;
   readonly outbox: Outbox;
+  private accepted = false;
+  /** The hashes of attestations that came before the agent took the run. */
+  private earlyHashes: string[] = [];
   private readonly parts: GatewayParts;
   private readonly known = new Set<string>();
   private readonly failure = new FailureReason();
@@ -65,6 +66,17 @@ export class HostedRun {
     return this.status !== undefined && !isActive(this.status);
   }
 
+  /** Whether the agent has taken the run. */
+  get isAccepted(): boolean {
+    return this.accepted;
+  }
+
+  /** Notes that the agent has taken the run, so that its attestations can be reported. */
+  noteAccepted(): void {
+    this.accepted = true;
+    for (const hash of this.earlyHashes.splice(0)) this.attest(hash);
+  }
+
   /** Takes over what the service answered to reports. */
   learn(results: ReportResult[]): void {
     for (const { outcome, run_status } of results) {
@@ -85,10 +97,10 @@ export class HostedRun {
 
   /** Reports that the agent took the run, and the hash of the agent's attestation. */
   accept(commandId: string, attestationHash: string | undefined): void {
-    this.isAccepted = true;
     this.commandId = commandId;
     const hash = attestationHash === undefined ? {} : { attestation_hash: attestationHash };
     this.report({ type: 'accepted', id: `accepted:${commandId}`, command_id: commandId, ...hash });
+    this.noteAccepted();
     if (attestationHash !== undefined) this.attest(attestationHash);
   }
 
@@ -98,8 +110,12 @@ export class HostedRun {
     this.report({ type: 'rejected', id: `rejected:${commandId}`, command_id: commandId, reason: text });
   }
 
-  /** Reports the hash of the agent's attestation, of up to four. */
+  /** Reports the hash of the agent's attestation, of up to four. An event would accept the run, so it waits until the agent has done so. */
   attest(attestation_hash: string): void {
+    if (!this.accepted) {
+      if (this.earlyHashes.length < mostAttestations) this.earlyHashes.push(attestation_hash);
+      return;
+    }
     const id = `attestation:${attestation_hash}`;
     if (this.known.has(id)) return;
     if (++this.attestations > mostAttestations) {

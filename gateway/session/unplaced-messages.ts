@@ -1,12 +1,15 @@
 import type { AgentEvent, AgentLog } from '../wire/messages.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import type { AgentProcess } from './agent-process.ts';
-import { eventId } from '../reports/event-identifier.ts';
+import { beginsRun, eventId, occursOnceInARun } from '../reports/event-identifier.ts';
 import { sizeOf } from '../wire/size-of.ts';
 
 type Message = { event: AgentEvent } | { line: AgentLog };
 
-/** What may wait while the record cannot be read. */
+/** What must not be left out, as it decides the run; what may tell why; and what comes in floods. */
+type Rank = 'deciding' | 'telling' | 'plain';
+
+/** What may wait while the record cannot be read. Above that, plain messages are left out, then telling ones, oldest first. */
 const mostWaiting = 1_000;
 const mostBytesWaiting = 8 * 1024 * 1024;
 
@@ -15,8 +18,8 @@ const recordStandsFor = 5 * 60_000;
 
 /**
  * Gives events and lines of logs to the run that they belong to. That is the run of the agent process, also after the run's end.
- * If an event does not fit it, another gateway may have given the process another run, so its record is read again, once for
- * all messages that wait. A run begins with an event. So lines alone, of which an agent sends one with each answer for its state,
+ * If an event does not fit it, is known already, or is one with which runs begin, another gateway may have given the process another
+ * run. So the record is read again, once for all messages that wait. A run begins with an event. So lines alone, of which an agent sends one with each answer for its state,
  * make it read a record that says that there is no run only every five minutes.
  */
 export class UnplacedMessages {
@@ -40,11 +43,25 @@ export class UnplacedMessages {
 
   take(message: Message): void {
     if (this.waiting.length === 0 && this.place(message)) return;
-    if (!this.isFull(message) && !(this.waiting.length === 0 && this.belongsToNoRun(message))) {
+    if (!(this.waiting.length === 0 && this.belongsToNoRun(message)) && this.makeRoomFor(message)) {
       this.waiting.push(message);
       this.bytesWaiting += sizeOf(message);
     } else this.refuse(message);
     if (this.waiting.length > 0) void this.placeAll();
+  }
+
+  /** @returns false if what waits is more important than the message */
+  private makeRoomFor(message: Message): boolean {
+    const leftOut: Rank[] = rankOf(message) === 'plain' ? ['plain'] : ['plain', 'telling'];
+    while (this.isFull(message)) {
+      const places = leftOut.map((rank) => this.waiting.findIndex((each) => rankOf(each) === rank));
+      const place = places.find((each) => each >= 0);
+      const [dropped] = place === undefined ? [] : this.waiting.splice(place, 1);
+      if (!dropped) return false;
+      this.bytesWaiting -= sizeOf(dropped);
+      this.refuse(dropped);
+    }
+    return true;
   }
 
   private isFull(message: Message): boolean {
@@ -101,9 +118,14 @@ export class UnplacedMessages {
     if (computation_id !== '' && computation_id !== run.reference.computation_id) return false;
     // After a stop, an agent reports a failure of no computation.
     if (computation_id === '' && event_type === 'Running' && status === 'Failed') return true;
-    // The same computation may run again, on a process that another gateway gave it to.
-    if (!isLast && run.isOver && run.knows(eventId(event))) return false;
+    // The same computation may run again, on a process that another gateway gave it to. Nothing else tells this one that the run is over.
+    if (!isLast && (beginsRun(event) || run.knows(eventId(event)))) return false;
     run.takeEvent(event);
     return true;
   }
+}
+
+function rankOf(message: Message): Rank {
+  if ('event' in message) return occursOnceInARun(message.event) ? 'deciding' : 'telling';
+  return ['WARN', 'ERROR'].includes(message.line.level) ? 'telling' : 'plain';
 }

@@ -44,7 +44,9 @@ async function admit(
   }
   const credentials = credentialsOf(certificate, stream.metadata);
   if (typeof credentials === 'string') return refuse(stream, parts, credentials, shown);
-  const reason = await untilKnown(() => whyRefused(parts.service, credentials), stream, parts, credentials.identity);
+  const askRegistration = () => whyRefused(parts.service, credentials);
+  const unread = 'The registration of a CVM cannot be read now.';
+  const reason = await untilKnown(askRegistration, unread, stream, parts, credentials.identity);
   if (reason !== undefined) return refuse(stream, parts, reason, credentials.identity);
   if (stream.cancelled || stream.destroyed) return;
 
@@ -59,9 +61,13 @@ async function admit(
   else await serveAgent(stream, session, parts, over);
 }
 
-/** Repeats a question to the service until it is answered. Meanwhile nothing is read from the stream. */
+/**
+ * Repeats a question to the service until it is answered. Meanwhile nothing is read from the stream.
+ * @param failure what the log says each time
+ */
 async function untilKnown<T>(
   ask: () => Promise<T>,
+  failure: string,
   stream: Stream,
   { pace }: GatewayParts,
   identity: CvmIdentity,
@@ -70,26 +76,23 @@ async function untilKnown<T>(
     try {
       return await ask();
     } catch (error) {
-      log('WARN', 'The registration of a CVM cannot be read now.', logFieldsOf(identity), error);
+      log('WARN', failure, logFieldsOf(identity), error);
       await new Promise((resolve) => setTimeout(resolve, pause * (0.5 + Math.random() / 2)));
     }
   }
   return undefined;
 }
 
-function refuse(
-  stream: Stream,
-  parts: GatewayParts,
-  reason: string,
-  cvm?: CvmIdentity,
-  journal = parts.service.journalRefusal,
-): void {
-  parts.counts.streamsRefused++;
+/** @param rival the session whose agent answers, if the stream is a second agent's */
+function refuse(stream: Stream, parts: GatewayParts, reason: string, cvm?: CvmIdentity, rival?: CvmSession): void {
+  if (rival) parts.counts.identityConflicts++;
+  else parts.counts.streamsRefused++;
   const peer = stream.getPeer();
   log('WARN', 'A stream was refused.', { reason, peer, ...(cvm && logFieldsOf(cvm)) });
   stream.emit('error', { code: status.PERMISSION_DENIED, details: reason });
   if (!cvm) return;
-  journal(cvm, { reason, peer }).catch((error: unknown) => {
+  const recorded = rival ? journalConflict(rival, { reason, peer }) : parts.service.journalRefusal(cvm, { reason, peer });
+  recorded.catch((error: unknown) => {
     log('WARN', 'A refused stream could not be recorded in the journal.', logFieldsOf(cvm), error);
   });
 }
@@ -121,12 +124,16 @@ async function serveAgent(stream: Stream, session: CvmSession, parts: GatewayPar
     session.disconnect(agent);
     over();
   });
-  const isAdmitted = await untilKnown(() => session.presence.admit(agent), stream, parts, session.identity);
+  const isAdmitted = await untilKnown(
+    () => session.presence.admit(agent),
+    'An agent cannot be admitted now.',
+    stream,
+    parts,
+    session.identity,
+  );
   if (isAdmitted === undefined || !agent.isOpen) return;
   if (isAdmitted) return listen(stream, session, agent);
-  parts.counts.identityConflicts++;
-  const reason = 'Another agent is connected as this CVM, and it answers.';
-  refuse(stream, parts, reason, session.identity, (_, refusal) => journalConflict(session, refusal));
+  refuse(stream, parts, 'Another agent is connected as this CVM, and it answers.', session.identity, session);
 }
 
 function listen(stream: Stream, session: CvmSession, agent?: AgentStream): void {

@@ -1,25 +1,32 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { createClient } from '../../client/create-client.ts';
-import { ServiceProblem } from '../../client/service-problem.ts';
+import { createClient, type Client } from '../../client/create-client.ts';
+import { mayPass, ServiceProblem } from '../../client/service-problem.ts';
 import { parseOptions, portFromEnvironment, refuseOptions, runCommand, UsageError } from './arguments.ts';
 import { noService } from './ask-this-machine.ts';
 import { thisMachine, type CvmPlace } from './cvm-place.ts';
+import { writeUnplaced } from './unplaced-files.ts';
 
-const usage = `Usage: npm run cvm -- enrol --domain DOMAIN --cvm CVM [--out DIR] [--key ec|rsa] [--stage STAGE]
-       npm run cvm -- revoke --domain DOMAIN --cvm CVM [--stage STAGE]
+const usage = `Usage: npm run cvm -- enrol --domain DOMAIN --cvm CVM [--out DIR] [--key ec|rsa] [--stage STAGE] [--now]
+       npm run cvm -- revoke --domain DOMAIN --cvm CVM [--stage STAGE] [--now]
 
 Lets a real CVM take runs from the service that runs on this machine. Set PORT to its port (default 3000). With --stage, from
 a stage on AWS: set TOKEN to a token of an administrator of the domain, and use the credentials of the stage's account.
 
   enrol     makes a key and a certificate for the CVM, registers the CVM, and prints what to write into the CVM's
-            /etc/cocos/environment. Enrol it again to renew its certificate: the one before is refused then.
+            /etc/cocos/environment. Enrol it again to renew its certificate, between two runs: the one before
+            is refused then, so copy the new files and restart its programs.
   revoke    removes the certificate from the CVM's registration. Its streams end within a minute.
 
   --out     with enrol: where to write the key and the certificates (default certificates/CVM)
   --key     with enrol: the kind of key (default ec)
-  --stage   a stage of infra/stages.ts with a gateway`;
+  --stage   a stage of infra/stages.ts with a gateway
+  --now     also while the CVM has a run, which then fails`;
+
+const hereAlone = `
+  Only programs on this machine reach that address, and none in a virtual machine. For others, start the service with
+  GATEWAY_HOST=0.0.0.0, and enrol the CVM again.
+`;
 
 await runCommand(usage, async () => {
   const [command, ...args] = process.argv.slice(2);
@@ -30,6 +37,7 @@ await runCommand(usage, async () => {
       out: { type: 'string' },
       key: { type: 'string' },
       stage: { type: 'string' },
+      now: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
     },
     command === '--help' || command === '-h' ? ['--help'] : args,
@@ -40,16 +48,20 @@ await runCommand(usage, async () => {
   }
   const { domain, cvm, key = 'ec' } = options;
   if (command !== 'enrol' && command !== 'revoke') throw new UsageError('Expected enrol or revoke.');
-  if (command === 'revoke') refuseOptions('`revoke`', options, ['domain', 'cvm', 'stage']);
+  if (command === 'revoke') refuseOptions('`revoke`', options, ['domain', 'cvm', 'stage', 'now']);
   if (!domain || !cvm) throw new UsageError('--domain and --cvm are required.');
   if (key !== 'ec' && key !== 'rsa') throw new UsageError(`--key is ${JSON.stringify(key)}; expected ec or rsa.`);
   const place = options.stage === undefined ? thisMachine(portFromEnvironment()) : await stageNamed(options.stage);
+  const registration = await readRegistration(place, { domain, cvm });
+  if (registration.endsRun && !options.now)
+    throw new UsageError(`${cvm} has a run, which would fail. Wait for its end, or add --now.`);
   if (command === 'revoke') {
-    await register(place, { domain, cvm, certificate: null });
+    await registration.change(null);
     process.stdout.write(`The certificate of ${cvm} is revoked.\n`);
     return;
   }
-  process.stdout.write(await enrol(place, { domain, cvm, key, directory: resolve(options.out ?? join('certificates', cvm)) }));
+  const directory = resolve(options.out ?? join('certificates', cvm));
+  process.stdout.write(await enrol(place, registration, { domain, cvm, key, directory }));
 });
 
 /** Loaded only when it is needed, because it contains the CDK. */
@@ -66,16 +78,22 @@ interface Request {
 }
 
 /** @returns what to tell the user */
-async function enrol(place: CvmPlace, { domain, cvm, key, directory }: Request): Promise<string> {
+async function enrol(place: CvmPlace, registration: Registration, { domain, cvm, key, directory }: Request): Promise<string> {
   const keys =
     key === 'ec' ? generateKeyPairSync('ec', { namedCurve: 'P-256' }) : generateKeyPairSync('rsa', { modulusLength: 3072 });
   const publicKey = keys.publicKey.export({ format: 'pem', type: 'spki' }).toString();
   const enrolment = await place.enrol({ domain, cvmId: cvm, publicKey });
-  await register(place, { domain, cvm, certificate: enrolment.certificate });
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  writeFileSync(join(directory, 'key.pem'), keys.privateKey.export({ format: 'pem', type: 'pkcs8' }), { mode: 0o600 });
-  writeFileSync(join(directory, 'cert.pem'), enrolment.certificate);
-  writeFileSync(join(directory, 'ca.pem'), enrolment.ca);
+  const files = writeUnplaced(directory, {
+    'key.pem': keys.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+    'cert.pem': enrolment.certificate,
+    'ca.pem': enrolment.ca,
+  });
+  await registration.change(enrolment.certificate).catch((error: unknown) => {
+    const isRefused = error instanceof UsageError || (error instanceof ServiceProblem && !mayPass(error));
+    if (isRefused) files.discard(); // else the CVM may be registered with them
+    throw error;
+  });
+  files.place();
   return `The CVM ${cvm} is registered in the domain ${domain}. Its key and certificates are in ${directory}.
 
   Copy them to /etc/cocos/certs in the CVM, and write into its /etc/cocos/environment:
@@ -87,23 +105,37 @@ AGENT_CVM_GRPC_CLIENT_KEY=/etc/cocos/certs/key.pem
 AGENT_CVM_GRPC_SERVER_CA_CERTS=/etc/cocos/certs/ca.pem
 
   Then start log-forwarder, computation-runner, attestation-service and agent, in this order.
-`;
+${enrolment.address.startsWith('localhost:') ? hereAlone : ''}`;
 }
 
-/** Registers the CVM, with the description that it has. */
-async function register(
+interface Registration {
+  /** Whether an agent may be at work on a run, which loses its connection if the certificate changes. */
+  endsRun: boolean;
+  /** Registers the CVM with a certificate, or without one, and with the description that it has. */
+  change: (certificate: string | null) => Promise<void>;
+}
+
+async function readRegistration(
   { service, token }: CvmPlace,
-  { domain, cvm: cvmID, certificate }: { domain: string; cvm: string; certificate: string | null },
-): Promise<void> {
-  try {
-    const client = createClient({ baseUrl: service, domain, token: await token(domain) });
-    const known = await client.getCvm({ cvmID }).catch(unlessMissing);
-    await client.registerCvm({ cvmID, body: { description: known?.description ?? '', certificate } });
-  } catch (error) {
-    if (!(error instanceof ServiceProblem)) throw error;
-    if (error.code === 'unreachable') throw noService(service);
-    throw error.code === 'invalid_request' ? new UsageError(error.detail) : error;
-  }
+  { domain, cvm: cvmID }: { domain: string; cvm: string },
+): Promise<Registration> {
+  const ask = async <Answer>(question: (client: Client) => Promise<Answer>): Promise<Answer> => {
+    try {
+      return await question(createClient({ baseUrl: service, domain, token: await token(domain) }));
+    } catch (error) {
+      if (!(error instanceof ServiceProblem)) throw error;
+      if (error.code === 'unreachable') throw noService(service);
+      throw error.code === 'invalid_request' ? new UsageError(error.detail) : error;
+    }
+  };
+  const known = await ask((client) => client.getCvm({ cvmID }).catch(unlessMissing));
+  return {
+    endsRun: known !== undefined && known.certificate_fingerprint !== null && known.presence.fit === 'busy',
+    change: async (certificate) => {
+      const body = { description: known?.description ?? '', certificate };
+      await ask((client) => client.registerCvm({ cvmID, body }));
+    },
+  };
 }
 
 function unlessMissing(error: unknown): undefined {

@@ -14,7 +14,7 @@ Runs the whole service on this machine. Set PORT to choose its port (default 300
 agents of real CVMs (default 7001, or a free one). Set GATEWAY_HOST to 0.0.0.0 if CVMs are on other machines.
 
   --data DIR            keep the state in DIR (default: in memory, lost at exit)
-  --no-simulator        do not simulate CVMs, so that real ones can take the runs
+  --no-simulator        do not simulate CVMs, so that your own need not be registered
   --no-console          do not build and serve the web console
   --cors-origin ORIGIN  let web pages of this origin call the API, such as
                         https://app.example.com (pages of this machine always can)
@@ -76,6 +76,7 @@ await runCommand(usage, async () => {
       withConsole,
       dataDirectory,
       gateway: stack.cvmGateway?.address,
+      isGatewayMoved: cvmGateway.orAnyPort && stack.cvmGateway?.gateway.port !== usualGatewayPort,
     }),
   );
 });

@@ -9,12 +9,20 @@ export interface Welcome {
   dataDirectory: string | undefined;
   /** The address of the gateway for the agents of real CVMs. */
   gateway: string | undefined;
+  /** Whether it listens on another port than it usually does, because that is taken. */
+  isGatewayMoved: boolean;
 }
 
+const missed = `
+                    Its usual port is taken. CVMs that were enrolled with another address do not find it: free that port
+                    and start again, or enrol them again. GATEWAY_PORT chooses a port that stays.`;
+
 /** Formats what `npm start` prints when the service is ready. */
-export function welcome({ baseUrl, version, token, simulator, withConsole, dataDirectory, gateway }: Welcome): string {
+export function welcome(facts: Welcome): string {
+  const { baseUrl, version, token, simulator, withConsole, dataDirectory, gateway, isGatewayMoved } = facts;
   const state = dataDirectory === undefined ? 'in memory, lost at exit (use --data DIR to keep it)' : `in ${dataDirectory}`;
-  const cvms = simulator ? 'simulated: any CVM that a run names answers, unless it is enrolled' : 'not simulated';
+  const cvms = simulator ? 'simulated: any CVM that a run names answers, unless it is registered' : 'not simulated';
+  const isMissed = isGatewayMoved && dataDirectory !== undefined; // else no CVM is enrolled yet
   const { port } = new URL(baseUrl);
   const withPort = port === '3000' ? '' : `PORT=${port} `;
   return `
@@ -24,7 +32,7 @@ export function welcome({ baseUrl, version, token, simulator, withConsole, dataD
     Documentation   ${baseUrl}/docs${withConsole ? `\n    Console         ${baseUrl}/console/` : ''}
     State           ${state}
     CVMs            ${cvms}
-    Agents          ${gateway ?? 'not served'} (enrol a real CVM: ${withPort}npm run cvm -- enrol --domain d1 --cvm my-cvm)
+    Agents          ${gateway ?? 'not served'} (enrol a real CVM: ${withPort}npm run cvm -- enrol --domain d1 --cvm my-cvm)${isMissed ? missed : ''}
 
   A token for alice, administrator of the domain d1, valid for 12 hours:
 

@@ -92,10 +92,13 @@ describe('a stream', () => {
     agent.end();
   });
 
-  it('is refused while another agent answers as the same CVM, with an event in the journal of its run', async () => {
+  it('is refused while another agent answers as the same CVM, with an event in the journal of its run, and counted as a conflict alone', async () => {
     const { cvm, agent, computationId } = await waitingForUploads('twice-1');
+    const { streamsRefused, identityConflicts } = { ...world.gateway.gateway?.counts };
     expect(await refusalOf(cvm)).toMatchObject({ code: permissionDenied, details: expect.stringContaining('Another agent') });
     await expect.poll(() => journal(computationId)).toContain('IdentityConflict/Warning');
+    expect(world.gateway.gateway?.counts).toMatchObject({ streamsRefused });
+    expect(world.gateway.gateway?.counts.identityConflicts).toBeGreaterThan(identityConflicts ?? 0);
     expect(agent.errors).toEqual([]);
     await complete(agent, computationId);
   });

@@ -191,6 +191,18 @@ describe('a run of an agent at the gateway', () => {
     expect(await names()).not.toContain('Failed/Failed (inferred)');
   });
 
+  it('is sent again when the agent dropped it, also if the agent attests itself only then', async () => {
+    const agent = world.connect(await world.enrol('late-2'), { attestsAtOnce: false, dropsRequests: 1 });
+    await world.untilReady('late-2');
+    const { computationId } = await world.startRun('late-2');
+    await expect.poll(() => agent.requests).toHaveLength(1);
+    agent.sendAttestation();
+    await untilState(agent, 'ReceivingAlgorithm');
+    expect(agent.requests).toHaveLength(2);
+    const names = async () => (await world.events(computationId)).map(shortly);
+    await expect.poll(names).toContain('Attestation/Received');
+  });
+
   it('is refused on a spent CVM until its agent was restarted', async () => {
     const { agent, computationId } = await atWork('spent-1');
     await world.stopRun(computationId);

@@ -183,6 +183,46 @@ describe('a CVM whose log-forwarder is connected to another gateway than its age
     ]);
   });
 
+  it('has the events of a computation that runs again in its second run', async () => {
+    let isAgain = false;
+    const allAtOnce = (agent: SimulatedAgent, state: string) => {
+      if (!isAgain || state !== 'ReceivingAlgorithm') return;
+      agent.upload();
+      agent.finish();
+      agent.fetch();
+    };
+    const cvm = await world.enrol('apart-again-1');
+    const agent = world.connect(cvm, { forwarderAddress: other.address, onState: allAtOnce });
+    await world.untilReady('apart-again-1');
+    const { computationId, runId } = await world.startRun('apart-again-1');
+    const eventsOf = async (id: string) => {
+      const events = (await world.events(computationId)).filter(({ run_id }) => run_id === id);
+      return events.map((event) => shortly(event).replace(' (inferred)', '')).filter(isOfAgent);
+    };
+    await expect.poll(() => agent.state).toBe('ReceivingAlgorithm');
+    agent.upload();
+    await expect.poll(() => eventsOf(runId)).toContain('Running/InProgress');
+    agent.fail();
+    await world.untilRun(computationId, 'failed');
+    await expect.poll(() => eventsOf(runId)).toHaveLength(5);
+
+    agent.restartAgent();
+    await world.untilReady('apart-again-1');
+    isAgain = true;
+    const { body } = await world.call('POST', `/d1/computations/${computationId}/run?cvm=apart-again-1`);
+    await world.untilRun(computationId, 'completed');
+    await expect.poll(() => eventsOf(body as unknown as string)).toContain('Complete/Completed');
+    expect(await eventsOf(body as unknown as string)).toEqual([
+      'ReceivingAlgorithm/InProgress',
+      'Running/Starting',
+      'Running/InProgress',
+      'Running/Completed',
+      'ConsumingResults/Ready',
+      'Complete/Completed',
+    ]);
+    expect(await eventsOf(runId)).toHaveLength(5);
+  });
+
   it('is not taken for a CVM without a log-forwarder, until that is gone', async () => {
     const near = await gatewayInProcess(world.authority);
     const cvm = await world.enrol('apart-2');

@@ -7,7 +7,7 @@ import { openService } from '../../gateway/service.ts';
 import { AgentProcess } from '../../gateway/session/agent-process.ts';
 import { Sessions } from '../../gateway/session/sessions.ts';
 import { UnplacedMessages } from '../../gateway/session/unplaced-messages.ts';
-import type { AgentEvent } from '../../gateway/wire/messages.ts';
+import type { AgentEvent, AgentLog } from '../../gateway/wire/messages.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { AgentRecord } from '../../shared/runs/agent-record.ts';
 import { cvmKeys } from '../../shared/table/keys.ts';
@@ -56,6 +56,24 @@ describe('a record that is read while the process is given a run', () => {
   });
 });
 
+describe('the event with which runs begin', () => {
+  it('belongs to the run of the record as it is then, also if a former run of the computation lacks that event', async () => {
+    const parts = gatewayParts();
+    const reported: unknown[] = [];
+    parts.service.report = (_, reports) => {
+      reported.push(...reports.map(({ run_id }) => run_id));
+      return Promise.resolve([]);
+    };
+    parts.service.agentRecord = () => Promise.resolve({ run_id: 'second', computation_id: 'c' });
+    const agentProcess = new AgentProcess({ domain: 'd1', cvmId: 'c' }, parts, () => undefined);
+    agentProcess.setRecord({ run_id: 'first', computation_id: 'c' });
+    const unplaced = new UnplacedMessages(agentProcess, parts);
+    unplaced.take({ event: { ...eventOf('c'), event_type: 'ReceivingAlgorithm' } });
+    unplaced.take({ event: eventOf('c') });
+    await expect.poll(() => reported).toEqual(['second', 'second']);
+  });
+});
+
 describe('messages of a CVM whose record cannot be read', () => {
   it('wait for one reading after another, which come less and less often', async () => {
     const parts = gatewayParts();
@@ -76,6 +94,39 @@ describe('messages of a CVM whose record cannot be read', () => {
     expect((readings[5] ?? 0) - (readings[0] ?? 0)).toBeGreaterThan(shortest - 10);
     expect(unplaced.isEmpty).toBe(false);
   });
+
+  it.each(['DEBUG', 'WARN'])(
+    'are left out where they are too many lines of %s, but never the end of the run and its cause',
+    async (level) => {
+      const parts = gatewayParts();
+      const reported: Record<string, unknown>[] = [];
+      parts.service.report = (_, reports) => {
+        reported.push(...reports);
+        return Promise.resolve([]);
+      };
+      let isBroken = true;
+      parts.service.agentRecord = () =>
+        isBroken ? Promise.reject(new Error('The table is broken.')) : Promise.resolve({ run_id: 'r', computation_id: 'c' });
+      const unplaced = new UnplacedMessages(new AgentProcess({ domain: 'd1', cvmId: 'c' }, parts, () => undefined), parts);
+      const lineOf = (text: AgentLog['level'], message: string) => ({
+        level: text,
+        message,
+        computation_id: 'c',
+        timestamp: null,
+      });
+      unplaced.take({ event: eventOf('c') });
+      for (let sent = 0; sent < 2_000; sent++) unplaced.take({ line: lineOf(level, 'working') });
+      unplaced.take({ line: lineOf('WARN', 'failed to run computation: exit status 3') });
+      unplaced.take({ event: { ...eventOf('c'), event_type: 'Failed', status: 'Failed' } });
+      isBroken = false;
+      await expect.poll(() => reported).toHaveLength(2);
+      expect(reported).toMatchObject([
+        { event_type: 'Running', status: 'InProgress' },
+        { event_type: 'Failed', reason: 'failed to run computation: exit status 3' },
+      ]);
+      expect(parts.counts).toMatchObject({ logLinesDropped: 1_003, eventsRefused: 0 });
+    },
+  );
 
   it('keep the CVM in memory after its streams have ended, until they have found their run', async () => {
     const agent = world.connect(await world.enrol('gone-1'), { hasForwarder: false });

@@ -19,6 +19,8 @@ export interface AgentOptions {
   hasForwarder?: boolean;
   /** It cannot start the server for its users, and says so after this time. */
   cannotStart?: { error: string; afterMilliseconds: number };
+  /** How many requests it drops without a word. Default 0. */
+  dropsRequests?: number;
   /** Default true. A real agent may need some seconds. */
   attestsAtOnce?: boolean;
   /** Called in each new state. It may take the next step, as users who upload and fetch do. */
@@ -179,7 +181,8 @@ export class SimulatedAgent {
   private takeRun(): void {
     const request = runRequestEncoding().decode(Buffer.concat(this.chunks.splice(0))) as unknown as RunRequest;
     this.requests.push(request);
-    if (this.state !== 'ReceivingManifest') return; // without an answer
+    const isDropped = this.requests.length <= (this.options.dropsRequests ?? 0);
+    if (this.state !== 'ReceivingManifest' || isDropped) return; // without an answer
     this.computationId = request.id;
     this.enter('ReceivingAlgorithm', 'InProgress');
     const { error, afterMilliseconds } = this.options.cannotStart ?? { error: '', afterMilliseconds: 0 };
@@ -253,14 +256,28 @@ export class SimulatedAgent {
     this.connectAgent();
   }
 
-  /** Agent and computation-runner are restarted: a new process, which sends an attestation and has no run. */
+  /** All programs are restarted. */
   restart(): void {
     this.disconnect();
+    this.connectForwarder();
+    this.beginAgent();
+  }
+
+  /** Agent and computation-runner are restarted, and the log-forwarder is not. */
+  restartAgent(): void {
+    clearTimeout(this.reconnecting);
+    const stream = this.agentStream;
+    this.agentStream = undefined;
+    stream?.cancel();
+    this.beginAgent();
+  }
+
+  /** A new process, which sends an attestation and has no run. */
+  private beginAgent(): void {
     this.state = 'ReceivingManifest';
     this.isStopped = false;
     this.answersState = true;
     this.computationId = '';
-    this.connectForwarder();
     this.connectAgent();
     this.sendAttestation();
   }

@@ -1,9 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { claimsOfSimulatedCvms } from '../../../infra/local/claims-of-simulated-cvms.ts';
 import { startSimulatedCvms } from '../../../infra/local/simulated-cvms.ts';
 import { startStack, type Stack } from '../../../infra/local/stack.ts';
 import type { Event } from '../../../shared/events/event.ts';
-import { readClaim, readClaims } from '../../../shared/runs/claim.ts';
+import { readClaim } from '../../../shared/runs/claim.ts';
 import type { Run } from '../../../shared/computations/run.ts';
 import { openTable } from '../../../shared/table/open-table.ts';
 import { amount } from '../../support/amounts.ts';
@@ -37,7 +38,7 @@ beforeAll(async () => {
   cvms = startSimulatedCvms({
     baseUrl: stack.baseUrl,
     token: (domain) => stack.token('simulated-cvms', [`${domain}:cvm`]),
-    listClaimedCvms: () => readClaims(openTable(patientDeadline)),
+    listClaimedCvms: claimsOfSimulatedCvms,
     pace,
   });
   algorithm = await createAsset('algorithm');
@@ -189,6 +190,18 @@ describe('a simulated CVM, after some time', () => {
     expect((await runOf(id)).reason).toBe('Stopped; no CVM confirmed it in time.');
     const next = await runOn('sim-ignore-stop-1');
     await eventually(() => courseOf(next), { status: 'running', said: upToWork });
+  });
+});
+
+describe('a CVM that is registered without a certificate and asks for commands', () => {
+  it('is the only one that answers to its runs', async () => {
+    await call('PUT', '/cvms/own-1', { description: '' });
+    await getCommands('own-1');
+    const id = await runOn('own-1');
+    const other = await runOn('sim-beside-it'); // by its end, a simulated own-1 would have said something as well
+    await eventually(async () => (await runOf(other)).status, 'completed');
+    expect(await getCommands('own-1')).toMatchObject([{ type: 'run' }]);
+    expect(await courseOf(id)).toEqual({ status: 'running', said: [] });
   });
 });
 
