@@ -9,7 +9,7 @@ import { removeFailedFold } from './clear-fold.ts';
 import type { Head } from './head.ts';
 import { countSteps, leastStepsToFold } from './least-steps.ts';
 import type { ListIndex } from './list-index.ts';
-import { hasOldMembers, isCarriedOver } from './old-lists.ts';
+import { awaitsCarryOver } from './old-lists.ts';
 import { partToFold } from './part-to-fold.ts';
 import { readWholeLog } from './read-log.ts';
 import { stayInMilliseconds } from './read-margin.ts';
@@ -44,12 +44,14 @@ export async function foldChanges(table: Table, index: ListIndex, least?: number
   // The mark comes first, so that the schedule also finds the log of an index that is not folded yet.
   if (least === undefined && !(await takeTurn(table, index, clock.now()))) return toDo;
   if (head.held !== undefined || (least === undefined && head.by_rows)) return toDo;
-  if (head.version === 0 && (await hasOldMembers(table, index)) && !(await isCarriedOver(table))) return toDo;
+  if (await awaitsCarryOver(table, index, head)) return toDo;
   const aged = await ageFolds(table, index, { head, entries, now: clock.now() });
-  const part = isWorthIt ? partToFold(unfolded, aged.folds) : [];
-  if (part.length === 0 && !aged.hasChanged) return toDo;
+  const part = partToFold(unfolded, aged.folds);
+  // Without a part, the head has no room for more names.
+  const isToFold = isWorthIt && (part.length > 0 || unfolded.length === 0);
+  if (!isToFold && !aged.hasChanged) return toDo;
   const next: Head = { ...head, folds: aged.folds, version: head.version + 1 };
-  if (part.length === 0) {
+  if (!isToFold) {
     await commitHead(table, index, next);
     return toDo;
   }

@@ -8,7 +8,7 @@ import { markIndex } from './fold.ts';
 import type { IndexedList } from './indexed-list.ts';
 import type { ListIndex } from './list-index.ts';
 import { isLeaf, type TreeNode } from './node.ts';
-import { hasOldMembers, isCarriedOver } from './old-lists.ts';
+import { awaitsCarryOver } from './old-lists.ts';
 import { stayInMilliseconds } from './read-margin.ts';
 import { childOf } from './select-members.ts';
 import { readTree } from './snapshot.ts';
@@ -67,7 +67,7 @@ async function holdFolds(table: Table, index: ListIndex): Promise<void> {
   for (;;) {
     const head = await readHead(table, index);
     if (head.held !== undefined) return;
-    if (head.version === 0 && (await hasOldMembers(table, index)) && !(await isCarriedOver(table))) {
+    if (await awaitsCarryOver(table, index, head)) {
       throw new Error(`The migration has not reached ${index.scope} yet, which builds its index in any case.`);
     }
     if (await commitHead(table, index, { ...head, version: head.version + 1, held: 'building' })) return;
