@@ -4,7 +4,7 @@ import { allIndexes, isStored } from '../../shared/lists/all-indexes.ts';
 import { checkPage, checkTotals } from '../../shared/lists/check-list.ts';
 import { indexedLists, listsOfIndex, type IndexedList } from '../../shared/lists/indexed-list.ts';
 import { awaitsCarryOver } from '../../shared/lists/old-lists.ts';
-import { rebuildIndex } from '../../shared/lists/rebuild.ts';
+import { readProgress, rebuildIndex } from '../../shared/lists/rebuild.ts';
 import { readHead } from '../../shared/lists/stored-head.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { nameIn } from '../stage.ts';
@@ -18,11 +18,13 @@ import { local } from './local-environment.ts';
 const usage = `Usage: npm run index -- check|rebuild --domain DOMAIN|--asset ID|--all --stage STAGE | --data DIR
 
 check compares the lists of a domain with their rows: every member, its state and its place in the filters, and all totals.
-rebuild builds the index of these lists anew from the rows. Repeat it if it was interrupted: it continues where it was.
+rebuild builds the index of these lists anew from the rows, and then checks it. Repeat it if it was interrupted: it continues where
+it was. What it had read before is not read again: pass --anew if rows have changed since without the service.
 
   --domain DOMAIN  the lists of computations, runs, assets and CVMs of this domain
   --asset ID       instead, the list of the computations that this asset is linked to
   --all            instead, every list of the table, which is read as a whole. Only lists that differ are printed and rebuilt.
+  --anew           for rebuild: begins anew, also if another rebuild was interrupted. One that is at work ends.
   --stage STAGE    on AWS, with the credentials of the environment, while the service goes on
   --data DIR       in the directory of a service on this machine, which must not run. With DYNAMODB_ENDPOINT, no directory is needed.
 
@@ -42,6 +44,7 @@ await runCommand(usage, async () => {
       domain: { type: 'string' },
       asset: { type: 'string' },
       all: { type: 'boolean' },
+      anew: { type: 'boolean' },
       stage: { type: 'string' },
       data: { type: 'string' },
       help: { type: 'boolean', short: 'h' },
@@ -55,13 +58,15 @@ await runCommand(usage, async () => {
   if (action !== 'check' && action !== 'rebuild') throw new UsageError('The first argument must be check or rebuild.');
   if (options.all && (options.domain ?? options.asset) !== undefined)
     throw new UsageError('--all takes neither --domain nor --asset.');
+  if (options.anew && action !== 'rebuild') throw new UsageError('--anew is for rebuild.');
+  const isAnew = options.anew === true;
   const named = options.all ? undefined : indexesOf(options);
   const { table, close } = options.stage === undefined ? await openHere(options.data) : await openStage(options.stage);
   try {
-    if (!named) await maintainAll(table, action);
+    if (!named) await maintainAll(table, action, isAnew);
     else
       for (const lists of await storedOnes(table, named))
-        await (action === 'check' ? check(table, lists) : rebuild(table, lists));
+        await (action === 'check' ? check(table, lists) : rebuild(table, lists, isAnew));
   } finally {
     await close();
   }
@@ -70,14 +75,14 @@ await runCommand(usage, async () => {
 type Lists = [IndexedList, ...IndexedList[]];
 
 /** Compares every list of the table with its rows. Prints or rebuilds those that differ. */
-async function maintainAll(table: Table, action: 'check' | 'rebuild'): Promise<void> {
+async function maintainAll(table: Table, action: 'check' | 'rebuild', isAnew: boolean): Promise<void> {
   let [checked, differing] = [0, 0];
   for (const lists of await allIndexes(table)) {
     if (await isYetToBeBuilt(table, lists)) continue;
     checked += 1;
     if (!(await doesDiffer(table, lists))) continue;
     differing += 1;
-    await (action === 'check' ? checkAll(table, lists) : rebuild(table, lists));
+    await (action === 'check' ? checkAll(table, lists) : rebuild(table, lists, isAnew));
   }
   const found = action === 'check' ? 'differ from their rows' : 'differed from their rows and were built anew';
   print(`${checked} indexes checked: ${differing} ${found}.`);
@@ -145,10 +150,18 @@ async function checkAll(table: Table, lists: Lists): Promise<void> {
   }
 }
 
-async function rebuild(table: Table, lists: Lists): Promise<void> {
+async function rebuild(table: Table, lists: Lists, isAnew: boolean): Promise<void> {
+  const { scope } = lists[0].index;
+  const progress = isAnew ? undefined : await readProgress(table, lists);
+  if (progress) {
+    const { begunAt, list, number } = progress;
+    const from = list ? `after number ${number} of ${list.rows.pk}` : 'after the last row';
+    print(`${scope}: continues the rebuild of ${new Date(begunAt).toISOString()}, ${from}. --anew would begin anew.`);
+  }
   let entered = 0;
-  await rebuildIndex(table, lists, (rows) => (entered += rows));
-  print(`${lists[0].index.scope}: the index was built anew from ${entered} rows.`);
+  await rebuildIndex(table, lists, (rows) => (entered += rows), { isAnew });
+  print(`${scope}: the index was built anew from ${entered} rows${progress ? ', and those that were entered before' : ''}.`);
+  await checkAll(table, lists);
 }
 
 function print(line: string): void {

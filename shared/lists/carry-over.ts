@@ -1,145 +1,168 @@
-import * as v from 'valibot';
 import { systemClock } from '../clock.ts';
 import { indexKeys } from '../table/index-keys.ts';
 import { listKeys, type Key } from '../table/keys.ts';
-import { parseStored, storedBytes } from '../table/parse-stored.ts';
-import { getItem, queryBetween, type Item, type Table } from '../table/table.ts';
-import { deleteItems, putItem, putItems } from '../table/writes.ts';
+import { queryBetween, type Item, type Table } from '../table/table.ts';
+import { deleteItems, putItems } from '../table/writes.ts';
+import { beginBuild, dropBuild, putBuild, readBuild, TakenOverError, type Build } from './build.ts';
 import { changeTree } from './change-tree.ts';
-import { countDays, readDaysNotIn } from './days.ts';
-import { headOfTrees } from './head-of-trees.ts';
+import { foldChanges, markIndex } from './fold.ts';
 import type { Head } from './head.ts';
+import { headOfTrees } from './head-of-trees.ts';
 import { lettersOf, memberOfRow, type IndexedList } from './indexed-list.ts';
-import { membersByRows } from './members-by-rows.ts';
-import { afterAllNumbers, comparePlaces, emptyCounts, type Member } from './node.ts';
+import type { ListIndex } from './list-index.ts';
+import { toSetIn } from './members-by-rows.ts';
+import { afterAllNumbers, type Member } from './node.ts';
 import { readOldDays } from './old-lists.ts';
 import { readWholeLog } from './read-log.ts';
 import { commitHead, readHead } from './stored-head.ts';
-import { nodeItems, StoredNodes } from './stored-nodes.ts';
+import { NodeGoneError, nodeItems, StoredNodes } from './stored-nodes.ts';
 import { decodeEdge, encodeEdge } from './tree.ts';
-import { unfoldedEntries, versionsOf } from './unfolded.ts';
+import { firstStates, unfoldedEntries } from './unfolded.ts';
 import { foldName } from './write-fold.ts';
 
-/** The progress of carrying lists over: the trees of the rows so far. */
-const storedBuild = v.object({
-  /** The number of steps that are done. */
-  steps: v.number(),
-  /** The list that is read, and its last row that the trees contain. */
-  list: v.number(),
-  number: v.number(),
-  /** The right edges of the trees, by their letters. */
-  edges: v.record(v.string(), v.array(storedBytes)),
-  /** The nodes that the step at work writes. They are deleted if it dies. */
-  writing: v.array(v.string()),
-});
-type Build = v.InferOutput<typeof storedBuild>;
-
-const rowsPerStep = 2_000;
+const membersPerStep = 2_000;
+const pauseInMilliseconds = 1_000;
 
 /**
- * Enters the rows of lists into the trees of their index, step by step, while changes go on. They are in the log, from which
- * nothing is deleted before: an index without a head, which an earlier version has written, is not folded, and neither is one
- * that is being rebuilt (rebuild.ts). May be repeated, and may die at any call.
+ * Builds the trees of an index from the rows of its lists, step by step, while changes go on. These are in the log, from which
+ * nothing is folded before: an index without a head, which an earlier version has written, is not folded, and neither is one that
+ * is being rebuilt (rebuild.ts).
+ *   1. The rows are entered. Some of them have changed since they were read, and some before that: the log says which.
+ *   2. The members that the log mentions get the state that they had before. So trees and log together are exact, as before.
+ *   3. The head is replaced. The log is folded as usual, but by the rows (`by_rows` of the head), in parts.
+ * May be repeated, and may die at any call. Of two runners, the one that takes a step last continues.
  * @param lists all lists of one index
+ * @param options.isRebuild whether the index is being rebuilt. Default: it is left alone if it is.
  * @returns the rows that this step entered; undefined if the index is complete
+ * @throws TakenOverError
  */
-export async function carryOver(table: Table, lists: readonly [IndexedList, ...IndexedList[]]): Promise<number | undefined> {
+export async function carryOver(
+  table: Table,
+  lists: readonly [IndexedList, ...IndexedList[]],
+  { isRebuild = false } = {},
+): Promise<number | undefined> {
   const { index } = lists[0];
+  const stored = await readBuild(table, index);
   const head = await readHead(table, index);
-  if (head.version > 0 && head.held !== 'building') {
-    await deleteItems(table, [indexKeys.build(index)]);
-    return undefined;
+  if (head.held === 'building' ? !isRebuild : head.version > 0) {
+    if (stored && head.held !== 'building') await dropBuild(table, index, stored);
+    return await foldByRows(table, index, head);
   }
-  const build = await readBuild(table, lists[0]);
-  const list = lists[build.list];
-  if (!list) return await complete(table, lists, build, head);
+  const build = await beginBuild(table, index, head, stored);
+  if (build.stage === 'rows') return await enterRows(table, lists, build);
+  if (build.stage === 'log') return await enterLogged(table, lists, build, head);
+  await commit(table, lists, build, head);
+  return 0;
+}
+
+/** Folds a part of what the log had when the trees were built. @returns undefined if there is none */
+async function foldByRows(table: Table, index: ListIndex, head: Head): Promise<number | undefined> {
+  if (!head.by_rows || head.held !== undefined) return undefined;
+  const { folded } = await foldChanges(table, index, 1);
+  // Another runner has folded, or the head has no room for more names.
+  if (folded === 0) await (table.clock ?? systemClock).wait(pauseInMilliseconds);
+  return 0;
+}
+
+async function enterRows(table: Table, lists: readonly [IndexedList, ...IndexedList[]], build: Build): Promise<number> {
+  const list = lists[build.list] ?? lists[0];
   const from = listKeys.row(list.rows, build.number + 1);
-  const rows = await queryBetween(table, from, listKeys.row(list.rows, afterAllNumbers), { limit: rowsPerStep });
+  const rows = await queryBetween(table, from, listKeys.row(list.rows, afterAllNumbers), { limit: membersPerStep });
   const members = rows.map((row) => memberOfRow(list, row));
-  const next = await enter(table, list, build, members);
-  const isOver = rows.length < rowsPerStep;
-  const at = isOver ? { list: build.list + 1, number: 0 } : { list: build.list, number: members.at(-1)?.number ?? 0 };
-  await putItem(table, { ...indexKeys.build(index), ...next.build, ...at, steps: build.steps + 1, writing: [] });
-  await next.deleteDropped();
+  await enter(table, list, build, members, progressAfter(lists, build, members));
   return rows.length;
 }
 
-async function readBuild(table: Table, { index }: IndexedList): Promise<Build> {
-  const item = await getItem(table, indexKeys.build(index));
-  if (!item) return { steps: 0, list: 0, number: 0, edges: {}, writing: [] };
-  const build = parseStored(storedBuild, item, 'carry-over of a list');
-  await deleteItems(
-    table,
-    build.writing.map((id) => indexKeys.node(index, id)),
-  );
-  return build;
+type Progress = Pick<Build, 'stage' | 'list' | 'number'>;
+
+function progressAfter(lists: readonly IndexedList[], { list }: Build, members: readonly Member[]): Progress {
+  const last = members.at(-1);
+  if (last && members.length === membersPerStep) return { stage: 'rows', list, number: last.number };
+  return list + 1 < lists.length ? { stage: 'rows', list: list + 1, number: 0 } : { stage: 'log', list: 0, number: 0 };
 }
 
-/** Sets members of a list in its trees, in new nodes. */
-async function enter(table: Table, list: IndexedList, build: Build, members: readonly Member[]) {
+/**
+ * Enters the next members that the log mentions, as they were before its unfolded changes. Who is mentioned only later, after
+ * all rows have been read, is in the trees as before that change, wherever this is.
+ */
+async function enterLogged(
+  table: Table,
+  lists: readonly [IndexedList, ...IndexedList[]],
+  build: Build,
+  head: Head,
+): Promise<number> {
+  const { index } = lists[0];
+  const unfolded = unfoldedEntries(head, await readWholeLog(table, index, head));
+  for (const [at, list] of lists.entries()) {
+    if (at < build.list) continue;
+    const isAhead = ({ number }: Member) => at > build.list || number > build.number;
+    const ahead = firstStates(list.tree, unfolded).filter(isAhead);
+    const numbers = [...new Set(ahead.map(({ number }) => number))].sort((a, b) => a - b).slice(0, membersPerStep);
+    const last = numbers.at(-1);
+    if (last === undefined) continue;
+    const members = ahead.filter(({ number }) => number <= last);
+    await enter(table, list, build, members, { stage: 'log', list: at, number: last });
+    return 0;
+  }
+  await commit(table, lists, await putBuild(table, index, build, { ...build, stage: 'complete' }), head);
+  return 0;
+}
+
+/** Sets members of a list in its trees, in new nodes, and records the step. @throws TakenOverError */
+async function enter(
+  table: Table,
+  list: IndexedList,
+  build: Build,
+  members: readonly Member[],
+  progress: Progress,
+): Promise<void> {
   const { index } = list;
   const source = new StoredNodes(table, index);
   const edges = { ...build.edges };
   const items: (Item & Key)[] = [];
-  const written: string[] = [];
   const dropped: string[] = [];
-  for (const letter of lettersOf(list)) {
-    // A member that changed its group is there twice. Its last state counts.
-    const ofList = new Map(members.map((member) => [member.number, { ...member, group: '' }]));
-    const places = (letter === list.tree ? [...ofList.values()] : [...members]).sort(comparePlaces);
-    const changed = await changeTree(decodeEdge(edges[letter] ?? []), places, source);
+  for (const letter of members.length > 0 ? lettersOf(list) : []) {
+    const tree = decodeEdge(edges[letter] ?? []);
+    const changed = await changeTree(tree, toSetIn(letter, list, members), source).catch(async (error: unknown) => {
+      // A step that another runner has recorded has deleted what it replaced.
+      const isTaken = error instanceof NodeGoneError && (await readBuild(table, index))?.written_as !== build.written_as;
+      throw isTaken ? new TakenOverError(index) : error;
+    });
     edges[letter] = encodeEdge(changed.tree);
     items.push(...nodeItems(index, changed.written));
-    written.push(...changed.written.keys());
     dropped.push(...changed.dropped);
   }
-  await putItem(table, { ...indexKeys.build(index), ...build, writing: written });
+  const writing = items.map(({ sk }) => sk);
+  const begun = items.length > 0 ? await putBuild(table, index, build, { ...build, writing }) : build;
   await putItems(table, items);
-  const deleteDropped = () =>
-    deleteItems(
-      table,
-      dropped.map((id) => indexKeys.node(index, id)),
-    );
-  return { build: { ...build, edges }, deleteDropped };
+  await putBuild(table, index, begun, { ...begun, ...progress, edges, steps: build.steps + 1, writing: [] });
+  await deleteItems(
+    table,
+    dropped.map((id) => indexKeys.node(index, id)),
+  );
 }
 
-/** Sets the members that the log mentions, and commits the head that follows `before`. */
-async function complete(
-  table: Table,
-  lists: readonly [IndexedList, ...IndexedList[]],
-  build: Build,
-  before: Head,
-): Promise<number | undefined> {
+/** Commits the head that follows `before`, with the trees of a complete build, which nobody changes any more. */
+async function commit(table: Table, lists: readonly [IndexedList, ...IndexedList[]], build: Build, before: Head): Promise<void> {
   const { index } = lists[0];
-  const clock = table.clock ?? systemClock;
-  const entries = await readWholeLog(table, index, before);
-  let current = build;
-  for (const list of lists) {
-    const { build: next, deleteDropped } = await enter(table, list, current, await membersByRows(table, list, before, entries));
-    current = { ...next, steps: current.steps + 1, writing: [] };
-    await putItem(table, { ...indexKeys.build(index), ...current });
-    await deleteDropped();
-  }
-  const name = foldName(before.version + 1, 'built');
-  const { head, roots } = headOfTrees(index, before, Object.entries(current.edges), name);
+  const name = foldName(before.version + 1, build.id);
+  const { head, roots } = headOfTrees(index, before, Object.entries(build.edges), name);
   await putItems(table, roots);
-  const unfolded = unfoldedEntries(before, entries);
-  const days =
-    before.version === 0 ? await carryOverDays(table, lists[0]) : await readDaysNotIn(table, index, before.days, unfolded);
-  head.days = countDays(before.days, unfolded, days);
-  head.folds = [...before.folds, { name, stage: 'seen', at: clock.now(), entries: versionsOf(entries) }];
-  if (before.version > 0) head.held = 'cleaning';
+  if (before.version === 0) await carryOverDays(table, lists[0]);
+  else head.held = 'cleaning';
+  delete head.by_rows;
+  const entries = await readWholeLog(table, index, before);
+  if (unfoldedEntries(before, entries).length > 0) head.by_rows = true;
+  if (entries.length > 0) await markIndex(table, index);
   await commitHead(table, index, head);
-  await deleteItems(table, [indexKeys.build(index)]);
-  return undefined;
+  await dropBuild(table, index, build);
 }
 
-/** Copies the statistics of earlier versions into the index. @returns the counts of a day, by state */
-async function carryOverDays(table: Table, list: IndexedList): Promise<(day: number) => number[]> {
+/** Copies the statistics of earlier versions into the index. */
+async function carryOverDays(table: Table, list: IndexedList): Promise<void> {
   const days = await readOldDays(table, list);
   await putItems(
     table,
     [...days].map(([day, counts]) => ({ ...indexKeys.day(list.index, day), counts })),
   );
-  return (day) => days.get(day) ?? emptyCounts();
 }

@@ -4,7 +4,7 @@ import { log } from '../logger.ts';
 import { emitWaiting } from '../metrics.ts';
 import { dueFoldKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
-import { queryPartition, type Item, type Table } from '../table/table.ts';
+import { deadlineOf, queryPartition, type Item, type Table } from '../table/table.ts';
 import { deleteItemIf } from '../table/writes.ts';
 import { foldChanges } from './fold.ts';
 import { listsOfIndex } from './indexed-list.ts';
@@ -14,6 +14,8 @@ const longestFoldInMilliseconds = 60_000;
 /** Even a single change is folded: the next change of the list may come much later. */
 const leastSteps = 1;
 const indexesAtOnce = 10;
+/** No part of a log is begun with less time left. */
+const partTimeInMilliseconds = 4_000;
 
 const storedMark = v.object({ pk: v.string(), sk: v.string(), marked_at: v.number() });
 
@@ -45,7 +47,15 @@ async function foldMarked(table: Table, mark: Item): Promise<number> {
   const { pk, sk: scope, marked_at } = parseStored(storedMark, mark, 'mark of a list to fold');
   const lists = listsOfIndex(scope);
   if (!lists) throw new Error(`No list has the index ${scope}.`);
-  const { steps, folds } = await foldChanges(table, lists[0].index, leastSteps);
+  const { index } = lists[0];
+  const { steps, folds, ...first } = await foldChanges(table, index, leastSteps);
+  // A fold takes a part of a long log. The head has room for the names of some parts, until earlier ones are cleared.
+  for (
+    let part = { steps, ...first };
+    part.folded > 0 && part.folded < part.steps && deadlineOf(table).remaining >= partTimeInMilliseconds;
+  ) {
+    part = await foldChanges(table, index, leastSteps);
+  }
   const isOver = (table.clock ?? systemClock).now() - marked_at > longestFoldInMilliseconds;
   if (steps === 0 && folds === 0 && isOver) {
     const unchanged = { ConditionExpression: 'marked_at = :at', ExpressionAttributeValues: { ':at': marked_at } };

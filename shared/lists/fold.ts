@@ -9,7 +9,8 @@ import { removeFailedFold } from './clear-fold.ts';
 import type { Head } from './head.ts';
 import { countSteps, leastStepsToFold } from './least-steps.ts';
 import type { ListIndex } from './list-index.ts';
-import { hasOldMembers, isCarriedOver } from './old-lists.ts';
+import { awaitsCarryOver } from './old-lists.ts';
+import { partToFold } from './part-to-fold.ts';
 import { readWholeLog } from './read-log.ts';
 import { stayInMilliseconds } from './read-margin.ts';
 import { commitHead, readHead } from './stored-head.ts';
@@ -24,11 +25,11 @@ import { writeFold, type WrittenFold } from './write-fold.ts';
 const turnInMilliseconds = 3_000;
 
 /**
- * Moves the changes in the log into the trees, in new nodes, and deletes what earlier folds replaced. It may be called at any
+ * Moves changes in the log into the trees, in new nodes, and deletes what earlier folds replaced. It may be called at any
  * time, also by several callers at once, and may die at any call: only one conditional write of the head commits it.
  * @param least the fewest changes to fold. Default: as many as make a fold worth its cost, and none while another caller may be
  * folding.
- * @returns what there was to do
+ * @returns what there was to do, and what is done
  */
 export async function foldChanges(table: Table, index: ListIndex, least?: number): Promise<ToDo> {
   const clock = table.clock ?? systemClock;
@@ -36,43 +37,51 @@ export async function foldChanges(table: Table, index: ListIndex, least?: number
   const entries = await readWholeLog(table, index, head);
   const unfolded = unfoldedEntries(head, entries);
   const worthFrom = leastStepsToFold(head, { entries, unfolded });
-  const toDo = { steps: countSteps(unfolded), folds: head.folds.length, worthFrom };
+  const toDo = { steps: countSteps(unfolded), folded: 0, folds: head.folds.length, worthFrom };
   const isWorthIt = toDo.steps >= (least ?? worthFrom);
   if (!isWorthIt && !head.folds.some((fold) => isToAge(fold, clock.now()))) return toDo;
 
-  if (head.held !== undefined) return toDo;
-  if (head.version === 0 && (await hasOldMembers(table, index)) && !(await isCarriedOver(table))) return toDo;
+  // The mark comes first, so that the schedule also finds the log of an index that is not folded yet.
   if (least === undefined && !(await takeTurn(table, index, clock.now()))) return toDo;
+  if (head.held !== undefined || (least === undefined && head.by_rows)) return toDo;
+  if (await awaitsCarryOver(table, index, head)) return toDo;
   const aged = await ageFolds(table, index, { head, entries, now: clock.now() });
-  if (!isWorthIt && !aged.hasChanged) return toDo;
+  const part = partToFold(unfolded, aged.folds);
+  // Without a part, the head has no room for more names.
+  const isToFold = isWorthIt && (part.length > 0 || unfolded.length === 0);
+  if (!isToFold && !aged.hasChanged) return toDo;
   const next: Head = { ...head, folds: aged.folds, version: head.version + 1 };
-  if (!isWorthIt) {
+  if (!isToFold) {
     await commitHead(table, index, next);
     return toDo;
   }
   const [fold] = await Promise.all([
-    writeFold(table, index, next, { unfolded, now: clock.now() }),
-    ...(least === undefined ? [] : [putItem(table, markOf(index, clock.now()))]),
+    writeFold(table, index, next, { part, now: clock.now() }),
+    ...(least === undefined ? [] : [markIndex(table, index)]),
   ]);
-  await commitFold(table, index, fold);
-  return toDo;
+  if (part.length === unfolded.length) delete fold.head.by_rows;
+  return (await commitFold(table, index, fold)) ? { ...toDo, folded: countSteps(part) } : toDo;
 }
 
-async function commitFold(table: Table, index: ListIndex, fold: WrittenFold): Promise<void> {
+/** @returns whether the fold was committed, as far as its caller knows */
+async function commitFold(table: Table, index: ListIndex, fold: WrittenFold): Promise<boolean> {
   if (!(await commitHead(table, index, fold.head))) {
     await removeUnlessCommitted(table, index, fold);
-    return;
+    return false;
   }
   if (fold.drifted.length > 0) reportDrift(index, fold.drifted);
   // The commit has been answered: from now on no read begins with an older head.
   const now = (table.clock ?? systemClock).now();
   const folds = fold.head.folds.map((each) => (each.name === fold.name ? seenAt(each, now) : each));
   await commitHead(table, index, { ...fold.head, version: fold.head.version + 1, folds });
+  return true;
 }
 
 interface ToDo {
   /** The changes that no tree contained. */
   steps: number;
+  /** How many of them this fold has moved into the trees. It takes a part if there are many (part-to-fold.ts). */
+  folded: number;
   /** The earlier folds that the head contains. */
   folds: number;
   /** The number of changes from which on a fold is worth its cost. */
@@ -82,6 +91,11 @@ interface ToDo {
 /** The mark for the scheduled fold. */
 function markOf(index: ListIndex, now: number): Item & Key {
   return { ...dueFoldKeys.mark(index), marked_at: now };
+}
+
+/** Has the schedule fold what is in the log of an index. */
+export function markIndex(table: Table, index: ListIndex): Promise<void> {
+  return putItem(table, markOf(index, (table.clock ?? systemClock).now()));
 }
 
 /** Marks the index, unless another fold has done so just now. */

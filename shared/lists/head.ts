@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
 import type { Item } from '../table/table.ts';
-import { ByteReader, ByteWriter } from './bytes.ts';
+import { ByteReader, ByteWriter, lengthOfInteger } from './bytes.ts';
 import { isLeaf } from './node.ts';
 import { joinEdge, type StoredEdge } from './tree.ts';
 
@@ -46,6 +46,11 @@ const storedHead = v.object({
   folds: v.array(storedFold),
   /** While the index is rebuilt (rebuild.ts), nothing is folded. Its trees are built, or what they replaced is deleted. */
   held: v.optional(v.picklist(['building', 'cleaning'])),
+  /**
+   * Set when the trees have been built while the log had changes. Functions of version 1.0.0 may have changed the members of these
+   * without the log. So until all of them are folded, folds take the states of the rows instead.
+   */
+  by_rows: v.optional(v.literal(true)),
 });
 
 /** What a read of the lists begins with: one item, so that all of it is of one moment. */
@@ -74,6 +79,13 @@ function encodeEntries(entries: Fold['entries']): Uint8Array {
     writer.integer(version);
   }
   return writer.bytes();
+}
+
+/** Returns the bytes in which the head names entries. */
+export function bytesToName(entries: Fold['entries']): number {
+  let bytes = 0;
+  for (const [name, version] of entries) bytes += name.length + 1 + lengthOfInteger(version);
+  return bytes;
 }
 
 function decodeEntries(bytes: Uint8Array): Map<string, number> {

@@ -1,5 +1,6 @@
 import { firstInHead, type Head } from './head.ts';
 import type { LogEntry } from './log.ts';
+import { maxChangesOfFold } from './part-to-fold.ts';
 
 /** For changes that are mostly among the newest members, which share the nodes that a fold writes. */
 const leastAmongNewest = 32;
@@ -22,7 +23,7 @@ export function leastStepsToFold(
   const firsts = new Map(Object.keys(head.leaves).map((list) => [list, firstInHead(head, list)]));
   const old = changes.filter(({ list, number }) => number < (firsts.get(list) ?? 0)).length;
   const least = old > changes.length / 2 ? leastFarApart(head) : leastAmongNewest;
-  return Math.max(least, countSteps(entries) * leastShareOfLog);
+  return Math.min(maxChangesOfFold, Math.max(least, countSteps(entries) * leastShareOfLog));
 }
 
 function leastFarApart({ totals }: Head): number {

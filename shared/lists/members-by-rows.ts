@@ -1,17 +1,17 @@
 import { listKeys } from '../table/keys.ts';
 import { readSettled } from '../table/read-settled.ts';
 import type { Item, Table } from '../table/table.ts';
-import type { Head } from './head.ts';
+import { foldedVersions, type Head } from './head.ts';
 import { memberOfRow, type IndexedList } from './indexed-list.ts';
 import type { LogEntry, MemberChange } from './log.ts';
-import type { Member } from './node.ts';
+import { comparePlaces, type Member } from './node.ts';
 import { readWholeLog } from './read-log.ts';
 import { lastStates, versionsOf } from './unfolded.ts';
 
 const rowsPerRead = 100;
 
 /**
- * Returns the members of a list that log entries mention, in the states of their rows. State 0: no member in this group. Functions
+ * Returns the members of a list that unfolded log entries mention, in the states of their rows. State 0: no member in this group. Functions
  * of version 1.0.0, which work during a deployment and after a rollback, change and delete rows without the log, so its last word
  * may be outdated.
  */
@@ -26,11 +26,24 @@ export async function membersByRows(
   if (present.length === 0) return logged;
   const rows = await readRowsOf(table, list, [...new Set(present.map(({ number }) => number))]);
   // Whatever wrote a row that was just read has also written its log entry.
-  const later = firstChanges(list, await readWholeLog(table, list.index, head), versionsOf(entries));
+  const versions = foldedVersions(head);
+  for (const [name, version] of versionsOf(entries)) versions.set(name, version);
+  const later = firstChanges(list, await readWholeLog(table, list.index, head), versions);
   const found = present.flatMap(({ number }) => memberAt(list, number, { row: rows.get(number), later: later.get(number) }));
   const places = new Set(found.map(placeOf));
   const left = logged.filter((member) => !places.has(placeOf(member))).map((member) => ({ ...member, state: 0 }));
   return [...left, ...found];
+}
+
+/** Returns the changes of one of the list's trees that set these members. A member with a state counts before one without. */
+export function toSetIn(letter: string, list: IndexedList, members: readonly Member[]): Member[] {
+  const places = new Map<string, Member>();
+  for (const member of members) {
+    const placed = letter === list.tree ? { ...member, group: '' } : member;
+    const place = placeOf(placed);
+    if (member.state > 0 || !places.has(place)) places.set(place, placed);
+  }
+  return [...places.values()].sort(comparePlaces);
 }
 
 function placeOf({ group, number }: Member): string {

@@ -2,56 +2,87 @@ import { systemClock } from '../clock.ts';
 import { indexKeys } from '../table/index-keys.ts';
 import { queryPartition, queryPrefix, type Table } from '../table/table.ts';
 import { deleteItems } from '../table/writes.ts';
+import { readBuild } from './build.ts';
 import { carryOver } from './carry-over.ts';
-import type { Head } from './head.ts';
+import { markIndex } from './fold.ts';
 import type { IndexedList } from './indexed-list.ts';
 import type { ListIndex } from './list-index.ts';
 import { isLeaf, type TreeNode } from './node.ts';
-import { hasOldMembers, isCarriedOver } from './old-lists.ts';
+import { awaitsCarryOver } from './old-lists.ts';
 import { stayInMilliseconds } from './read-margin.ts';
 import { childOf } from './select-members.ts';
 import { readTree } from './snapshot.ts';
 import { commitHead, readHead } from './stored-head.ts';
 import { StoredNodes } from './stored-nodes.ts';
 
+type Lists = readonly [IndexedList, ...IndexedList[]];
+
 /**
  * Rebuilds the trees of an index from the rows, while the service runs. Nothing is folded until the end: reads stay exact, and
- * take longer the more changes there are. If it dies, the next call continues where it was.
+ * take longer the more changes there are. If it dies, the next call continues where it was. Of two at once, the last one continues.
  * @param lists all lists of one index
  * @param onRows called with the number of rows that a step has entered
+ * @param options.isAnew whether to begin anew where another rebuild has entered rows already
  * @throws Error if the lists of an earlier version are not carried over yet
+ * @throws TakenOverError
  */
 export async function rebuildIndex(
   table: Table,
-  lists: readonly [IndexedList, ...IndexedList[]],
+  lists: Lists,
   onRows: (rows: number) => void,
+  { isAnew = false } = {},
 ): Promise<void> {
   const { index } = lists[0];
-  const head = await readHead(table, index);
-  if (head.held === undefined) await holdFolds(table, index, head);
-  for (let rows = await carryOver(table, lists); rows !== undefined; rows = await carryOver(table, lists)) onRows(rows);
+  // What a rebuild that died has built is of the time of that rebuild.
+  if ((await readHead(table, index)).held === 'cleaning') await clean(table, index);
+  if (isAnew) await deleteItems(table, [indexKeys.build(index)]);
+  await holdFolds(table, index);
+  await carryOverAll(table, lists, onRows);
   await clean(table, index);
+  await carryOverAll(table, lists, onRows);
 }
 
-async function holdFolds(table: Table, index: ListIndex, head: Head): Promise<void> {
-  if (head.version === 0 && (await hasOldMembers(table, index)) && !(await isCarriedOver(table))) {
-    throw new Error(`The migration has not reached ${index.scope} yet, which builds its index in any case.`);
+async function carryOverAll(table: Table, lists: Lists, onRows: (rows: number) => void): Promise<void> {
+  for (let rows; (rows = await carryOver(table, lists, { isRebuild: true })) !== undefined;) onRows(rows);
+}
+
+/** What a rebuild that has not ended has done so far. */
+export interface Progress {
+  /** Milliseconds since 1970. */
+  begunAt: number;
+  /** The list whose rows it reads, and its last row; absent when it has read all rows. */
+  list?: IndexedList | undefined;
+  number: number;
+}
+
+/** Returns how far the rebuild has come that the next one continues; undefined if there is none. */
+export async function readProgress(table: Table, lists: Lists): Promise<Progress | undefined> {
+  const { index } = lists[0];
+  const [build, head] = [await readBuild(table, index), await readHead(table, index)];
+  if (head.held !== 'building' || build?.head !== head.version) return undefined;
+  return { begunAt: build.begun_at, list: build.stage === 'rows' ? lists[build.list] : undefined, number: build.number };
+}
+
+async function holdFolds(table: Table, index: ListIndex): Promise<void> {
+  for (;;) {
+    const head = await readHead(table, index);
+    if (head.held !== undefined) return;
+    if (await awaitsCarryOver(table, index, head)) {
+      throw new Error(`The migration has not reached ${index.scope} yet, which builds its index in any case.`);
+    }
+    if (await commitHead(table, index, { ...head, version: head.version + 1, held: 'building' })) return;
+    // A fold has come in between.
   }
-  const isHeld = await commitHead(table, index, { ...head, version: head.version + 1, held: 'building' });
-  if (!isHeld) await rebuildAgain(table, index);
 }
 
-/** A fold has come in between. */
-async function rebuildAgain(table: Table, index: ListIndex): Promise<void> {
-  const head = await readHead(table, index);
-  if (head.held === undefined) await holdFolds(table, index, head);
-}
-
-/** Deletes the nodes and roots that the new trees do not contain, when no read needs them any more, and lets folds go on. */
+/**
+ * Deletes the nodes and roots that the new trees do not contain, when no read needs them any more, and lets folds go on. Leaves
+ * everything as it is if another rebuild has done so.
+ */
 async function clean(table: Table, index: ListIndex): Promise<void> {
   const clock = table.clock ?? systemClock;
   const head = await readHead(table, index);
-  if (head.held !== 'cleaning') throw new Error(`Another rebuild of ${index.scope} is at work.`);
+  if (head.held !== 'cleaning') return;
   await clock.wait(stayInMilliseconds);
   const letters = Object.entries(index.trees)
     .flat()
@@ -73,7 +104,10 @@ async function clean(table: Table, index: ListIndex): Promise<void> {
     ...stored.filter(({ sk }) => !used.has(String(sk))),
     ...roots.filter(({ sk }) => !usedRoots.has(String(sk))),
   ].map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) }));
+  // All that is listed was written while nothing was folded, unless the head has changed since.
+  if ((await readHead(table, index)).version !== head.version) return;
   await deleteItems(table, unused);
+  await markIndex(table, index);
   const { held: _, ...free } = head;
   await commitHead(table, index, { ...free, version: head.version + 1 });
 }

@@ -60,6 +60,29 @@ export function versionsOf(entries: readonly LogEntry[]): Map<string, number> {
   return new Map(entries.map(({ name, steps }) => [name, steps.at(-1)?.version ?? 0]));
 }
 
+/**
+ * Returns each member of a list that the entries mention as it was before them: with its state in the group that it was in, and
+ * with state 0 in each group that it came to.
+ */
+export function firstStates(list: string, entries: readonly LogEntry[]): Member[] {
+  const inOrder = entries.flatMap(({ steps }) => steps).sort((a, b) => a.version - b.version);
+  const known = new Set<number>();
+  const states = new Map<string, Member>();
+  for (const { number, before, group = '', groupBefore = group, list: of } of inOrder.flatMap(({ changes }) => changes)) {
+    if (of !== list) continue;
+    const state = known.has(number) ? 0 : before;
+    known.add(number);
+    for (const member of [
+      { group: groupBefore, number, state },
+      { group, number, state: 0 },
+    ]) {
+      const place = `${member.group}/${number}`;
+      if (!states.has(place)) states.set(place, member);
+    }
+  }
+  return [...states.values()];
+}
+
 /** Returns the last state of each member of a list that the entries mention, by group and number. 0: no member. */
 export function lastStates(list: string, entries: readonly LogEntry[]): Member[] {
   const inOrder = entries.flatMap(({ steps }) => steps).sort((a, b) => a.version - b.version);

@@ -3,14 +3,17 @@ import { indexKeys } from '../table/index-keys.ts';
 import type { Key } from '../table/keys.ts';
 import type { Item, Table } from '../table/table.ts';
 import { putItems } from '../table/writes.ts';
-import { changeTree, type ChangedTree } from './change-tree.ts';
+import { changeTree, type ChangedTree, type MemberToSet } from './change-tree.ts';
 import { recordPlan, type FoldPlan } from './clear-fold.ts';
 import { countDays, moveOldDays, readDaysNotIn } from './days.ts';
 import type { Head } from './head.ts';
+import { lettersOf, listsOfIndex } from './indexed-list.ts';
 import type { ListIndex } from './list-index.ts';
 import type { LogEntry } from './log.ts';
+import { membersByRows, toSetIn } from './members-by-rows.ts';
 import { countsOf } from './node.ts';
 import { stayInMilliseconds } from './read-margin.ts';
+import type { Difference } from './select-members.ts';
 import { readTree } from './snapshot.ts';
 import { nodeItems, StoredNodes } from './stored-nodes.ts';
 import { divideEdge, type StoredEdge, type Tree } from './tree.ts';
@@ -35,20 +38,21 @@ export interface WrittenFold {
 /**
  * Writes the new nodes of all trees. Nothing refers to them until the head is committed.
  * @param head the head of the next version, still with the trees of the one before
+ * @param fold.part the log entries to fold
  */
 export async function writeFold(
   table: Table,
   index: ListIndex,
   head: Head,
-  { unfolded, now }: { unfolded: readonly LogEntry[]; now: number },
+  { part, now }: { part: readonly LogEntry[]; now: number },
 ): Promise<WrittenFold> {
   const name = foldName(head.version, randomBytes(6).toString('base64url'));
-  const trees = await changeTrees(table, index, head, unfolded);
+  const trees = await changeTrees(table, index, head, part);
   const { plan, items, ...parts } = replaceTrees(index, head, trees, name);
-  const counted = countDays(head.days, unfolded, await readDaysNotIn(table, index, head.days, unfolded));
+  const counted = countDays(head.days, part, await readDaysNotIn(table, index, head.days, part));
   const keptBefore = now - stayInMilliseconds;
   const days = await moveOldDays(table, index, { before: head.days, now: counted }, { now, keptBefore });
-  const folds: Head['folds'] = [...head.folds, { name, stage: 'committed', at: now, entries: versionsOf(unfolded) }];
+  const folds: Head['folds'] = [...head.folds, { name, stage: 'committed', at: now, entries: versionsOf(part) }];
   if (items.length > 0 || plan.dropped.length > 0 || plan.roots_dropped.length > 0) {
     await recordPlan(table, index, name, plan);
     await putItems(table, items);
@@ -65,16 +69,39 @@ interface ReplacedTree extends ChangedTree {
 }
 
 /** Returns the trees that differ, with their changes. */
-async function changeTrees(table: Table, index: ListIndex, head: Head, unfolded: readonly LogEntry[]): Promise<ReplacedTree[]> {
+async function changeTrees(table: Table, index: ListIndex, head: Head, part: readonly LogEntry[]): Promise<ReplacedTree[]> {
   const source = new StoredNodes(table, index);
-  const differing = [...differencesOf(index, unfolded)].filter(([, differences]) => differences.length > 0);
+  const changes = head.by_rows ? await changesByRows(table, index, head, part) : changesOf(index, part);
   return await Promise.all(
-    differing.map(async ([letter, differences]) => {
-      const changes = differences.map(({ group, number, before, now: state }) => ({ group, number, before, state }));
-      const before = await readTree(table, index, head, letter);
-      return { letter, before, ...(await changeTree(before, changes, source)) };
-    }),
+    [...changes]
+      .filter(([, ofTree]) => ofTree.length > 0)
+      .map(async ([letter, ofTree]) => {
+        const before = await readTree(table, index, head, letter);
+        return { letter, before, ...(await changeTree(before, ofTree, source)) };
+      }),
   );
+}
+
+/** Returns the changes of each tree as the log has them. */
+function changesOf(index: ListIndex, part: readonly LogEntry[]): Map<string, MemberToSet[]> {
+  const toSet = ({ group, number, before, now: state }: Difference) => ({ group, number, before, state });
+  return new Map([...differencesOf(index, part)].map(([letter, differences]) => [letter, differences.map(toSet)]));
+}
+
+/** Returns the members of each tree that the log mentions, in the states of their rows. */
+async function changesByRows(
+  table: Table,
+  index: ListIndex,
+  head: Head,
+  part: readonly LogEntry[],
+): Promise<Map<string, MemberToSet[]>> {
+  const changes = new Map<string, MemberToSet[]>();
+  for (const list of listsOfIndex(index.scope) ?? []) {
+    if (!(list.tree in index.trees)) continue;
+    const members = await membersByRows(table, list, head, part);
+    for (const letter of lettersOf({ ...list, index })) changes.set(letter, toSetIn(letter, list, members));
+  }
+  return changes;
 }
 
 type PartsOfHead = Pick<Head, 'totals' | 'leaves' | 'branches' | 'roots'>;

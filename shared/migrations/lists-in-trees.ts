@@ -1,3 +1,4 @@
+import { TakenOverError } from '../lists/build.ts';
 import { carryOver } from '../lists/carry-over.ts';
 import { listsOfIndex } from '../lists/indexed-list.ts';
 import { carryOverName } from '../lists/old-lists.ts';
@@ -30,9 +31,14 @@ export const listsInTrees: Migration = {
     for (const pk of new Set(items.map((item) => String(item['pk'])))) {
       const lists = listsOfIndex(pk);
       if (!lists) continue;
-      for (let rows = await carryOver(table, lists); rows !== undefined; rows = await carryOver(table, lists)) {
-        changed += rows;
-        if (deadlineOf(table).remaining < listTimeInMilliseconds) return { next: cursor, changed, isUnfinished: true };
+      try {
+        for (let rows = await carryOver(table, lists); rows !== undefined; rows = await carryOver(table, lists)) {
+          changed += rows;
+          if (deadlineOf(table).remaining < listTimeInMilliseconds) return { next: cursor, changed, isUnfinished: true };
+        }
+      } catch (error) {
+        if (error instanceof TakenOverError) return { next: cursor, changed, isTakenOver: true };
+        throw error;
       }
     }
     return { next, changed };

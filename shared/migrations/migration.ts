@@ -20,6 +20,8 @@ export interface Step {
   next: AnyKey | undefined;
   /** Whether there is more to do from where this step started. `next` is then where that was. */
   isUnfinished?: boolean;
+  /** Whether another runner has continued in place of this one. The step is not recorded. */
+  isTakenOver?: boolean;
   /** The number of items that were changed. */
   changed: number;
 }

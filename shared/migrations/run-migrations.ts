@@ -67,7 +67,8 @@ async function continueMigration(
   const waitsUntil = Date.parse(state.seen_at) + graceInSeconds * 1000;
   if (state.steps === 0 && Date.parse(now) < waitsUntil) return false;
   while (state.done_at === undefined && deadlineOf(table).remaining >= stepTimeInMilliseconds) {
-    const { next: cursor, changed, isUnfinished = false } = await migration.step(table, state.cursor);
+    const { next: cursor, changed, isUnfinished = false, isTakenOver = false } = await migration.step(table, state.cursor);
+    if (isTakenOver) return false;
     const after = { ...state, cursor, steps: state.steps + 1, changed: state.changed + changed };
     if (!cursor && !isUnfinished) after.done_at = now;
     if (!(await recordStep(table, migration, state, after))) return false;

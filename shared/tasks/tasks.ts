@@ -100,7 +100,7 @@ export const tasks = [
     name: 'maintenance/migrate',
     trigger: { everyMinutes: 5 },
     uses: {
-      table: ['GetItem', 'BatchGetItem', 'Query', 'Scan', 'PutItem', 'UpdateItem', 'BatchWriteItem', 'ConditionCheckItem'],
+      table: [...changesLists, 'Scan', 'ConditionCheckItem'],
       sealingKey: ['GenerateDataKey'],
     },
     timeoutInSeconds: 60,

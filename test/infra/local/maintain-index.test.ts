@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { indexedLists } from '../../../shared/lists/indexed-list.ts';
+import { rebuildIndex } from '../../../shared/lists/rebuild.ts';
 import { keyToWrite, listKeys, type Key } from '../../../shared/table/keys.ts';
 import { deleteItems, putItem } from '../../../shared/table/writes.ts';
 import { transact } from '../../../shared/table/transaction.ts';
@@ -52,6 +53,8 @@ describe('npm run index', () => {
     expect((await runIndex('rebuild', '--all')).stdout.split('\n')).toEqual([
       notCompared.trim(),
       'computations#young: the index was built anew from 2 rows.',
+      'computations#young: 2 rows checked, 0 differences.',
+      'runs#young: 0 rows checked, 0 differences.',
       '1 indexes checked: 1 differed from their rows and were built anew.',
       '',
     ]);
@@ -64,5 +67,27 @@ describe('npm run index', () => {
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toBe('The table has nothing in computations#d2, assets#d2, cvms#d2.\n');
     expect(await keys()).toEqual(before);
+  });
+});
+
+describe('npm run index -- rebuild', () => {
+  it('says what it continues, and fails if rows that it had read before have changed since', async () => {
+    const { table } = embedded;
+    const list = indexedLists.linkedComputations('a');
+    const enter = (number: number) => putItem(table, { ...keyToWrite(listKeys.row(list.rows, number)) });
+    await enter(1);
+    const dies = rebuildIndex(table, [list], () => {
+      throw new Error('died');
+    });
+    await expect(dies).rejects.toThrow('died');
+    await enter(2);
+    const { stdout, status } = await runIndex('rebuild', '--asset', 'a');
+    expect(stdout).toMatch(/^linked#a: continues the rebuild of \d.*Z, after the last row\./);
+    expect(stdout).toContain('linked#a: number 2 is in state 1, in the tree l in state 0.');
+    expect(status).toBe(1);
+  });
+
+  it('alone takes --anew', async () => {
+    expect(await runIndex('check', '--anew', '--domain', 'd1')).toMatchObject({ status: 2 });
   });
 });

@@ -1,13 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { foldChanges } from '../../../shared/lists/fold.ts';
 import { foldDueLists } from '../../../shared/lists/fold-due.ts';
+import { emptyHead, encodeHead, parseHead } from '../../../shared/lists/head.ts';
 import { indexedLists, memberChange } from '../../../shared/lists/indexed-list.ts';
 import { logChange } from '../../../shared/lists/log.ts';
+import { readPage } from '../../../shared/lists/read-page.ts';
 import { indexKeys } from '../../../shared/table/index-keys.ts';
-import { dueFoldKeys } from '../../../shared/table/keys.ts';
+import { dueFoldKeys, type Key } from '../../../shared/table/keys.ts';
 import { getItem, queryPartition, type Table } from '../../../shared/table/table.ts';
-import { putItem } from '../../../shared/table/writes.ts';
+import { deleteItems, putItem, putItems } from '../../../shared/table/writes.ts';
 import { transact } from '../../../shared/table/transaction.ts';
+import { addToList } from '../../support/earlier-lists.ts';
 import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
 
 let embedded: EmbeddedTable;
@@ -23,6 +26,10 @@ beforeEach(() => {
   lastDomain += 1;
   list = indexedLists.assets(`d${lastDomain}`);
 });
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
 afterAll(() => embedded.stop());
 
 async function create(from: number, to: number): Promise<void> {
@@ -33,6 +40,18 @@ async function create(from: number, to: number): Promise<void> {
   }
 }
 
+async function createInBulk(from: number, to: number): Promise<void> {
+  const items = Array.from({ length: to - from + 1 }, (_, at) => {
+    const number = from + at;
+    const step = { version: 1, changes: [memberChange(list, number, { now: 'dataset' })] };
+    const { Key, ExpressionAttributeValues: values } = logChange(list.index, number, step).update ?? {};
+    return { ...(Key as Key), version: 1, s1: values?.[':step'] as string };
+  });
+  const parts = Array.from({ length: 8 }, (_, part) => items.filter((_, at) => at % 8 === part));
+  await Promise.all(parts.map((part) => putItems(table, part)));
+}
+
+const headItem = () => getItem(table, indexKeys.head(list.index));
 const inLog = async () => (await Promise.all(indexKeys.logs(list.index).map((log) => queryPartition(table, log)))).flat().length;
 const mark = () => getItem(table, dueFoldKeys.mark(list.index));
 
@@ -63,6 +82,19 @@ describe('the scheduled fold', () => {
     expect(await mark()).toBeUndefined();
   });
 
+  it('folds a long log in parts, between which every total is exact', async () => {
+    const counted = async () => ((await headItem())?.['totals'] as { a: number[] }).a[2];
+    const total = async () => (await readPage(table, list, { limit: 1, offset: 0 })).total;
+    await createInBulk(1, 2_100);
+    await foldChanges(table, list.index, 1);
+    expect([await counted(), await total()]).toEqual([2_000, 2_100]);
+    await createInBulk(2_101, 4_200);
+    await foldDueLists(table);
+    expect([await counted(), await total()]).toEqual([4_200, 4_200]);
+    expect(parseHead(await headItem()).folds.map(({ entries }) => entries.size)).toEqual([2_000, 2_000, 200]);
+    await deleteItems(table, [dueFoldKeys.mark(list.index)]);
+  });
+
   it('folds the other lists if one fails, and then throws', async () => {
     await create(1, 3);
     await putItem(table, { ...dueFoldKeys.mark(list.index), marked_at: time });
@@ -70,5 +102,24 @@ describe('the scheduled fold', () => {
     await putItem(table, { ...dueFoldKeys.mark(unknown), marked_at: time });
     await expect(foldDueLists(table)).rejects.toThrow('1 of 2 lists were not folded.');
     expect(await getItem(table, indexKeys.head(list.index))).toMatchObject({ totals: { a: [0, 0, 3, 0, 0, 0, 0, 0] } });
+    await deleteItems(table, [dueFoldKeys.mark(unknown)]);
+  });
+
+  it('reports the changes of a list that is held while its index is rebuilt, and those of one that waits for its migration', async () => {
+    await putItem(table, { ...indexKeys.head(list.index), ...encodeHead({ ...emptyHead, version: 1, held: 'building' }) });
+    await create(1, 40);
+    const old = indexedLists.computations(`d${lastDomain}`);
+    await transact(table, addToList(old.rows, 1, 'created'));
+    const changes = [memberChange(old, 2, { now: 'created', group: 'o' })];
+    for (let version = 1; version <= 50; version++) await transact(table, [logChange(old.index, 2, { version, changes })]);
+    await foldChanges(table, list.index);
+    await foldChanges(table, old.index);
+    const lines: string[] = [];
+    vi.stubEnv('METRICS_NAMESPACE', 'Test');
+    vi.spyOn(process.stdout, 'write').mockImplementation((line) => lines.push(String(line)) > 0);
+    await foldDueLists(table);
+    expect([await mark(), await getItem(table, dueFoldKeys.mark(old.index))]).toEqual([expect.anything(), expect.anything()]);
+    expect(await inLog()).toBe(40);
+    expect(lines.join('\n')).toContain('"Waiting":50');
   });
 });

@@ -1,17 +1,24 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { listComputations } from '../../../shared/computations/list-computations.ts';
 import { readStatistics } from '../../../shared/computations/statistics.ts';
 import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
+import { TakenOverError } from '../../../shared/lists/build.ts';
 import { carryOver } from '../../../shared/lists/carry-over.ts';
 import { checkPage, checkTotals, type Mismatch } from '../../../shared/lists/check-list.ts';
 import { foldChanges } from '../../../shared/lists/fold.ts';
-import { groupOfOwner, indexedLists, listsOfIndex } from '../../../shared/lists/indexed-list.ts';
-import { rebuildIndex } from '../../../shared/lists/rebuild.ts';
+import { parseHead } from '../../../shared/lists/head.ts';
+import { groupOfOwner, indexedLists, listsOfIndex, memberChange } from '../../../shared/lists/indexed-list.ts';
+import { logChange } from '../../../shared/lists/log.ts';
+import { readPage } from '../../../shared/lists/read-page.ts';
+import { readProgress, rebuildIndex } from '../../../shared/lists/rebuild.ts';
 import { listRuns } from '../../../shared/runs/list-runs.ts';
 import { indexKeys } from '../../../shared/table/index-keys.ts';
 import { keyToWrite, listKeys, type Key } from '../../../shared/table/keys.ts';
 import { getItem, queryPartition, type Table } from '../../../shared/table/table.ts';
-import { deleteItems, putItem } from '../../../shared/table/writes.ts';
+import { deleteItems, putItem, putItems } from '../../../shared/table/writes.ts';
+import { amount } from '../../support/amounts.ts';
+import { seededRandom } from '../../support/aws-dynamodb/seeded-random.ts';
 import { dieAtEveryCall } from '../../support/builders-purge.ts';
 import {
   aComputation,
@@ -29,6 +36,8 @@ import { inLists } from '../../support/list-inconsistencies.ts';
 const domain = 'd1';
 const list = indexedLists.computations(domain);
 const lists = listsOfIndex(list.index.scope) ?? [list];
+const seed = Number(process.env['TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+const random = seededRandom(seed);
 let stores: Stores;
 let time = Date.parse('2026-01-01T00:00:00Z');
 const clock = {
@@ -88,6 +97,35 @@ async function breakLists(): Promise<void> {
   await putItem(stores.table, { ...row, ...rowOf(9) });
 }
 
+/** Writes computations and their changes in the log, without journals. */
+async function createInBulk(count: number): Promise<void> {
+  const items = Array.from({ length: count }, (_, at) => at + 1).flatMap((number) => {
+    const changes = [memberChange(list, number, { now: 'created', group: groupOfOwner('alice') })];
+    const { Key, ExpressionAttributeValues: values } = logChange(list.index, number, { version: 1, changes }).update ?? {};
+    const row = { ...rowOf(number), status: 'created', owner: 'alice' };
+    return [row, { ...(Key as Key), version: 1, s1: values?.[':step'] as string }];
+  });
+  const parts = Array.from({ length: 8 }, (_, part) => items.filter((_, at) => at % 8 === part));
+  await Promise.all(parts.map((part) => putItems(stores.table, part)));
+}
+
+/** The same table, with a random pause before each call. */
+function slowTable(): Table {
+  const { document } = stores.table;
+  const send = async (...sent: unknown[]) => {
+    await delay(random() ** 3 * 40);
+    return (document.send as (...sent: unknown[]) => Promise<unknown>)(...sent);
+  };
+  return {
+    ...stores.table,
+    document: new Proxy(document, {
+      get: (target, name) => (name === 'send' ? send : (Reflect.get(target, name) as unknown)),
+    }),
+  };
+}
+
+const headItem = () => getItem(stores.table, indexKeys.head(list.index));
+
 async function seen() {
   const { table } = stores;
   const page = { limit: 10, offset: 0 };
@@ -142,7 +180,7 @@ describe('a rebuild of an index', () => {
     await carryOver(stores.table, lists);
     expect(await progress()).toMatchObject({ steps: 1, list: 1, number: 0, writing: [] });
     await carryOver(stores.table, lists);
-    expect(await progress()).toMatchObject({ steps: 2, list: 2 });
+    expect(await progress()).toMatchObject({ steps: 2, stage: 'log' });
   });
 
   it('makes lists agree with their rows again, keeps the statistics, and deletes the old trees', async () => {
@@ -174,6 +212,75 @@ describe('a rebuild of an index', () => {
     await foldAll();
     expect(await contradictions()).toEqual([]);
     expect(await seen()).toMatchObject({ all: 5, runs: 2 });
+  });
+
+  it('follows rows that were changed without the log while their last changes are still in it', async () => {
+    for (let count = 0; count < 4; count++) await aComputation(stores.table, domain);
+    await breakLists();
+    await rebuild();
+    expect(await check()).toEqual([]);
+    expect(await contradictions()).toEqual([]);
+    expect(await seen()).toMatchObject({ all: 4, created: 3, ofAlice: 4 });
+  });
+
+  it('reads all rows again after one that died when its trees were complete', async () => {
+    await fill();
+    const dying = { ...clock, wait: () => Promise.reject(new Error('died')) };
+    await expect(rebuildIndex({ ...stores.table, clock: dying }, lists, () => undefined)).rejects.toThrow('died');
+    expect(await headItem()).toMatchObject({ held: 'cleaning' });
+    await breakLists();
+    await rebuild();
+    expect([await check(), await contradictions()]).toEqual([[], []]);
+  });
+
+  it('continues one that died among the rows, and begins anew if it is told to', async () => {
+    await fill();
+    const stop = () => {
+      throw new Error('stopped');
+    };
+    const die = () => rebuildIndex(timed(stores.table), lists, stop);
+    expect(await readProgress(stores.table, lists)).toBeUndefined();
+    await expect(die()).rejects.toThrow('stopped');
+    const begunAt = time;
+    expect(await readProgress(stores.table, lists)).toMatchObject({ begunAt, list: { tree: 'r' }, number: 0 });
+    await breakLists();
+    const rows: number[] = [];
+    await rebuildIndex(timed(stores.table), lists, (entered) => rows.push(entered));
+    expect(rows[0]).toBe(1); // the run
+    expect(await check()).not.toEqual([]);
+
+    await expect(die()).rejects.toThrow('stopped');
+    await breakLists();
+    await rebuildIndex(timed(stores.table), lists, () => undefined, { isAnew: true });
+    expect([await check(), await contradictions()]).toEqual([[], []]);
+  });
+
+  it('is exact with more changes in the log than one fold takes', async () => {
+    const rows = 2_100;
+    await createInBulk(rows);
+    const total = async () => (await readPage(stores.table, list, { limit: 1, offset: 0 })).total;
+    const totals = new Set<number>();
+    const wait = async (milliseconds: number) => {
+      time += milliseconds;
+      totals.add(await total());
+    };
+    await rebuildIndex({ ...stores.table, clock: { ...clock, wait } }, lists, () => undefined);
+    expect([[...totals], await total()]).toEqual([[rows], rows]);
+    expect(parseHead(await headItem()).folds.map(({ entries }) => entries.size)).toEqual([2_000, 100]);
+    expect(await headItem()).not.toHaveProperty('by_rows');
+    expect([await check(), await contradictions()]).toEqual([[], []]);
+  });
+
+  it(`is right whichever of three at the same time continues, and the others end (TEST_SEED=${seed})`, async () => {
+    await createInBulk(2_100);
+    for (let round = 0; round < amount({ sample: 1, full: 5 }); round++) {
+      const outcomes = await Promise.allSettled([1, 2, 3].map(() => rebuild(slowTable())));
+      const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []));
+      expect(failures.filter((failure) => !(failure instanceof TakenOverError))).toEqual([]);
+      expect(failures.length).toBeLessThan(3);
+      expect([round, await check(), await contradictions()]).toEqual([round, [], []]);
+      expect(await headItem()).not.toHaveProperty('held');
+    }
   });
 
   it('is complete whichever call it dies at, once it is repeated', async () => {

@@ -6,14 +6,16 @@ import { deleteComputation } from '../../../shared/deletion/delete-computation.t
 import { numberOf } from '../../../shared/identifiers.ts';
 import { linkAsset } from '../../../shared/links/link-asset.ts';
 import { listLinkedComputations } from '../../../shared/links/list-linked-computations.ts';
-import { indexedLists } from '../../../shared/lists/indexed-list.ts';
+import { foldDueLists } from '../../../shared/lists/fold-due.ts';
+import { encodeHead, parseHead } from '../../../shared/lists/head.ts';
+import { indexedLists, type IndexedList } from '../../../shared/lists/indexed-list.ts';
 import { runMigrations } from '../../../shared/migrations/run-migrations.ts';
 import { listRuns } from '../../../shared/runs/list-runs.ts';
 import { indexKeys } from '../../../shared/table/index-keys.ts';
-import { listKeys, lists, type Key, type List } from '../../../shared/table/keys.ts';
+import { keyToWrite, listKeys, lists, migrationKeys, type Key, type List } from '../../../shared/table/keys.ts';
 import { facetsOf, oldListKeys } from '../../../shared/table/old-list-keys.ts';
 import { getItem, queryPartition, type Item, type Table } from '../../../shared/table/table.ts';
-import { deleteItems, putItems } from '../../../shared/table/writes.ts';
+import { deleteItems, putItem, putItems } from '../../../shared/table/writes.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { amount } from '../../support/amounts.ts';
 import { dieAtEveryCall } from '../../support/builders-purge.ts';
@@ -69,6 +71,8 @@ async function asEarlierVersionsHadIt(assetId: string): Promise<void> {
 }
 
 const contradictions = async () => inLists(Map.groupBy(await scan(stores.table), ({ pk }) => String(pk)));
+
+const headOf = ({ index }: Pick<IndexedList, 'index'>) => getItem(stores.table, indexKeys.head(index));
 
 const isRow = ({ sk }: Item) => String(sk).startsWith(listKeys.prefixes.row);
 
@@ -132,7 +136,55 @@ describe('lists of earlier versions', () => {
     expect(await migrate()).toBe(0);
     expect(await everyPage(first, asset)).toEqual(before);
     expect(await contradictions()).toEqual([]);
-    expect(await getItem(stores.table, indexKeys.head(indexedLists.computations(domain).index))).toMatchObject({ version: 1 });
+    expect(await headOf(indexedLists.computations(domain))).toMatchObject({ folds: [{ stage: 'seen' }] });
+  });
+
+  it('follow their rows where a function of an earlier version has changed one without the log', async () => {
+    await aTableInBetween();
+    const id = await aComputation(stores.table, domain);
+    const key = keyToWrite(listKeys.row(lists.computations(domain), numberOf(id) ?? 0));
+    await putItem(stores.table, { ...(await getItem(stores.table, key)), ...key, status: 'failed' });
+    expect(await migrate()).toBe(0);
+    expect(await contradictions()).toEqual([]);
+    const failed = await listComputations(stores.table, domain, { limit: 1, offset: 0, status: 'failed' });
+    expect([failed.total, failed.computations[0]?.id]).toEqual([1, id]);
+  });
+
+  it('leave nothing in the log once the schedule has folded what the migration had not yet deleted', async () => {
+    await aTableInBetween();
+    expect(await migrate()).toBe(0);
+    let time = Date.now();
+    const clock = { now: () => time, wait: () => Promise.resolve() };
+    for (let minute = 0; minute < 4; minute++) {
+      time += 61_000;
+      await foldDueLists({ ...stores.table, clock });
+    }
+    const { index } = indexedLists.computations(domain);
+    expect((await Promise.all(indexKeys.logs(index).map((log) => queryPartition(stores.table, log)))).flat()).toEqual([]);
+    expect(await headOf({ index })).toMatchObject({ folds: [] });
+    expect(await contradictions()).toEqual([]);
+  });
+
+  it('are as they were while two runners migrate them at the same time', async () => {
+    const { first, asset } = await aTableInBetween();
+    const before = await everyPage(first, asset);
+    await Promise.all([migrate(), migrate(), migrate()]);
+    expect(await everyPage(first, asset)).toEqual(before);
+    expect(await migrate()).toBe(0);
+    expect(await everyPage(first, asset)).toEqual(before);
+    expect(await contradictions()).toEqual([]);
+  });
+
+  it('are left to a rebuild that is at work on their index', async () => {
+    await aTableInBetween();
+    await migrate();
+    const { index } = indexedLists.computations(domain);
+    const head = parseHead(await headOf({ index }));
+    await putItem(stores.table, { ...indexKeys.head(index), ...encodeHead({ ...head, held: 'building' }) });
+    await deleteItems(stores.table, [migrationKeys.state('lists-in-trees')]);
+    expect(await migrate()).toBe(0);
+    expect(await headOf({ index })).toMatchObject({ version: head.version, held: 'building' });
+    expect(await getItem(stores.table, indexKeys.build(index))).toBeUndefined();
   });
 
   it('give new members numbers that no function of an earlier version issues at the same time', async () => {
