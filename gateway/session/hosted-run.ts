@@ -35,13 +35,12 @@ export class HostedRun {
   stopSentAt: number | undefined;
   readonly outbox: Outbox;
   private accepted = false;
-  /** The hashes of attestations that came before the agent took the run. */
-  private earlyHashes: string[] = [];
+  /** The hashes of the agent's attestations. */
+  private readonly attestations = new Set<string>();
   private readonly parts: GatewayParts;
   private readonly known = new Set<string>();
   private readonly failure = new FailureReason();
   private optionalEvents = 0;
-  private attestations = 0;
   private observed: { state: AgentState; since: number } | undefined;
 
   constructor(reference: RunReference, parts: GatewayParts, onStatus: () => void) {
@@ -73,8 +72,9 @@ export class HostedRun {
 
   /** Notes that the agent has taken the run, so that its attestations can be reported. */
   noteAccepted(): void {
+    if (this.accepted) return;
     this.accepted = true;
-    for (const hash of this.earlyHashes.splice(0)) this.attest(hash);
+    for (const hash of this.attestations) this.reportAttestation(hash);
   }
 
   /** Takes over what the service answered to reports. */
@@ -112,16 +112,17 @@ export class HostedRun {
 
   /** Reports the hash of the agent's attestation, of up to four. An event would accept the run, so it waits until the agent has done so. */
   attest(attestation_hash: string): void {
-    if (!this.accepted) {
-      if (this.earlyHashes.length < mostAttestations) this.earlyHashes.push(attestation_hash);
-      return;
-    }
-    const id = `attestation:${attestation_hash}`;
-    if (this.known.has(id)) return;
-    if (++this.attestations > mostAttestations) {
+    if (this.attestations.has(attestation_hash)) return;
+    if (this.attestations.size === mostAttestations) {
       this.parts.counts.reportsDropped++;
       return;
     }
+    this.attestations.add(attestation_hash);
+    if (this.accepted) this.reportAttestation(attestation_hash);
+  }
+
+  private reportAttestation(attestation_hash: string): void {
+    const id = `attestation:${attestation_hash}`;
     const details = Buffer.from(JSON.stringify({ attestation_hash })).toString('base64');
     this.report({ type: 'event', id, event_type: 'Attestation', status: 'Received', details });
   }

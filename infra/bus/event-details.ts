@@ -12,7 +12,10 @@ const reason = v.pipe(v.string(), v.description('A sentence that may change.'));
 /** The details of the events that the service itself records, decoded. Those of agents are their own. Fields may be added. */
 export const eventDetails = {
   created: v.object({ name: v.string(), owner: v.string() }),
-  started: v.object({}),
+  started: v.object({
+    manifest_digest: v.optional(sha256),
+    start_digest: v.optional(v.pipe(sha256, v.description('Of what the run was started with, as its evidence states it.'))),
+  }),
   stop_requested: v.object({}),
   completed: v.object({ reason }),
   failed: v.object({ reason }),
@@ -24,6 +27,7 @@ export const eventDetails = {
   key_uploaded: v.object({ fingerprint: v.string() }),
   approved: v.object({
     digest: sha256,
+    config_digest: v.optional(v.pipe(sha256, v.description('Of the `agent_config` that the approval covers.'))),
     signed: v.boolean(),
     cvm_ids: v.optional(v.array(v.string())),
     expires_at: v.optional(v.string()),

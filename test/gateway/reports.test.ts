@@ -181,9 +181,12 @@ describe('a run at a gateway', () => {
     expect(counts.reportsDropped).toBe(1);
   });
 
-  it('has up to four attestations in its journal, each once', async () => {
+  it('has up to four attestations in its journal, each once, after the agent has taken it', async () => {
     const { run, ids, counts } = hosted();
-    for (const digit of '1123456') run.attest(digit.repeat(64));
+    for (const digit of '112') run.attest(digit.repeat(64));
+    expect(run.outbox.isEmpty).toBe(true);
+    run.noteAccepted();
+    for (const digit of '23456') run.attest(digit.repeat(64));
     await vi.waitFor(() => expect(run.outbox.isEmpty).toBe(true), untilTestEnds);
     expect(ids).toEqual(['1', '2', '3', '4'].map((digit) => `attestation:${digit.repeat(64)}`));
     expect(counts.reportsDropped).toBe(2);

@@ -102,7 +102,7 @@ function comparable(name: string, value: unknown): unknown {
   if (name !== 'details' || typeof value !== 'string') return value;
   return Buffer.from(value, 'base64')
     .toString()
-    .replace(/"digest":"[0-9a-f]{64}"/, '"digest":"a digest"');
+    .replace(/"((?:manifest_|start_)?digest)":"[0-9a-f]{64}"/g, '"$1":"a digest"');
 }
 
 /**
