@@ -58,7 +58,8 @@ export async function carryOver(
 /** Folds a part of what the log had when the trees were built. @returns undefined if there is none */
 async function foldByRows(table: Table, index: ListIndex, head: Head): Promise<number | undefined> {
   if (!head.by_rows || head.held !== undefined) return undefined;
-  const { folded } = await foldChanges(table, index, 1);
+  const { steps, folded } = await foldChanges(table, index, 1);
+  if (steps === 0) return undefined;
   // Another runner has folded, or the head has no room for more names.
   if (folded === 0) await (table.clock ?? systemClock).wait(pauseInMilliseconds);
   return 0;

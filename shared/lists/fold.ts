@@ -14,6 +14,7 @@ import { partToFold } from './part-to-fold.ts';
 import { readWholeLog } from './read-log.ts';
 import { stayInMilliseconds } from './read-margin.ts';
 import { commitHead, readHead } from './stored-head.ts';
+import { NodeGoneError } from './stored-nodes.ts';
 import { unfoldedEntries } from './unfolded.ts';
 import { writeFold, type WrittenFold } from './write-fold.ts';
 
@@ -56,9 +57,14 @@ export async function foldChanges(table: Table, index: ListIndex, least?: number
     return toDo;
   }
   const [fold] = await Promise.all([
-    writeFold(table, index, next, { part, now: clock.now() }),
+    writeFold(table, index, next, { part, now: clock.now() }).catch(async (error: unknown) => {
+      // Another fold was committed meanwhile, long enough ago that what it replaced is deleted.
+      const isLost = error instanceof NodeGoneError && (await readHead(table, index)).version !== head.version;
+      if (!isLost) throw error;
+    }),
     ...(least === undefined ? [] : [markIndex(table, index)]),
   ]);
+  if (!fold) return toDo;
   if (part.length === unfolded.length) delete fold.head.by_rows;
   return (await commitFold(table, index, fold)) ? { ...toDo, folded: countSteps(part) } : toDo;
 }

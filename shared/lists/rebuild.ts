@@ -37,13 +37,18 @@ export async function rebuildIndex(
   if ((await readHead(table, index)).held === 'cleaning') await clean(table, index);
   if (isAnew) await deleteItems(table, [indexKeys.build(index)]);
   await holdFolds(table, index);
-  await carryOverAll(table, lists, onRows);
+  await carryOverAll(table, lists, { isRebuild: true, onRows });
   await clean(table, index);
-  await carryOverAll(table, lists, onRows);
+  // What is left to fold. Another rebuild that has begun since is that runner's.
+  await carryOverAll(table, lists, { isRebuild: false, onRows });
 }
 
-async function carryOverAll(table: Table, lists: Lists, onRows: (rows: number) => void): Promise<void> {
-  for (let rows; (rows = await carryOver(table, lists, { isRebuild: true })) !== undefined;) onRows(rows);
+async function carryOverAll(
+  table: Table,
+  lists: Lists,
+  { isRebuild, onRows }: { isRebuild: boolean; onRows: (rows: number) => void },
+): Promise<void> {
+  for (let rows; (rows = await carryOver(table, lists, { isRebuild })) !== undefined;) onRows(rows);
 }
 
 /** What a rebuild that has not ended has done so far. */

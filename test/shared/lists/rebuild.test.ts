@@ -255,6 +255,30 @@ describe('a rebuild of an index', () => {
     expect([await check(), await contradictions()]).toEqual([[], []]);
   });
 
+  it('leaves a rebuild alone that another runner has begun while it cleans up', async () => {
+    await fill();
+    const stop = () => {
+      throw new Error('stopped');
+    };
+    const beginAnother = async () => {
+      await expect(rebuildIndex(timed(stores.table), lists, stop)).rejects.toThrow('stopped');
+    };
+    await rebuildIndex({ ...stores.table, clock: { ...clock, wait: beginAnother } }, lists, () => undefined);
+    expect(await headItem()).toMatchObject({ held: 'building' });
+    expect(await readProgress(stores.table, lists)).toMatchObject({ number: 0 });
+    await rebuild();
+    expect(await headItem()).not.toHaveProperty('held');
+    expect([await check(), await contradictions()]).toEqual([[], []]);
+  });
+
+  it('ends if nothing is left to fold by the rows', async () => {
+    await fill();
+    await rebuild();
+    await foldAll();
+    await putItem(stores.table, { ...(await headItem()), ...indexKeys.head(list.index), by_rows: true });
+    expect(await carryOver(timed(stores.table), lists)).toBeUndefined();
+  });
+
   it('is exact with more changes in the log than one fold takes', async () => {
     const rows = 2_100;
     await createInBulk(rows);

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { Deadline } from '../../../shared/deadline.ts';
 import { getItem, queryPartition } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
-import { deleteItems, updateExisting } from '../../../shared/table/writes.ts';
+import { deleteItems, removeAttributes, updateExisting } from '../../../shared/table/writes.ts';
+import { startAwsTable } from '../../support/aws-dynamodb/aws-table.ts';
 import { startBusyTable } from '../../support/busy-table.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { startProxiedTable } from '../../support/proxied-table.ts';
@@ -42,6 +43,18 @@ describe('updateExisting', () => {
     const hurried = { ...proxied.table, deadline: () => new Deadline(100) };
     await expect(updateExisting(hurried, key, naming('new'))).rejects.toMatchObject({ code: 'unavailable', cause: held });
     await proxied.stop();
+  });
+});
+
+describe('removeAttributes', () => {
+  it('removes more attributes than one expression of DynamoDB can name', async () => {
+    const aws = await startAwsTable({ transactionInMilliseconds: 0, maxAttempts: 1 });
+    const key = { pk: 'a', sk: 'wide' };
+    const names = Array.from({ length: 1_000 }, (_, index) => `step${index}`);
+    await transact(aws.table, [{ put: { Item: { ...key, kept: 1, ...Object.fromEntries(names.map((name) => [name, 1])) } } }]);
+    await removeAttributes(aws.table, key, names);
+    expect(await getItem(aws.table, key)).toEqual({ ...key, kept: 1 });
+    await aws.stop();
   });
 });
 
