@@ -110,7 +110,10 @@ export class HostedRun {
     this.report({ type: 'rejected', id: `rejected:${commandId}`, command_id: commandId, reason: text });
   }
 
-  /** Reports the hash of the agent's attestation, of up to four. An event would accept the run, so it waits until the agent has done so. */
+  /**
+   * Reports the hash of the agent's attestation, of up to four. The event would accept the run, so it waits until the agent has
+   * accepted it.
+   */
   attest(attestation_hash: string): void {
     if (this.attestations.has(attestation_hash)) return;
     if (this.attestations.size === mostAttestations) {

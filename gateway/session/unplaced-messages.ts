@@ -18,9 +18,12 @@ const recordStandsFor = 5 * 60_000;
 
 /**
  * Gives events and lines of logs to the run that they belong to. That is the run of the agent process, also after the run's end.
- * If an event does not fit it, is known already, or is one with which runs begin, another gateway may have given the process another
- * run. So the record is read again, once for all messages that wait. A run begins with an event. So lines alone, of which an agent sends one with each answer for its state,
- * make it read a record that says that there is no run only every five minutes.
+ * Another gateway may have given the process another run. So the record is read again, once for all messages that wait, if an event
+ * - does not fit the run,
+ * - is known already, or
+ * - is one with which runs begin.
+ * Lines of logs begin no run, and an agent sends one with each answer for its state. So a record without a run stands for them for five
+ * minutes.
  */
 export class UnplacedMessages {
   private readonly agentProcess: AgentProcess;

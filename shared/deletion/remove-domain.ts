@@ -49,8 +49,8 @@ export async function runIdsOf(table: Table, domain: string): Promise<string[]> 
 }
 
 /**
- * Removes every item of a domain from the table, whatever its state. During the removal, nobody may use the domain, and no run may be active.
- * Reads the whole table, at least twice: the last pass shows that nothing is left. May be interrupted and repeated: the items that
+ * Removes every item of a domain from the table, whatever its state. During the removal, nobody may use the domain, and no run may
+ * be active. Reads the whole table, at least twice: the last pass shows that nothing is left. May be interrupted and repeated: the items that
  * lead to others are deleted last.
  * @returns what was removed
  * @throws Error if something of the domain is written again and again

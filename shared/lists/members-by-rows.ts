@@ -4,7 +4,7 @@ import type { Item, Table } from '../table/table.ts';
 import { foldedVersions, type Head } from './head.ts';
 import { memberOfRow, type IndexedList } from './indexed-list.ts';
 import type { LogEntry, MemberChange } from './log.ts';
-import { comparePlaces, type Member } from './node.ts';
+import { comparePlaces, placeName, type Member } from './node.ts';
 import { readWholeLog } from './read-log.ts';
 import { lastStates, versionsOf } from './unfolded.ts';
 
@@ -30,8 +30,8 @@ export async function membersByRows(
   for (const [name, version] of versionsOf(entries)) versions.set(name, version);
   const later = firstChanges(list, await readWholeLog(table, list.index, head), versions);
   const found = present.flatMap(({ number }) => memberAt(list, number, { row: rows.get(number), later: later.get(number) }));
-  const places = new Set(found.map(placeOf));
-  const left = logged.filter((member) => !places.has(placeOf(member))).map((member) => ({ ...member, state: 0 }));
+  const places = new Set(found.map(placeName));
+  const left = logged.filter((member) => !places.has(placeName(member))).map((member) => ({ ...member, state: 0 }));
   return [...left, ...found];
 }
 
@@ -40,14 +40,10 @@ export function toSetIn(letter: string, list: IndexedList, members: readonly Mem
   const places = new Map<string, Member>();
   for (const member of members) {
     const placed = letter === list.tree ? { ...member, group: '' } : member;
-    const place = placeOf(placed);
+    const place = placeName(placed);
     if (member.state > 0 || !places.has(place)) places.set(place, placed);
   }
   return [...places.values()].sort(comparePlaces);
-}
-
-function placeOf({ group, number }: Member): string {
-  return `${group}/${number}`;
 }
 
 /** Returns the member as it is before its later changes, which the trees get by the log. Empty if there was none. */

@@ -1,7 +1,7 @@
 import { foldedVersions, type Head } from './head.ts';
 import type { ListIndex } from './list-index.ts';
 import type { LogEntry, MemberChange } from './log.ts';
-import { comparePlaces, type Member } from './node.ts';
+import { comparePlaces, placeName, type Member } from './node.ts';
 import type { Difference } from './select-members.ts';
 
 /** Returns the entries' steps that the head's trees do not contain. Entries without such steps are left out. */
@@ -76,7 +76,7 @@ export function firstStates(list: string, entries: readonly LogEntry[]): Member[
       { group: groupBefore, number, state },
       { group, number, state: 0 },
     ]) {
-      const place = `${member.group}/${number}`;
+      const place = placeName(member);
       if (!states.has(place)) states.set(place, member);
     }
   }
@@ -89,8 +89,11 @@ export function lastStates(list: string, entries: readonly LogEntry[]): Member[]
   const states = new Map<string, Member>();
   for (const { number, now, group = '', groupBefore, list: of } of inOrder.flatMap(({ changes }) => changes)) {
     if (of !== list) continue;
-    if (groupBefore !== undefined) states.set(`${groupBefore}/${number}`, { group: groupBefore, number, state: 0 });
-    states.set(`${group}/${number}`, { group, number, state: now });
+    const members = [
+      ...(groupBefore === undefined ? [] : [{ group: groupBefore, number, state: 0 }]),
+      { group, number, state: now },
+    ];
+    for (const member of members) states.set(placeName(member), member);
   }
   return [...states.values()];
 }

@@ -11,7 +11,7 @@ import { lettersOf, listsOfIndex } from './indexed-list.ts';
 import type { ListIndex } from './list-index.ts';
 import type { LogEntry } from './log.ts';
 import { membersByRows, toSetIn } from './members-by-rows.ts';
-import { countsOf } from './node.ts';
+import { countsOf, placeName } from './node.ts';
 import { stayInMilliseconds } from './read-margin.ts';
 import type { Difference } from './select-members.ts';
 import { readTree } from './snapshot.ts';
@@ -57,9 +57,7 @@ export async function writeFold(
     await recordPlan(table, index, name, plan);
     await putItems(table, items);
   }
-  const drifted = trees.flatMap(({ letter, unexpected }) =>
-    unexpected.map(({ group, number }) => `${letter} ${group}/${number}`),
-  );
+  const drifted = trees.flatMap(({ letter, unexpected }) => unexpected.map((place) => `${letter} ${placeName(place)}`));
   return { name, plan, head: { ...head, ...parts, days, folds }, writtenAt: now, drifted };
 }
 

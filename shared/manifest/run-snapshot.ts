@@ -58,7 +58,10 @@ export const runSnapshot = v.object({
 });
 export type RunSnapshot = Omit<v.InferOutput<typeof runSnapshot>, 'agent_config'> & { agent_config: KeptAgentConfig };
 
-/** What a statement about a run says of its start (docs/contract.md, section 10). A field that is added inside must be absent for earlier runs. */
+/**
+ * What a statement about a run says of its start (docs/contract.md, section 10). A field that is added inside must be absent for
+ * earlier runs.
+ */
 interface StatedStart {
   manifest: object;
   /** Without the private key. */

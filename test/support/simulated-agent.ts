@@ -27,6 +27,16 @@ export interface AgentOptions {
   onState?: (agent: SimulatedAgent, state: string) => void;
 }
 
+/** The agent's events in a run that completes without datasets, oldest first. */
+export const eventsWithoutDatasets = [
+  'ReceivingAlgorithm/InProgress',
+  'Running/Starting',
+  'Running/InProgress',
+  'Running/Completed',
+  'ConsumingResults/Ready',
+  'Complete/Completed',
+];
+
 type Outgoing = Omit<ClientMessage, 'message'>;
 type Stream = ClientDuplexStream<Outgoing, ServerMessage>;
 

@@ -43,7 +43,7 @@ export interface Genuine {
   signed: (statement: object) => string;
 }
 
-/** The parts of a statement that say what the run was started with. */
+/** What a run is started with, as its statement says it. */
 type Start = Record<'manifest' | 'agent_config' | 'assets' | 'approvals' | 'approval' | 'result_consumers', unknown>;
 
 interface Otherwise {
@@ -53,7 +53,7 @@ interface Otherwise {
   changeBefore?: (events: NewEvent[]) => void;
   /** What the CVM reports in each event of the run. */
   duringRun?: Parameters<typeof anEvent>[0];
-  /** Whether a version of the service recorded the events that gave them no digest of the start or the configuration. */
+  /** Whether an earlier version of the service recorded the events: without digests of the start and the configuration. */
   isEarlier?: boolean;
 }
 
