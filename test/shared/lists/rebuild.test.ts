@@ -174,6 +174,33 @@ describe('a check of a list', () => {
   });
 });
 
+describe('a fold that reads its nodes after another one has replaced them', () => {
+  it('has folded nothing, and loses no change', async () => {
+    await createInBulk(1_500);
+    await foldAll();
+    const changes = [memberChange(list, 1, { before: 'created', now: 'running', group: groupOfOwner('alice') })];
+    const { Key, ExpressionAttributeValues: values } = logChange(list.index, 1, { version: 1, changes }).update ?? {};
+    const entry = { ...(Key as Key), version: 1, s1: values?.[':step'] as string };
+    await putItems(stores.table, [{ ...rowOf(1), status: 'running', owner: 'alice' }, entry]);
+    const { document } = stores.table;
+    let isFirst = true;
+    const late = async (command: { input: object }) => {
+      if (isFirst && JSON.stringify(command.input).includes('nodes#')) {
+        isFirst = false;
+        await foldAll();
+      }
+      return (document.send as (sent: unknown) => Promise<unknown>)(command);
+    };
+    const table = {
+      ...stores.table,
+      document: new Proxy(document, { get: (target, name) => (name === 'send' ? late : (Reflect.get(target, name) as unknown)) }),
+    };
+    expect(await foldChanges(timed(table), list.index, 1)).toMatchObject({ steps: 1, folded: 0 });
+    expect(isFirst).toBe(false);
+    expect([await check(), await contradictions()]).toEqual([[], []]);
+  });
+});
+
 describe('a rebuild of an index', () => {
   it('records each step that is done, and how far it has come', async () => {
     const progress = () => getItem(stores.table, indexKeys.build(list.index));
