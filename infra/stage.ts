@@ -161,6 +161,8 @@ export interface ReservedConcurrency {
   reports: number;
   /** Each step of the run lifecycle. */
   lifecycleSteps: number;
+  /** The checks of uploaded files, each up to a minute. Uploads that come when all are taken are checked later. */
+  uploads: number;
 }
 
 /** A recipient of alarms. */

@@ -16,8 +16,8 @@ import {
 import { connectedCvmBill, gatewayBills, gatewayTasks } from './gateway-bill.ts';
 import type { Measured } from './measured.ts';
 import { minutesPerMonth } from './month.ts';
+import { mostOfOpenRoutes } from './open-routes-bill.ts';
 import { dollars, prices, pricesAsOf } from './prices.ts';
-import { mostOfReference } from './reference-bill.ts';
 import { runBills, stopBill } from './run-bill.ts';
 import { metricsOfFailures, stageBills } from './stage-bill.ts';
 import { tenants } from './tenants.ts';
@@ -122,8 +122,8 @@ The key that seals private keys is rotated every year. Its first and its second 
 
 Not included: SQS, SNS and EventBridge (cents), the dashboard's log queries ($0.005 per GB scanned), stored logs ($0.03 per GB and month),
 Cognito ($0.015 per active user above 10,000), requests to KMS ($0.03 per 10,000), and the secret of a webhook for alarms ($0.40). Budgets
-without actions are free. Nobody signs in for the API reference at \`/docs\`: whoever loads all of it as often as the stage allows, twice a second for a
-month, costs up to $${(Math.ceil(dollars(mostOfReference()) / 10) * 10).toFixed(0)}. The budget of the stage tells of it.
+without actions are free. Nobody signs in for the API reference at \`/docs\`, \`/openapi.json\`, \`/health\` and the public keys: whoever calls all of them as
+often as the stage allows for a month costs up to $${(Math.ceil(dollars(mostOfOpenRoutes()) / 10) * 10).toFixed(0)}. The budget of the stage tells of it.
 
 ## A month of a gateway for CVMs
 

@@ -74,7 +74,7 @@ export class CanaryStack extends StageStack {
     const secret = new Secret(this, 'Password', {
       secretName: nameIn(stage, 'canary'),
       description: `The password of the user ${canaryUser}`,
-      generateSecretString: { passwordLength: 32, requireEachIncludedType: true, excludeCharacters: `"'\`\\$!&<>|;()*?[]{}~# ` },
+      generateSecretString: { passwordLength: 32, requireEachIncludedType: true, excludeCharacters: `-"'\`\\$!&<>|;()*?[]{}~# ` },
       removalPolicy: RemovalPolicy.DESTROY, // the next deployment makes another
     });
     acknowledge(secret, 'AwsSolutions-SMG4', 'It opens one domain without data. The document says how to replace it.');

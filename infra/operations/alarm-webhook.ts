@@ -41,7 +41,11 @@ export class AlarmWebhook extends Construct {
       eventPattern: {
         source: ['aws.cloudwatch'],
         detailType: ['CloudWatch Alarm State Change'],
-        detail: { alarmName: [{ prefix: nameIn(stage, '') }], state: { value: ['ALARM', 'OK'] } },
+        detail: {
+          alarmName: [{ prefix: nameIn(stage, '') }],
+          // A new alarm becomes OK without ever having started.
+          $or: [{ state: { value: ['ALARM'] } }, { state: { value: ['OK'] }, previousState: { value: ['ALARM'] } }],
+        },
       },
       targets: [
         new ApiDestinationTarget(destination as IApiDestination, {

@@ -2,10 +2,10 @@ import { MathExpression, Metric, Stats, type IMetric } from 'aws-cdk-lib/aws-clo
 import type { MetricName } from '../../shared/metrics.ts';
 import { routes, type RouteName } from '../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../shared/http/route.ts';
+import { tasks } from '../../shared/tasks/tasks.ts';
 import type { FunctionName } from '../bundles/function-names.ts';
 import { metricsNamespace } from '../metrics-namespace.ts';
 import { pipeName } from '../bus/stage-bus.ts';
-import { schedules } from '../schedules.ts';
 import { nameIn, type Stage } from '../stage.ts';
 import { period } from './service-alarm.ts';
 
@@ -35,16 +35,17 @@ export function functionMetric(
 
 /**
  * Counts all functions of the account and region, because they share one limit. Without the scheduled tasks, whose calls are
- * refused while the one before still works.
+ * refused while the one before still works, and without the checks of uploads, which Lambda calls again for hours.
  */
 export function throttledFunctions(watched: Watched): IMetric {
   const all = new Metric({ namespace: 'AWS/Lambda', metricName: 'Throttles', statistic: Stats.SUM, period });
-  const scheduled = Object.fromEntries(
-    schedules.map(({ name }, index) => [`task${index}`, functionMetric(watched, name, 'Throttles')]),
+  const uncounted = tasks.filter(({ trigger }) => typeof trigger === 'object' || trigger === 'upload');
+  const metrics = Object.fromEntries(
+    uncounted.map(({ name }, index) => [`task${index}`, functionMetric(watched, name, 'Throttles')]),
   );
   return new MathExpression({
-    expression: ['all', ...Object.keys(scheduled).map((id) => `FILL(${id}, 0)`)].join(' - '),
-    usingMetrics: { all, ...scheduled },
+    expression: ['all', ...Object.keys(metrics).map((id) => `FILL(${id}, 0)`)].join(' - '),
+    usingMetrics: { all, ...metrics },
     label: 'Throttles',
     period,
   });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { CfnBudget } from 'aws-cdk-lib/aws-budgets';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
@@ -9,10 +10,15 @@ export interface MonthlyBudgetProps {
   topic: ITopic | undefined;
 }
 
+interface Subscriber {
+  subscriptionType: string;
+  address: string;
+}
+
 /** Tells of a stage that has cost 80 % of its budget this month, or will cost more than its budget by AWS's forecast. */
 export class MonthlyBudget extends CfnBudget {
   constructor(scope: Construct, id: string, { stage, topic }: MonthlyBudgetProps) {
-    const subscribers = [
+    const subscribers: Subscriber[] = [
       ...targetsOf(stage).flatMap((target) => ('email' in target ? [{ subscriptionType: 'EMAIL', address: target.email }] : [])),
       ...(topic ? [{ subscriptionType: 'SNS', address: topic.topicArn }] : []),
     ];
@@ -22,7 +28,7 @@ export class MonthlyBudget extends CfnBudget {
     });
     super(scope, id, {
       budget: {
-        budgetName: nameIn(stage, 'month'),
+        budgetName: nameFor(stage, subscribers),
         budgetType: 'COST',
         timeUnit: 'MONTHLY',
         budgetLimit: { amount: stage.monthlyBudgetInDollars, unit: 'USD' },
@@ -31,4 +37,13 @@ export class MonthlyBudget extends CfnBudget {
       ...(subscribers.length > 0 ? { notificationsWithSubscribers: [notify('ACTUAL', 80), notify('FORECASTED', 100)] } : {}),
     });
   }
+}
+
+/**
+ * The name of the budget. It depends on who is told, because CloudFormation replaces a budget that tells others, and makes the new one
+ * before it deletes the old one.
+ */
+function nameFor(stage: Stage, subscribers: readonly Subscriber[]): string {
+  if (subscribers.length === 0) return nameIn(stage, 'month');
+  return nameIn(stage, `month-${createHash('sha256').update(JSON.stringify(subscribers)).digest('hex').slice(0, 8)}`);
 }

@@ -46,7 +46,7 @@ export class Endpoints extends Construct {
       for (const construct of routesOfApi)
         acknowledge(construct, 'AwsSolutions-APIG4', 'Public by design. It reveals nothing about any domain.');
     }
-    props.api.throttleExpensiveRoutes(props.stage, added);
+    props.api.throttleRoutes(props.stage, added);
   }
 
   private integrationOf(route: Route & { name: FunctionName }, props: EndpointsProps): HttpLambdaIntegration {

@@ -14,7 +14,7 @@ export function reservedFor(row: Route | Task, { reservedConcurrency, waits }: S
   if (reservedConcurrency === 'none') return undefined;
   if ('trigger' in row) {
     if (typeof row.trigger === 'object') return ofScheduledTask;
-    return row.trigger === 'upload' ? undefined : reservedConcurrency.lifecycleSteps;
+    return row.trigger === 'upload' ? reservedConcurrency.uploads : reservedConcurrency.lifecycleSteps;
   }
   if (row.waits) return waits.concurrency;
   return row.reserves && reservedConcurrency[row.reserves];

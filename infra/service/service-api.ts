@@ -17,6 +17,7 @@ import { Construct } from 'constructs';
 import { apiCors } from '../cors.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../shared/http/route.ts';
+import { publicThrottlingOf } from './public-throttling.ts';
 import { nameIn, type Issuer, type Stage, type Throttling } from '../stage.ts';
 
 /** One entry per request, including requests that reach no function. */
@@ -85,9 +86,13 @@ export class ServiceApi extends Construct {
     new CfnOutput(this, 'Url', { value: this.url });
   }
 
-  throttleExpensiveRoutes({ expensiveThrottling }: Stage, created: readonly HttpRoute[]): void {
-    const expensive = (routes as readonly Route[]).filter(({ isExpensive }) => isExpensive);
-    this.throttle(Object.fromEntries(expensive.map(({ method, path }) => [`${method} ${path}`, expensiveThrottling])), created);
+  /** Limits the routes that are expensive, and those that need no token, more than the stage does. */
+  throttleRoutes({ expensiveThrottling }: Stage, created: readonly HttpRoute[]): void {
+    const limits = (routes as readonly Route[]).flatMap((route) => {
+      const limit = route.isExpensive ? expensiveThrottling : 'access' in route ? undefined : publicThrottlingOf(route);
+      return limit ? [[`${route.method} ${route.path}`, limit] as const] : [];
+    });
+    this.throttle(Object.fromEntries(limits), created);
   }
 
   /**

@@ -7,6 +7,7 @@ import {
   SendTaskHeartbeatCommand,
   SendTaskSuccessCommand,
   SFNClient,
+  SFNServiceException,
   StartExecutionCommand,
   TaskDoesNotExist,
   TaskTimedOut,
@@ -99,10 +100,18 @@ export async function failTaskAsOver(executions: Executions, taskToken: string):
   await sendIfWaiting(() => executions.client.send(command, untilDeadline(executions)));
 }
 
-/** Sends the heartbeat of a waiting task. @returns false if it no longer waits */
-export function sendHeartbeat(executions: Executions, taskToken: string): Promise<boolean> {
+/**
+ * Sends the heartbeat of a waiting task. One that Step Functions throttles is left out: the next one comes long before the task counts
+ * as silent, and what the CVM reported is recorded.
+ */
+export async function sendHeartbeat(executions: Executions, taskToken: string): Promise<void> {
   const command = new SendTaskHeartbeatCommand({ taskToken });
-  return sendIfWaiting(() => executions.client.send(command, untilDeadline(executions)));
+  try {
+    await sendIfWaiting(() => executions.client.send(command, untilDeadline(executions)));
+  } catch (error) {
+    if (!(error instanceof SFNServiceException && error.name === 'ThrottlingException')) throw error;
+    log('WARN', 'Step Functions throttled a heartbeat.', {}, error);
+  }
 }
 
 async function sendIfWaiting(send: () => Promise<unknown>): Promise<boolean> {

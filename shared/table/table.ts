@@ -118,7 +118,6 @@ type KeyCondition = Pick<QueryCommandInput, 'KeyConditionExpression' | 'Expressi
 
 async function query(table: Table, condition: KeyCondition, options: QueryOptions = {}): Promise<Item[]> {
   const { limit = Infinity, newestFirst = false, attributes } = options;
-  const deadline = deadlineOf(table);
   const items: Item[] = [];
   let start: QueryCommandInput['ExclusiveStartKey'];
   do {
@@ -131,7 +130,7 @@ async function query(table: Table, condition: KeyCondition, options: QueryOption
       ...(limit === Infinity ? {} : { Limit: limit }),
       ...(attributes ? { ProjectionExpression: attributes.join(', ') } : {}),
     });
-    const page = await table.document.send(command, until(deadline));
+    const page = await table.document.send(command, until(deadlineOf(table)));
     items.push(...(page.Items ?? []));
     start = page.LastEvaluatedKey;
   } while (start && items.length < limit);

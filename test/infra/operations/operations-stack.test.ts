@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
+import { App, Stack } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { functionNames } from '../../../infra/bundles/function-names.ts';
+import { MonthlyBudget } from '../../../infra/operations/monthly-budget.ts';
 import { schedules } from '../../../infra/schedules.ts';
-import { nameIn, targetsOf, webhooksOf } from '../../../infra/stage.ts';
+import { nameIn, targetsOf, webhooksOf, type Stage } from '../../../infra/stage.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../../shared/http/route.ts';
 import { tasks } from '../../../shared/tasks/tasks.ts';
@@ -25,7 +28,7 @@ interface AlarmProperties extends Partial<Metric> {
 }
 
 interface BudgetProperties {
-  Budget: object;
+  Budget: { BudgetName: string };
   NotificationsWithSubscribers?: {
     Notification: { NotificationType: string; Threshold: number };
     Subscribers: { Address: string }[];
@@ -102,6 +105,20 @@ describe.each(synthesized)('the operations stack of $stage.name', ({ stage, stac
     expect(told).toEqual(who.length === 0 ? [] : ['ACTUAL 80', 'FORECASTED 100'].map((what) => ({ what, who })));
   });
 
+  it('gives the budget another name when others are told, because AWS replaces it then, and the same when it may cost more', () => {
+    const nameOf = (row: Partial<Stage>) => {
+      const stack = new Stack(new App());
+      new MonthlyBudget(stack, 'Budget', { stage: { ...stage, ...row }, topic: undefined });
+      const [budget] = Object.values(Template.fromStack(stack).findResources('AWS::Budgets::Budget'));
+      return (budget as { Properties: BudgetProperties }).Properties.Budget.BudgetName;
+    };
+    const told: Partial<Stage> = { alarmTargets: [{ email: 'one@example.com' }] };
+    const names = [nameOf({ alarmTargets: 'none' }), nameOf(told), nameOf({ alarmTargets: [{ email: 'two@example.com' }] })];
+    expect(new Set(names).size).toBe(3);
+    for (const name of names) expect(name).toMatch(new RegExp(`^${nameIn(stage, 'month')}`));
+    expect(nameOf({ ...told, monthlyBudgetInDollars: 1 })).toBe(names[1]);
+  });
+
   it('has alarms for the parts that the functions depend on', () => {
     const watched = alarms.flatMap(metricsOf).map(({ Namespace, MetricName }) => `${Namespace} ${MetricName}`);
     expect(watched).toEqual(
@@ -140,10 +157,11 @@ describe.each(synthesized)('the operations stack of $stage.name', ({ stage, stac
     for (const operand of sums.flatMap((sum) => sum.split(' + '))) expect(operand).toMatch(/^FILL\(\w+, 0\)$/);
   });
 
-  it('does not count calls of scheduled tasks that are refused while the one before still works', () => {
+  it('does not count refused calls of scheduled tasks, and of checks of uploads, which are made again', () => {
     const [all, ...excluded] = metricsOf(named('throttled-functions'));
     expect(all?.Dimensions ?? []).toEqual([]);
-    expect(excluded.map((metric) => dimension(metric, 'FunctionName'))).toEqual(schedules.map(({ name }) => nameIn(stage, name)));
+    const names = [...schedules.map(({ name }) => name), 'maintenance/receive-upload'].map((name) => nameIn(stage, name));
+    expect(excluded.map((metric) => dimension(metric, 'FunctionName')).sort()).toEqual(names.sort());
   });
 
   it('is not rehearsed in alarms that compute on several metrics, which docs/rehearsal.md names', () => {
@@ -198,7 +216,7 @@ describe.each(synthesized)('the operations stack of $stage.name', ({ stage, stac
     expect(subscriptions.map(({ Endpoint }) => Endpoint)).toEqual(addresses);
   });
 
-  it('posts the start and end of every alarm to each webhook of the stage, with the key of its secret', () => {
+  it('posts the start and end of every alarm, and no new alarm, to each webhook of the stage, with the key of its secret', () => {
     const connections = Object.values(operations.ofType<object>('AWS::Events::Connection'));
     const destinations = Object.values(operations.ofType<object>('AWS::Events::ApiDestination'));
     const rules = Object.values(operations.ofType<RuleProperties>('AWS::Events::Rule'));
@@ -220,7 +238,10 @@ describe.each(synthesized)('the operations stack of $stage.name', ({ stage, stac
       expect(EventPattern).toEqual({
         source: ['aws.cloudwatch'],
         'detail-type': ['CloudWatch Alarm State Change'],
-        detail: { alarmName: [{ prefix: nameIn(stage, '') }], state: { value: ['ALARM', 'OK'] } },
+        detail: {
+          alarmName: [{ prefix: nameIn(stage, '') }],
+          $or: [{ state: { value: ['ALARM'] } }, { state: { value: ['OK'] }, previousState: { value: ['ALARM'] } }],
+        },
       });
       expect(flat(Targets[0]?.DeadLetterConfig.Arn)).toContain(nameIn(stage, 'undelivered'));
       expect(Targets[0]?.InputTransformer.InputTemplate).toContain('"alarm":<');

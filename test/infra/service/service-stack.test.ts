@@ -189,7 +189,7 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
       .filter(({ isExpensive }) => isExpensive)
       .map(({ method, path }) => `${method} ${path}`);
     const settings = deployed?.Properties['RouteSettings'] as Record<string, object>;
-    expect(Object.keys(settings).sort()).toEqual([...expensive, ...ofReference].sort());
+    expect(Object.keys(settings)).toEqual(expect.arrayContaining(expensive));
     for (const route of expensive) {
       expect(settings[route]).toEqual({
         ThrottlingRateLimit: stage.expensiveThrottling.requestsPerSecond,
@@ -197,6 +197,22 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
       });
     }
     expect(deployed?.DependsOn).toEqual(expect.arrayContaining(Object.keys(service.ofType('AWS::ApiGatewayV2::Route'))));
+  });
+
+  it('admits few requests to each route that needs no token, and limits no other route that is not expensive', () => {
+    const [deployed] = Object.values(service.ofType<{ RouteSettings: Record<string, object> }>('AWS::ApiGatewayV2::Stage'));
+    const found = Object.values(service.ofType<{ RouteKey: string; AuthorizationType: string }>('AWS::ApiGatewayV2::Route'));
+    const open = found.filter(({ AuthorizationType }) => AuthorizationType === 'NONE').map(({ RouteKey }) => RouteKey);
+    const few = { ThrottlingRateLimit: 10, ThrottlingBurstLimit: 50 };
+    expect(Object.fromEntries(open.map((route) => [route, deployed?.RouteSettings[route]]))).toEqual({
+      'GET /health': few,
+      'GET /.well-known/jwks.json': few,
+      ...Object.fromEntries(
+        ['GET /openapi.json', ...ofReference].map((route) => [route, { ThrottlingRateLimit: 2, ThrottlingBurstLimit: 20 }]),
+      ),
+    });
+    const expensive = (routes as readonly Route[]).filter(({ isExpensive }) => isExpensive);
+    expect(Object.keys(deployed?.RouteSettings ?? {})).toHaveLength(open.length + expensive.length);
   });
 
   it('serves the API reference without a token, to few at once, by a function that may do nothing but write its log', () => {
@@ -228,6 +244,7 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
               `lifecycle/${step}`,
               wanted.lifecycleSteps,
             ]),
+            ['maintenance/receive-upload', wanted.uploads],
             ...schedules.map(({ name }): [string, number] => [name, 1]),
           ];
     expect(Object.fromEntries(reserved)).toEqual(Object.fromEntries(expected));

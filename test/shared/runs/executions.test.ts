@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { localCredentials } from '../../../infra/local/local-credentials.ts';
 import { local } from '../../../infra/local/local-environment.ts';
 import { Deadline } from '../../../shared/deadline.ts';
-import { openExecutions, startExecution } from '../../../shared/runs/executions.ts';
+import { openExecutions, sendHeartbeat, startExecution } from '../../../shared/runs/executions.ts';
 import { silence, startAnsweringServer, status, type AnsweringServer } from '../../support/answering-server.ts';
 
 let stepFunctions: AnsweringServer;
@@ -30,5 +30,15 @@ describe('the client of Step Functions', () => {
       run,
     );
     expect(stepFunctions.received).toEqual(['POST', 'POST']);
+  });
+
+  it('leaves out a heartbeat that Step Functions throttles, and passes on another refusal', async () => {
+    const refusal = (name: string) => status(400, JSON.stringify({ __type: name, message: 'Refused' }));
+    const executions = openExecutions(() => new Deadline(60_000));
+    const throttled = refusal('ThrottlingException');
+    stepFunctions.answerWith(throttled, throttled, throttled);
+    await expect(sendHeartbeat(executions, 'token')).resolves.toBeUndefined();
+    stepFunctions.answerWith(refusal('AccessDeniedException'));
+    await expect(sendHeartbeat(executions, 'token')).rejects.toThrow('Refused');
   });
 });

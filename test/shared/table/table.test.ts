@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { Deadline } from '../../../shared/deadline.ts';
 import { scanNames, scanPage } from '../../../shared/table/scan.ts';
 import { getItem, getItems, queryBetween, queryPartition, queryPrefix } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
@@ -67,5 +68,22 @@ describe('queryPartition', () => {
     const found = (limit?: number) => queryPartition(embedded.table, 'large', { limit, attributes: ['sk'] });
     expect(await found(3)).toEqual([{ sk: '0' }, { sk: '1' }, { sk: '2' }]);
     expect(await found()).toHaveLength(5);
+  });
+});
+
+describe('a query of more than a megabyte', () => {
+  it('has a new deadline for each page in a task, whose operations have one each', async () => {
+    const rows = Array.from({ length: 5 }, (_, index) => ({ pk: 'large', sk: String(index), text: 'x'.repeat(300_000) }));
+    await transact(
+      embedded.table,
+      rows.map((Item) => ({ put: { Item } })),
+    );
+    let deadlines = 0;
+    const deadline = () => {
+      deadlines += 1;
+      return new Deadline();
+    };
+    expect(await queryPartition({ ...embedded.table, deadline }, 'large')).toHaveLength(rows.length);
+    expect(deadlines).toBe(2);
   });
 });
