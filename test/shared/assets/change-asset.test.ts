@@ -1,10 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { addAsset, addPendingTask, changeAsset, pendingKey, removeAsset } from '../../../shared/assets/change-asset.ts';
 import type { StoredAsset } from '../../../shared/assets/asset.ts';
+import { listAssets } from '../../../shared/assets/list-assets.ts';
 import { getItem } from '../../../shared/table/table.ts';
 import { StaleReadError, Transaction } from '../../../shared/table/transaction.ts';
-import { startEmbeddedTable, type EmbeddedTable } from '../../support/embedded-table.ts';
+import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { anAssetRow } from '../../support/manifest-inputs.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 /** The number of actions that a change takes. */
 function actionsOf(change: (transaction: Transaction) => unknown): number {
@@ -53,18 +55,25 @@ describe.each([
   });
 });
 
-describe('addPendingTask', () => {
-  let embedded: EmbeddedTable;
-  beforeAll(async () => {
-    embedded = await startEmbeddedTable();
-  });
-  afterAll(() => embedded.stop());
+const embedded = sharedByTests(startEmbeddedTable);
 
-  const commit = async (change: (transaction: Transaction) => unknown) => {
-    const transaction = new Transaction();
-    change(transaction);
-    await transaction.commit(embedded.table);
-  };
+const commit = async (change: (transaction: Transaction) => unknown) => {
+  const transaction = new Transaction();
+  change(transaction);
+  await transaction.commit(embedded.table);
+};
+
+describe('removeAsset', () => {
+  it('takes the asset out of its list', async () => {
+    const total = async () => (await listAssets(embedded.table, 'd2', { limit: 1, offset: 0, asset_type: ready.asset_type })).total;
+    await commit((transaction) => addAsset(transaction, 'd2', ready));
+    expect(await total()).toBe(1);
+    await commit((transaction) => removeAsset(transaction, 'd2', ready));
+    expect(await total()).toBe(0);
+  });
+});
+
+describe('addPendingTask', () => {
   const task = () => getItem(embedded.table, pendingKey('d1', pending));
 
   it('adds the open task of an asset, and fails with StaleReadError if the asset has changed since it was read', async () => {

@@ -6,6 +6,7 @@ import { purgeListings } from '../../../shared/deletion/purge-computation.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
 import { runKeys } from '../../../shared/table/keys.ts';
+import { queryPrefix } from '../../../shared/table/table.ts';
 import { putItems } from '../../../shared/table/writes.ts';
 import { cutOffAfter, dieAtEveryCall, itemsNaming } from '../../support/builders-purge.ts';
 import {
@@ -98,6 +99,7 @@ describe('the purge of a computation', () => {
     let attempts = 1;
     while (attempts < 10 && !(await attempt())) attempts += 1;
     expect(attempts).toBeLessThan(10);
+    expect(await queryPrefix(stores.table, runKeys.partition(id), runKeys.prefixes.snapshot)).toEqual([]);
     await expectNothingLeft({ id, runs }, 'in several attempts');
   });
 

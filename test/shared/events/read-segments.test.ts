@@ -3,6 +3,7 @@ import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { matchingNumbers } from '../../../shared/events/event-filter.ts';
 import { readHead } from '../../../shared/events/journal-head.ts';
+import { readEvents } from '../../../shared/events/read-events.ts';
 import { readSegments } from '../../../shared/events/read-segments.ts';
 import { parseSegment, type Segment } from '../../../shared/events/segment.ts';
 import { journalKeys } from '../../../shared/table/keys.ts';
@@ -63,5 +64,17 @@ describe('matchingNumbers', () => {
     expect(matchingNumbers({ from: timestamp(first) }, segment)).toEqual(numbers(first + 1, last));
     expect(matchingNumbers({ to: timestamp(first) }, segment)).toEqual(numbers(first, first + 1));
     expect(matchingNumbers({ from: timestamp(first), to: timestamp(first) }, segment)).toEqual([first + 1]);
+  });
+});
+
+describe('readEvents', () => {
+  it('returns the events up to a time, in segments and after the last one, without any filter besides', async () => {
+    const { id, segments } = await aJournal();
+    expect(segments.at(-1)?.last_number).toBeLessThan(40);
+    for (let second = 0; second < 40; second++) {
+      const at = timestamp(second);
+      const page = await readEvents(embedded.table, id, { to: at }, { limit: 1, offset: 0 });
+      expect([page.total, page.events.map((event) => event.timestamp)]).toEqual([second + 1, [at]]);
+    }
   });
 });

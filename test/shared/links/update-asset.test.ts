@@ -32,6 +32,18 @@ describe('updateAsset', () => {
     expect(await storedAsset(id)).toMatchObject({ content_key, checksum: checksumOf(rows) });
   });
 
+  it('moves `updated_at` when something has changed', async () => {
+    const id = await newAsset();
+    const { updated_at } = await storedAsset(id);
+    const later = '2025-07-18T08:00:00.000Z';
+    const change = (description: string) =>
+      updateAsset(stores.table, stores.content, { domain, id, given: { ...fields, description }, ...byAlice, now: later });
+    await change(fields.description);
+    expect((await storedAsset(id)).updated_at).toBe(updated_at);
+    await change('Rows');
+    expect((await storedAsset(id)).updated_at).toBe(later);
+  });
+
   it('refuses the same content with the checksum of other content', async () => {
     const id = await newAsset();
     const before = await storedAsset(id);

@@ -35,6 +35,20 @@ describe('a read of lists', () => {
     await expect(readsWhile(table, 6, gone)).rejects.toBe(gone);
   });
 
+  it('begins again when it took longer than two seconds, by a clock that nobody sets', async () => {
+    let [steady, reads] = [0, 0];
+    const clock = { now: () => 0, steady: () => steady, wait: () => Promise.resolve() };
+    const readFor = (milliseconds: number) =>
+      withSnapshot({ ...table, clock }, index, () => {
+        reads += 1;
+        if (reads === 1) steady += milliseconds;
+        return Promise.resolve(reads);
+      });
+    expect(await readFor(2_001)).toBe(2);
+    reads = 0;
+    expect(await readFor(2_000)).toBe(1);
+  });
+
   it('does not begin again after another failure', async () => {
     const failure = new Error('It is damaged.');
     await expect(readsWhile(table, 1, failure)).rejects.toBe(failure);
