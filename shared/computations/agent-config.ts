@@ -13,11 +13,13 @@ const certificate = v.pipe(
 const certificateField = (what: string) =>
   v.optional(v.pipe(certificate, v.description(`${what}, as PEM text or as a path inside the CVM. Up to 16 KiB.`)), '');
 
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
+
 /** The fields that every reader sees. */
 export const agentConfigEntries = {
   log_level: v.optional(
     v.pipe(
-      v.picklist(['', 'debug', 'info', 'warn', 'error']),
+      v.picklist(['', ...logLevels]),
       v.description('The log level of the agent. Empty: the default of the agent.'),
     ),
     '',

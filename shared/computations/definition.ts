@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { assetTypes } from '../asset-type.ts';
 import { computationKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { queryPrefix, type Item, type Table } from '../table/table.ts';
@@ -7,7 +8,7 @@ import { parseAgentConfig, type KeptAgentConfig } from './agent-config.ts';
 const linkSchema = v.object({
   asset_id: v.string(),
   file_name: v.string(),
-  asset_type: v.picklist(['algorithm', 'dataset']),
+  asset_type: v.picklist(assetTypes),
   /** The number of the event that recorded the link. Datasets are sorted by it. */
   linked_as: v.number(),
 });
