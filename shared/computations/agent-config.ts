@@ -18,10 +18,7 @@ export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 /** The fields that every reader sees. */
 export const agentConfigEntries = {
   log_level: v.optional(
-    v.pipe(
-      v.picklist(['', ...logLevels]),
-      v.description('The log level of the agent. Empty: the default of the agent.'),
-    ),
+    v.pipe(v.picklist(['', ...logLevels]), v.description('The log level of the agent. Empty: the default of the agent.')),
     '',
   ),
   cert_file: certificateField('The certificate of the agent'),

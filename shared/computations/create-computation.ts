@@ -31,7 +31,10 @@ interface Created {
 export async function createComputation(table: Table, given: NewComputation): Promise<Kept<Created>> {
   const { domain, fields, seal, consumers, by, now } = given;
   const id = numberedId(await nextNumber(table, lists.computations(domain)));
-  const agent_config = { ...given.agent_config, server_key: await seal({ computationId: id, plain: given.agent_config.server_key }) };
+  const agent_config = {
+    ...given.agent_config,
+    server_key: await seal({ computationId: id, plain: given.agent_config.server_key }),
+  };
   const row = {
     id,
     ...fields,

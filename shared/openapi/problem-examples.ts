@@ -20,7 +20,8 @@ const conflicts: Record<ConflictReason, string> = {
   second_algorithm: 'The computation has an algorithm already; unlink that one first.',
   asset_in_use: 'An active run uses the asset; wait for its end, or stop it.',
   file_name_taken: 'The computation has a dataset named penguins.csv already.',
-  linked_too_widely: 'The asset is linked to more than 30 computations; its file_name and asset_type stay. Create another asset instead.',
+  linked_too_widely:
+    'The asset is linked to more than 30 computations; its file_name and asset_type stay. Create another asset instead.',
   nothing_to_stop: 'No run of this computation is active.',
   stale_digest: 'The manifest has another digest by now. Read the manifest again.',
 };

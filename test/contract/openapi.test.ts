@@ -40,7 +40,9 @@ const problems = operations.flatMap(({ operation }) =>
 
 /** The texts in a line of code that are long enough to be sentences, with anything in place of what they take in. */
 function sentencesIn(line: string): RegExp[] {
-  const texts = [...line.matchAll(/'((?:[^'\\]|\\.)*)'|`((?:[^`\\]|\\.)*)`/g)].map(([, quoted, template]) => quoted ?? template ?? '');
+  const texts = [...line.matchAll(/'((?:[^'\\]|\\.)*)'|`((?:[^`\\]|\\.)*)`/g)].map(
+    ([, quoted, template]) => quoted ?? template ?? '',
+  );
   return texts.flatMap((text) => {
     const parts = text.replaceAll(/\\(.)/g, '$1').split(/\$\{[^}]*\}/);
     const escaped = parts.map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));

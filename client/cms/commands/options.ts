@@ -3,11 +3,9 @@ import { assetTypes } from '../../../shared/asset-type.ts';
 import { logLevels } from '../../../shared/computations/agent-config.ts';
 import { approvalLevels } from '../../../shared/computations/computation.ts';
 
-export const approvalOption = () =>
-  new Option('--approval <LEVEL>', 'whose approval a run needs').choices(approvalLevels);
+export const approvalOption = () => new Option('--approval <LEVEL>', 'whose approval a run needs').choices(approvalLevels);
 
-export const logLevelOption = () =>
-  new Option('--log-level <LEVEL>', 'the log level of the agent').choices(logLevels);
+export const logLevelOption = () => new Option('--log-level <LEVEL>', 'the log level of the agent').choices(logLevels);
 
 export const statusOption = (statuses: readonly string[]) =>
   new Option('--status <STATUS>', 'only those with this status').choices(statuses);

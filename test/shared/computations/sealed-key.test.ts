@@ -17,7 +17,8 @@ afterAll(() => local.stop());
 beforeEach(() => vi.stubEnv('SEALING_KEY_ARN', local.place.sealingKeyArn));
 afterEach(() => vi.unstubAllEnvs());
 
-const sealed = async (plain: string, id = 'c1') => (await sealKey(kms, { computationId: id, plain })) as StoredKey & { sealed: string };
+const sealed = async (plain: string, id = 'c1') =>
+  (await sealKey(kms, { computationId: id, plain })) as StoredKey & { sealed: string };
 
 describe('a sealed key', () => {
   it.each(['/etc/cocos/key.pem', '-----BEGIN PRIVATE KEY-----', 'x'.repeat(16 * 1024), 'é\u0000'])(

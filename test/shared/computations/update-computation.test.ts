@@ -3,7 +3,13 @@ import { agentConfigAttributes, defaultAgentConfig, type AgentConfig } from '../
 import { createComputation } from '../../../shared/computations/create-computation.ts';
 import { readDefinition } from '../../../shared/computations/definition.ts';
 import { readComputation } from '../../../shared/computations/find-computation.ts';
-import { digestOfKey, keyAttributes, storedInPlainText, storedKeyOf, type SealKey } from '../../../shared/computations/stored-key.ts';
+import {
+  digestOfKey,
+  keyAttributes,
+  storedInPlainText,
+  storedKeyOf,
+  type SealKey,
+} from '../../../shared/computations/stored-key.ts';
 import { updateComputation } from '../../../shared/computations/update-computation.ts';
 import { readEvents } from '../../../shared/events/read-events.ts';
 import { computationKeys } from '../../../shared/table/keys.ts';

@@ -62,7 +62,9 @@ describe('buildManifest', () => {
     const given = { ...defaultAgentConfig, cert_file: 'cert.pem' };
     const alone = buildManifest(inputs({ agent_config: given }));
     expect(alone.missing?.info).toEqual(['agent_config.cert_file is set without agent_config.server_key']);
-    expect(buildManifest(inputs({ agent_config: { ...given, server_key: storedInPlainText('key.pem') } })).missing).toBeUndefined();
+    expect(
+      buildManifest(inputs({ agent_config: { ...given, server_key: storedInPlainText('key.pem') } })).missing,
+    ).toBeUndefined();
   });
 
   it('returns the size limit as missing info for a manifest that exceeds it', () => {
