@@ -416,7 +416,7 @@ export interface paths {
          */
         post: operations["approve"];
         /**
-         * Take your approval back
+         * Withdraw your approval
          * @description Also succeeds if you have not approved. Does not stop active runs. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         delete: operations["withdrawApproval"];
@@ -746,7 +746,7 @@ export interface components {
             manifest_digest: string;
         };
         Approvals: {
-            /** @description The users whose approval a run needs, also if they have given it. */
+            /** @description The users whose approval a run needs, including those who have approved. */
             needed: components["schemas"]["NeededApproval"][];
             /** @description The approvals that were given, by user. */
             approvals: components["schemas"]["Approval"][];
@@ -1392,7 +1392,7 @@ export interface components {
             approvals: components["schemas"]["ApprovalOfRun"][] | null;
             /** @description The computation's `approval` when the run started: whose approval a run required. null or absent if an earlier version started the run or made the statement. */
             approval?: ("none" | "all" | "all_signed") | null;
-            /** @description The users of `result_consumers` in the manifest, in its order. null or absent as for `approval`. */
+            /** @description The users of `result_consumers` in the manifest, in its order. null or absent if an earlier version started the run or made the statement. */
             result_consumers?: string[] | null;
             events: components["schemas"]["EventsOfRun"];
             /** @description The SHA-256, hex, of the attestation token that the CVM reported. null if it reported none. */
@@ -1545,11 +1545,11 @@ export interface components {
         };
         Presence: {
             /**
-             * @description `connected` if the CVM was heard within the last 60 seconds.
+             * @description `connected` if the CVM sent something within the last 60 seconds.
              * @enum {string}
              */
             state: "connected" | "disconnected";
-            /** @description The time of the last poll or report. It may lag by up to 60 seconds. null if the CVM was never heard. */
+            /** @description The time of the last poll or report. It may lag by up to 60 seconds. null if there was none. */
             last_seen_at: string | null;
             /** @description The state that the agent last reported. null if it reported none. */
             agent_state: string | null;

@@ -60,7 +60,7 @@ export const operationRoutes = {
   approve: 'POST /{domainID}/computations/{id}/approvals',
   /** List the approvals of a computation and the users who must approve. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   listApprovals: 'GET /{domainID}/computations/{id}/approvals',
-  /** Take your approval back. Also succeeds if you have not approved. Does not stop active runs. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
+  /** Withdraw your approval. Also succeeds if you have not approved. Does not stop active runs. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   withdrawApproval: 'DELETE /{domainID}/computations/{id}/approvals',
   /** List your open tasks: approvals, keys and content. Each list has up to 100 entries, newest first. `approvals` and `keys` cover up to 300 of the newest computations in which you take part: as the owner, with an asset or a key, or as a consumer that the computation names. They cover fewer if these have many assets. Requires `view` (administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   getTodo: 'GET /{domainID}/todo',

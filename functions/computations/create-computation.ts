@@ -13,7 +13,7 @@ export const handler = changeEndpoint(route, contract, {
     await createComputation(table, {
       domain: path.domainID,
       ...decideCreation({ body, caller }),
-      seal: (key, id) => sealKey(openKms(deadline), id, key),
+      seal: (given) => sealKey(openKms(deadline), given),
       now,
     }),
   reply: ({ row, definition }, { path, body, caller }) => {

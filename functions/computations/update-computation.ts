@@ -15,7 +15,7 @@ export const handler = changeEndpoint(route, contract, {
       id: path.id,
       by: caller.id,
       now,
-      seal: (key, id) => sealKey(openKms(deadline), id, key),
+      seal: (given) => sealKey(openKms(deadline), given),
       decide: decideUpdate({ body, caller, permit, ifMatch }),
     }),
   reply: ({ row, definition, permitted }, { body, caller }) => {

@@ -1,11 +1,12 @@
 import * as v from 'valibot';
+import { assetTypes } from '../../shared/asset-type.ts';
 import type { AdministrativeEvent, LifecycleEvent } from '../../shared/events/event.ts';
 
 const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/), v.metadata({ maxLength: 64 }));
 const assetDetails = v.object({
   asset_id: v.pipe(v.string(), v.metadata({ format: 'uuid' })),
   file_name: v.string(),
-  asset_type: v.picklist(['algorithm', 'dataset']),
+  asset_type: v.picklist(assetTypes),
 });
 const reason = v.pipe(v.string(), v.description('A sentence that may change.'));
 

@@ -18,9 +18,6 @@ interface FunctionLimits {
 const concurrencyOfChanges = 3;
 const concurrencyOfReads = 16;
 
-/** Functions that read, and write nothing but who did, that it did, or what the first reader made. */
-const recordsReads: ReadonlySet<string> = new Set(['assets/get-asset', 'runs/get-evidence']);
-
 /** How long API Gateway waits for the function of an endpoint. */
 const endpointTimeoutInSeconds = 30;
 
@@ -35,9 +32,15 @@ export function limitsOf(name: string): FunctionLimits {
 
 function concurrencyOf(name: string, uses: Uses, waits: boolean): number {
   if (waits) return localWaits.perStage + concurrencyOfReads; // a request that is held keeps no other one from running
-  return isChange(uses) && !recordsReads.has(name) ? concurrencyOfChanges : concurrencyOfReads;
+  return writes(uses) && !isGet(name) ? concurrencyOfChanges : concurrencyOfReads;
 }
 
-function isChange({ table = [] }: Uses): boolean {
+function writes({ table = [] }: Uses): boolean {
   return table.some((action) => action === 'UpdateItem' || action === 'PutItem' || action === 'DeleteItem');
+}
+
+/** Whether all requests to it are GETs. They write who has read, or what the first of them makes, and seldom contend. */
+function isGet(name: string): boolean {
+  const methods = routes.filter((route) => route.name === name).map(({ method }) => method);
+  return methods.length > 0 && methods.every((method) => method === 'GET');
 }

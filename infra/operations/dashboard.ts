@@ -11,7 +11,8 @@ import {
   type IWidget,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
-import { functionNames } from '../bundles/function-names.ts';
+import { routes } from '../../shared/endpoints/endpoints.ts';
+import { functionNames, type FunctionName } from '../bundles/function-names.ts';
 import { gatewayLogName } from '../gateway/gateway-service.ts';
 import { nameIn } from '../stage.ts';
 import type { Alarms } from './alarms.ts';
@@ -30,6 +31,21 @@ import {
 
 const full = 24;
 const third = 8;
+
+interface Part {
+  title: string;
+  functions: readonly FunctionName[];
+}
+
+/** The functions in two parts, because CloudWatch refuses a query of more than 50 logs. */
+const parts: readonly Part[] = [
+  { title: 'endpoints', functions: functionNames.filter((name) => isEndpoint(name)) },
+  { title: 'tasks', functions: functionNames.filter((name) => !isEndpoint(name)) },
+];
+
+function isEndpoint(name: FunctionName): boolean {
+  return routes.some((route) => route.name === name);
+}
 
 /** Shows whether the service works, for which domains it fails, and since when. */
 export class ServiceDashboard extends Dashboard {
@@ -71,8 +87,9 @@ export class ServiceDashboard extends Dashboard {
       this.addWidgets(heading('CVMs at the gateway'), ...gatewayGraphs(watched));
       this.addWidgets(refusals(watched));
     }
-    this.addWidgets(heading('Failures by domain'), failuresByDomain(watched));
-    this.addWidgets(latestFailures(watched));
+    this.addWidgets(heading('Failures by domain'));
+    for (const part of parts) this.addWidgets(failuresByDomain(watched, part));
+    for (const part of parts) this.addWidgets(latestFailures(watched, part));
     this.addWidgets(
       graph(
         'Slowest functions, 99th percentile in milliseconds',
@@ -110,7 +127,6 @@ function gatewayGraphs(watched: Watched): IWidget[] {
   ];
 }
 
-/** Apart from the failures of functions, because a query reads at most 50 logs. */
 function refusals({ stage }: Watched): IWidget {
   return new LogQueryWidget({
     title: 'Warnings and failures of the gateway',
@@ -127,16 +143,16 @@ function refusals({ stage }: Watched): IWidget {
   });
 }
 
-function logs({ stage }: Watched): string[] {
-  return functionNames.map((name) => `/aws/lambda/${nameIn(stage, name)}`);
+function logs({ stage }: Watched, { functions }: Part): string[] {
+  return functions.map((name) => `/aws/lambda/${nameIn(stage, name)}`);
 }
 
 const failures = 'filter level = "ERROR"';
 
-function failuresByDomain(watched: Watched): IWidget {
+function failuresByDomain(watched: Watched, part: Part): IWidget {
   return new LogQueryWidget({
-    title: 'Failures by domain',
-    logGroupNames: logs(watched),
+    title: `Failures of ${part.title} by domain`,
+    logGroupNames: logs(watched, part),
     queryLines: [
       failures,
       'fields coalesce(endpoint, task) as name',
@@ -149,10 +165,10 @@ function failuresByDomain(watched: Watched): IWidget {
   });
 }
 
-function latestFailures(watched: Watched): IWidget {
+function latestFailures(watched: Watched, part: Part): IWidget {
   return new LogQueryWidget({
-    title: 'Latest failures',
-    logGroupNames: logs(watched),
+    title: `Latest failures of ${part.title}`,
+    logGroupNames: logs(watched, part),
     queryLines: [
       failures,
       'fields @timestamp, domain, coalesce(endpoint, task) as name, request_id, message, error.name, error.message',

@@ -1,3 +1,4 @@
+import type { AssetType } from '../asset-type.ts';
 import { ForbiddenForNowError, ServiceError } from '../errors.ts';
 import { eitherOf } from '../either-of.ts';
 import { reporters, system } from '../originators.ts';
@@ -140,6 +141,6 @@ export function forbidden(caller: Caller, { anyOf, or = [] }: Access): ServiceEr
 }
 
 /** The action that it takes to provide an asset of this type. */
-export function providing(assetType: 'algorithm' | 'dataset'): AccessAction {
+export function providing(assetType: AssetType): AccessAction {
   return `provide_${assetType}`;
 }

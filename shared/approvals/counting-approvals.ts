@@ -1,5 +1,5 @@
 import { canonicalDigest } from '../canonical-json.ts';
-import type { KeptAgentConfig } from '../computations/agent-config.ts';
+import type { StoredAgentConfig } from '../computations/agent-config.ts';
 import type { StoredApproval } from '../manifest/stored-approval.ts';
 import type { Inputs } from '../manifest/build-manifest.ts';
 import { timeOf } from '../timestamp.ts';
@@ -20,7 +20,7 @@ export function configDigest({
   log_level: _level,
   server_key: _key,
   ...covered
-}: Partial<Record<keyof KeptAgentConfig, unknown>>): string {
+}: Partial<Record<keyof StoredAgentConfig, unknown>>): string {
   return canonicalDigest(covered);
 }
 

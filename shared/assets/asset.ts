@@ -1,11 +1,9 @@
 import * as v from 'valibot';
+import { assetTypes } from '../asset-type.ts';
 import { strictObject } from '../strict-object.ts';
 import { identifier } from '../identifier-schemas.ts';
 import { shownText, text } from '../text.ts';
 import { timestamp } from '../timestamp.ts';
-
-export const assetTypes = ['algorithm', 'dataset'] as const;
-export type AssetType = (typeof assetTypes)[number];
 
 /** Who gets the content: only the asset's creator, or everyone in the domain who may view. */
 const contentAccess = v.pipe(

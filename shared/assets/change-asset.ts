@@ -5,7 +5,8 @@ import { keyToWrite, userKeys } from '../table/keys.ts';
 import { schemaVersion } from '../table/schema-version.ts';
 import { setAttributes } from '../table/set-attributes.ts';
 import { StaleReadError, type Action, type Transaction } from '../table/transaction.ts';
-import type { AssetType, StoredAsset } from './asset.ts';
+import type { AssetType } from '../asset-type.ts';
+import type { StoredAsset } from './asset.ts';
 import { assetKey, assetNumber } from './read-asset.ts';
 
 /** Adds a new asset: its row, its list entry, and an open task of its creator if its content has to arrive. */

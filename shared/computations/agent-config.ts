@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { strictObject } from '../strict-object.ts';
 import type { Item } from '../table/table.ts';
 import { text } from '../text.ts';
-import { keptKeyOf, sealedKeyAttributes, type KeptKey } from './kept-key.ts';
+import { storedKeyOf, sealedKeyAttributes, type StoredKey } from './stored-key.ts';
 
 const limitInBytes = 16 * 1024;
 const certificate = v.pipe(
@@ -13,13 +13,12 @@ const certificate = v.pipe(
 const certificateField = (what: string) =>
   v.optional(v.pipe(certificate, v.description(`${what}, as PEM text or as a path inside the CVM. Up to 16 KiB.`)), '');
 
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
+
 /** The fields that every reader sees. */
 export const agentConfigEntries = {
   log_level: v.optional(
-    v.pipe(
-      v.picklist(['', 'debug', 'info', 'warn', 'error']),
-      v.description('The log level of the agent. Empty: the default of the agent.'),
-    ),
+    v.pipe(v.picklist(['', ...logLevels]), v.description('The log level of the agent. Empty: the default of the agent.')),
     '',
   ),
   cert_file: certificateField('The certificate of the agent'),
@@ -50,21 +49,21 @@ export const agentConfigOutput = v.pipe(
 export type AgentConfig = v.InferOutput<typeof agentConfigInput>;
 
 /** The configuration with its private key as it is stored. */
-export type KeptAgentConfig = Omit<AgentConfig, 'server_key'> & { server_key: KeptKey | '' };
+export type StoredAgentConfig = Omit<AgentConfig, 'server_key'> & { server_key: StoredKey | '' };
 
-export const defaultAgentConfig: AgentConfig & KeptAgentConfig = { ...v.parse(agentConfigInput, {}), server_key: '' };
+export const defaultAgentConfig: AgentConfig & StoredAgentConfig = { ...v.parse(agentConfigInput, {}), server_key: '' };
 
 const stored = v.object({ agent_config: v.object(inputEntries) });
 
 /** Parses the item that contains a configuration. @throws Error if it is invalid */
-export function parseAgentConfig(item: Item | undefined): KeptAgentConfig {
+export function parseAgentConfig(item: Item | undefined): StoredAgentConfig {
   if (item === undefined) return defaultAgentConfig;
   const { agent_config } = v.parse(stored, item);
-  return { ...agent_config, server_key: keptKeyOf(item, agent_config.server_key) };
+  return { ...agent_config, server_key: storedKeyOf(item, agent_config.server_key) };
 }
 
 /** Returns the attributes that store a configuration, for parseAgentConfig. */
-export function agentConfigAttributes({ server_key, ...agent_config }: KeptAgentConfig): Item {
+export function agentConfigAttributes({ server_key, ...agent_config }: StoredAgentConfig): Item {
   if (server_key === '') return { agent_config };
   return { agent_config, ...sealedKeyAttributes(server_key) };
 }
@@ -75,13 +74,13 @@ export function withoutServerKey<T extends { server_key: unknown }>(config: T): 
 }
 
 /** Returns the names of the fields that differ. Keys differ if their digests do. */
-export function changedConfigFields(before: KeptAgentConfig, after: KeptAgentConfig): (keyof AgentConfig)[] {
-  const digestIn = ({ server_key }: KeptAgentConfig) => (server_key === '' ? '' : server_key.digest);
+export function changedConfigFields(before: StoredAgentConfig, after: StoredAgentConfig): (keyof AgentConfig)[] {
+  const digestIn = ({ server_key }: StoredAgentConfig) => (server_key === '' ? '' : server_key.digest);
   return (Object.keys(after) as (keyof AgentConfig)[]).filter((field) =>
     field === 'server_key' ? digestIn(before) !== digestIn(after) : before[field] !== after[field],
   );
 }
 
-export function isDefaultAgentConfig(config: KeptAgentConfig): boolean {
+export function isDefaultAgentConfig(config: StoredAgentConfig): boolean {
   return changedConfigFields(defaultAgentConfig, config).length === 0;
 }

@@ -60,7 +60,7 @@ export async function enterStatus(
 ): Promise<void> {
   const { status } = run;
   const change = memberOf(computation, { before: computation.row.status, now: status });
-  const row = changeRow(transaction, computation, { status, run });
+  const row = writeRow(transaction, computation, { status, run });
   await recordEntry(table, transaction, { ...computation, row }, [change, runChange], entry);
 }
 
@@ -196,13 +196,25 @@ function recordMembers(
   recordChange(transaction, indexedLists.computations(domain).index, { resource: computationNumber(id), version, changes });
 }
 
-type RowChange = Partial<Omit<StoredComputation, 'id' | 'created_at' | 'version'>>;
+type RowChange = Partial<Omit<StoredComputation, 'id' | 'created_at' | 'version' | 'status' | 'run'>>;
 
-/** The only statement that changes a computation's row. Increments `version`. @returns the row after the change */
+/** Changes the row and leaves its status: `enterStatus` alone changes that. @returns the row after the change */
 function changeRow(
   transaction: Transaction,
-  { domain, row }: Pick<ComputationToChange, 'domain' | 'row'>,
+  computation: Pick<ComputationToChange, 'domain' | 'row'>,
   change: RowChange,
+): StoredComputation {
+  return writeRow(transaction, computation, change);
+}
+
+/**
+ * The only statement that changes a computation's row. Increments `version`. Only changeRow and enterStatus call it.
+ * @returns the row after the change
+ */
+function writeRow(
+  transaction: Transaction,
+  { domain, row }: Pick<ComputationToChange, 'domain' | 'row'>,
+  change: RowChange | { status: ComputationStatus; run: Run },
 ): StoredComputation {
   const next = { ...change, version: row.version + 1 };
   const set = setAttributes(next);

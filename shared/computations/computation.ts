@@ -1,12 +1,13 @@
 import * as v from 'valibot';
+import { assetTypes } from '../asset-type.ts';
 import { identifier } from '../identifier-schemas.ts';
 import { strictObject } from '../strict-object.ts';
 import { shownText, text } from '../text.ts';
 import { timestamp } from '../timestamp.ts';
 import { agentConfigInput, agentConfigOutput } from './agent-config.ts';
-import { runSchema } from './run.ts';
+import { runSchema, runStatuses } from './run.ts';
 
-export const computationStatuses = ['created', 'running', 'stopping', 'completed', 'failed', 'cancelled'] as const;
+export const computationStatuses = ['created', ...runStatuses] as const;
 export type ComputationStatus = (typeof computationStatuses)[number];
 
 /** Whose approval a run needs, from the least to the most (docs/contract.md, section 9). */
@@ -21,7 +22,7 @@ const approval = v.pipe(
   ),
 );
 
-const mostConsumers = 40;
+export const mostConsumers = 40;
 const consumers = v.pipe(
   v.array(text(1, 255)),
   v.maxLength(mostConsumers, `Expected up to ${mostConsumers} users.`),
@@ -131,7 +132,7 @@ const linkedAsset = v.pipe(
   v.object({
     id: identifier,
     file_name: shownText(255),
-    asset_type: v.picklist(['algorithm', 'dataset']),
+    asset_type: v.picklist(assetTypes),
   }),
   v.title('AssetOfComputation'),
 );

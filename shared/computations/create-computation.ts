@@ -8,7 +8,7 @@ import { agentConfigAttributes, isDefaultAgentConfig, type AgentConfig } from '.
 import { addComputation } from './change-computation.ts';
 import type { ComputationFields, StoredComputation } from './computation.ts';
 import type { Definition } from './definition.ts';
-import type { SealKey } from './kept-key.ts';
+import type { SealKey } from './stored-key.ts';
 import { replaceConsumers } from './replace-consumers.ts';
 
 export interface NewComputation {
@@ -31,7 +31,10 @@ interface Created {
 export async function createComputation(table: Table, given: NewComputation): Promise<Kept<Created>> {
   const { domain, fields, seal, consumers, by, now } = given;
   const id = numberedId(await nextNumber(table, lists.computations(domain)));
-  const agent_config = { ...given.agent_config, server_key: await seal(given.agent_config.server_key, id) };
+  const agent_config = {
+    ...given.agent_config,
+    server_key: await seal({ computationId: id, plain: given.agent_config.server_key }),
+  };
   const row = {
     id,
     ...fields,

@@ -1,13 +1,14 @@
 import * as v from 'valibot';
+import { assetTypes } from '../asset-type.ts';
 import { computationKeys } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { queryPrefix, type Item, type Table } from '../table/table.ts';
-import { parseAgentConfig, type KeptAgentConfig } from './agent-config.ts';
+import { parseAgentConfig, type StoredAgentConfig } from './agent-config.ts';
 
 const linkSchema = v.object({
   asset_id: v.string(),
   file_name: v.string(),
-  asset_type: v.picklist(['algorithm', 'dataset']),
+  asset_type: v.picklist(assetTypes),
   /** The number of the event that recorded the link. Datasets are sorted by it. */
   linked_as: v.number(),
 });
@@ -17,7 +18,7 @@ const consumersSchema = v.object({ consumers: v.array(v.string()) });
 
 /** The parts of a computation that are stored outside its row. */
 export interface Definition {
-  agent_config: KeptAgentConfig;
+  agent_config: StoredAgentConfig;
   /** The only result consumers in addition to the owner. Empty: not limited. */
   consumers: string[];
   algorithm: Link | undefined;

@@ -3,10 +3,9 @@ import { cvmId, identifier } from '../identifier-schemas.ts';
 import { shownText } from '../text.ts';
 import { timestamp } from '../timestamp.ts';
 
-/** A run starts as `running` and ends in exactly one of the last three statuses. */
-export const runStatuses = ['running', 'stopping', 'completed', 'failed', 'cancelled'] as const;
-
+/** A run starts as `running` and ends in exactly one of the final statuses. */
 export const finalStatuses = ['completed', 'failed', 'cancelled'] as const;
+export const runStatuses = ['running', 'stopping', ...finalStatuses] as const;
 
 export function isActive(status: string): boolean {
   return status === 'running' || status === 'stopping';

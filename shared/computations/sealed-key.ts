@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { DecryptCommand, GenerateDataKeyCommand } from '@aws-sdk/client-kms';
 import { environment } from '../environment.ts';
 import { untilDeadline, type Kms } from '../kms.ts';
-import { digestOfKey, type KeptKey } from './kept-key.ts';
+import { digestOfKey, type KeyToSeal, type StoredKey } from './stored-key.ts';
 
 /**
  * A sealed key is envelope encryption: base64 of the length of the encrypted data key (2 bytes, big-endian), the data key encrypted
@@ -15,7 +15,7 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /** Seals a key for storage. One call of KMS, none without a key. */
-export async function sealKey(kms: Kms, computationId: string, plain: string): Promise<KeptKey | ''> {
+export async function sealKey(kms: Kms, { computationId, plain }: KeyToSeal): Promise<StoredKey | ''> {
   if (plain === '') return '';
   const request = {
     KeyId: environment().SEALING_KEY_ARN,
@@ -37,7 +37,7 @@ export async function sealKey(kms: Kms, computationId: string, plain: string): P
 }
 
 /** Returns the key in plain text. One call of KMS, none without a key. @throws Error if it was sealed for another computation */
-export async function openKey(kms: Kms, computationId: string, kept: KeptKey | ''): Promise<string> {
+export async function openKey(kms: Kms, computationId: string, kept: StoredKey | ''): Promise<string> {
   if (kept === '') return '';
   if (kept.plain !== undefined) return kept.plain;
   const bytes = Buffer.from(kept.sealed ?? '', 'base64');

@@ -4,12 +4,12 @@ import { commitChange, type Kept } from '../table/commit-change.ts';
 import { computationKeys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
-import { agentConfigAttributes, changedConfigFields, type AgentConfig, type KeptAgentConfig } from './agent-config.ts';
+import { agentConfigAttributes, changedConfigFields, type AgentConfig, type StoredAgentConfig } from './agent-config.ts';
 import { replaceFields } from './change-computation.ts';
 import { readToChange } from './computation-to-change.ts';
 import type { ComputationFields, StoredComputation } from './computation.ts';
 import { readDefinition, type Definition } from './definition.ts';
-import { digestOfKey, type SealKey } from './kept-key.ts';
+import { digestOfKey, type SealKey } from './stored-key.ts';
 import { isSameList, replaceConsumers } from './replace-consumers.ts';
 
 interface Replacement {
@@ -51,7 +51,7 @@ export async function updateComputation(
     const computation = await readToChange(table, domain, id);
     const definition = await readDefinition(table, id); // read after the row, so that the row's version guards it
     const { fields, agent_config: given, consumers, permitted } = decide(computation.row, definition);
-    const agent_config = await keptConfig(given, definition.agent_config, (key) => seal(key, id));
+    const agent_config = await configToStore(given, definition.agent_config, (plain) => seal({ computationId: id, plain }));
     const changedConfig = changedConfigFields(definition.agent_config, agent_config);
     const changedConsumers = isSameList(definition.consumers, consumers) ? [] : ['consumers'];
     const changedParts = [...changedConfig.map((name) => `agent_config.${name}`), ...changedConsumers];
@@ -68,13 +68,13 @@ export async function updateComputation(
   });
 }
 
-async function keptConfig(
+async function configToStore(
   given: AgentConfig,
-  { server_key: kept }: KeptAgentConfig,
-  seal: (key: string) => ReturnType<SealKey>,
-): Promise<KeptAgentConfig> {
-  const isSame = kept !== '' && kept.sealed !== undefined && kept.digest === digestOfKey(given.server_key);
-  return { ...given, server_key: isSame ? kept : await seal(given.server_key) };
+  { server_key: stored }: StoredAgentConfig,
+  seal: (plain: string) => ReturnType<SealKey>,
+): Promise<StoredAgentConfig> {
+  const isSame = stored !== '' && stored.sealed !== undefined && stored.digest === digestOfKey(given.server_key);
+  return { ...given, server_key: isSame ? stored : await seal(given.server_key) };
 }
 
 /** `updated` contains the names of the fields, never their values: one may be a private key. A new owner has its own event. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { assetTypes } from '../assets/asset.ts';
+import { assetTypes } from '../asset-type.ts';
 import { deleteContent, type ContentStore } from '../assets/content-store.ts';
 import { unlinkDeletedAsset } from '../links/unlink-asset.ts';
 import { indexedLists } from '../lists/indexed-list.ts';

@@ -42,7 +42,10 @@ export const statementSchema = v.pipe(
     ),
     result_consumers: v.pipe(
       v.optional(v.nullable(runSnapshot.entries.result_consumers.wrapped), null),
-      v.description('The users of `result_consumers` in the manifest, in its order. null or absent as for `approval`.'),
+      v.description(
+        'The users of `result_consumers` in the manifest, in its order. null or absent if an earlier version started the run or made ' +
+          'the statement.',
+      ),
     ),
     events: v.pipe(
       v.object({ started: eventSchema, last: eventSchema }),

@@ -70,8 +70,9 @@ export function refuseBeyondLimit(computation: StoredComputation): void {
   throw new ServiceError('too_large', `A computation takes at most ${datasetsPerComputation} datasets.`);
 }
 
-function placeTaken(asset: StoredAsset): ServiceError {
-  return asset.asset_type === 'algorithm'
-    ? conflict('second_algorithm', 'The computation has an algorithm already; unlink that one first.')
-    : conflict('file_name_taken', `The computation has a dataset named ${asset.file_name} already.`);
+/** The refusal to link an asset, or to change its name or type. @param computation in which another asset has the place, as text */
+export function placeTaken({ asset_type, file_name }: StoredAsset, computation = 'The computation'): ServiceError {
+  return asset_type === 'algorithm'
+    ? conflict('second_algorithm', `${computation} has an algorithm already; unlink that one first.`)
+    : conflict('file_name_taken', `${computation} has a dataset named ${file_name} already.`);
 }

@@ -1,4 +1,4 @@
-import type { AssetType } from '../assets/asset.ts';
+import type { AssetType } from '../asset-type.ts';
 import { computationKeys, type Key } from '../table/keys.ts';
 
 /** Returns the key of a link. It ensures that a computation has one algorithm, and that the file names of datasets are unique. */

@@ -1,12 +1,12 @@
 import type { StoredAsset } from '../assets/asset.ts';
 import { changeInputs } from '../computations/change-computation.ts';
 import { computationKey, findComputation } from '../computations/find-computation.ts';
-import { conflict, type ServiceError } from '../errors.ts';
-import { listKeys, lists } from '../table/keys.ts';
-import { getItems, queryPrefix, type Item, type Table } from '../table/table.ts';
+import { conflict } from '../errors.ts';
+import { getItems, type Item, type Table } from '../table/table.ts';
 import { StaleReadError, Transaction } from '../table/transaction.ts';
-import { refuseBeyondLimit } from './link-asset.ts';
+import { placeTaken, refuseBeyondLimit } from './link-asset.ts';
 import { linkKey } from './link-keys.ts';
+import { readLinkedIds } from './linked-computations.ts';
 
 /** One transaction changes the name or type in all linked computations, with three actions for each. */
 const maxLinksToRename = 30;
@@ -53,20 +53,20 @@ export async function refuseTakenPlaces(
 ): Promise<void> {
   const { from, to } = change;
   if (!isRenamed(from, to)) return;
-  await renameLinks(table, new Transaction(), domain, change);
+  await renameLinks(table, new Transaction(), domain, change); // for its errors: this transaction is never committed
   const ids = await linkedComputationIds(table, from.id);
   const keys = [...ids.map((id) => computationKey(domain, id)), ...ids.map((id) => linkKey(id, to))];
   const items = await getItems(table, keys);
   for (const [index, id] of ids.entries()) {
     const link = items[ids.length + index];
-    if (findComputation(items[index], id) && link && link['asset_id'] !== from.id) throw placeTaken(id, to);
+    if (findComputation(items[index], id) && link && link['asset_id'] !== from.id) throw placeTaken(to, linkedTo(id));
   }
 }
 
 async function linkedComputationIds(table: Table, assetId: string): Promise<string[]> {
   const limit = maxLinksToRename + 1;
-  const links = await queryPrefix(table, lists.linkedComputations(assetId).pk, listKeys.prefixes.row, { limit });
-  if (links.length < limit) return links.map((link) => String(link['id']));
+  const ids = await readLinkedIds(table, assetId, { limit });
+  if (ids.length < limit) return ids;
   throw conflict(
     'linked_too_widely',
     `The asset is linked to more than ${maxLinksToRename} computations; its file_name and asset_type stay. Create another asset instead.`,
@@ -84,15 +84,12 @@ function moveLink(transaction: Transaction, id: string, link: Item, { from, to }
   }
   transaction.add(
     { delete: { Key: oldKey, ConditionExpression: 'attribute_exists(pk)' }, otherwise: new StaleReadError() },
-    { put: { ...put, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: placeTaken(id, to) },
+    { put: { ...put, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: placeTaken(to, linkedTo(id)) },
   );
 }
 
-function placeTaken(computationId: string, { asset_type, file_name }: StoredAsset): ServiceError {
-  const computation = `Computation ${computationId}, which the asset is linked to, has`;
-  return asset_type === 'algorithm'
-    ? conflict('second_algorithm', `${computation} an algorithm already.`)
-    : conflict('file_name_taken', `${computation} a dataset named ${file_name} already.`);
+function linkedTo(computationId: string): string {
+  return `Computation ${computationId}, which the asset is linked to,`;
 }
 
 const datasetCount = ({ asset_type }: StoredAsset) => (asset_type === 'dataset' ? 1 : 0);

@@ -22,7 +22,10 @@ export function isToAge(fold: Fold, now: number): boolean {
   return fold.stage === 'committed' || hasStayed(fold, now);
 }
 
-/** Takes each earlier fold to its next stage, if it is time. */
+/**
+ * Takes each earlier fold to its next stage, if it is time: `committed`, `seen`, `cleared`, forgotten. At each stage, no read that began
+ * before needs what the next one deletes (docs/adr/0001-lists.md, Why a read is exact).
+ */
 export async function ageFolds(
   table: Table,
   index: ListIndex,

@@ -19,9 +19,9 @@ import { unfoldedEntries } from './unfolded.ts';
 import { writeFold, type WrittenFold } from './write-fold.ts';
 
 /**
- * Two folds at the same time write the same nodes and delete the same entries, and one of them in vain. So a fold that a change
- * starts, not the schedule, begins only if none began in this time, even if it only ages earlier folds. It is longer than a fold
- * takes. After a fold that dies, the next one waits as long.
+ * Two folds at the same time write the same nodes and delete the same entries, and only one of them is committed. So a fold that a
+ * change starts begins only if none began in this time, even if it only ages earlier folds. A fold of the schedule always begins.
+ * The time is longer than a fold takes. After a fold that dies, the next one waits as long.
  */
 const turnInMilliseconds = 3_000;
 

@@ -2,7 +2,7 @@ import { systemClock } from '../clock.ts';
 import type { Table } from '../table/table.ts';
 import type { ListIndex } from './list-index.ts';
 
-/** Every 16th change looks at the log, which should be folded from 32 changes on. A power of 2. */
+/** Every 16th change looks at the log, which should be folded from 32 changes on (docs/adr/0001-lists.md, Folds). A power of 2. */
 export const changesPerLook = 16;
 
 /**
@@ -16,12 +16,12 @@ const maxLists = 1_000;
 const looks = new WeakMap<object, Map<string, { every: number; until: number }>>();
 
 /** Returns after how many changes the log is looked at: 16 times a power of 2. */
-export function untilLook(table: Table, { scope }: ListIndex): number {
+export function changesUntilLook(table: Table, { scope }: ListIndex): number {
   const look = looks.get(table.document)?.get(scope);
   return look && look.until > now(table) ? look.every : changesPerLook;
 }
 
-/** @param worthFrom the number of changes from which on a fold is worth its cost */
+/** Remembers what a look at the log has found. @param worthFrom the number of changes from which on a fold is worth its cost */
 export function noteLook(table: Table, { scope }: ListIndex, worthFrom: number): void {
   const known = looks.get(table.document) ?? new Map<string, { every: number; until: number }>();
   looks.set(table.document, known);

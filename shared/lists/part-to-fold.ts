@@ -11,8 +11,8 @@ export const maxChangesOfFold = 2_000;
 const maxNamedBytes = 200_000;
 
 /**
- * Returns the entries that the next fold takes: as many as it may, and none before one that it comes after. The others wait, since
- * each counts by its own version.
+ * Returns the entries that the next fold takes, up to its limits. An entry that must come after another one is taken after it. The
+ * others can wait, since each counts by its own version.
  * @param folds those that the head names already
  */
 export function partToFold(unfolded: readonly LogEntry[], folds: readonly Fold[]): LogEntry[] {
@@ -29,7 +29,7 @@ export function partToFold(unfolded: readonly LogEntry[], folds: readonly Fold[]
   return part;
 }
 
-/** Returns the entries in an order in which none is before one that it comes after (`after` in a step, which names no such entry). */
+/** Returns the entries so that each follows the entry that one of its steps names in `after`. The named one has no `after` itself. */
 function eachAfterItsEarlier(entries: readonly LogEntry[]): Set<LogEntry> {
   const byName = new Map(entries.map((entry) => [entry.name, entry]));
   const ordered = new Set<LogEntry>();

@@ -4,7 +4,7 @@ import type { Transaction } from '../table/transaction.ts';
 import { foldChanges } from './fold.ts';
 import type { ListIndex } from './list-index.ts';
 import { logChange, nameOfResource, type Step } from './log.ts';
-import { changesPerLook, noteLook, untilLook } from './looks.ts';
+import { changesPerLook, noteLook, changesUntilLook } from './looks.ts';
 
 /** Adds a change of members to the transaction that changes the resource. See logChange. */
 export function recordChange(
@@ -16,7 +16,7 @@ export function recordChange(
   const turn = resource * 5 + step.version;
   if (turn % changesPerLook !== 0) return;
   transaction.afterwards(async (table) => {
-    if (turn % untilLook(table, index) === 0) await tryToFold(table, index);
+    if (turn % changesUntilLook(table, index) === 0) await tryToFold(table, index);
   });
 }
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { StoredAsset } from '../assets/asset.ts';
-import type { KeptAgentConfig } from '../computations/agent-config.ts';
+import type { StoredAgentConfig } from '../computations/agent-config.ts';
 import type { StoredComputation } from '../computations/computation.ts';
 import type { ParticipantKey } from '../keys/participant-key.ts';
 import type { StoredApproval } from './stored-approval.ts';
@@ -9,7 +9,7 @@ import { manifestSchema, type Manifest, type MissingItems } from './manifest.ts'
 /** Everything that a manifest is built from, and the approvals. */
 export interface Inputs {
   computation: StoredComputation;
-  agent_config: KeptAgentConfig;
+  agent_config: StoredAgentConfig;
   algorithm: StoredAsset | undefined;
   /** In the order in which they were linked. */
   datasets: StoredAsset[];
@@ -73,7 +73,7 @@ export function resultConsumers({ computation, consumers, keys }: Inputs): Parti
   return keys.filter((key) => key.user_id === computation.owner || isNamed(key)).sort(ownerFirst(computation.owner));
 }
 
-function configurationGaps(config: KeptAgentConfig): string[] {
+function configurationGaps(config: StoredAgentConfig): string[] {
   if (config.server_key && !config.cert_file) return ['agent_config.server_key is set without agent_config.cert_file'];
   if (config.cert_file && !config.server_key) return ['agent_config.cert_file is set without agent_config.server_key'];
   return [];

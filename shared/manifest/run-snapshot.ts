@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { canonicalDigest } from '../canonical-json.ts';
 import { assetUses } from '../assets/asset.ts';
-import { agentConfigInput, type KeptAgentConfig } from '../computations/agent-config.ts';
+import { agentConfigInput, type StoredAgentConfig } from '../computations/agent-config.ts';
 import { approvalLevels } from '../computations/computation.ts';
 import { manifestSchema } from './manifest.ts';
 
@@ -56,7 +56,7 @@ export const runSnapshot = v.object({
   /** The users whose keys are the result consumers of the manifest, in its order. */
   result_consumers: v.optional(v.array(v.string())),
 });
-export type RunSnapshot = Omit<v.InferOutput<typeof runSnapshot>, 'agent_config'> & { agent_config: KeptAgentConfig };
+export type RunSnapshot = Omit<v.InferOutput<typeof runSnapshot>, 'agent_config'> & { agent_config: StoredAgentConfig };
 
 /**
  * What a statement about a run says of its start (docs/contract.md, section 10). A field that is added inside must be absent for

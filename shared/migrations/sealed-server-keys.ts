@@ -1,4 +1,4 @@
-import { sealedKeyAttributes } from '../computations/kept-key.ts';
+import { sealedKeyAttributes } from '../computations/stored-key.ts';
 import { sealKey } from '../computations/sealed-key.ts';
 import { openKms } from '../kms.ts';
 import { computationKeys, runKeys } from '../table/keys.ts';
@@ -39,8 +39,7 @@ async function sealKeyOf(table: Table, { pk, sk, agent_config, server_key }: Ite
   const plain = String(server_key ?? (agent_config as { server_key: unknown }).server_key);
   const kept = await sealKey(
     openKms(() => deadlineOf(table)),
-    computationKeys.idIn(Key.pk),
-    plain,
+    { computationId: computationKeys.idIn(Key.pk), plain },
   );
   if (kept === '') return false;
   const { sealed_key, key_digest } = sealedKeyAttributes(kept);

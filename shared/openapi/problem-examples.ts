@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { forbidden } from '../access/caller.ts';
 import { rolesWith, type Role } from '../access/roles.ts';
 import { manifestDigest, runId } from '../endpoints/samples.ts';
-import { errorTable, notFound, type ConflictReason, type ErrorCode, type ErrorExtras } from '../errors.ts';
+import { errorTable, notFound, preconditionFailed, type ConflictReason, type ErrorCode, type ErrorExtras } from '../errors.ts';
 import type { Contract } from '../http/contract.ts';
 import { unknownIn } from '../http/parse.ts';
 import type { Route } from '../http/route.ts';
@@ -16,16 +16,17 @@ interface Sample {
 const conflicts: Record<ConflictReason, string> = {
   run_active: 'A run of this computation is active.',
   cvm_busy: 'The CVM sim-1 is taken by another run.',
-  cvm_not_ready: 'The CVM sim-1 is disconnected.',
+  cvm_not_ready: 'The CVM sim-1 is disconnected: it was never heard.',
   second_algorithm: 'The computation has an algorithm already; unlink that one first.',
   asset_in_use: 'An active run uses the asset; wait for its end, or stop it.',
   file_name_taken: 'The computation has a dataset named penguins.csv already.',
-  linked_too_widely: 'The asset is linked to more than 30 computations; its file_name and asset_type stay.',
+  linked_too_widely:
+    'The asset is linked to more than 30 computations; its file_name and asset_type stay. Create another asset instead.',
   nothing_to_stop: 'No run of this computation is active.',
   stale_digest: 'The manifest has another digest by now. Read the manifest again.',
 };
 
-/** What the example of a conflict has beside its reason. */
+/** What the example of a conflict has in addition to its reason. */
 const conflictExtras: Partial<Record<ConflictReason, ErrorExtras>> = {
   run_active: { run_id: runId },
   cvm_busy: { run_id: runId },
@@ -78,7 +79,7 @@ function resourceOf({ path }: Route): string {
 
 const details: Partial<Record<ErrorCode, string>> = {
   unauthenticated: 'The token names no user. Its claim `sub` must have 1 to 255 bytes of UTF-8 and must not be a reserved word.',
-  precondition_failed: 'If-Match does not name the current state. Read the resource again.',
+  precondition_failed: preconditionFailed().message,
   too_large: 'The body has 262145 bytes. The limit is 262144 bytes.',
   unsupported_media_type: 'Expected content-type: application/json.',
   idempotency_mismatch: 'The Idempotency-Key was used for another request. Use a new key.',

@@ -54,8 +54,8 @@ export async function changeRun(
   await enterStatus(table, transaction, computation, { run: after, runChange }, entry);
 }
 
-/** Keeps the hash of the CVM's attestation with the run, as attribute `attestation_hash` of its row. The first one stays. */
-export function keepAttestation(transaction: Transaction, domain: string, runId: string, hash: string): void {
+/** Adds the hash of the CVM's attestation to the run's row, as attribute `attestation_hash`. The first one stays. */
+export function addAttestationHash(transaction: Transaction, domain: string, runId: string, hash: string): void {
   transaction.add({
     update: {
       Key: placeOf(domain, runId).key,

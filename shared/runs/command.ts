@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { agentConfigForCvm, type KeptAgentConfig } from '../computations/agent-config.ts';
+import { agentConfigForCvm, type StoredAgentConfig } from '../computations/agent-config.ts';
 import { manifestSchema } from '../manifest/manifest.ts';
 import { identifier } from '../identifier-schemas.ts';
 import { timestamp } from '../timestamp.ts';
@@ -24,4 +24,4 @@ export const commandSchema = v.pipe(
 export type Command = v.InferOutput<typeof commandSchema>;
 
 /** A command whose private key is not opened yet. */
-export type KeptCommand = Omit<Command, 'agent_config'> & { agent_config?: KeptAgentConfig };
+export type KeptCommand = Omit<Command, 'agent_config'> & { agent_config?: StoredAgentConfig };

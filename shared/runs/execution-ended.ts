@@ -32,7 +32,7 @@ export async function executionEnded(
   } = change.detail;
   const claim = await readClaim(table, run);
   if (claim && name !== executionName(action, run.run_id, claim.resumed)) {
-    log('INFO', 'The run goes on in another execution.', { execution: name });
+    log('INFO', 'The run continues in another execution.', { execution: name });
     return;
   }
   if (action === 'stop') await completeStop(table, executions, run, now);

@@ -12,11 +12,11 @@ export const presenceSchema = v.pipe(
   v.object({
     state: v.pipe(
       v.picklist(['connected', 'disconnected']),
-      v.description('`connected` if the CVM was heard within the last 60 seconds.'),
+      v.description('`connected` if the CVM sent something within the last 60 seconds.'),
     ),
     last_seen_at: v.pipe(
       v.nullable(timestamp),
-      v.description('The time of the last poll or report. It may lag by up to 60 seconds. null if the CVM was never heard.'),
+      v.description('The time of the last poll or report. It may lag by up to 60 seconds. null if there was none.'),
     ),
     agent_state: v.pipe(
       v.nullable(v.string()),
@@ -88,8 +88,8 @@ export interface ReportedState {
 }
 
 /**
- * Returns what to store when a registered CVM is heard. Undefined if nothing new was said and it was heard a moment ago, so that
- * at most two writes a minute are made of a CVM that says nothing new, and none while the gateway `by` which it is heard holds it.
+ * Returns what to store when a registered CVM sends something. Undefined if it says nothing new and was last written a moment ago:
+ * such a CVM costs at most two writes a minute, and none while the gateway `by` which it sends holds it.
  * A gateway's `busy` does not replace `spent`: it was on its way when the run ended. A restarted agent is `ready` first.
  */
 export function presenceToStore(

@@ -7,7 +7,7 @@ import { runKeys, type RowKey } from '../table/keys.ts';
 import { getItems, type Item, type Table } from '../table/table.ts';
 import { StaleReadError, Transaction, type Action } from '../table/transaction.ts';
 import { removeCommand } from './change-commands.ts';
-import { keepAttestation } from './change-run.ts';
+import { addAttestationHash } from './change-run.ts';
 import { assertClaimed, changeClaim, claimKeys, parseClaimOf, type Claim, type ClaimChange, type ReadClaim } from './claim.ts';
 import { answeredCommands, attestationOf, claimChangeOf, eventsOf } from './effects-of-reports.ts';
 import { findRun, runKey } from './read-run.ts';
@@ -93,7 +93,7 @@ function takeIntoClaim(
   if (change) changeClaim(transaction, claim, change);
   for (const type of answeredCommands(reports, claim)) removeCommand(transaction, reference, type);
   const hash = attestationOf(reports, claim);
-  if (hash !== undefined) keepAttestation(transaction, reference.domain, reference.run_id, hash);
+  if (hash !== undefined) addAttestationHash(transaction, reference.domain, reference.run_id, hash);
   return change;
 }
 

@@ -1,5 +1,5 @@
 import { withoutServerKey } from '../computations/agent-config.ts';
-import { keptKeyOf, keyAttributes } from '../computations/kept-key.ts';
+import { storedKeyOf, keyAttributes } from '../computations/stored-key.ts';
 import { runSnapshot, type NewSnapshot, type RunSnapshot } from '../manifest/run-snapshot.ts';
 import { runKeys, type Key } from '../table/keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
@@ -62,7 +62,7 @@ export function snapshotKeys({ computation_id, run_id }: OfRun): [Key, Key] {
 export function parseSnapshot([snapshot, serverKey]: (Item | undefined)[]): RunSnapshot {
   const parsed = parseStored(runSnapshot, snapshot, 'snapshot of a run');
   const plain = serverKey?.['server_key'] ?? parsed.agent_config.server_key;
-  return { ...parsed, agent_config: { ...parsed.agent_config, server_key: keptKeyOf(serverKey, plain) } };
+  return { ...parsed, agent_config: { ...parsed.agent_config, server_key: storedKeyOf(serverKey, plain) } };
 }
 
 /** Returns the identifiers of the assets that a run uses. None for runs of earlier versions. @param item read at runKeys.snapshot */

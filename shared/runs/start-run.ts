@@ -126,8 +126,8 @@ async function claimCvm(table: Table, request: RunRequest): Promise<Kept<Started
 }
 
 /**
- * Refuses to start with an asset that is about to be deleted, and without it: the deletion may still be refused. The first step of
- * the run finds what is deleted later (offerRun).
+ * Refuses to start while an asset of the computation is about to be deleted. Starting without the asset would be wrong too, because
+ * the deletion may still be refused. The first step of the run finds what is deleted later (offerRun).
  * @throws StaleReadError
  */
 function refuseWhileClosing(inputs: Inputs, now: string): void {

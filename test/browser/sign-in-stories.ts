@@ -102,7 +102,7 @@ export function tellHowToSignIn(world: () => ConsoleWorld): void {
       expect(await page.evaluate(() => sessionStorage.getItem('notice'))).toBeNull();
     });
 
-    it('is over for an address that says so', async () => {
+    it('ends at the address that a sign-out leads to', async () => {
       const { page } = await arrive(world(), { user: 'alice', roles: ['viewer'] });
       await page.goto('/console/?signed-out');
       await page.getByRole('heading', { name: 'You are signed out' }).waitFor();

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
@@ -27,6 +27,28 @@ const operations: Documented[] = endpoints.map(({ route, contract }) => ({
   contract,
   operation: operationOf(document, route.method, route.path),
 }));
+
+/** The examples of errors. */
+const problems = operations.flatMap(({ operation }) =>
+  Object.values(operation.responses).flatMap(({ content = {} }) =>
+    Object.entries(content['application/problem+json']?.examples ?? {}).map(([name, { value }]) => ({
+      name,
+      problem: value as Record<string, unknown>,
+    })),
+  ),
+);
+
+/** The texts in a line of code that are long enough to be sentences, with anything in place of what they take in. */
+function sentencesIn(line: string): RegExp[] {
+  const texts = [...line.matchAll(/'((?:[^'\\]|\\.)*)'|`((?:[^`\\]|\\.)*)`/g)].map(
+    ([, quoted, template]) => quoted ?? template ?? '',
+  );
+  return texts.flatMap((text) => {
+    const parts = text.replaceAll(/\\(.)/g, '$1').split(/\$\{[^}]*\}/);
+    const escaped = parts.map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+    return parts.join('').length < 15 ? [] : [new RegExp(`^${escaped.join('.+')}$`)];
+  });
+}
 
 describe('the list of endpoints', () => {
   it('contains the endpoints of the contract in order, then those without a number', () => {
@@ -173,15 +195,6 @@ describe('the OpenAPI document', () => {
   });
 
   it('has an example with its reason for each conflict, and with run_id, missing_items and errors where an error has them', () => {
-    const problems = operations.flatMap(({ route, operation }) =>
-      Object.values(operation.responses).flatMap(({ content = {} }) =>
-        Object.entries(content['application/problem+json']?.examples ?? {}).map(([name, { value }]) => ({
-          route,
-          name,
-          problem: value as Record<string, unknown>,
-        })),
-      ),
-    );
     const withField = (field: string) => [...new Set(problems.filter(({ problem }) => field in problem).map(({ name }) => name))];
     expect(withField('errors')).toEqual(['invalid_request']);
     expect(withField('missing_items')).toEqual(['incomplete']);
@@ -190,6 +203,16 @@ describe('the OpenAPI document', () => {
     for (const { name, problem } of problems) expect([problem['code'], problem['reason']]).toContain(name);
     const withoutReason = operations.filter(({ contract }) => contract.errors?.includes('conflict') && !contract.reasons?.length);
     expect(withoutReason.map(({ route }) => route.name)).toEqual([]);
+  });
+
+  it('has examples of errors in the words of the service', () => {
+    const folder = join(import.meta.dirname, '../../shared');
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => /^(?!openapi).*\.ts$/.test(file));
+    const lines = files.flatMap((file) => readFileSync(join(folder, file), 'utf8').split('\n'));
+    const sentences = lines.flatMap(sentencesIn);
+    const quoted = problems.filter(({ name }) => name !== 'invalid_request' && name !== 'too_many_requests');
+    const details = new Set(quoted.map(({ problem }) => String(problem['detail'])));
+    expect([...details].filter((detail) => !sentences.some((sentence) => sentence.test(detail)))).toEqual([]);
   });
 
   it('has no schema whose name begins with New, which generated Go declares as a function too', () => {

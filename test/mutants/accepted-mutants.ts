@@ -26,7 +26,7 @@ export const acceptedMutants: AcceptedMutant[] = [
     before:
       "if (stop === undefined) await startExecution(executions, 'stop', { domain, computation_id, run_id, cvm_id }, resumed);",
     after: "if (true) await startExecution(executions, 'stop', { domain, computation_id, run_id, cvm_id }, resumed);",
-    reason: 'The name of an execution is taken for ever: to start it again changes nothing.',
+    reason: 'The name of an execution stays taken for 90 days. A stop ends long before, so starting it again changes nothing.',
   },
   {
     file: 'shared/runs/state-machine.ts',

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** What an earlier run found out, kept beside the installed packages, so that a run that was stopped goes on where it was. */
+/** What an earlier run found out, kept with the installed packages, so that a run that was stopped resumes. */
 export interface Cache<T> {
   get: (key: string) => T | undefined;
   set: (key: string, value: T) => void;

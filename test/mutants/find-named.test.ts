@@ -6,6 +6,7 @@ import { findNamed } from './find-named.ts';
 import { applyTo, isNamed, nameOf } from './mutant.ts';
 import { namedMutants } from './named-mutants.ts';
 import { mutantsOf } from './operators.ts';
+import { unexplained } from './report.ts';
 import { readSourceTree } from './source-tree.ts';
 
 const { root, textOf } = readSourceTree(resolve(import.meta.dirname, '../..'));
@@ -36,5 +37,30 @@ describe('acceptedMutants', () => {
 
   function namesOf(file: string) {
     return files.includes(file) ? mutantsOf(file, textOf(file)).map((mutant) => nameOf(mutant, textOf(file))) : [];
+  }
+});
+
+describe('unexplained', () => {
+  it('names the survivors that have no accepted reason, and no others', () => {
+    const text = 'a < b;\nc < d;\n';
+    const [first, second] = ['a < b', 'c < d'].map((code) => mutantAt(text, code));
+    const [accepted] = acceptedMutants;
+    if (!first || !second || !accepted) throw new Error('There are three mutants.');
+    const known = mutantsOf(accepted.file, textOf(accepted.file)).find((mutant) =>
+      isNamed(accepted, nameOf(mutant, textOf(accepted.file))),
+    );
+    if (!known) throw new Error('The code of the accepted mutant is there.');
+    const verdict = { tests: 1, ran: 1, seconds: 1 };
+    const judged = [
+      { mutant: first, text, verdict: { ...verdict, outcome: 'killed' as const } },
+      { mutant: second, text, verdict: { ...verdict, outcome: 'survived' as const } },
+      { mutant: known, text: textOf(accepted.file), verdict: { ...verdict, outcome: 'survived' as const } },
+    ];
+    expect(unexplained(judged)).toEqual(['a.ts:2']);
+  });
+
+  function mutantAt(text: string, code: string) {
+    const start = text.indexOf(code);
+    return mutantsOf('a.ts', text).find((mutant) => mutant.start >= start && mutant.end <= start + code.length);
   }
 });

@@ -6,7 +6,7 @@ import { findNamed } from './find-named.ts';
 import { judgeAll } from './judge-all.ts';
 import { mutantsOf } from './operators.ts';
 import { readReach } from './reach-map.ts';
-import { reportOn, scoreOf } from './report.ts';
+import { reportOn, scoreOf, unexplained } from './report.ts';
 import { endTestRuns } from './run-tests.ts';
 import { sampleOf } from './sample.ts';
 import { readSourceTree } from './source-tree.ts';
@@ -26,9 +26,10 @@ test/mutants/named-mutants.ts, and a sample of all others that compile.
   --workers  how many run at a time; default 2
   --fresh    forgets what earlier runs found out
 
-A run that was stopped goes on where it was. A kill is known again while the code of the mutated file and the test file that
+A run that was stopped resumes. A kill is known again while the code of the mutated file and the test file that
 killed it are as they were; a survival while no file is changed. Survivors are printed, and kept in coverage/mutants.txt.
-The exit code is 1 below a score of ${100 * leastScore} %, or where a named mutant survives or its code is gone.`;
+The exit code is 1 below a score of ${100 * leastScore} %, if a mutant survives without a reason in test/mutants/accepted-mutants.ts,
+and if a named mutant survives or its code is gone.`;
 
 await runCommand(usage, async () => {
   const options = parseOptions({
@@ -73,10 +74,13 @@ await runCommand(usage, async () => {
     mkdirSync(join(root, 'coverage'), { recursive: true });
     writeFileSync(join(root, 'coverage/mutants.txt'), `${report}\n`);
     console.log(`\n${report}`);
-    for (const each of lost) console.log(`\nA named mutant must be named anew: ${each}`);
+    for (const each of lost) console.log(`\nA named mutant must be named again: ${each}`);
     const namedSurvive = judged.some(({ mutant, verdict }) => named.includes(mutant) && verdict.outcome === 'survived');
     if (namedSurvive) console.log('\nA named mutant survives.');
-    process.exitCode = lost.length > 0 || namedSurvive || scoreOf(judged) < leastScore ? 1 : 0;
+    const withoutReason = unexplained(judged);
+    for (const place of withoutReason) console.log(`\nSurvives without a reason: ${place}`);
+    const hasFailed = lost.length > 0 || namedSurvive || withoutReason.length > 0 || scoreOf(judged) < leastScore;
+    process.exitCode = hasFailed ? 1 : 0;
   } finally {
     leave();
   }

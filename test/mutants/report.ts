@@ -14,6 +14,13 @@ export function scoreOf(judged: Judged[]): number {
   return compiled.filter(({ verdict }) => verdict.outcome !== 'survived').length / compiled.length;
 }
 
+/** Names the mutants that survive without an accepted reason: each needs a test or a reason. */
+export function unexplained(judged: Judged[]): string[] {
+  return judged
+    .filter(({ mutant, text, verdict }) => verdict.outcome === 'survived' && acceptedReason(nameOf(mutant, text)) === undefined)
+    .map(placeOf);
+}
+
 export function reportOn(judged: Judged[]): string {
   const count = (outcome: Verdict['outcome']) => judged.filter(({ verdict }) => verdict.outcome === outcome).length;
   const survivors = judged.filter(({ verdict }) => verdict.outcome === 'survived');
@@ -25,9 +32,13 @@ export function reportOn(judged: Judged[]): string {
   );
 }
 
+function placeOf({ mutant, text }: Judged): string {
+  return `${mutant.file}:${lineOf(text, mutant.start)}`;
+}
+
 function described({ mutant, text, verdict }: Judged): string {
   const name = nameOf(mutant, text);
-  const place = `${mutant.file}:${lineOf(text, mutant.start)}`;
+  const place = placeOf({ mutant, text, verdict });
   const code = [`  before  ${name.before}`, `  after   ${name.after}`];
   if (verdict.outcome === 'timeout') return [`${place} timed out (${mutant.operator})`, ...code].join('\n');
   const left = verdict.tests - verdict.ran;

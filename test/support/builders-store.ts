@@ -8,7 +8,7 @@ import type { Endpoints } from '../../infra/local/local-environment.ts';
 import { startKms } from '../../infra/local/kms/kms.ts';
 import { startS3 } from '../../infra/local/s3/s3.ts';
 import { requireAccess, type Permitted } from '../../shared/access/caller.ts';
-import type { AssetType } from '../../shared/assets/asset.ts';
+import type { AssetType } from '../../shared/asset-type.ts';
 import type { ContentStore } from '../../shared/assets/content-store.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
 import { defaultAgentConfig } from '../../shared/computations/agent-config.ts';

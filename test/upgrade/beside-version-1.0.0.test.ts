@@ -9,6 +9,7 @@ import { readDefinition } from '../../shared/computations/definition.ts';
 import { readComputation } from '../../shared/computations/find-computation.ts';
 import { listComputations } from '../../shared/computations/list-computations.ts';
 import { openKey, sealKey } from '../../shared/computations/sealed-key.ts';
+import type { SealKey } from '../../shared/computations/stored-key.ts';
 import { readStatistics } from '../../shared/computations/statistics.ts';
 import { updateComputation } from '../../shared/computations/update-computation.ts';
 import { deleteComputation } from '../../shared/deletion/delete-computation.ts';
@@ -85,7 +86,7 @@ const kms = () => {
   const { endpoint } = stores.endpoints.kms;
   return { client: new KMSClient({ endpoint, region: 'local', credentials: localCredentials }) };
 };
-const seal = (key: string, id: string) => sealKey(kms(), id, key);
+const seal: SealKey = (given) => sealKey(kms(), given);
 
 async function create(version: Version, name: string, config: Partial<AgentConfig> = {}): Promise<string> {
   const fields = { name, description: '', owner: 'alice' };

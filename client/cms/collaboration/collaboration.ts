@@ -1,11 +1,14 @@
 import * as v from 'valibot';
+import { assetTypes } from '../../../shared/asset-type.ts';
+import { logLevels } from '../../../shared/computations/agent-config.ts';
+import { approvalLevels, mostConsumers } from '../../../shared/computations/computation.ts';
 
 const user = v.pipe(v.string('Expected a user.'), v.nonEmpty('Expected a user.'));
 const path = v.pipe(v.string('Expected a path.'), v.nonEmpty('Expected a path.'));
 
 const asset = v.strictObject({
   file: path,
-  type: v.picklist(['algorithm', 'dataset'], 'Expected algorithm or dataset.'),
+  type: v.picklist(assetTypes, 'Expected algorithm or dataset.'),
   /** The name in the manifest. Default: that of the file. */
   name: v.exactOptional(v.pipe(v.string(), v.nonEmpty())),
   description: v.exactOptional(v.string()),
@@ -22,7 +25,7 @@ const party = v.strictObject({
 });
 
 const agentConfig = v.strictObject({
-  log_level: v.exactOptional(v.picklist(['', 'debug', 'info', 'warn', 'error'], 'Expected debug, info, warn or error.')),
+  log_level: v.exactOptional(v.picklist(['', ...logLevels], 'Expected debug, info, warn or error.')),
   attested_tls: v.exactOptional(v.boolean('Expected true or false.')),
   /** PEM text, or a path inside the CVM. */
   cert_file: v.exactOptional(v.string()),
@@ -41,8 +44,10 @@ const computation = v.strictObject({
   ),
   description: v.exactOptional(v.string()),
   owner: user,
-  approval: v.exactOptional(v.picklist(['none', 'all', 'all_signed'], 'Expected none, all or all_signed.')),
-  consumers: v.exactOptional(v.pipe(v.array(user, 'Expected a list of users.'), v.maxLength(40, 'Expected up to 40 users.'))),
+  approval: v.exactOptional(v.picklist(approvalLevels, 'Expected none, all or all_signed.')),
+  consumers: v.exactOptional(
+    v.pipe(v.array(user, 'Expected a list of users.'), v.maxLength(mostConsumers, `Expected up to ${mostConsumers} users.`)),
+  ),
   agent_config: v.exactOptional(agentConfig),
 });
 

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { computationStatuses } from '../../../shared/computations/computation.ts';
 import type { Arguments } from '../../operation.ts';
 import type { Item } from '../../pages.ts';
 import type { Act } from '../act.ts';
@@ -25,8 +26,6 @@ interface Fields {
 
 type Body = Arguments<'updateComputation'>['body'];
 
-const statuses = ['created', 'running', 'stopping', 'completed', 'failed', 'cancelled'];
-
 const addFields = (command: Command) =>
   command
     .option('--description <TEXT>', 'what it computes')
@@ -51,7 +50,7 @@ export function addComputationCommands(program: Command, act: Act): void {
   const computation = program.command('computation').description('create, find and change computations');
 
   addListOptions(computation.command('list').description('list computations, newest first'))
-    .addOption(statusOption(statuses))
+    .addOption(statusOption(computationStatuses))
     .option('--owner <USER>', 'only those of this owner')
     .action(
       act(async (context, options: ListOptions & Pick<Arguments<'listComputations'>, 'status' | 'owner'>) => {

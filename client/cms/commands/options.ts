@@ -1,15 +1,16 @@
 import { InvalidArgumentError, Option } from 'commander';
+import { assetTypes } from '../../../shared/asset-type.ts';
+import { logLevels } from '../../../shared/computations/agent-config.ts';
+import { approvalLevels } from '../../../shared/computations/computation.ts';
 
-export const approvalOption = () =>
-  new Option('--approval <LEVEL>', 'whose approval a run needs').choices(['none', 'all', 'all_signed']);
+export const approvalOption = () => new Option('--approval <LEVEL>', 'whose approval a run needs').choices(approvalLevels);
 
-export const logLevelOption = () =>
-  new Option('--log-level <LEVEL>', 'the log level of the agent').choices(['debug', 'info', 'warn', 'error']);
+export const logLevelOption = () => new Option('--log-level <LEVEL>', 'the log level of the agent').choices(logLevels);
 
-export const statusOption = (statuses: string[]) =>
+export const statusOption = (statuses: readonly string[]) =>
   new Option('--status <STATUS>', 'only those with this status').choices(statuses);
 
-export const assetTypeOption = () => new Option('--type <TYPE>', 'the type of the asset').choices(['algorithm', 'dataset']);
+export const assetTypeOption = () => new Option('--type <TYPE>', 'the type of the asset').choices(assetTypes);
 
 /** Returns a parser of whole numbers that are not below the least. */
 export function wholeNumber(least: number): (text: string) => number {

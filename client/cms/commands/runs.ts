@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { runStatuses } from '../../../shared/computations/run.ts';
 import type { Act } from '../act.ts';
 import { CmsError } from '../cms-error.ts';
 import { computationId, named, useComputation } from '../computation-reference.ts';
@@ -10,8 +11,6 @@ import { interrupted } from '../watch/interrupted.ts';
 import { watchToEnd } from '../watch/watch-to-end.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
 import { notEmpty, statusOption } from './options.ts';
-
-const ofRuns = ['running', 'stopping', 'completed', 'failed', 'cancelled'];
 
 export function addRunCommands(program: Command, act: Act): void {
   program
@@ -89,7 +88,7 @@ export function addRunCommands(program: Command, act: Act): void {
   addListOptions(
     program.command('runs').description('list runs, newest first').argument('[COMPUTATION]', 'only those of this one'),
   )
-    .addOption(statusOption(ofRuns))
+    .addOption(statusOption(runStatuses))
     .action(
       act(async (context, reference: string | undefined, options: ListOptions & { status?: string }) => {
         const id = reference === undefined ? undefined : await computationId(context, await context.connect(), reference);

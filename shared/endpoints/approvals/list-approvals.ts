@@ -30,7 +30,10 @@ export const contract = {
   status: 200,
   response: v.pipe(
     v.object({
-      needed: v.pipe(v.array(neededApproval), v.description('The users whose approval a run needs, also if they have given it.')),
+      needed: v.pipe(
+        v.array(neededApproval),
+        v.description('The users whose approval a run needs, including those who have approved.'),
+      ),
       approvals: v.pipe(v.array(approvalSchema), v.description('The approvals that were given, by user.')),
     }),
     v.title('Approvals'),

@@ -5,10 +5,10 @@ export const route = {
   name: 'approvals/withdraw-approval',
   method: 'DELETE',
   path: '/{domainID}/computations/{id}/approvals',
-  summary: 'Take your approval back',
+  summary: 'Withdraw your approval',
   access: { anyOf: ['view'] },
   uses: { table: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'] },
-  loses: 'Users cannot take their approvals back.',
+  loses: 'Users cannot withdraw their approvals.',
 } as const satisfies Route;
 
 export const contract = {

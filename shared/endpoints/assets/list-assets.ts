@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { assetRow, assetTypes } from '../../assets/asset.ts';
+import { assetTypes } from '../../asset-type.ts';
+import { assetRow } from '../../assets/asset.ts';
 import type { Contract, Examples } from '../../http/contract.ts';
 import { pageEnvelope, paging } from '../../http/paging.ts';
 import type { Route } from '../../http/route.ts';

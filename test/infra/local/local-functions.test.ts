@@ -24,7 +24,10 @@ const times = <T>(count: number, make: (index: number) => T) => Array.from({ len
 describe('localFunctions', () => {
   it.each([
     ['a function that changes the table', 'assets/link-asset', changesAtATime],
-    ['a function that only reads', 'assets/get-asset', 16],
+    ['a function that only reads', 'assets/list-assets', 16],
+    ['a GET that records who has read', 'assets/get-asset', 16],
+    ['a GET whose first request makes what it returns', 'runs/get-evidence', 16],
+    ['a change that can be asked for by GET too', 'runs/stop-run', changesAtATime],
     ['a function that holds requests, and notes that a CVM was heard', 'cvms/list-commands', 216],
   ])('limits the concurrent invocations of %s, and starts the others in order', async (_kind, name, limit) => {
     const held = heldFunction();

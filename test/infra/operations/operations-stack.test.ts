@@ -264,6 +264,16 @@ describe.each(synthesized)('the operations stack of $stage.name', ({ stage, stac
     for (const name of functionNames) expect(body).toContain(`/aws/lambda/${nameIn(stage, name)}`);
   });
 
+  it('divides the logs between queries of the dashboard that read at most 50 each, which is the limit of CloudWatch', () => {
+    const [dashboard] = Object.values(operations.ofType<{ DashboardBody: unknown }>('AWS::CloudWatch::Dashboard'));
+    const { widgets } = JSON.parse(flat(dashboard?.DashboardBody)) as { widgets: { properties: { query?: string } }[] };
+    const queries = widgets.flatMap(({ properties: { query } }) => query ?? []);
+    const counts = queries.map((query) => query.match(/\bSOURCE '/g)?.length ?? 0);
+    expect(counts).toHaveLength(stage.gateway ? 5 : 4);
+    expect(Math.min(...counts)).toBeGreaterThan(0);
+    expect(Math.max(...counts)).toBeLessThanOrEqual(50);
+  });
+
   it('shows failures by the field `domain` that endpoints and tasks log', () => {
     const [dashboard] = Object.values(operations.ofType<{ DashboardBody: unknown }>('AWS::CloudWatch::Dashboard'));
     const body = flat(dashboard?.DashboardBody);

@@ -4,7 +4,7 @@ import { neededApprovals } from '../../../shared/approvals/needed-approvals.ts';
 import { digestedManifestOf, readinessOf } from '../../../shared/approvals/readiness.ts';
 import { canonicalDigest } from '../../../shared/canonical-json.ts';
 import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
-import { keptInPlainText } from '../../../shared/computations/kept-key.ts';
+import { storedInPlainText } from '../../../shared/computations/stored-key.ts';
 import type { StoredApproval } from '../../../shared/manifest/stored-approval.ts';
 import { buildManifest, type Inputs } from '../../../shared/manifest/build-manifest.ts';
 import { clockOfTests } from '../../support/append-to-journal.ts';
@@ -143,8 +143,8 @@ describe('an approval', () => {
 
   it('stays when the log level or the private key of the agent changes', () => {
     expect(isStaleWith({ agent_config: { ...defaultAgentConfig, log_level: 'debug' } })).toBe(false);
-    const secret = { ...defaultAgentConfig, cert_file: 'c', server_key: keptInPlainText('k') };
-    const given = anApproval('bob', { config_digest: configDigest({ ...secret, server_key: keptInPlainText('another') }) });
+    const secret = { ...defaultAgentConfig, cert_file: 'c', server_key: storedInPlainText('k') };
+    const given = anApproval('bob', { config_digest: configDigest({ ...secret, server_key: storedInPlainText('another') }) });
     expect(isStaleWith({ agent_config: secret }, given)).toBe(false);
   });
 

@@ -9,7 +9,7 @@ import {
   parseAgentConfig,
   withoutServerKey,
 } from '../../../shared/computations/agent-config.ts';
-import { keptInPlainText } from '../../../shared/computations/kept-key.ts';
+import { storedInPlainText } from '../../../shared/computations/stored-key.ts';
 
 const full = {
   log_level: 'debug' as const,
@@ -56,13 +56,13 @@ describe('parseAgentConfig', () => {
 describe('parseAgentConfig of an earlier version’s item', () => {
   it('reads its private key', () => {
     const agent_config = { ...withoutServerKey(full), server_key: 'key' };
-    expect(parseAgentConfig({ agent_config })).toEqual({ ...full, server_key: keptInPlainText('key') });
+    expect(parseAgentConfig({ agent_config })).toEqual({ ...full, server_key: storedInPlainText('key') });
   });
 });
 
 describe('agentConfigAttributes', () => {
   it('refuses a key that is not sealed', () => {
-    expect(() => agentConfigAttributes({ ...full, server_key: keptInPlainText('key') })).toThrow(/sealed before/);
+    expect(() => agentConfigAttributes({ ...full, server_key: storedInPlainText('key') })).toThrow(/sealed before/);
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../../shared/access/caller.ts';
 import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
-import { keptInPlainText } from '../../../shared/computations/kept-key.ts';
+import { storedInPlainText } from '../../../shared/computations/stored-key.ts';
 import { computationEtag, etagsFor, peekEtag } from '../../../shared/computations/computation-etag.ts';
 import type { StoredComputation } from '../../../shared/computations/computation.ts';
 import type { Definition } from '../../../shared/computations/definition.ts';
@@ -51,7 +51,7 @@ describe('computationEtag', () => {
     ['log level', row, withConfig({ log_level: 'debug' })],
     ['certificate', row, withConfig({ cert_file: '/cert' })],
     ['TLS', row, withConfig({ attested_tls: true })],
-    ['private key', row, withConfig({ server_key: keptInPlainText('the key') })],
+    ['private key', row, withConfig({ server_key: storedInPlainText('the key') })],
     ['link', row, { ...definition, datasets: [{ ...dataset, asset_id: '00000000-0002-8c3a-9f0e-2b7d41c5e6a8' }] }],
     ['file name of a link', row, { ...definition, datasets: [{ ...dataset, file_name: 'b.csv' }] }],
     ['order of the links', row, { ...definition, datasets: [{ ...dataset, file_name: 'b.csv' }, dataset] }],
@@ -69,7 +69,7 @@ describe('computationEtag', () => {
 
   it('stays when something changes that the caller does not see', () => {
     expect(etagFor(alice, { ...row, version: 4, inputs_version: 3, dataset_count: 1 })).toBe(etagFor(alice));
-    expect(etagFor(viewer, row, withConfig({ server_key: keptInPlainText('the key') }))).toBe(etagFor(viewer));
+    expect(etagFor(viewer, row, withConfig({ server_key: storedInPlainText('the key') }))).toBe(etagFor(viewer));
   });
 
   it('changes when the caller begins to see the private key', () => {

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { KMSClient } from '@aws-sdk/client-kms';
 import { startKms, type LocalKms } from '../../../infra/local/kms/kms.ts';
 import { localCredentials } from '../../../infra/local/local-credentials.ts';
-import { digestOfKey, keptInPlainText, type KeptKey } from '../../../shared/computations/kept-key.ts';
+import { digestOfKey, storedInPlainText, type StoredKey } from '../../../shared/computations/stored-key.ts';
 import { openKey, sealKey } from '../../../shared/computations/sealed-key.ts';
 import type { Kms } from '../../../shared/kms.ts';
 
@@ -17,7 +17,8 @@ afterAll(() => local.stop());
 beforeEach(() => vi.stubEnv('SEALING_KEY_ARN', local.place.sealingKeyArn));
 afterEach(() => vi.unstubAllEnvs());
 
-const sealed = async (plain: string, id = 'c1') => (await sealKey(kms, id, plain)) as KeptKey & { sealed: string };
+const sealed = async (plain: string, id = 'c1') =>
+  (await sealKey(kms, { computationId: id, plain })) as StoredKey & { sealed: string };
 
 describe('a sealed key', () => {
   it.each(['/etc/cocos/key.pem', '-----BEGIN PRIVATE KEY-----', 'x'.repeat(16 * 1024), 'é\u0000'])(
@@ -58,10 +59,10 @@ describe('a sealed key', () => {
 describe('sealKey and openKey', () => {
   it('do not call KMS without a key', async () => {
     vi.stubEnv('SEALING_KEY_ARN', '');
-    expect([await sealKey(kms, 'c1', ''), await openKey(kms, 'c1', '')]).toEqual(['', '']);
+    expect([await sealKey(kms, { computationId: 'c1', plain: '' }), await openKey(kms, 'c1', '')]).toEqual(['', '']);
   });
 
   it('read a key that an earlier version stored in plain text', async () => {
-    expect(await openKey(kms, 'c1', keptInPlainText('PRIVATE'))).toBe('PRIVATE');
+    expect(await openKey(kms, 'c1', storedInPlainText('PRIVATE'))).toBe('PRIVATE');
   });
 });

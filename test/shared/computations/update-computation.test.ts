@@ -3,7 +3,13 @@ import { agentConfigAttributes, defaultAgentConfig, type AgentConfig } from '../
 import { createComputation } from '../../../shared/computations/create-computation.ts';
 import { readDefinition } from '../../../shared/computations/definition.ts';
 import { readComputation } from '../../../shared/computations/find-computation.ts';
-import { digestOfKey, keyAttributes, keptInPlainText, keptKeyOf, type SealKey } from '../../../shared/computations/kept-key.ts';
+import {
+  digestOfKey,
+  keyAttributes,
+  storedInPlainText,
+  storedKeyOf,
+  type SealKey,
+} from '../../../shared/computations/stored-key.ts';
 import { updateComputation } from '../../../shared/computations/update-computation.ts';
 import { readEvents } from '../../../shared/events/read-events.ts';
 import { computationKeys } from '../../../shared/table/keys.ts';
@@ -22,9 +28,9 @@ beforeEach(() => {
   seals = [];
 });
 /** Stands for KMS: a seal is another one each time. */
-const seal: SealKey = async (key) => {
-  seals.push(key);
-  return key === '' ? '' : { digest: digestOfKey(key), sealed: `seal ${seals.length} of ${key}` };
+const seal: SealKey = async ({ plain }) => {
+  seals.push(plain);
+  return plain === '' ? '' : { digest: digestOfKey(plain), sealed: `seal ${seals.length} of ${plain}` };
 };
 
 async function create(config: Partial<AgentConfig> = {}, consumers: string[] = []): Promise<string> {
@@ -71,7 +77,7 @@ describe('updateComputation', () => {
     const id = await create();
     const { server_key: _, ...config } = defaultAgentConfig;
     await putItem(embedded.table, { ...computationKeys.config(id), agent_config: { ...config, server_key: 'PLAIN' } });
-    expect(await keyOf(id)).toEqual(keptInPlainText('PLAIN'));
+    expect(await keyOf(id)).toEqual(storedInPlainText('PLAIN'));
     await update(id, { fields: { name: 'Other' }, config: { server_key: 'PLAIN' } });
     expect(seals).toEqual(['PLAIN']);
   });
@@ -104,14 +110,14 @@ describe('the attributes of a key', () => {
   it('are those of its seal, and of an earlier version the key itself', () => {
     const sealed = { digest: digestOfKey('PRIVATE'), sealed: 'seal' };
     expect(keyAttributes(sealed)).toEqual({ sealed_key: 'seal', key_digest: sealed.digest });
-    expect(keyAttributes(keptInPlainText('PLAIN'))).toEqual({ server_key: 'PLAIN' });
-    expect(keptKeyOf(keyAttributes(sealed), undefined)).toEqual(sealed);
-    expect(keptKeyOf({}, 'PLAIN')).toEqual(keptInPlainText('PLAIN'));
-    expect([keptKeyOf(undefined, undefined), keptKeyOf({}, '')]).toEqual(['', '']);
+    expect(keyAttributes(storedInPlainText('PLAIN'))).toEqual({ server_key: 'PLAIN' });
+    expect(storedKeyOf(keyAttributes(sealed), undefined)).toEqual(sealed);
+    expect(storedKeyOf({}, 'PLAIN')).toEqual(storedInPlainText('PLAIN'));
+    expect([storedKeyOf(undefined, undefined), storedKeyOf({}, '')]).toEqual(['', '']);
   });
 
   it('are refused for a key in plain text where only seals are stored', () => {
-    const config = { ...defaultAgentConfig, server_key: keptInPlainText('PLAIN') };
+    const config = { ...defaultAgentConfig, server_key: storedInPlainText('PLAIN') };
     expect(() => agentConfigAttributes(config)).toThrow(TypeError);
   });
 });

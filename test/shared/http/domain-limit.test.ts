@@ -65,7 +65,7 @@ describe('DomainLimit', () => {
     expect(asked.map(({ now }) => now)).toEqual([0, 1_000]);
   });
 
-  it('counts as a limit what a bucket can take to refill, with a clock that is late by a minute', async () => {
+  it('refuses by the limit, and not as a closed domain, up to a minute beyond the time of a full refill', async () => {
     const { admit } = answering({ isRefused: true, waitInMilliseconds: 62_000 });
     await expect(admit(0)).rejects.toMatchObject({
       message: expect.stringContaining('more than 40'),

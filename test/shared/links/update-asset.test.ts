@@ -52,7 +52,7 @@ describe('updateAsset', () => {
     expect(await storedAsset(id)).toEqual(before);
   });
 
-  it('refuses a new name for a linked algorithm for its ETag, not for its own place in the computation', async () => {
+  it('refuses to rename a linked algorithm because of an outdated ETag: its own link is not in the way', async () => {
     const id = await anAsset(stores, domain);
     const computationId = await aComputation(stores.table, domain);
     await linkAsset(stores.table, { domain, assetId: id, computationId, ...byAlice });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
-import { keptInPlainText } from '../../../shared/computations/kept-key.ts';
+import { storedInPlainText } from '../../../shared/computations/stored-key.ts';
 import { buildManifest } from '../../../shared/manifest/build-manifest.ts';
 import { aKeyOf, anAssetRow, id, inputs, key } from '../../support/manifest-inputs.ts';
 
@@ -38,7 +38,7 @@ describe('buildManifest', () => {
   it('returns each missing key, file and fact once', () => {
     const pending = anAssetRow({ state: 'pending', checksum: null, content_key: null });
     const sample = anAssetRow({ file_name: 'sample.csv', state: 'pending' });
-    const agent_config = { ...defaultAgentConfig, server_key: keptInPlainText('key.pem') };
+    const agent_config = { ...defaultAgentConfig, server_key: storedInPlainText('key.pem') };
     const { missing, manifest } = buildManifest(
       inputs({ algorithm: undefined, datasets: [pending, sample], keys: [], agent_config }),
     );
@@ -62,7 +62,9 @@ describe('buildManifest', () => {
     const given = { ...defaultAgentConfig, cert_file: 'cert.pem' };
     const alone = buildManifest(inputs({ agent_config: given }));
     expect(alone.missing?.info).toEqual(['agent_config.cert_file is set without agent_config.server_key']);
-    expect(buildManifest(inputs({ agent_config: { ...given, server_key: keptInPlainText('key.pem') } })).missing).toBeUndefined();
+    expect(
+      buildManifest(inputs({ agent_config: { ...given, server_key: storedInPlainText('key.pem') } })).missing,
+    ).toBeUndefined();
   });
 
   it('returns the size limit as missing info for a manifest that exceeds it', () => {

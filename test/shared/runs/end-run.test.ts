@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
 import type { ComputationFields } from '../../../shared/computations/computation.ts';
 import { updateComputation } from '../../../shared/computations/update-computation.ts';
+import type { SealKey } from '../../../shared/computations/stored-key.ts';
 import { readClaim } from '../../../shared/runs/claim.ts';
 import { endRun } from '../../../shared/runs/end-run.ts';
 import { listCommands } from '../../../shared/runs/list-commands.ts';
@@ -39,7 +40,7 @@ describe('endRun', () => {
     const { id } = await aReadyComputation(stores, domain);
     const agent_config = { ...defaultAgentConfig, cert_file: 'certificate', server_key: 'secret' };
     const decide = (fields: ComputationFields) => ({ fields, agent_config, consumers: [], permitted: allowed() });
-    const seal = (sealed: string) => Promise.resolve({ digest: 'digest', sealed });
+    const seal: SealKey = ({ plain }) => Promise.resolve({ digest: 'digest', sealed: plain });
     await updateComputation(stores.table, { domain, id, seal, decide, ...byAlice });
     const run_id = await aRun(stores, domain, id, 'cvm-2');
     const run = { domain, computation_id: id, run_id, cvm_id: 'cvm-2' };

@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 describe('the client of Step Functions', () => {
-  it('aborts a request without an answer after 4 seconds, and retries it', async () => {
+  it('aborts a request that is not answered in time, and retries it', async () => {
     stepFunctions.answerWith(silence, status(200, JSON.stringify({ executionArn: 'arn', startDate: 1 })));
     const run = { domain: 'd1', computation_id: 'c-1', run_id: 'r-1', cvm_id: 'cvm-1' };
     await startExecution(

@@ -1,0 +1,2 @@
+export const assetTypes = ['algorithm', 'dataset'] as const;
+export type AssetType = (typeof assetTypes)[number];
