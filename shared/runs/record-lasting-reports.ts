@@ -6,6 +6,7 @@ import { emitMetric } from '../metrics.ts';
 import { runKeys, type RowKey } from '../table/keys.ts';
 import { getItems, type Item, type Table } from '../table/table.ts';
 import { StaleReadError, Transaction, type Action } from '../table/transaction.ts';
+import { timeOf } from '../timestamp.ts';
 import { removeCommand } from './change-commands.ts';
 import { keepAttestation } from './change-run.ts';
 import { assertClaimed, changeClaim, claimKeys, parseClaimOf, type Claim, type ClaimChange, type ReadClaim } from './claim.ts';
@@ -113,7 +114,7 @@ function marker(report: LastingReport, { computation_id, run_id }: RunReference,
 function emitMetrics(reports: LastingReport[], claim: Claim | undefined, change: ClaimChange | undefined, now: string): void {
   if (claim && change?.set.accepted_at) emitMetric('TimeToAccept', Date.parse(now) - Date.parse(claim.claimed_at));
   const lags = reports.flatMap((report) =>
-    report.type === 'event' && report.occurred_at ? [Date.parse(now) - Date.parse(report.occurred_at)] : [],
+    report.type === 'event' && report.occurred_at ? [Date.parse(now) - timeOf(report.occurred_at)] : [],
   );
   if (lags.length > 0) emitMetric('ReportLag', Math.max(0, ...lags));
 }

@@ -219,14 +219,17 @@ describe('recordReports', () => {
       const occurred_at = new Date(Date.parse(byAlice.now) - age * 1000).toISOString();
       return { ...anAgentEvent(run, `${age} s old`), occurred_at };
     });
+    const inLeapSecond = { ...anAgentEvent(run, 'a minute old'), occurred_at: '2025-07-17T07:58:60Z' };
     vi.stubEnv('METRICS_NAMESPACE', 'Test');
     const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
     const now = new Date(Date.parse(byAlice.now) + 2000).toISOString();
-    await recordReports(stores.table, stores.executions, { domain, cvmId, reports, now });
+    for (const batch of [reports, [inLeapSecond]]) {
+      await recordReports(stores.table, stores.executions, { domain, cvmId, reports: batch, now });
+    }
     const metrics = write.mock.calls.map(([line]) => JSON.parse(String(line)) as Record<string, unknown>);
     write.mockRestore();
     vi.unstubAllEnvs();
-    expect(metrics).toMatchObject([{ TimeToAccept: 2000 }, { ReportLag: 9000 }]);
+    expect(metrics).toMatchObject([{ TimeToAccept: 2000 }, { ReportLag: 9000 }, { ReportLag: 62_000 }]);
   });
 
   it('leaves the end of a run as its latest event when other events arrive at the same time', async () => {
