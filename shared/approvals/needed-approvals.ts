@@ -5,8 +5,8 @@ export interface NeededApproval {
   user: string;
   /** The names of the user's assets that need it. */
   files: string[];
-  /** Whether a result consumer must give it. */
-  isOfConsumer: boolean;
+  /** Whether the user must give it as a result consumer. */
+  asConsumer: boolean;
 }
 
 /**
@@ -21,7 +21,7 @@ export function neededApprovals(inputs: Inputs): NeededApproval[] {
   return [...users].map((user) => ({
     user,
     files: assets.filter(({ created_by }) => created_by === user).map(({ file_name }) => file_name),
-    isOfConsumer: consumers.has(user),
+    asConsumer: consumers.has(user),
   }));
 }
 
@@ -33,14 +33,14 @@ function consumersOf(inputs: Inputs): Set<string> {
 const consumer = 'result consumer';
 
 /** Returns what needs the approval, as the API names it. A file of that name is not told from a result consumer. */
-export function becauseOf({ files, isOfConsumer }: NeededApproval): string[] {
-  return isOfConsumer ? [...files, consumer] : files;
+export function becauseOf({ files, asConsumer }: NeededApproval): string[] {
+  return asConsumer ? [...files, consumer] : files;
 }
 
 /** Returns sentences that name missing approvals. */
 export function sentencesOf(missing: NeededApproval[]): string[] {
-  return missing.flatMap(({ user, files, isOfConsumer }) => [
+  return missing.flatMap(({ user, files, asConsumer }) => [
     ...files.map((file) => `Approval of ${user} for ${file}`),
-    ...(isOfConsumer ? [`Approval of ${user} as ${consumer}`] : []),
+    ...(asConsumer ? [`Approval of ${user} as ${consumer}`] : []),
   ]);
 }
