@@ -239,7 +239,7 @@ export interface paths {
         get: operations["getAsset"];
         /**
          * Replace an asset
-         * @description Replaces all fields. A field that you omit is reset to its default, except `asset`, `checksum`, `user_key`, `content_access` and `use`, which stay the same and which only the creator of the asset may change. A new `file_name` or `asset_type` applies to all linked computations at once. Returns 409 if more than 30 are linked. The response has `content_withheld: true` if you do not get the content of the asset. Requires `administer` (administrator), or being the creator of the asset.
+         * @description Replaces all fields. A field that you omit is reset to its default, except `asset`, `checksum`, `user_key`, `content_access` and `use`, which stay the same and which only the creator of the asset may change. A `checksum` that you omit follows new content, unless it is the hash of a real file that the content is a sample of. A new `file_name` or `asset_type` applies to all linked computations at once. Returns 409 if more than 30 are linked. The response has `content_withheld: true` if you do not get the content of the asset. Requires `administer` (administrator), or being the creator of the asset.
          */
         put: operations["updateAsset"];
         post?: never;
@@ -1356,6 +1356,7 @@ export interface components {
             /**
              * Format: date-time
              * @description The time by the reporter's clock. It becomes the details if `details` is omitted, and does not affect the order of events.
+             * @example 2025-07-17T08:00:00.000Z
              */
             occurred_at?: string;
         };
@@ -1639,7 +1640,7 @@ export interface components {
             /** @description The identifier of the report. null if it has none. */
             id: string | null;
             /**
-             * @description `unknown_run`: this CVM has no such run. Only `recorded` reports have an effect.
+             * @description `unknown_run`: this CVM has no such run. `invalid`: the report does not fit, or answers a command that its active run does not have. Only `recorded` reports have an effect.
              * @enum {string}
              */
             outcome: "recorded" | "duplicate" | "unknown_run" | "invalid";

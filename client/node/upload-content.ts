@@ -30,7 +30,7 @@ export async function uploadContent(client: Client, options: UploadContentOption
     const detail = hasContent(found, checksum);
     throw new ServiceProblem({ status: 409, code: 'conflict', detail, request: `upload of the asset ${id}` });
   }
-  const content = size === 0 ? { asset: '' } : {};
+  const content = size === 0 ? { asset: '', checksum: null } : {}; // with content, the hash of the real file would be refused
   const etag = response.headers.get('etag');
   const asset = await changeForUpload(client, { domainID, id, signal }, { asset: found, etag, content });
   // A checksum that was given before is that of the real file. The content may be a sample of it.

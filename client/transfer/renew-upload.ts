@@ -41,7 +41,7 @@ export async function renewUpload(client: Client, place: Place): Promise<Schemas
 export async function changeForUpload(
   client: Client,
   { domainID, id, signal }: Place,
-  { asset, etag, content = {} }: { asset: Schemas['Asset']; etag: string | null; content?: { asset?: string } },
+  { asset, etag, content = {} }: { asset: Schemas['Asset']; etag: string | null; content?: { asset?: string; checksum?: null } },
 ): Promise<Schemas['Asset']> {
   const body = { asset: { ...asset, ...content } };
   const changed = await client.updateAsset({ domainID, id, body, ifMatch: etag ?? undefined, signal });

@@ -3,7 +3,7 @@ import { readInputs } from '../manifest/read-inputs.ts';
 import type { Table } from '../table/table.ts';
 import { describeApproval, type Approval } from './approval.ts';
 import { isStale } from './counting-approvals.ts';
-import { neededApprovals, type NeededApproval } from './needed-approvals.ts';
+import { becauseOf, neededApprovals } from './needed-approvals.ts';
 import { digestedManifestOf } from './readiness.ts';
 
 /**
@@ -16,11 +16,11 @@ export async function listApprovals(
   domain: string,
   id: string,
   at: string,
-): Promise<{ needed: NeededApproval[]; approvals: Approval[] }> {
+): Promise<{ needed: { user: string; because: string[] }[]; approvals: Approval[] }> {
   const inputs = await readInputs(table, domain, await readComputation(table, domain, id));
   const { digest } = digestedManifestOf(inputs);
   return {
-    needed: neededApprovals(inputs),
+    needed: neededApprovals(inputs).map((needed) => ({ user: needed.user, because: becauseOf(needed) })),
     approvals: inputs.approvals.map((approval) => describeApproval(approval, isStale(approval, inputs, { digest, at }))),
   };
 }

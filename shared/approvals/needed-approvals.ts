@@ -3,11 +3,11 @@ import { assetsOf, resultConsumers, type Inputs } from '../manifest/build-manife
 /** A user whose approval a run needs. */
 export interface NeededApproval {
   user: string;
-  /** The file names of the user's assets that need it, and `result consumer`. */
-  because: string[];
+  /** The names of the user's assets that need it. */
+  files: string[];
+  /** Whether the user must give it as a result consumer. */
+  asConsumer: boolean;
 }
-
-const asConsumer = 'result consumer';
 
 /**
  * Returns whose approval a run needs: the creators of assets whose use takes approval, or if the computation takes the approval
@@ -15,11 +15,14 @@ const asConsumer = 'result consumer';
  */
 export function neededApprovals(inputs: Inputs): NeededApproval[] {
   const isAll = inputs.computation.approval !== 'none';
-  const because = new Map<string, string[]>();
-  const add = (user: string, reason: string) => because.set(user, [...(because.get(user) ?? []), reason]);
-  for (const { created_by, use, file_name } of assetsOf(inputs)) if (isAll || use === 'approval') add(created_by, file_name);
-  if (isAll) for (const user of consumersOf(inputs)) add(user, asConsumer);
-  return [...because].map(([user, reasons]) => ({ user, because: reasons }));
+  const assets = assetsOf(inputs).filter(({ use }) => isAll || use === 'approval');
+  const consumers = isAll ? consumersOf(inputs) : new Set<string>();
+  const users = new Set([...assets.map(({ created_by }) => created_by), ...consumers]);
+  return [...users].map((user) => ({
+    user,
+    files: assets.filter(({ created_by }) => created_by === user).map(({ file_name }) => file_name),
+    asConsumer: consumers.has(user),
+  }));
 }
 
 /** Returns the users of the result consumers. The owner is one also before uploading a key. */
@@ -27,9 +30,17 @@ function consumersOf(inputs: Inputs): Set<string> {
   return new Set([inputs.computation.owner, ...resultConsumers(inputs).map(({ user_id }) => user_id)]);
 }
 
+const consumer = 'result consumer';
+
+/** Returns what needs the approval, as the API names it. A file of that name is not told from a result consumer. */
+export function becauseOf({ files, asConsumer }: NeededApproval): string[] {
+  return asConsumer ? [...files, consumer] : files;
+}
+
 /** Returns sentences that name missing approvals. */
 export function sentencesOf(missing: NeededApproval[]): string[] {
-  return missing.flatMap(({ user, because }) =>
-    because.map((reason) => `Approval of ${user} ${reason === asConsumer ? 'as' : 'for'} ${reason}`),
-  );
+  return missing.flatMap(({ user, files, asConsumer }) => [
+    ...files.map((file) => `Approval of ${user} for ${file}`),
+    ...(asConsumer ? [`Approval of ${user} as ${consumer}`] : []),
+  ]);
 }

@@ -99,7 +99,7 @@ export type AssetInput = v.InferOutput<typeof assetInput>['asset'];
 
 /**
  * The body of endpoint 18: a full replacement. Without `asset`, `checksum`, `user_key`, `content_access` or `use`, these stay the
- * same, because only the creator may change them.
+ * same, because only the creator may change them. A checksum that is that of the content follows new content.
  */
 export const assetReplacement = v.pipe(
   strictObject({

@@ -5,13 +5,16 @@ import { cut } from './cut.ts';
 
 const mostViolations = 20;
 
+/** A text that is too long is not examined further: an expression could overflow its stack on megabytes. */
+const config = { abortPipeEarly: true };
+
 /**
  * Parses input by its schema. Unknown fields come before missing ones, because a typing error causes both.
  * @param place the part of the request: '' for the body, whose violations are JSON Pointers
  * @throws ServiceError `invalid_request` with up to 20 invalid places and what was expected there, never the input
  */
 export function parseInput<S extends v.GenericSchema>(schema: S, input: unknown, place: '' | 'query' | 'path'): v.InferOutput<S> {
-  const result = v.safeParse(schema, input);
+  const result = v.safeParse(schema, input, config);
   if (result.success) return result.output;
   const issues = [...result.issues].sort((a, b) => Number(isUnknown(b)) - Number(isUnknown(a)));
   const errors = issues.slice(0, mostViolations).map((issue) => violationOf(issue, place, schema));
@@ -32,7 +35,7 @@ export function entry<S extends v.GenericSchema, Invalid>(
   whenInvalid: (given: unknown, detail: string) => Invalid,
 ): v.GenericSchema<v.InferInput<S>, v.InferOutput<S> | Invalid> {
   const run: v.GenericSchema<v.InferInput<S>, v.InferOutput<S> | Invalid>['~run'] = ({ value }) => {
-    const result = v.safeParse(schema, value);
+    const result = v.safeParse(schema, value, config);
     if (result.success) return { typed: true, value: result.output };
     const { pointer, detail } = violationOf(result.issues[0], '', schema);
     return { typed: true, value: whenInvalid(value, pointer === '' ? detail : `${pointer}: ${detail}`) };

@@ -31,6 +31,7 @@ export function problemResponse(error: ServiceError, requestId: string): HttpRes
       'content-type': 'application/problem+json',
       'x-request-id': requestId,
       'cache-control': 'no-store',
+      ...(status === 401 ? { 'www-authenticate': 'Bearer error="invalid_token"' } : {}),
       ...(status === 503 || status === 429 ? { 'retry-after': retryAfterInSeconds } : {}),
       ...(error instanceof RateLimitError ? error.headers : {}),
     },

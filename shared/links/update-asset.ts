@@ -56,7 +56,7 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
     const use = given.use ?? current.use;
     const user_key = given.user_key === undefined ? current.user_key : readOptionalKey(given.user_key, '/asset/user_key');
     const content = given.asset === undefined ? undefined : decodeContent(given.asset);
-    const checksum = given.checksum ?? content?.checksum ?? current.checksum;
+    const checksum = given.checksum ?? hashOfRealFile(current) ?? content?.checksum ?? current.checksum;
     const isTheSame = content?.checksum === current.content_checksum && checksum === current.checksum;
     const newContent = isTheSame ? undefined : content;
     requireCreatorToChange(by, current, {
@@ -83,7 +83,8 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
       user_key,
       content_access,
       use,
-      ...(replacement?.fields ?? { checksum }),
+      ...replacement?.fields,
+      checksum,
     };
     changedAt = current.updated_at;
     const updated_at = isChanged(current, change) ? now : current.updated_at;
@@ -103,6 +104,11 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
   // The request may repeat one that died.
   else if (mayChangeInputs(given)) await completeChangeOfLinked(table, { domain, assetId: id }, { changedAt, now });
   return updated;
+}
+
+/** Returns the checksum that the creator gave the asset, unless it is that of the stored content: then this is a sample, or missing. */
+function hashOfRealFile({ checksum, content_checksum }: StoredAsset): string | undefined {
+  return checksum === null || checksum === content_checksum ? undefined : checksum;
 }
 
 function isChanged(current: StoredAsset, change: Partial<StoredAsset>): boolean {

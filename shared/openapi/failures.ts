@@ -2,7 +2,7 @@ import { errorTable, type ErrorCode } from '../errors.ts';
 import type { Contract } from '../http/contract.ts';
 import { takesKey, type Route } from '../http/route.ts';
 import { gatewayMessages } from './gateway-message.ts';
-import { everyResponse, rateLimitHeaders } from './headers.ts';
+import { everyResponse, optionalTextHeaders, rateLimitHeaders } from './headers.ts';
 import { problemExamples } from './problem-examples.ts';
 
 /** The errors that every endpoint can return. */
@@ -35,10 +35,21 @@ function failure(status: number, codes: ErrorCode[], route: Route, contract: Con
   const byGateway = { schema: { $ref: '#/components/schemas/GatewayMessage' }, example: { message } };
   return {
     description: codes.map((code) => described(code, contract)).join(' '),
-    headers: { ...everyResponse, ...retryAfter(status), ...(status === 429 ? rateLimitHeaders : {}) },
+    headers: {
+      ...everyResponse,
+      ...retryAfter(status),
+      ...(status === 401 ? challengeHeader : {}),
+      ...(status === 429 ? rateLimitHeaders : {}),
+    },
     content: { 'application/problem+json': problem, ...(message === undefined ? {} : { 'application/json': byGateway }) },
   };
 }
+
+const challengeHeader = optionalTextHeaders({
+  'WWW-Authenticate':
+    'What is wrong with the token, such as `Bearer error="invalid_token"`. API Gateway may rename it in the answer of a function to ' +
+    '`x-amzn-remapped-www-authenticate`.',
+});
 
 function described(code: ErrorCode, { reasons = [] }: Contract): string {
   const kinds = code === 'conflict' && reasons.length > 0 ? `, ${reasons.map((reason) => `\`${reason}\``).join(', ')}` : '';

@@ -29,7 +29,8 @@ export function openapiDocument(version: string): OpenApi {
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
       contact: { name: 'The operator of the stage' },
       description:
-        'Manages confidential computations: their participants, algorithms, datasets and keys, their runs on confidential virtual machines (CVMs), and a journal of events. Every resource belongs to a domain.',
+        'Manages confidential computations: their participants, algorithms, datasets and keys, their runs on confidential virtual machines (CVMs), and a journal of events. ' +
+        'Every resource belongs to a domain. A request may repeat the domain of the path as the query parameter `domainID`. No operation lists it, because two parameters of one name break generated clients.',
     },
     servers: [
       {

@@ -73,7 +73,7 @@ function relationIn({ path }: Route, relation: Relation): string {
   return path.includes('/assets/') ? 'the creator of the asset' : 'the creator of an asset in it';
 }
 
-/** Without `domainID`, which may repeat the domain of the path: two parameters of one name break generated clients. */
+/** Without `domainID`, which may repeat the domain of the path. The description of the document says why. */
 function queryParameters(contract: Contract) {
   const { properties = {}, required = [] } = contract.query ? jsonSchemaOf(contract.query, 'input') : {};
   return Object.entries(properties).map(([name, schema]) => {

@@ -22,6 +22,11 @@ export function claimChangeOf(reports: Report[], claim: Claim, now: string): Cla
   };
 }
 
+/** Returns whether the report answers a command that the run does not have. */
+export function isOfOtherCommand(report: Report, { run_command_id, stop_command_id }: Claim): boolean {
+  return 'command_id' in report && report.command_id !== run_command_id && report.command_id !== stop_command_id;
+}
+
 /** Returns the commands that the reports answer. They are not delivered again. */
 export function answeredCommands(reports: Report[], claim: Claim): Command['type'][] {
   const answeredIds = new Set(reports.map((report) => ('command_id' in report ? report.command_id : '')));

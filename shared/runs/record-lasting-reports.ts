@@ -6,10 +6,11 @@ import { emitMetric } from '../metrics.ts';
 import { runKeys, type RowKey } from '../table/keys.ts';
 import { getItems, type Item, type Table } from '../table/table.ts';
 import { StaleReadError, Transaction, type Action } from '../table/transaction.ts';
+import { timeOf } from '../timestamp.ts';
 import { removeCommand } from './change-commands.ts';
 import { addAttestationHash } from './change-run.ts';
 import { assertClaimed, changeClaim, claimKeys, parseClaimOf, type Claim, type ClaimChange, type ReadClaim } from './claim.ts';
-import { answeredCommands, attestationOf, claimChangeOf, eventsOf } from './effects-of-reports.ts';
+import { answeredCommands, attestationOf, claimChangeOf, eventsOf, isOfOtherCommand } from './effects-of-reports.ts';
 import { findRun, runKey } from './read-run.ts';
 import { idOfStateEvent, type LastingReport } from './report.ts';
 import type { Outcome } from './report-summary.ts';
@@ -24,7 +25,7 @@ interface ReportsOfRun {
 
 interface Recorded {
   /** In the order of the reports. */
-  outcomes: Outcome['outcome'][];
+  outcomes: Omit<Outcome, 'run_status'>[];
   /** The status of the run after the reports. null if it was deleted. */
   status: Run['status'] | null;
   /** The current claim. Undefined if the run is over. */
@@ -32,7 +33,8 @@ interface Recorded {
 }
 
 /**
- * Records reports of one run in one transaction. Those with a marker, which were recorded before, are duplicates.
+ * Records reports of one run in one transaction. Those with a marker, which were recorded before, are duplicates. While the run is
+ * active, answers to commands of other runs are invalid.
  * @throws StaleReadError if what they depend on has changed since it was read
  */
 export async function recordLastingReports(table: Table, { reference, reports, now }: ReportsOfRun): Promise<Recorded> {
@@ -43,11 +45,10 @@ export async function recordLastingReports(table: Table, { reference, reports, n
   const [row, head, ...progressItems] = items;
   const { run, claim } = parseProgress(reference, progressItems);
   if (!run || !findComputation(row, computation_id)) {
-    return { outcomes: reports.map(() => 'unknown_run'), status: null, claim: undefined };
+    return { outcomes: reports.map(() => ({ outcome: 'unknown_run' })), status: null, claim: undefined };
   }
-  const areNew = withoutMarker(reports, reference, items.slice(keys.length));
-  const outcomes = areNew.map((isNew) => (isNew ? 'recorded' : 'duplicate'));
-  const newReports = reports.filter((_, index) => areNew[index]);
+  const outcomes = outcomesOf(reports, reference, claim, items.slice(keys.length));
+  const newReports = reports.filter((_, index) => outcomes[index]?.outcome === 'recorded');
   if (newReports.length === 0) return { outcomes, status: run.status, claim };
 
   const transaction = new Transaction();
@@ -113,22 +114,26 @@ function marker(report: LastingReport, { computation_id, run_id }: RunReference,
 function emitMetrics(reports: LastingReport[], claim: Claim | undefined, change: ClaimChange | undefined, now: string): void {
   if (claim && change?.set.accepted_at) emitMetric('TimeToAccept', Date.parse(now) - Date.parse(claim.claimed_at));
   const lags = reports.flatMap((report) =>
-    report.type === 'event' && report.occurred_at ? [Date.parse(now) - Date.parse(report.occurred_at)] : [],
+    report.type === 'event' && report.occurred_at ? [Date.parse(now) - timeOf(report.occurred_at)] : [],
   );
   if (lags.length > 0) emitMetric('ReportLag', Math.max(0, ...lags));
 }
 
-/** Returns which reports have no marker. If several have the same identifier, only the first is new. */
-function withoutMarker(
+const invalid = { outcome: 'invalid', detail: '/command_id: Expected the identifier of a command of this run.' } as const;
+
+/** Returns what becomes of each report. If several have the same identifier, only the first is recorded. */
+function outcomesOf(
   reports: LastingReport[],
   { computation_id, run_id }: RunReference,
+  claim: Claim | undefined,
   markers: (Item | undefined)[],
-): boolean[] {
+): Recorded['outcomes'] {
   const seen = new Set(markers.map((item) => item?.['sk']));
   return reports.map((report) => {
     const { sk } = runKeys.report(computation_id, run_id, report.id);
-    const isNew = !seen.has(sk);
+    if (seen.has(sk)) return { outcome: 'duplicate' };
+    if (claim && isOfOtherCommand(report, claim)) return invalid;
     seen.add(sk);
-    return isNew;
+    return { outcome: 'recorded' };
   });
 }

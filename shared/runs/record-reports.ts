@@ -84,10 +84,11 @@ async function recordForRuns(
       const chunk = lasting.slice(start, start + reportsPerTransaction);
       const ofRun = { reference, reports: chunk.map(({ report }) => report), now };
       const recorded = await withFreshReads(table, (table) => recordLastingReports(table, ofRun));
-      if (recorded.claim) await notifyExecution(executions, recorded.claim);
+      const isSignOfLife = heartbeats.length > 0 || recorded.outcomes.some(({ outcome }) => outcome !== 'invalid');
+      if (recorded.claim && isSignOfLife) await notifyExecution(executions, recorded.claim);
       for (const [index, { place }] of chunk.entries()) {
-        const outcome = recorded.outcomes[index] ?? 'unknown_run';
-        outcomes.set(place, { outcome, run_status: recorded.status });
+        const { outcome = 'unknown_run', ...rest } = recorded.outcomes[index] ?? {};
+        outcomes.set(place, { outcome, ...rest, run_status: recorded.status });
       }
       latest =
         recorded.status === null ? { outcome: 'unknown_run', run_status: null } : { ...latest, run_status: recorded.status };

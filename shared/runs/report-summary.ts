@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { runStatuses, type Run } from '../computations/run.ts';
+import { runStatuses } from '../computations/run.ts';
 import type { InvalidReport, Report } from './report.ts';
 
 const reportResult = v.pipe(
@@ -7,7 +7,10 @@ const reportResult = v.pipe(
     id: v.pipe(v.nullable(v.string()), v.description('The identifier of the report. null if it has none.')),
     outcome: v.pipe(
       v.picklist(['recorded', 'duplicate', 'unknown_run', 'invalid']),
-      v.description('`unknown_run`: this CVM has no such run. Only `recorded` reports have an effect.'),
+      v.description(
+        '`unknown_run`: this CVM has no such run. `invalid`: the report does not fit, or answers a command that its active run does ' +
+          'not have. Only `recorded` reports have an effect.',
+      ),
     ),
     run_status: v.pipe(
       v.nullable(v.picklist(runStatuses)),
@@ -35,11 +38,8 @@ export const reportSummarySchema = v.pipe(
 );
 export type ReportSummary = v.InferOutput<typeof reportSummarySchema>;
 
-/** The result of a report on a run of the CVM. Of an invalid report, only the status of the run counts. */
-export interface Outcome {
-  outcome: 'recorded' | 'duplicate' | 'unknown_run';
-  run_status: Run['status'] | null;
-}
+/** The result of a report on a run of the CVM. Of a report that does not fit the schema, only the status of the run counts. */
+export type Outcome = Omit<ReportResult, 'id'>;
 
 /** @param outcomes those of reports on runs of the CVM, by their places in the batch */
 export function summaryOf(reports: (Report | InvalidReport)[], outcomes: ReadonlyMap<number, Outcome>): ReportSummary {

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { isOwnEvent } from '../events/event.ts';
 import { reporters } from '../originators.ts';
 import { text } from '../text.ts';
+import { givenTimestamp } from '../timestamp.ts';
 import { fits } from './presence.ts';
 
 const longestId = 128;
@@ -85,8 +86,7 @@ export const reportSchema = v.pipe(
         ),
         occurred_at: v.optional(
           v.pipe(
-            v.string(),
-            v.isoTimestamp('Expected an RFC 3339 timestamp.'),
+            givenTimestamp,
             v.description(
               "The time by the reporter's clock. It becomes the details if `details` is omitted, and does not affect the order of events.",
             ),

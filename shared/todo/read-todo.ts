@@ -1,5 +1,5 @@
 import { missingApprovals } from '../approvals/counting-approvals.ts';
-import { neededApprovals } from '../approvals/needed-approvals.ts';
+import { becauseOf, neededApprovals } from '../approvals/needed-approvals.ts';
 import { digestedManifestOf } from '../approvals/readiness.ts';
 import { storedAsset, type StoredAsset } from '../assets/asset.ts';
 import { assetKey } from '../assets/read-asset.ts';
@@ -187,7 +187,7 @@ function waitsFor(inputs: Inputs, userId: string, at: string): WaitsFor {
   return {
     approval:
       missingApproval && digest !== undefined && canGive
-        ? { because: missingApproval.because, manifest_digest: digest }
+        ? { because: becauseOf(missingApproval), manifest_digest: digest }
         : undefined,
     key: !hasKey && needsKey(inputs, userId, missing?.keys ?? []),
   };

@@ -152,8 +152,10 @@ describe('uploadAsset and downloadAsset', () => {
       detail: expect.stringContaining('perhaps that of the real file, and this is a sample'),
     });
 
-    const empty = await uploadContent(client, { id: await pending({}), file: fileOf('empty.csv', '') });
-    expect(empty).toMatchObject({ state: 'ready', size: 0 });
+    const empty = fileOf('empty.csv', '');
+    expect(await uploadContent(client, { id: await pending({}), file: empty })).toMatchObject({ state: 'ready', size: 0 });
+    const emptySample = { id: await pending({ checksum: ofTheRealFile }), file: empty };
+    expect(await uploadContent(client, emptySample)).toMatchObject({ size: 0, checksum: ofTheRealFile });
   });
 
   it("do not fill another user's asset", async () => {

@@ -232,7 +232,9 @@ describe('the OpenAPI document', () => {
     expect(deprecated.map(({ route }) => nameOf(route))).toEqual(['GET /{domainID}/computations/{id}/stop']);
   });
 
-  it('has one parameter of each name in an operation, whatever its place', () => {
+  it('has one parameter of each name in an operation, whatever its place, and says that `domainID` may be one of the query', () => {
+    expect(document.info.description).toContain('the query parameter `domainID`');
+
     for (const { operation } of operations) {
       const names = operation.parameters.map(({ name }) => name.toLowerCase());
       expect(names).toEqual([...new Set(names)]);

@@ -256,6 +256,36 @@ describe('replace an asset', () => {
     expect([status, errors?.[0]?.pointer]).toEqual([400, '/asset/checksum']);
   });
 
+  it('keeps the checksum of the real file when the sample is sent back without it', async () => {
+    const { id, upload } = await session.createAsset({ asset: undefined, checksum: sha3('the real file') });
+    await send(upload, 'a sample');
+    const { file_name, asset, updated_at } = await untilReady(id);
+    const replaced = await session.done(update, { path: { id }, body: dataset({ file_name, asset }) });
+    expect(replaced).toMatchObject({ checksum: sha3('the real file'), size: 'a sample'.length, updated_at });
+  });
+
+  it('takes a sample inline, and keeps the checksum of the real file until another one is sent', async () => {
+    const { id, file_name } = await session.createAsset({ asset: undefined, checksum: sha3('the real file') });
+    const replace = (fields: Record<string, unknown>) =>
+      session.done(update, { path: { id }, body: dataset({ file_name, ...fields }) });
+    for (const asset of [base64('a sample'), base64('another sample')]) {
+      expect(await replace({ asset })).toMatchObject({ state: 'ready', checksum: sha3('the real file') });
+      expect(await session.done(get, { path: { id } })).toMatchObject({ checksum: sha3('the real file'), asset });
+    }
+    const next = { asset: base64('the next real file'), checksum: sha3('the next real file') };
+    expect(await replace(next)).toMatchObject({ checksum: next.checksum });
+    expect(await replace({ asset: base64('one more') })).toMatchObject({ checksum: sha3('one more') });
+  });
+
+  itAs(['dataset_provider'], 'lets an administrator repeat a sample without the checksum of the real file', async () => {
+    const fields = { asset: undefined, checksum: sha3('the real file'), content_access: 'domain' };
+    const { id, upload } = await session.createAsset(fields, 'dataset_provider');
+    await send(upload, 'a sample');
+    const { file_name, asset, checksum } = await untilReady(id);
+    const body = dataset({ file_name, asset, description: 'By the administrator' });
+    expect(await session.done(update, { path: { id }, body })).toMatchObject({ description: 'By the administrator', checksum });
+  });
+
   it('resets absent fields to their defaults, except the content, its access and the key', async () => {
     const given = { description: 'D', mime_type: 'text/csv', user_key: publicKey(), content_access: 'domain' };
     const { id, file_name, user_key } = await session.createAsset(given);

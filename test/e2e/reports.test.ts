@@ -83,14 +83,15 @@ describe('a run', () => {
     expect(ends.map(({ event_type }) => event_type)).toEqual(['failed']);
   });
 
-  it('stays active after events of the agent that are no outcome', async () => {
+  it('stays active after events that are no outcome, and after answers to commands that it does not have', async () => {
     const { id, cvm, run_id } = await startedRun();
-    await session.report(
+    const { results } = await session.report(
       cvm,
       ...['Failed', 'Stopped', 'Ready'].map((status) => ({ run_id, ...running, status })),
       { run_id, type: 'accepted', command_id: randomUUID() },
       { run_id, type: 'rejected', command_id: randomUUID() },
     );
+    expect(results.map(({ outcome }) => outcome)).toEqual(['recorded', 'recorded', 'recorded', 'invalid', 'invalid']);
     expect((await runOf(id)).status).toBe('running');
     await session.report(cvm, { run_id, ...complete });
     await session.untilStatus(id, 'completed');

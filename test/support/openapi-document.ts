@@ -1,7 +1,7 @@
 /** The parts of an OpenAPI 3.1 document that the tests read. */
 export interface OpenApiDocument {
   openapi: string;
-  info: { title: string; version: string; contact: { name: string } };
+  info: { title: string; version: string; description: string; contact: { name: string } };
   servers: { url: string; description: string }[];
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, Operation>>;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { configDigest, isStale } from '../../../shared/approvals/counting-approvals.ts';
-import { neededApprovals } from '../../../shared/approvals/needed-approvals.ts';
+import { becauseOf, neededApprovals } from '../../../shared/approvals/needed-approvals.ts';
 import { digestedManifestOf, readinessOf } from '../../../shared/approvals/readiness.ts';
 import { canonicalDigest } from '../../../shared/canonical-json.ts';
 import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
@@ -32,12 +32,14 @@ const withLevel = (approval: 'none' | 'all' | 'all_signed', fields: Partial<Inpu
   computation: { ...inputs().computation, approval },
 });
 
+const needed = (given: Inputs) => neededApprovals(given).map((each) => ({ user: each.user, because: becauseOf(each) }));
+
 const restricted = inputs({ datasets: [anAssetRow({ use: 'approval' })] });
 const nothing = { keys: [], hashes: [], info: [] };
 
 describe('neededApprovals', () => {
   it('are none if neither the assets nor the computation need approval', () => {
-    expect(neededApprovals(inputs())).toEqual([]);
+    expect(needed(inputs())).toEqual([]);
     expect(readinessOf(inputs(), { at }).missing).toEqual(nothing);
   });
 
@@ -47,12 +49,12 @@ describe('neededApprovals', () => {
       anAssetRow({ file_name: 'b.csv' }),
       anAssetRow({ file_name: 'c.csv', use: 'approval' }),
     ];
-    expect(neededApprovals(inputs({ datasets }))).toEqual([{ user: 'bob', because: ['iris.csv', 'c.csv'] }]);
+    expect(needed(inputs({ datasets }))).toEqual([{ user: 'bob', because: ['iris.csv', 'c.csv'] }]);
   });
 
   it.each(['all', 'all_signed'] as const)('are those of all creators and result consumers at the level %s', (level) => {
     const keys = [aKeyOf('alice'), aKeyOf('bob'), aKeyOf('carol', { is_consumer: true }), aKeyOf('dave')];
-    expect(neededApprovals(withLevel(level, { keys }))).toEqual([
+    expect(needed(withLevel(level, { keys }))).toEqual([
       { user: 'bob', because: ['algorithm.py', 'iris.csv'] },
       { user: 'alice', because: ['result consumer'] },
       { user: 'carol', because: ['result consumer'] },
@@ -60,7 +62,7 @@ describe('neededApprovals', () => {
   });
 
   it('names the owner also before the owner has uploaded a key', () => {
-    expect(neededApprovals(withLevel('all', { keys: [aKeyOf('bob')] }))).toContainEqual({
+    expect(needed(withLevel('all', { keys: [aKeyOf('bob')] }))).toContainEqual({
       user: 'alice',
       because: ['result consumer'],
     });
@@ -75,6 +77,19 @@ describe('readinessOf', () => {
       snapshot: undefined,
       missing: { ...nothing, info },
     });
+  });
+
+  it('tells a file named `result consumer` from a result consumer', () => {
+    const datasets = [anAssetRow({ file_name: 'result consumer', use: 'approval' })];
+    const ofFile = 'Approval of bob for result consumer';
+    expect(readinessOf(inputs({ datasets }), { at }).missing.info).toEqual([ofFile]);
+    const keys = [aKeyOf('alice'), aKeyOf('bob', { is_consumer: true })];
+    const { missing } = readinessOf(withLevel('all', { datasets, keys }), { at });
+    expect(missing.info.filter((sentence) => sentence.includes('bob'))).toEqual([
+      'Approval of bob for algorithm.py',
+      ofFile,
+      'Approval of bob as result consumer',
+    ]);
   });
 
   it('keeps the manifest, its digest, the assets and the approvals that count', () => {

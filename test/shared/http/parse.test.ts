@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
+import { assetInput } from '../../../shared/assets/asset.ts';
 import { ServiceError } from '../../../shared/errors.ts';
 import { parseInput } from '../../../shared/http/parse.ts';
 import { strictObject } from '../../../shared/strict-object.ts';
@@ -89,6 +90,14 @@ describe('parseInput', () => {
     ['one of several types', v.union([v.number(), v.boolean(), v.null()]), 'Expected a number, true or false or null.'],
   ])('describes %s in words', (_what, schema, detail) => {
     expect(violations(schema, 'other')?.errors).toEqual([{ pointer: '', detail }]);
+  });
+
+  it('names one violation of a text that is too long and has another form', () => {
+    const given = { file_name: '/'.repeat(256), asset_type: 'dataset', mime_type: `a/b${';a=b'.repeat(1_500_000)}` };
+    expect(violations(assetInput, { asset: given })?.errors).toEqual([
+      { pointer: '/asset/file_name', detail: 'Expected text of 1 to 255 characters, not 256.' },
+      { pointer: '/asset/mime_type', detail: 'Expected text of 0 to 255 characters, not 6000003.' },
+    ]);
   });
 
   it('reports at most twenty violations', () => {

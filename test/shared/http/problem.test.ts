@@ -38,8 +38,14 @@ describe('problemResponse', () => {
     expect((JSON.parse(body) as { detail: string }).detail).toMatch(/^😀{1}.*…$/u);
   });
 
+  const headersOf = (code: ErrorCode) => problemResponse(new ServiceError(code, ''), 'r').headers;
+
+  it('has a challenge for 401 only', () => {
+    expect(headersOf('unauthenticated')).toMatchObject({ 'www-authenticate': 'Bearer error="invalid_token"' });
+    expect(codes.filter((code) => 'www-authenticate' in headersOf(code))).toEqual(['unauthenticated']);
+  });
+
   it('has Retry-After for 429 and 503 only', () => {
-    const headersOf = (code: ErrorCode) => problemResponse(new ServiceError(code, ''), 'r').headers;
     const later: ErrorCode[] = ['too_many_requests', 'unavailable'];
     for (const code of later) expect(headersOf(code)['retry-after']).toMatch(/^[1-9]\d*$/);
     for (const code of codes.filter((other) => !later.includes(other))) expect(headersOf(code)).not.toHaveProperty('retry-after');

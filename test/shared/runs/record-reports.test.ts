@@ -20,6 +20,13 @@ const domain = 'd1';
 const aStartedRun = () => aRunOnNewCvm(stores, domain);
 
 const invalid = (run_id: string): InvalidReport => ({ type: 'invalid', id: 'bad', run_id, detail: 'Expected something.' });
+const rejected = (run_id: string, id: string, command_id = 'of another run'): Report => ({
+  id,
+  run_id,
+  type: 'rejected',
+  command_id,
+  reason: '',
+});
 const record = (cvmId: string, reports: (Report | InvalidReport)[]) =>
   recordReports(stores.table, stores.executions, { domain, cvmId, reports, now: byAlice.now });
 const eventsOf = async (id: string) => (await readEvents(stores.table, id, {}, { limit: 100, offset: 0 })).events;
@@ -99,11 +106,15 @@ describe('recordReports', () => {
     const before = await scan(stores.table);
     const calls = vi.spyOn(stores.executions.client, 'send');
     const named = [mine.run_id, other.run_id, numberedId(4711), 'no run at all', ''];
-    const { results } = await record(mine.cvm_id, [...named.map(invalid), { type: 'heartbeat', run_id: other.run_id }]);
-    expect(results.map(({ run_status }) => run_status)).toEqual(['running', null, null, null, null, null]);
+    const misdirected = rejected(mine.run_id, 'bad');
+    const elsewhere: Report = { type: 'heartbeat', run_id: other.run_id };
+    const { results } = await record(mine.cvm_id, [...named.map(invalid), elsewhere, misdirected]);
+    expect(results.map(({ run_status }) => run_status)).toEqual(['running', null, null, null, null, null, 'running']);
     expect(calls).not.toHaveBeenCalled();
-    await record(mine.cvm_id, [{ type: 'heartbeat', run_id: mine.run_id }]);
-    expect(calls).toHaveBeenCalledOnce();
+    const heartbeat: Report = { type: 'heartbeat', run_id: mine.run_id };
+    await record(mine.cvm_id, [heartbeat]);
+    await record(mine.cvm_id, [heartbeat, misdirected]);
+    expect(calls).toHaveBeenCalledTimes(2);
     calls.mockRestore();
     expect(await scan(stores.table)).toEqual(before);
   });
@@ -134,6 +145,34 @@ describe('recordReports', () => {
       expect(await record(cvmId, [heartbeat, heartbeat])).toMatchObject({ accepted: 2, duplicates: 0 });
     }
     expect(await scan(stores.table)).toEqual(items);
+  });
+
+  it('refuses the answer to a command that its run does not have, and takes it corrected under the same identifier', async () => {
+    const reference = await aStartedRun();
+    const { cvm_id: cvmId, run_id: run } = reference;
+    const { run_command_id } = (await readClaim(stores.table, reference)) ?? {};
+    const before = await scan(stores.table);
+    const wrong = rejected(run, 'r');
+    expect(await record(cvmId, [wrong])).toEqual({
+      accepted: 0,
+      duplicates: 0,
+      results: [
+        {
+          id: 'r',
+          outcome: 'invalid',
+          run_status: 'running',
+          detail: '/command_id: Expected the identifier of a command of this run.',
+        },
+      ],
+    });
+    expect(await scan(stores.table)).toEqual(before);
+
+    const { results } = await record(cvmId, [wrong, rejected(run, 'r', run_command_id), wrong]);
+    expect(results.map(({ outcome }) => outcome)).toEqual(['invalid', 'recorded', 'duplicate']);
+    await endRunWith(stores, domain, run);
+    expect(await readRun(stores.table, domain, run)).toMatchObject({ reason: 'The CVM rejected the run.' });
+    const late = (await record(cvmId, [rejected(run, 'after the end')])).results;
+    expect(late).toEqual([{ id: 'after the end', outcome: 'recorded', run_status: 'failed' }]);
   });
 
   it('keeps the hash of the attestation that accepts the run, and never another one', async () => {
@@ -204,9 +243,12 @@ describe('recordReports', () => {
   });
 
   it('records a report that changes nothing of its run in one transaction, also while the run ends', async () => {
-    const { cvm_id: cvmId, run_id: run } = await aStartedRun();
+    const reference = await aStartedRun();
+    const { cvm_id: cvmId, run_id: run } = reference;
+    const { run_command_id: command_id = '' } = (await readClaim(stores.table, reference)) ?? {};
+    await record(cvmId, [anAgentEvent(run, 'accepts the run')]);
     asReadBefore(stores.mortal, cvmKeys.claim(domain, cvmId), () => endRunWith(stores, domain, run));
-    const answer: Report = { id: 'a', run_id: run, type: 'accepted', command_id: 'of another run', reason: '' };
+    const answer: Report = { id: 'a', run_id: run, type: 'accepted', command_id, reason: '' };
     stores.proxy.reset();
     const given = { domain, cvmId, reports: [answer], now: byAlice.now };
     expect(await recordReports(stores.mortal, stores.executions, given)).toMatchObject({ accepted: 1 });
@@ -219,14 +261,17 @@ describe('recordReports', () => {
       const occurred_at = new Date(Date.parse(byAlice.now) - age * 1000).toISOString();
       return { ...anAgentEvent(run, `${age} s old`), occurred_at };
     });
+    const inLeapSecond = { ...anAgentEvent(run, 'a minute old'), occurred_at: '2025-07-17T07:58:60Z' };
     vi.stubEnv('METRICS_NAMESPACE', 'Test');
     const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
     const now = new Date(Date.parse(byAlice.now) + 2000).toISOString();
-    await recordReports(stores.table, stores.executions, { domain, cvmId, reports, now });
+    for (const batch of [reports, [inLeapSecond]]) {
+      await recordReports(stores.table, stores.executions, { domain, cvmId, reports: batch, now });
+    }
     const metrics = write.mock.calls.map(([line]) => JSON.parse(String(line)) as Record<string, unknown>);
     write.mockRestore();
     vi.unstubAllEnvs();
-    expect(metrics).toMatchObject([{ TimeToAccept: 2000 }, { ReportLag: 9000 }]);
+    expect(metrics).toMatchObject([{ TimeToAccept: 2000 }, { ReportLag: 9000 }, { ReportLag: 62_000 }]);
   });
 
   it('leaves the end of a run as its latest event when other events arrive at the same time', async () => {

@@ -25,6 +25,13 @@ describe('reportSchema', () => {
     expect(reasons.map((reason) => isValid({ ...event, reason }))).toEqual([true, true, false]);
   });
 
+  it('takes an event with any time of RFC 3339, as it is, and no other text', () => {
+    const times = ['2025-07-17T08:00:00Z', '2025-07-17t08:00:00.5z', '2025-07-17 10:00:00+02:00', '2016-12-31T23:59:60Z'];
+    for (const occurred_at of times) expect(v.parse(reportSchema, { ...event, occurred_at })).toMatchObject({ occurred_at });
+    const others = ['', '2025-07-17', '2025-02-30T08:00:00Z', '2025-07-17T08:00:00+0200', '1752739200', 5];
+    expect(others.map((occurred_at) => isValid({ ...event, occurred_at }))).toEqual(others.map(() => false));
+  });
+
   it('takes an acceptance with a hash of 64 hex digits, and puts it in lower case', () => {
     const hashes = ['a'.repeat(63), 'a'.repeat(64), 'g'.repeat(64), 'a'.repeat(65)];
     expect(hashes.map((attestation_hash) => isValid({ ...accepted, attestation_hash }))).toEqual([false, true, false, false]);
