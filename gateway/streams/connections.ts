@@ -50,7 +50,7 @@ export class Connections {
 
   /** Notes that a connection has a stream, until one of both sides ends it. @param peer the address and port of the other side */
   carry(peer: string, stream: Writable): void {
-    const { streams } = this.open.get(peer) ?? {};
+    const streams = this.open.get(peer)?.streams;
     streams?.add(stream);
     stream.once('close', () => streams?.delete(stream));
   }

@@ -34,7 +34,11 @@ export function withRunLogs(invoke: InvokeFunction, directory: string): InvokeFu
   return async (name, event) => {
     const result = await invoke(name, event);
     const hasPurged = name === 'maintenance/purge' && ((result as { purged?: number } | undefined)?.purged ?? 0) > 0;
-    if (hasPurged) await removeLogsOfDeletedRuns(directory, openTable(() => new Deadline()));
+    if (hasPurged)
+      await removeLogsOfDeletedRuns(
+        directory,
+        openTable(() => new Deadline()),
+      );
     return result;
   };
 }

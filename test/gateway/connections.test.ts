@@ -114,7 +114,7 @@ async function impatientGateway(impatience: Partial<Pace>, cvmId = 'connected-1'
 }
 
 /** A message of an agent as gRPC frames it. */
-function framed(message: unknown): Buffer {
+function framed(message: object): Buffer {
   const content = cvmsService()['Process']?.requestSerialize(message) ?? Buffer.alloc(0);
   const head = Buffer.alloc(5);
   head.writeUInt32BE(content.length, 1);
@@ -122,8 +122,9 @@ function framed(message: unknown): Buffer {
 }
 
 /** The part of gRPC's server that has its connections. */
-const grpcServerOf = (server: Http2SecureServer) =>
-  ({ http2Servers: new Map([[server, undefined]]) }) as unknown as GrpcServer;
+const grpcServerOf = (server: Http2SecureServer) => ({ http2Servers: new Map([[server, undefined]]) }) as unknown as GrpcServer;
+
+const peerOf = ({ session }: ServerHttp2Stream) => `${session?.socket.remoteAddress}:${session?.socket.remotePort}`;
 
 /** A server that listens, with its connections watched. */
 async function serverWith(connections: Connections, afterMilliseconds: number) {
@@ -187,8 +188,7 @@ describe('a connection', () => {
     const connections = new Connections();
     const { server, port, ca } = await serverWith(connections, 300);
     server.on('stream', (stream: ServerHttp2Stream) => {
-      const { remoteAddress, remotePort } = stream.session?.socket ?? {};
-      connections.carry(`${remoteAddress}:${remotePort}`, stream);
+      connections.carry(peerOf(stream), stream);
       stream.on('error', () => undefined).write(Buffer.alloc(moreThanBuffersTake));
     });
     const session = once(server, 'session') as Promise<[ServerHttp2Session]>;
@@ -226,8 +226,7 @@ describe('a connection', () => {
     const connections = new Connections({ most: 2 });
     const { server, port, ca } = await serverWith(connections, 60_000);
     server.on('stream', (stream: ServerHttp2Stream) => {
-      const { remoteAddress, remotePort } = stream.session?.socket ?? {};
-      connections.carry(`${remoteAddress}:${remotePort}`, stream);
+      connections.carry(peerOf(stream), stream);
       stream.respond();
     });
     const agent = async () => {
@@ -241,8 +240,8 @@ describe('a connection', () => {
     const silenced = once(silent.resume(), 'close');
     const second = await agent();
     await silenced;
-    const third = connectHttp2(`https://localhost:${port}`, { ca }).on('error', () => undefined);
-    await once(third, 'close');
+    const third = connectHttp2(`https://localhost:${port}`, { ca });
+    await expect(once(third, 'connect')).rejects.toThrow('disconnected');
     expect([first.destroyed, second.destroyed]).toEqual([false, false]);
     first.destroy();
     second.destroy();

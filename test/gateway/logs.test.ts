@@ -85,7 +85,10 @@ describe('the log of a run on standard output', () => {
     expect(logs.write(run, long)).toBe(false);
     expect(output().length).toBeGreaterThan(mostBytesPerRun / 2);
     expect(output().length).toBeLessThanOrEqual(mostBytesPerRun);
-    expect(JSON.parse(output().trimEnd().split('\n').at(-1) ?? '')).toMatchObject({ message: 'The log ends here: it has reached 8 MiB.', run_id: 'r' });
+    expect(JSON.parse(output().trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
+      message: 'The log ends here: it has reached 8 MiB.',
+      run_id: 'r',
+    });
     expect(logs.write({ ...run, run_id: 'other' }, line('INFO', 'text'))).toBe(true);
   });
 });

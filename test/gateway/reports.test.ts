@@ -162,7 +162,14 @@ describe('a run at a gateway', () => {
     };
     const clock = { ...systemClock };
     const logs = { write: () => true };
-    const parts = { service: { report }, counts, clock, wallClock: systemClock, pace: usualPace, logs } as unknown as GatewayParts;
+    const parts = {
+      service: { report },
+      counts,
+      clock,
+      wallClock: systemClock,
+      pace: usualPace,
+      logs,
+    } as unknown as GatewayParts;
     return { run: new HostedRun(reference, parts, () => undefined), ids, reasons, counts, clock };
   }
 

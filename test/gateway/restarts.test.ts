@@ -83,20 +83,24 @@ describe('a gateway that is killed at a random moment of a run', () => {
     for (let number = 0; number < deaths; number++) await die({ number, random, kill });
   });
 
-  it(`loses no outcome and doubles no event if another gateway takes over, ${deathsBesideAnother} times`, { timeout: 900_000 }, async () => {
-    const random = seededRandom(sampleSeed);
-    const other = await world.another();
-    const kill = async (agent: SimulatedAgent) => {
-      agent.address = other.address;
-      await world.gateway.kill();
-    };
-    const first = Math.floor(random() * 3);
-    for (let number = first; number < first + deathsBesideAnother; number++) {
-      const { address } = random() < 0.5 ? world.gateway : other;
-      await die({ number, random, forwarderAddress: address, kill });
-      await world.gateway.start();
-    }
-  });
+  it(
+    `loses no outcome and doubles no event if another gateway takes over, ${deathsBesideAnother} times`,
+    { timeout: 900_000 },
+    async () => {
+      const random = seededRandom(sampleSeed);
+      const other = await world.another();
+      const kill = async (agent: SimulatedAgent) => {
+        agent.address = other.address;
+        await world.gateway.kill();
+      };
+      const first = Math.floor(random() * 3);
+      for (let number = first; number < first + deathsBesideAnother; number++) {
+        const { address } = random() < 0.5 ? world.gateway : other;
+        await die({ number, random, forwarderAddress: address, kill });
+        await world.gateway.start();
+      }
+    },
+  );
 });
 
 describe('a gateway that takes over a run while the claim of its CVM cannot be read', () => {

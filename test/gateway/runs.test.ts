@@ -243,7 +243,7 @@ describe('a run of an agent at the gateway', () => {
       agent.finish();
       const status = async () => (await world.call('GET', `/${domain}/computations/${id}/run`)).body['status'];
       await expect.poll(status).toBe('completed');
-      const file = fileOf(domain, String(body));
+      const file = fileOf(domain, body as unknown as string);
       await expect.poll(() => existsSync(file)).toBe(true);
       agent.end();
       return { id, file };
