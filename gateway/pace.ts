@@ -14,9 +14,14 @@ export interface Pace {
   command: number;
   /** Between two stops of the same run. */
   stop: number;
-  /** How long an event may come later than the state that it announces, with and without a log-forwarder. */
+  /**
+   * How long an event may come later than the state that it announces, with and without a log-forwarder. An agent that sends a line of
+   * its log in vain sends nothing else for 11 seconds.
+   */
   lateEvent: number;
   lateEventWithoutForwarder: number;
+  /** Between two readings of what an agent process was given, for messages that may be of another run. */
+  record: number;
   /** Between two looks whether a CVM is still registered with its certificate, and held by this gateway. */
   presence: number;
   /** Between two renewals of the gateway's lease, which keeps its CVMs connected: they are disconnected after 60 seconds. */
@@ -27,9 +32,10 @@ export interface Pace {
   ping: number;
   /** How long the other side of a connection may take to answer a PING. Then the gateway ends the connection. */
   pingAnswer: number;
-  /** How long the other side may take at least to end a connection that the gateway has ended. Then it is cut. */
-  halfClosed: number;
-  /** How long a connection may have no stream. An agent whose stream was refused leaves its connection open, and opens another one. */
+  /**
+   * How long a connection may have no stream. Then the gateway ends it, and cuts it up to as much later. An agent whose stream was
+   * refused leaves its connection open, and opens another one. One that connects gives up after 20 seconds.
+   */
   connectionWithoutStream: number;
   /** The first and the longest pause between attempts to report. */
   firstRetry: number;
@@ -45,14 +51,14 @@ export const usualPace: Pace = {
   spent: 15_000,
   command: 1_000,
   stop: 15_000,
-  lateEvent: 10_000,
+  lateEvent: 13_000,
   lateEventWithoutForwarder: 3_000,
+  record: 1_000,
   presence: 45_000,
   lease: 10_000,
   letters: 500,
   ping: 30_000,
   pingAnswer: 20_000,
-  halfClosed: 20_000,
   connectionWithoutStream: 30_000,
   firstRetry: 250,
   longestRetry: 15_000,

@@ -130,10 +130,12 @@ export class HostedRun {
     this.report({ type: 'event', id, event_type: 'Attestation', status: 'Received', details });
   }
 
-  /** Reports an event of the agent. */
+  /** Reports an event of the agent. One that occurs once in a run is reported once, however often the agent sends it. */
   takeEvent(event: AgentEvent): void {
     const { event_type, status, originator, timestamp } = event;
+    const id = eventId(event);
     const isStateEvent = occursOnceInARun(event);
+    if (this.known.has(id)) return;
     if (event_type === 'Running' && status === 'Failed' && this.known.has(stateEventId('Stopped', 'Stopped'))) return;
     if (!isStateEvent && ++this.optionalEvents > mostOptionalEvents) {
       this.parts.counts.reportsDropped++;
@@ -144,7 +146,7 @@ export class HostedRun {
     this.report(
       {
         type: 'event',
-        id: eventId(event),
+        id,
         event_type,
         status,
         originator: originator === 'computation-runner' ? originator : 'agent',
@@ -168,8 +170,7 @@ export class HostedRun {
     this.report({ type: 'event', id, event_type, status, details, ...(reason === undefined ? {} : { reason }) });
   }
 
-  /** Reports anything else about the run. */
-  report(report: Record<string, unknown> & { id: string }, { isOptional = false } = {}): void {
+  private report(report: Record<string, unknown> & { id: string }, { isOptional = false } = {}): void {
     const parsed = v.safeParse(reportSchema, { run_id: this.reference.run_id, ...report });
     if (!parsed.success || parsed.output.type === 'heartbeat') {
       this.parts.counts.eventsRefused++;

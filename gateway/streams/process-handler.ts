@@ -5,10 +5,10 @@ import { type CvmIdentity, identityIn, logFieldsOf } from '../identity/cvm-ident
 import { credentialsOf } from '../identity/stream-credentials.ts';
 import { whyRefused } from '../identity/registration.ts';
 import type { CvmSession } from '../session/cvm-session.ts';
-import { journalConflict } from '../session/journal-conflict.ts';
 import type { Sessions } from '../session/sessions.ts';
 import type { ClientMessage, ServerMessage } from '../wire/messages.ts';
 import { AgentStream } from './agent-stream.ts';
+import type { Connections } from './connections.ts';
 import { limitOpenings, tooMany } from './limit-openings.ts';
 import { limitRate } from './limit-rate.ts';
 
@@ -18,10 +18,11 @@ type Stream = ServerDuplexStream<ClientMessage, ServerMessage>;
 const mostStreamsPerCvm = 6;
 
 /** Serves `cvms.Service/Process`: finds out who opened the stream, and passes its messages to the session of that CVM. */
-export function processHandler(sessions: Sessions, parts: GatewayParts) {
+export function processHandler(sessions: Sessions, parts: GatewayParts, connections: Connections) {
   const isOneTooMany = limitOpenings(parts.clock);
   return (stream: Stream): void => {
     stream.on('error', () => undefined); // followed by `close`
+    connections.carry(stream.getPeer(), stream);
     void admit(stream, sessions, parts, isOneTooMany).catch((error: unknown) => {
       log('ERROR', 'A stream failed.', {}, error);
       stream.destroy();
@@ -83,24 +84,23 @@ async function untilKnown<T>(
   return undefined;
 }
 
-/** @param rival the session whose agent answers, if the stream is a second agent's */
-function refuse(stream: Stream, parts: GatewayParts, reason: string, cvm?: CvmIdentity, rival?: CvmSession): void {
-  if (rival) parts.counts.identityConflicts++;
+/** @param isConflict whether the stream is a second agent's, and the first one answers */
+function refuse(stream: Stream, parts: GatewayParts, reason: string, cvm?: CvmIdentity, isConflict = false): void {
+  if (isConflict) parts.counts.identityConflicts++;
   else parts.counts.streamsRefused++;
   const peer = stream.getPeer();
   log('WARN', 'A stream was refused.', { reason, peer, ...(cvm && logFieldsOf(cvm)) });
   stream.emit('error', { code: status.PERMISSION_DENIED, details: reason });
   if (!cvm) return;
-  const recorded = rival ? journalConflict(rival, { reason, peer }) : parts.service.journalRefusal(cvm, { reason, peer });
-  recorded.catch((error: unknown) => {
+  parts.service.journalRefusal(cvm, { reason, peer, isConflict }).catch((error: unknown) => {
     log('WARN', 'A refused stream could not be recorded in the journal.', logFieldsOf(cvm), error);
   });
 }
 
-/** Calls back once, however the stream ends. */
+/** Calls back once, however the stream ends: also if it is refused, and does not read what was sent before the refusal. */
 function whenOver(stream: Stream, callback: () => void): void {
   let isOver = false;
-  for (const event of ['close', 'cancelled', 'end']) {
+  for (const event of ['close', 'cancelled', 'end', 'error']) {
     stream.once(event, () => {
       if (!isOver) callback();
       isOver = true;
@@ -133,7 +133,7 @@ async function serveAgent(stream: Stream, session: CvmSession, parts: GatewayPar
   );
   if (isAdmitted === undefined || !agent.isOpen) return;
   if (isAdmitted) return listen(stream, session, agent);
-  refuse(stream, parts, 'Another agent is connected as this CVM, and it answers.', session.identity, session);
+  refuse(stream, parts, 'Another agent is connected as this CVM, and it answers.', session.identity, true);
 }
 
 function listen(stream: Stream, session: CvmSession, agent?: AgentStream): void {
@@ -141,7 +141,7 @@ function listen(stream: Stream, session: CvmSession, agent?: AgentStream): void 
   stream.on('end', () => stream.end());
   stream.on('data', (message: ClientMessage) => {
     count(message);
-    receive(message, session, agent);
+    if (!stream.writableEnded) receive(message, session, agent); // else this gateway has ended the stream
   });
 }
 
