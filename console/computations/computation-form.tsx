@@ -14,6 +14,7 @@ import { permissions } from '../access/permissions.ts';
 import { fieldError } from '../loading/field-errors.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import type { Action } from '../loading/use-action.ts';
+import { alreadySent } from '../shell/already-sent.ts';
 import { useDomain } from '../shell/console-context.ts';
 import { useUnsavedWork } from '../shell/use-unsaved-work.ts';
 import { approvalPolicies, approvalTexts } from './approval-texts.ts';
@@ -36,7 +37,7 @@ export function ComputationForm({ initial, submit, save, cancelAddress, conflict
   const [fields, setFields] = useState(initial);
   const [consumers, setConsumers] = useState(initial.consumers.join('\n'));
   const [isDirty, setDirty] = useState(false);
-  useUnsavedWork(isDirty);
+  useUnsavedWork(isDirty ? 'form' : undefined);
   const change = (changed: Partial<ComputationFields>) => {
     setDirty(true);
     setFields((before) => ({ ...before, ...changed }));
@@ -54,7 +55,13 @@ export function ComputationForm({ initial, submit, save, cancelAddress, conflict
       <Form
         actions={
           <SpaceBetween direction="horizontal" size="xs">
-            <Button variant="link" formAction="none" href={cancelAddress}>
+            <Button
+              variant="link"
+              formAction="none"
+              href={cancelAddress}
+              disabled={save.isRunning}
+              disabledReason={alreadySent}
+            >
               Cancel
             </Button>
             <Button variant="primary" formAction="submit" loading={save.isRunning} disabled={fields.name.trim() === ''}>

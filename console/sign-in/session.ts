@@ -10,7 +10,7 @@ import {
   type TokenSource,
 } from '../../client/index.ts';
 import type { Role } from '../../shared/access/roles.ts';
-import { abandonWork, hasWork, mayLeave } from '../shell/unsaved-work.ts';
+import { abandonWork, hasWork, mayEndUpload, mayLeave } from '../shell/unsaved-work.ts';
 import { identityOf } from './claims.ts';
 import { type Configuration, configuration } from './configuration.ts';
 import { type ExpiryFlag, expiryFlag } from './expiry-flag.ts';
@@ -39,7 +39,7 @@ export interface Session {
   expiry: Pick<ExpiryFlag, 'isSet' | 'subscribe'>;
   /** Leaves for the sign-in page, which comes back to this address. Changes nothing if the user rather finishes an upload. */
   signInAgain: () => Promise<void>;
-  /** Changes nothing if the user rather finishes an upload. */
+  /** Changes nothing if the user rather stays with what is not saved. */
   signOut: () => Promise<void>;
 }
 
@@ -90,8 +90,13 @@ export async function currentSession(): Promise<Session> {
       api,
       token,
       expiry,
-      signInAgain: () => unlessUploading(() => leave(application)),
-      signOut: () => unlessUploading(() => signOut(application)),
+      signInAgain: async () => {
+        // Whoever signs in again has been told that it loses what is typed.
+        if (mayEndUpload(ask)) await leave(application);
+      },
+      signOut: async () => {
+        if (mayLeave(ask)) await signOut(application);
+      },
     };
   } catch (error) {
     if (!mayPass(error)) storedTokens.remove();
@@ -130,8 +135,8 @@ async function tokensFor(address: URL, application: SignInOptions): Promise<Toke
   return storedTokens.read() ?? (await leave(application));
 }
 
-async function unlessUploading(go: () => Promise<void>): Promise<void> {
-  if (mayLeave((question) => window.confirm(question))) await go();
+function ask(question: string): boolean {
+  return window.confirm(question);
 }
 
 /** Leaves for the issuer's page. Never returns, because the page is about to be replaced. */
