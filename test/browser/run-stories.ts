@@ -1,8 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { waitForRun } from '../../client/index.ts';
+import { creatorsInRun } from '../../console/runs/creators-in-run.ts';
+import { amount } from '../support/amounts.ts';
 import { type ConsoleWorld, violationsOn } from './console-world.ts';
 import { arrive, enter } from './party.ts';
-import { clientOf, readyComputation } from './seed.ts';
+import { clientOf, publicKey, readyComputation } from './seed.ts';
+
+const isFull = amount({ sample: false, full: true });
 
 export function tellRuns(world: () => ConsoleWorld): void {
   it('takes two parties from nothing to a completed run', async () => {
@@ -73,6 +78,53 @@ export function tellRuns(world: () => ConsoleWorld): void {
     const event = { type: 'event', id: randomUUID(), run_id, event_type: 'Stopped', status: 'Stopped' } as const;
     await cvm.report({ cvmID: 'sim-ignore-stop-1', body: { reports: [event] } });
     await alice.page.getByText('The run was cancelled').waitFor();
+  });
+
+  it('lets who has unlinked a dataset since a run started stop it, and nobody who has linked one since', async () => {
+    const [owner, bob, carol] = await Promise.all([
+      clientOf(world(), 'alice', ['d1:administrator']),
+      clientOf(world(), 'bob', ['d1:dataset_provider']),
+      clientOf(world(), 'carol', ['d1:dataset_provider']),
+    ]);
+    const { id: computationID } = await readyComputation(world(), 'Unlinked while it runs');
+    const linked = async (client: typeof bob, file_name: string) => {
+      const asset = { file_name, asset_type: 'dataset', asset: '', user_key: publicKey() } as const;
+      const { id } = await client.createAsset({ body: { asset } });
+      await client.linkAsset({ id, computationID });
+      return { id, computationID };
+    };
+    const ofBob = await linked(bob, 'of-bob.csv');
+    const run = await owner.startRun({ id: computationID, cvm: 'sim-slow-unlinked' });
+    await linked(carol, 'of-carol.csv');
+    await bob.unlinkAsset(ofBob);
+    await bob.linkAsset(ofBob);
+    await bob.unlinkAsset(ofBob);
+    const inRun = await creatorsInRun(bob, await bob.getRun({ id: computationID }), AbortSignal.timeout(30_000));
+    expect(inRun.toSorted()).toEqual(['alice', 'bob']);
+
+    const party = await arrive(world(), { user: 'bob', roles: ['dataset_provider'] });
+    await party.open(`computations/${computationID}/runs/${run}`);
+    await party.page.getByRole('button', { name: 'Stop run' }).click();
+    await party.page.getByRole('dialog').getByRole('button', { name: 'Stop run' }).click();
+    await party.page.getByText('The run was cancelled').waitFor();
+  });
+
+  it.runIf(isFull)('stops no other run than the one that it shows', async () => {
+    const { id } = await readyComputation(world(), 'Run again meanwhile');
+    const owner = await clientOf(world(), 'alice', ['d1:runner']);
+    const first = await owner.startRun({ id, cvm: 'sim-slow-first' });
+    const { page, open } = await arrive(world(), { user: 'alice', roles: ['runner'], provokes: /ERR_FAILED/ });
+    await page.route(/\/events\?.*after=/, (route) => route.abort()); // the page stays behind
+    await open(`computations/${id}/runs/${first}`);
+    await page.getByRole('button', { name: 'Stop run' }).click();
+    await owner.stopRun({ id });
+    await waitForRun(owner, { id, run: first });
+    const second = await owner.startRun({ id, cvm: 'sim-slow-second' });
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Stop run' }).click();
+    await dialog.getByText('another one has been started since').waitFor();
+    expect(await owner.getRun({ id })).toMatchObject({ id: second, status: 'running' });
+    await owner.stopRun({ id });
   });
 
   it('announces to screen readers only the events that come after a screen with a long history was opened', async () => {
