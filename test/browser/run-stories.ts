@@ -127,7 +127,7 @@ export function tellRuns(world: () => ConsoleWorld): void {
     await owner.stopRun({ id });
   });
 
-  it('announces to screen readers only the events that come after a screen with a long history was opened', async () => {
+  it('reads the latest events of a long run, the earlier ones on demand, and announces to screen readers only those that come', async () => {
     const { id } = await readyComputation(world(), 'Has many events');
     const alice = await arrive(world(), { user: 'alice', roles: ['runner'] });
     const cvm = await clientOf(world(), 'cvm', ['d1:cvm']);
@@ -138,8 +138,11 @@ export function tellRuns(world: () => ConsoleWorld): void {
       const event = { type: 'event', run_id, event_type: 'Running' } as const;
       await cvm.report({ ...place, body: { reports: statuses.map((status) => ({ ...event, id: randomUUID(), status })) } });
     };
-    for (let page = 0; page < 3; page++) await report(...Array.from({ length: 50 }, (_, each) => `Step ${each}`));
+    for (let page = 0; page < 5; page++) await report(...Array.from({ length: 50 }, (_, each) => `Step ${each}`));
     await alice.page.addInitScript(noteAnnounced);
+    const asked: URL[] = [];
+    alice.page.on('request', (request) => asked.push(new URL(request.url())));
+    const readsWhole = () => asked.some(({ searchParams }) => searchParams.get('after') === '');
     await alice.page.goto(`/console/domains/d1/computations/${id}/runs/${run_id}`);
     await alice.page.locator('.timeline[aria-live=polite]').waitFor();
     expect(await alice.page.locator('.timeline li').count()).toBeGreaterThan(150);
@@ -148,6 +151,15 @@ export function tellRuns(world: () => ConsoleWorld): void {
     const announced: string[] = await alice.page.evaluate('announced');
     expect(announced.filter((text) => text.includes('step'))).toHaveLength(1);
     expect(announced.filter((text) => text.includes('Step'))).toEqual([]);
+
+    const total = async () => (await starter.listEvents({ id, run_id, limit: 1 })).total;
+    const counted = async () => await alice.page.getByRole('heading', { name: `Timeline (${await total()})` }).count();
+    await expect.poll(counted).toBe(1);
+    expect(readsWhole()).toBe(false);
+    await alice.page.getByRole('button', { name: /^Show \d+ earlier events$/ }).click();
+    await expect.poll(async () => (await alice.page.locator('.timeline li').count()) - (await total())).toBe(1);
+    expect(await alice.page.locator('.timeline li').first().innerText()).toContain('Started');
+    expect(readsWhole()).toBe(true);
     await starter.stopRun({ id });
   });
 
