@@ -10,6 +10,7 @@ import SpaceBetween from '@cloudscape-design/components/space-between';
 import Textarea from '@cloudscape-design/components/textarea';
 import Toggle from '@cloudscape-design/components/toggle';
 import { type ReactNode, useState } from 'react';
+import { looksPrivate } from '../../shared/keys/looks-private.ts';
 import { permissions } from '../access/permissions.ts';
 import { fieldError } from '../loading/field-errors.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
@@ -44,6 +45,7 @@ export function ComputationForm({ initial, submit, save, cancelAddress, conflict
   };
   const policies = approvalPolicies.slice(isNew ? 0 : approvalPolicies.indexOf(initial.approval));
   const error = (pointer: string) => fieldError(save.problem, pointer);
+  const publishesKey = publishedKeys(fields.agent_config).length > 0;
 
   return (
     <form
@@ -64,7 +66,7 @@ export function ComputationForm({ initial, submit, save, cancelAddress, conflict
             >
               Cancel
             </Button>
-            <Button variant="primary" formAction="submit" loading={save.isRunning} disabled={fields.name.trim() === ''}>
+            <Button variant="primary" formAction="submit" loading={save.isRunning} disabled={fields.name.trim() === '' || publishesKey}>
               {submit}
             </Button>
           </SpaceBetween>
@@ -148,10 +150,21 @@ const pemFields = [
   ['client_ca_file', 'CA of the clients'],
 ] as const;
 
+/** Returns the fields with a private key that every viewer would read, such as a PEM file that has the certificate and its key. */
+function publishedKeys(config: ComputationFields['agent_config']): string[] {
+  return pemFields.map(([name]) => name).filter((name) => name !== 'server_key' && looksPrivate(config[name]));
+}
+
 function AgentFields({ fields: { agent_config }, change, error }: AgentProps) {
+  const published = publishedKeys(agent_config);
   const set = (changed: Partial<ComputationFields['agent_config']>) => change({ agent_config: { ...agent_config, ...changed } });
   return (
-    <ExpandableSection variant="container" headerText="Agent" headerDescription="How the agent in the CVM is started.">
+    <ExpandableSection
+      variant="container"
+      headerText="Agent"
+      headerDescription="How the agent in the CVM is started."
+      defaultExpanded={published.length > 0}
+    >
       <SpaceBetween size="l">
         <FormField label="Log level" errorText={error('/agent_config/log_level')}>
           <Select
@@ -168,7 +181,11 @@ function AgentFields({ fields: { agent_config }, change, error }: AgentProps) {
             key={name}
             label={`${label} (optional)`}
             description="PEM, or a path inside the CVM."
-            errorText={error(`/agent_config/${name}`)}
+            errorText={
+              published.includes(name)
+                ? 'This has a private key, which every viewer would read. Put the key into its own field only.'
+                : error(`/agent_config/${name}`)
+            }
           >
             <Textarea
               value={agent_config[name]}

@@ -3,7 +3,7 @@ import Input from '@cloudscape-design/components/input';
 import Textarea from '@cloudscape-design/components/textarea';
 import { useState } from 'react';
 import type { Schemas } from '../../client/index.ts';
-import { looksPrivate } from '../keys/looks-private.ts';
+import { looksPrivate } from '../../shared/keys/looks-private.ts';
 import { fieldError } from '../loading/field-errors.ts';
 import { ReadAgain } from '../loading/read-again.tsx';
 import { useAction } from '../loading/use-action.ts';

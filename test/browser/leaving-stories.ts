@@ -5,7 +5,7 @@ import { arrive } from './party.ts';
 import { clientOf, readyComputation } from './seed.ts';
 
 export function tellOfLeaving(world: () => ConsoleWorld): void {
-  it('keeps what is typed at a click beside a dialog, and asks before a form is left', async () => {
+  it('keeps what is typed at a click beside a dialog, asks before a form is left, and publishes no private key', async () => {
     const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'] });
     await open('cvms');
     await page.getByRole('button', { name: 'Register CVM' }).first().click();
@@ -38,6 +38,12 @@ export function tellOfLeaving(world: () => ConsoleWorld): void {
 
     await open('computations/new');
     await name.fill('Saved');
+    await page.getByRole('button', { name: /^Agent/ }).click();
+    const certificate = page.getByRole('textbox', { name: 'Certificate (optional)', exact: true });
+    await certificate.fill('-----BEGIN CERTIFICATE-----\n...\n-----BEGIN PRIVATE KEY-----\n...');
+    await page.getByText('This has a private key, which every viewer would read.').first().waitFor();
+    await page.getByRole('button', { name: 'Create computation', disabled: true }).waitFor();
+    await certificate.fill('');
     await page.getByRole('button', { name: 'Create computation' }).click();
     await page.getByRole('heading', { name: 'Saved', level: 1 }).waitFor();
     expect(questions).toHaveLength(4);
