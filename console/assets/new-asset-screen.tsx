@@ -117,6 +117,7 @@ export function NewAssetScreen() {
                       if (!created) change({ file_name: value[0]?.name ?? '' });
                     }}
                     fileErrors={[fault ?? null]}
+                    fileWarnings={[created && file && file.name !== created.file_name ? sentAs(created) : null]}
                     showFileSize
                     showFileLastModified={false}
                     i18nStrings={fileUploadTexts}
@@ -173,4 +174,9 @@ export function NewAssetScreen() {
       </form>
     </ScreenFrame>
   );
+}
+
+function sentAs({ file_name, mime_type }: Schemas['Asset']): string {
+  const type = mime_type === '' ? '' : `, of the type ${mime_type}`;
+  return `It becomes the content of ${file_name}${type}: that asset is there already.`;
 }

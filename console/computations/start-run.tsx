@@ -15,7 +15,7 @@ import { neededText } from './needed-text.ts';
 
 /** Starts a run on a CVM, or explains what is missing. */
 export function StartRun({ overview, onClose }: { overview: Overview; onClose: () => void }) {
-  const { client, domain } = useDomain();
+  const { client, domain, exampleCvm } = useDomain();
   const goOn = useGoOn();
   const [cvm, setCvm] = useState('');
   const { computation, isReady, parties, others, missing } = overview;
@@ -36,7 +36,11 @@ export function StartRun({ overview, onClose }: { overview: Overview; onClose: (
       onClose={onClose}
     >
       {isReady ? (
-        <FormField label="CVM" description="The confidential virtual machine that runs the algorithm.">
+        <FormField
+          label="CVM"
+          description="The confidential virtual machine that runs the algorithm."
+          constraintText={exampleCvm !== undefined && `Simulated CVMs answer to any name here, such as ${exampleCvm}.`}
+        >
           <CvmInput value={cvm} onChange={setCvm} />
         </FormField>
       ) : (

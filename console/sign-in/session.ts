@@ -27,6 +27,8 @@ export interface Session {
   roles: Record<string, Role[]>;
   /** The base URL of the API, without a slash at its end. */
   api: string;
+  /** A CVM that answers without being registered. Only where CVMs are simulated. */
+  exampleCvm: string | undefined;
   /**
    * Returns a token for the API. Renews it if it is about to expire, or if the API has refused it. If the issuer does not renew it,
    * or the API refuses the renewed one too, it leaves for the sign-in page, which comes back to this address. If the API has refused
@@ -68,7 +70,7 @@ export async function currentSession(): Promise<Session> {
   }
   neverShowAgainWithoutTokens();
   try {
-    const { api, membershipClaim, ...issuer } = await configuration();
+    const { api, membershipClaim, exampleCvm, ...issuer } = await configuration();
     const application = applicationOf(issuer);
     const tokens = await tokensFor(address, application);
     const expiry = expiryFlag();
@@ -88,6 +90,7 @@ export async function currentSession(): Promise<Session> {
       user,
       roles,
       api,
+      exampleCvm,
       token,
       expiry,
       signInAgain: async () => {
@@ -99,8 +102,10 @@ export async function currentSession(): Promise<Session> {
       },
     };
   } catch (error) {
-    if (!mayPass(error)) storedTokens.remove();
-    return await stayOutside(error instanceof Error ? error.message : String(error));
+    const isSignedIn = mayPass(error) && storedTokens.read() !== undefined;
+    if (!isSignedIn) storedTokens.remove();
+    const title = isSignedIn ? 'Your sign-in could not be checked' : notSignedIn;
+    return await stayOutside(error instanceof Error ? error.message : String(error), title);
   }
 }
 
@@ -159,9 +164,11 @@ async function signOut(application: SignInOptions): Promise<void> {
   location.assign(page ?? signedOut);
 }
 
+const notSignedIn = 'You are not signed in';
+
 /** Says why nobody is signed in. Trying again comes back to this address. */
-function stayOutside(text: string): Promise<never> {
-  return stay({ title: 'You are not signed in', text, link: 'Try again', address: `${location.pathname}${location.search}` });
+function stayOutside(text: string, title = notSignedIn): Promise<never> {
+  return stay({ title, text, link: 'Try again', address: `${location.pathname}${location.search}` });
 }
 
 async function stay(notice: Notice): Promise<never> {

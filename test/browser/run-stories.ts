@@ -163,7 +163,7 @@ export function tellRuns(world: () => ConsoleWorld): void {
     await starter.stopRun({ id });
   });
 
-  it('shows any page of a list with the exact total, and keeps filter and page in the address', async () => {
+  it('shows any page of a list with the exact total, and keeps filter and page in the address, typing as one step', async () => {
     const client = await clientOf(world(), 'alice', ['d2:administrator']);
     for (let number = 1; number <= 30; number++)
       await client.createComputation({ domainID: 'd2', body: { name: `Number ${number}` } });
@@ -182,6 +182,15 @@ export function tellRuns(world: () => ConsoleWorld): void {
     expect(page.url()).toBe(address);
     await page.reload();
     await list.getByRole('link', { name: 'Number 1', exact: true }).waitFor();
+
+    const owner = page.getByRole('searchbox', { name: 'Owner' });
+    for (const typed of ['bo', 'bob']) {
+      await owner.fill(typed);
+      await page.waitForURL(({ searchParams }) => searchParams.get('owner') === typed);
+    }
+    await page.goBack();
+    await list.getByRole('link', { name: 'Number 1', exact: true }).waitFor();
+    expect(page.url()).toBe(address);
   });
 
   it('offers a viewer nothing that the API would refuse', async () => {
