@@ -40,7 +40,7 @@ export function useWatchedRun({ id, run }: { id: string; run: string }): Watched
       setWatched((before) => ({ ...before, ...(typeof fields === 'function' ? fields(before) : fields) }));
     };
     const gathered = gather<Schemas['Event']>((added) =>
-      change((before) => ({ events: [...before.events, ...added], run: added.reduce(runAfter, before.run) })),
+      change((before) => ({ events: [...before.events, ...added], run: before.run && added.reduce(runAfter, before.run) })),
     );
     const watch = async () => {
       const [state, { events, earlier }] = await Promise.all([
@@ -73,6 +73,6 @@ export function useWatchedRun({ id, run }: { id: string; run: string }): Watched
   return watched;
 }
 
-function runAfter<R extends Schemas['Run'] | undefined>(run: R, event: Schemas['Event']): R {
-  return run?.status === 'running' && event.event_type === 'stop_requested' ? { ...run, status: 'stopping' } : run;
+function runAfter(run: Schemas['Run'], event: Schemas['Event']): Schemas['Run'] {
+  return run.status === 'running' && event.event_type === 'stop_requested' ? { ...run, status: 'stopping' } : run;
 }
