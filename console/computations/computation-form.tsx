@@ -57,16 +57,15 @@ export function ComputationForm({ initial, submit, save, cancelAddress, conflict
       <Form
         actions={
           <SpaceBetween direction="horizontal" size="xs">
-            <Button
-              variant="link"
-              formAction="none"
-              href={cancelAddress}
-              disabled={save.isRunning}
-              disabledReason={alreadySent}
-            >
+            <Button variant="link" formAction="none" href={cancelAddress} disabled={save.isRunning} disabledReason={alreadySent}>
               Cancel
             </Button>
-            <Button variant="primary" formAction="submit" loading={save.isRunning} disabled={fields.name.trim() === '' || publishesKey}>
+            <Button
+              variant="primary"
+              formAction="submit"
+              loading={save.isRunning}
+              disabled={fields.name.trim() === '' || publishesKey}
+            >
               {submit}
             </Button>
           </SpaceBetween>

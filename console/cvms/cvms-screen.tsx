@@ -60,10 +60,7 @@ export function CvmsScreen() {
         empty="No CVM is registered in this domain."
       />
       {isRegistering && (
-        <RegisterCvm
-          onClose={() => setRegistering(false)}
-          onSaved={(cvm) => goOn(addressOf({ screen: 'cvm', domain, cvm }))}
-        />
+        <RegisterCvm onClose={() => setRegistering(false)} onSaved={(cvm) => goOn(addressOf({ screen: 'cvm', domain, cvm }))} />
       )}
     </ScreenFrame>
   );

@@ -94,13 +94,7 @@ function WatchedRun({ id, run: runId, watchAgain }: { id: string; run: string; w
                         </Header>
                       }
                     >
-                      <Timeline
-                        run={shown}
-                        events={events}
-                        earlier={earlier}
-                        isLive={isLive}
-                        announces={isLive && isFollowing}
-                      />
+                      <Timeline run={shown} events={events} earlier={earlier} isLive={isLive} announces={isLive && isFollowing} />
                     </Container>
                   ),
                 },
