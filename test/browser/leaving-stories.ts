@@ -14,7 +14,7 @@ export function tellOfLeaving(world: () => ConsoleWorld): void {
     await identifier.fill('cvm-typed');
     await page.mouse.click(5, 450);
     expect(await identifier.inputValue()).toBe('cvm-typed');
-    await page.keyboard.press('Escape');
+    await identifier.press('Escape');
     await dialog.waitFor({ state: 'hidden' });
 
     const questions: string[] = [];

@@ -93,9 +93,9 @@ export function tellRuns(world: () => ConsoleWorld): void {
       await client.linkAsset({ id, computationID });
       return { id, computationID };
     };
-    const ofBob = await linked(bob, 'of-bob.csv');
+    const ofBob = await linked(bob, 'bob-readings.csv');
     const run = await owner.startRun({ id: computationID, cvm: 'sim-slow-unlinked' });
-    await linked(carol, 'of-carol.csv');
+    await linked(carol, 'carol-readings.csv');
     await bob.unlinkAsset(ofBob);
     await bob.linkAsset(ofBob);
     await bob.unlinkAsset(ofBob);
@@ -158,7 +158,7 @@ export function tellRuns(world: () => ConsoleWorld): void {
     expect(readsWhole()).toBe(false);
     await alice.page.getByRole('button', { name: /^Show \d+ earlier events$/ }).click();
     await expect.poll(async () => (await alice.page.locator('.timeline li').count()) - (await total())).toBe(1);
-    expect(await alice.page.locator('.timeline li').first().innerText()).toContain('Started');
+    expect(await alice.page.locator('.timeline li').first().innerText()).toContain('Run started');
     expect(readsWhole()).toBe(true);
     await starter.stopRun({ id });
   });
