@@ -269,7 +269,10 @@ export default defineConfig(
   {
     files: ['console/**/*.{ts,tsx}'],
     extends: [reactHooks.configs.flat.recommended],
-    rules: boundary('^\\..*/shared/(?!access/(roles|membership)\\.ts$)', 'console/ imports only the roles of shared/access/.'),
+    rules: boundary(
+      '^\\..*/shared/(?!(access/(roles|membership)|keys/looks-private)\\.ts$)',
+      'console/ imports only the roles of shared/access/, and what a private key looks like.',
+    ),
   },
   { files: keyFiles, rules: { 'no-restricted-syntax': ['error', ...without(writesOfService, ...keyLiterals)] } },
   {

@@ -69,7 +69,7 @@ function SendContent({ asset, reload }: SendProps) {
   const [file, setFile] = useState<File>();
   const upload = useUpload();
   const fault = fileFault(file);
-  useUnsavedWork(file !== undefined);
+  useUnsavedWork(file && (upload.hasArrived ? 'open' : 'form'));
   const send = async () => {
     if (file && (await upload.send(asset.id, undefined, file))) reload();
   };

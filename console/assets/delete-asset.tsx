@@ -1,8 +1,8 @@
 import type { KnownAsset } from '../../client/asset-without-reading.ts';
 import { ReadAgain } from '../loading/read-again.tsx';
 import { useAction } from '../loading/use-action.ts';
-import { navigate } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
+import { useGoOn } from '../routing/use-go-on.ts';
 import { ConfirmModal } from '../shell/confirm-modal.tsx';
 import { useDomain, useFrame } from '../shell/console-context.ts';
 
@@ -15,11 +15,12 @@ interface Props {
 export function DeleteAsset({ found: { asset, etag }, onClose, onReadAgain }: Props) {
   const { client, domain } = useDomain();
   const { notify } = useFrame();
+  const goOn = useGoOn();
   const { id, file_name } = asset;
   const remove = useAction(async () => {
     await client.deleteAsset({ id, ifMatch: etag });
     notify(`${file_name} is deleted.`);
-    navigate(addressOf({ screen: 'assets', domain }));
+    goOn(addressOf({ screen: 'assets', domain }));
   });
   return (
     <ConfirmModal

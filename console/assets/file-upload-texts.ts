@@ -6,4 +6,5 @@ export const fileUploadTexts = {
   limitShowFewer: 'Show fewer',
   limitShowMore: 'Show more',
   errorIconAriaLabel: 'Error',
+  warningIconAriaLabel: 'Warning',
 };

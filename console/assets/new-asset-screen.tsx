@@ -14,8 +14,10 @@ import { fieldError } from '../loading/field-errors.ts';
 import { keysForBodies } from '../loading/keys-for-bodies.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useAction } from '../loading/use-action.ts';
-import { navigate, useAddress } from '../routing/navigation.ts';
+import { useAddress } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
+import { useGoOn } from '../routing/use-go-on.ts';
+import { alreadySent } from '../shell/already-sent.ts';
 import { useDomain, useFrame } from '../shell/console-context.ts';
 import { ScreenFrame } from '../shell/screen-frame.tsx';
 import { useUnsavedWork } from '../shell/use-unsaved-work.ts';
@@ -32,6 +34,7 @@ type Fields = Pick<Schemas['AssetRow'], 'file_name' | 'description' | 'asset_typ
 export function NewAssetScreen() {
   const { client, domain, me } = useDomain();
   const { notify } = useFrame();
+  const goOn = useGoOn();
   const computation = useAddress().query.get('computation');
   const types = assetTypeOptions.filter(({ value }) => permissions.createAsset(me, value));
   const [file, setFile] = useState<File>();
@@ -47,7 +50,8 @@ export function NewAssetScreen() {
   });
   const upload = useUpload();
   const fault = fileFault(file);
-  useUnsavedWork(file !== undefined || fields.description !== '');
+  const isDirty = file !== undefined || fields.description !== '';
+  useUnsavedWork(!isDirty ? undefined : upload.hasArrived ? 'open' : 'form');
   const change = (changed: Partial<Fields>) => setFields((before) => ({ ...before, ...changed }));
 
   const save = useAction(async () => {
@@ -62,7 +66,7 @@ export function NewAssetScreen() {
     }
     if (!(await upload.send(asset.id, created ? undefined : asset.upload, file))) return;
     notify(`${asset.file_name} is uploaded.`);
-    navigate(
+    goOn(
       computation === null
         ? addressOf({ screen: 'asset', domain, id: asset.id })
         : addressOf({ screen: 'computation', domain, id: computation }),
@@ -82,7 +86,13 @@ export function NewAssetScreen() {
         <Form
           actions={
             <SpaceBetween direction="horizontal" size="xs">
-              <Button variant="link" formAction="none" href={addressOf({ screen: 'assets', domain })}>
+              <Button
+                variant="link"
+                formAction="none"
+                href={addressOf({ screen: 'assets', domain })}
+                disabled={isBusy && upload.state === 'idle'}
+                disabledReason={alreadySent}
+              >
                 Cancel
               </Button>
               <Button
@@ -107,6 +117,7 @@ export function NewAssetScreen() {
                       if (!created) change({ file_name: value[0]?.name ?? '' });
                     }}
                     fileErrors={[fault ?? null]}
+                    fileWarnings={[created && file && file.name !== created.file_name ? sentAs(created) : null]}
                     showFileSize
                     showFileLastModified={false}
                     i18nStrings={fileUploadTexts}
@@ -163,4 +174,9 @@ export function NewAssetScreen() {
       </form>
     </ScreenFrame>
   );
+}
+
+function sentAs({ file_name, mime_type }: Schemas['Asset']): string {
+  const type = mime_type === '' ? '' : `, of the type ${mime_type}`;
+  return `It becomes the content of ${file_name}${type}: that asset is there already.`;
 }

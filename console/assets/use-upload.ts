@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import type { Schemas } from '../../client/index.ts';
+import { useIsHere } from '../loading/use-is-here.ts';
 import { useDomain } from '../shell/console-context.ts';
 import { putFile } from './put-file.ts';
 import { uploadFile, type Step } from './upload-file.ts';
@@ -10,6 +11,8 @@ export interface Upload {
   /** Bytes. */
   sent: number;
   problem: unknown;
+  /** Whether the whole file is with the service: what follows needs no page. */
+  hasArrived: boolean;
   cancel: () => void;
   /** Returns whether the content has arrived and is hashed. Without a target, it gets a new link. */
   send: (asset: string, target: Schemas['AssetUpload'] | undefined, file: File) => Promise<boolean>;
@@ -26,8 +29,10 @@ export function useUpload(): Upload {
   const controller = useRef<AbortController>(undefined);
   const cancel = () => controller.current?.abort();
   useEffect(() => () => controller.current?.abort(), []);
+  const isHere = useIsHere();
   const change = (fields: Partial<Progress>) => setProgress((before) => ({ ...before, ...fields }));
   const send: Upload['send'] = async (id, target, file) => {
+    if (!isHere()) return false; // the user has left while the asset was created
     controller.current = new AbortController();
     const { signal } = controller.current;
     setProgress({ ...idle, state: 'sending', file });
@@ -40,5 +45,6 @@ export function useUpload(): Upload {
       return false;
     }
   };
-  return { ...progress, cancel, send };
+  const hasArrived = progress.state === 'hashing' || progress.state === 'done';
+  return { ...progress, hasArrived, cancel, send };
 }

@@ -10,10 +10,12 @@ import SpaceBetween from '@cloudscape-design/components/space-between';
 import Textarea from '@cloudscape-design/components/textarea';
 import Toggle from '@cloudscape-design/components/toggle';
 import { type ReactNode, useState } from 'react';
+import { looksPrivate } from '../../shared/keys/looks-private.ts';
 import { permissions } from '../access/permissions.ts';
 import { fieldError } from '../loading/field-errors.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import type { Action } from '../loading/use-action.ts';
+import { alreadySent } from '../shell/already-sent.ts';
 import { useDomain } from '../shell/console-context.ts';
 import { useUnsavedWork } from '../shell/use-unsaved-work.ts';
 import { approvalPolicies, approvalTexts } from './approval-texts.ts';
@@ -36,13 +38,14 @@ export function ComputationForm({ initial, submit, save, cancelAddress, conflict
   const [fields, setFields] = useState(initial);
   const [consumers, setConsumers] = useState(initial.consumers.join('\n'));
   const [isDirty, setDirty] = useState(false);
-  useUnsavedWork(isDirty);
+  useUnsavedWork(isDirty ? 'form' : undefined);
   const change = (changed: Partial<ComputationFields>) => {
     setDirty(true);
     setFields((before) => ({ ...before, ...changed }));
   };
   const policies = approvalPolicies.slice(isNew ? 0 : approvalPolicies.indexOf(initial.approval));
   const error = (pointer: string) => fieldError(save.problem, pointer);
+  const publishesKey = publishedKeys(fields.agent_config).length > 0;
 
   return (
     <form
@@ -54,10 +57,15 @@ export function ComputationForm({ initial, submit, save, cancelAddress, conflict
       <Form
         actions={
           <SpaceBetween direction="horizontal" size="xs">
-            <Button variant="link" formAction="none" href={cancelAddress}>
+            <Button variant="link" formAction="none" href={cancelAddress} disabled={save.isRunning} disabledReason={alreadySent}>
               Cancel
             </Button>
-            <Button variant="primary" formAction="submit" loading={save.isRunning} disabled={fields.name.trim() === ''}>
+            <Button
+              variant="primary"
+              formAction="submit"
+              loading={save.isRunning}
+              disabled={fields.name.trim() === '' || publishesKey}
+            >
               {submit}
             </Button>
           </SpaceBetween>
@@ -141,10 +149,21 @@ const pemFields = [
   ['client_ca_file', 'CA of the clients'],
 ] as const;
 
+/** Returns the fields with a private key that every viewer would read, such as a PEM file that has the certificate and its key. */
+function publishedKeys(config: ComputationFields['agent_config']): string[] {
+  return pemFields.map(([name]) => name).filter((name) => name !== 'server_key' && looksPrivate(config[name]));
+}
+
 function AgentFields({ fields: { agent_config }, change, error }: AgentProps) {
+  const published = publishedKeys(agent_config);
   const set = (changed: Partial<ComputationFields['agent_config']>) => change({ agent_config: { ...agent_config, ...changed } });
   return (
-    <ExpandableSection variant="container" headerText="Agent" headerDescription="How the agent in the CVM is started.">
+    <ExpandableSection
+      variant="container"
+      headerText="Agent"
+      headerDescription="How the agent in the CVM is started."
+      defaultExpanded={published.length > 0}
+    >
       <SpaceBetween size="l">
         <FormField label="Log level" errorText={error('/agent_config/log_level')}>
           <Select
@@ -161,7 +180,11 @@ function AgentFields({ fields: { agent_config }, change, error }: AgentProps) {
             key={name}
             label={`${label} (optional)`}
             description="PEM, or a path inside the CVM."
-            errorText={error(`/agent_config/${name}`)}
+            errorText={
+              published.includes(name)
+                ? 'This has a private key, which every viewer would read. Put the key into its own field only.'
+                : error(`/agent_config/${name}`)
+            }
           >
             <Textarea
               value={agent_config[name]}

@@ -60,7 +60,11 @@ export function ComputationsScreen() {
               options={statusOptions}
               onChange={(chosen) => page.change({ status: chosen })}
             />
-            <TextFilter label="Owner" value={query.get('owner')} onChange={(chosen) => page.change({ owner: chosen })} />
+            <TextFilter
+              label="Owner"
+              value={query.get('owner')}
+              onChange={(chosen, how) => page.change({ owner: chosen }, how)}
+            />
             <Button
               variant={owner === me.user ? 'primary' : 'normal'}
               onClick={() => page.change({ owner: owner === me.user ? undefined : me.user })}

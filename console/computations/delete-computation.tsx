@@ -1,7 +1,7 @@
 import { ReadAgain } from '../loading/read-again.tsx';
 import { useAction } from '../loading/use-action.ts';
-import { navigate } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
+import { useGoOn } from '../routing/use-go-on.ts';
 import { ConfirmModal } from '../shell/confirm-modal.tsx';
 import { useDomain, useFrame } from '../shell/console-context.ts';
 import type { Overview } from './load-overview.ts';
@@ -16,11 +16,12 @@ interface Props {
 export function DeleteComputation({ overview: { computation, etag }, onClose, onReadAgain }: Props) {
   const { client, domain } = useDomain();
   const { notify } = useFrame();
+  const goOn = useGoOn();
   const { id, name } = computation;
   const remove = useAction(async () => {
     await client.deleteComputation({ id, ifMatch: etag });
     notify(`${name} is deleted.`);
-    navigate(addressOf({ screen: 'computations', domain }));
+    goOn(addressOf({ screen: 'computations', domain }));
   });
   return (
     <ConfirmModal

@@ -5,8 +5,8 @@ import { LoadedView } from '../loading/loaded-view.tsx';
 import { ReadAgain } from '../loading/read-again.tsx';
 import { useAction } from '../loading/use-action.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
-import { navigate } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
+import { useGoOn } from '../routing/use-go-on.ts';
 import { useDomain, useFrame } from '../shell/console-context.ts';
 import { ScreenFrame } from '../shell/screen-frame.tsx';
 import { aboveComputation } from './above.ts';
@@ -35,12 +35,13 @@ export function EditComputationScreen({ id }: { id: string }) {
 function EditForm({ read: { computation, etag }, readAgain }: { read: LoadedComputation; readAgain: () => void }) {
   const { client, domain, me } = useDomain();
   const { notify } = useFrame();
+  const goOn = useGoOn();
   const { id, name } = computation;
   const address = addressOf({ screen: 'computation', domain, id });
   const save = useAction(async (fields: ComputationFields) => {
     await client.updateComputation({ id, ifMatch: etag, body: fields });
     notify('The changes are saved.');
-    navigate(address, { replace: true });
+    goOn(address, { replace: true });
   });
   if (!permissions.editComputation(me, computation)) {
     return (

@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { keysForBodies } from '../loading/keys-for-bodies.ts';
 import { useAction } from '../loading/use-action.ts';
-import { navigate } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
+import { useGoOn } from '../routing/use-go-on.ts';
 import { useDomain, useFrame } from '../shell/console-context.ts';
 import { ScreenFrame } from '../shell/screen-frame.tsx';
 import { aboveComputation } from './above.ts';
@@ -12,11 +12,12 @@ import { ComputationForm } from './computation-form.tsx';
 export function NewComputationScreen() {
   const { client, domain, me } = useDomain();
   const { notify } = useFrame();
+  const goOn = useGoOn();
   const [keyFor] = useState(keysForBodies);
   const save = useAction(async (fields: ComputationFields) => {
     const { id, name } = await client.createComputation({ body: fields, idempotencyKey: keyFor(fields) });
     notify(`${name} is created. Link an algorithm and datasets next.`);
-    navigate(addressOf({ screen: 'computation', domain, id }), { replace: true });
+    goOn(addressOf({ screen: 'computation', domain, id }), { replace: true });
   });
   return (
     <ScreenFrame title="Create computation" above={aboveComputation(domain)}>

@@ -6,8 +6,8 @@ import { ServiceProblem } from '../../client/index.ts';
 import { CvmInput } from '../cvms/cvm-input.tsx';
 import { missingSentences } from '../loading/problem-text.ts';
 import { useAction } from '../loading/use-action.ts';
-import { navigate } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
+import { useGoOn } from '../routing/use-go-on.ts';
 import { ConfirmModal } from '../shell/confirm-modal.tsx';
 import { useDomain } from '../shell/console-context.ts';
 import type { Overview } from './load-overview.ts';
@@ -15,13 +15,14 @@ import { neededText } from './needed-text.ts';
 
 /** Starts a run on a CVM, or explains what is missing. */
 export function StartRun({ overview, onClose }: { overview: Overview; onClose: () => void }) {
-  const { client, domain } = useDomain();
+  const { client, domain, exampleCvm } = useDomain();
+  const goOn = useGoOn();
   const [cvm, setCvm] = useState('');
   const { computation, isReady, parties, others, missing } = overview;
   const { id, name } = computation;
   const start = useAction(async () => {
     const run = await client.startRun({ id, cvm: cvm.trim() });
-    navigate(addressOf({ screen: 'run', domain, id, run }));
+    goOn(addressOf({ screen: 'run', domain, id, run }));
   });
   const activeRun = start.problem instanceof ServiceProblem ? start.problem.run_id : undefined;
   return (
@@ -35,7 +36,11 @@ export function StartRun({ overview, onClose }: { overview: Overview; onClose: (
       onClose={onClose}
     >
       {isReady ? (
-        <FormField label="CVM" description="The confidential virtual machine that runs the algorithm.">
+        <FormField
+          label="CVM"
+          description="The confidential virtual machine that runs the algorithm."
+          constraintText={exampleCvm !== undefined && `Simulated CVMs answer to any name here, such as ${exampleCvm}.`}
+        >
           <CvmInput value={cvm} onChange={setCvm} />
         </FormField>
       ) : (

@@ -12,8 +12,8 @@ import { ReadAgain } from '../loading/read-again.tsx';
 import { useAction } from '../loading/use-action.ts';
 import { refreshSeconds } from '../loading/refresh-seconds.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
-import { navigate } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
+import { useGoOn } from '../routing/use-go-on.ts';
 import { ConfirmModal } from '../shell/confirm-modal.tsx';
 import { useDomain, useFrame } from '../shell/console-context.ts';
 import { ScreenFrame } from '../shell/screen-frame.tsx';
@@ -128,10 +128,11 @@ interface RemoveProps {
 function RemoveCvm({ read: { cvm, etag }, onClose, onReadAgain }: RemoveProps) {
   const { client, domain } = useDomain();
   const { notify } = useFrame();
+  const goOn = useGoOn();
   const remove = useAction(async () => {
     await client.deleteCvm({ cvmID: cvm.id, ifMatch: etag });
     notify(`${cvm.id} is no longer registered.`);
-    navigate(addressOf({ screen: 'cvms', domain }));
+    goOn(addressOf({ screen: 'cvms', domain }));
   });
   return (
     <ConfirmModal

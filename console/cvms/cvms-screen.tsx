@@ -6,8 +6,9 @@ import { permissions } from '../access/permissions.ts';
 import { type Column, PagedTable } from '../lists/paged-table.tsx';
 import { usePage } from '../lists/use-page.ts';
 import { refreshSeconds } from '../loading/refresh-seconds.ts';
-import { navigate, useAddress } from '../routing/navigation.ts';
+import { useAddress } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
+import { useGoOn } from '../routing/use-go-on.ts';
 import { useDomain } from '../shell/console-context.ts';
 import { ScreenFrame } from '../shell/screen-frame.tsx';
 import { Ago } from '../show/time.tsx';
@@ -20,6 +21,7 @@ type Cvm = Schemas['Cvm'];
 export function CvmsScreen() {
   const { domain, me } = useDomain();
   const { query } = useAddress();
+  const goOn = useGoOn();
   const [isRegistering, setRegistering] = useState(false);
   const page = usePage('listCvms', {}, { everySeconds: refreshSeconds.cvms });
   const columns: Column<Cvm>[] = [
@@ -58,10 +60,7 @@ export function CvmsScreen() {
         empty="No CVM is registered in this domain."
       />
       {isRegistering && (
-        <RegisterCvm
-          onClose={() => setRegistering(false)}
-          onSaved={(cvm) => navigate(addressOf({ screen: 'cvm', domain, cvm }))}
-        />
+        <RegisterCvm onClose={() => setRegistering(false)} onSaved={(cvm) => goOn(addressOf({ screen: 'cvm', domain, cvm }))} />
       )}
     </ScreenFrame>
   );

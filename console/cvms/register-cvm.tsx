@@ -1,12 +1,15 @@
+import Alert from '@cloudscape-design/components/alert';
+import Button from '@cloudscape-design/components/button';
 import FormField from '@cloudscape-design/components/form-field';
 import Input from '@cloudscape-design/components/input';
 import Textarea from '@cloudscape-design/components/textarea';
 import { useState } from 'react';
-import type { Schemas } from '../../client/index.ts';
-import { looksPrivate } from '../keys/looks-private.ts';
+import { type Client, type Schemas, ServiceProblem } from '../../client/index.ts';
+import { looksPrivate } from '../../shared/keys/looks-private.ts';
 import { fieldError } from '../loading/field-errors.ts';
 import { ReadAgain } from '../loading/read-again.tsx';
 import { useAction } from '../loading/use-action.ts';
+import { addressOf } from '../routing/places.ts';
 import { ConfirmModal } from '../shell/confirm-modal.tsx';
 import { useDomain, useFrame } from '../shell/console-context.ts';
 
@@ -19,7 +22,7 @@ interface Props {
 
 /** Registers a CVM, or changes what is registered of it. */
 export function RegisterCvm({ registered, onClose, onSaved }: Props) {
-  const { client } = useDomain();
+  const { client, domain } = useDomain();
   const { notify } = useFrame();
   // The page behind the dialog loads again: the version to change is the one that the user sees in these fields.
   const [etag] = useState(registered?.etag);
@@ -27,7 +30,13 @@ export function RegisterCvm({ registered, onClose, onSaved }: Props) {
   const [description, setDescription] = useState(registered?.cvm.description ?? '');
   const [certificate, setCertificate] = useState('');
   const isPrivate = looksPrivate(certificate);
+  const [existing, setExisting] = useState<string>();
   const save = useAction(async () => {
+    setExisting(undefined);
+    if (!registered && (await isRegistered(client, cvm.trim()))) {
+      setExisting(cvm.trim());
+      return;
+    }
     const body = { description, ...(certificate.trim() === '' ? {} : { certificate: `${certificate.trim()}\n` }) };
     await client.registerCvm({ cvmID: cvm.trim(), body, ifMatch: etag });
     notify(`${cvm.trim()} is registered.`);
@@ -40,10 +49,16 @@ export function RegisterCvm({ registered, onClose, onSaved }: Props) {
       isRunning={save.isRunning}
       problem={save.problem}
       conflict={
-        registered && (
+        registered ? (
           <ReadAgain problem={save.problem} readAgain={registered.readAgain}>
             Nothing was saved. Reading {cvm} again shows the changes of others, and drops yours.
           </ReadAgain>
+        ) : (
+          existing !== undefined && (
+            <Alert type="warning" action={<Button href={addressOf({ screen: 'cvm', domain, cvm: existing })}>Open it</Button>}>
+              Nothing was saved: {existing} is registered already.
+            </Alert>
+          )
         )
       }
       isDisabled={cvm.trim() === '' || isPrivate}
@@ -71,4 +86,14 @@ export function RegisterCvm({ registered, onClose, onSaved }: Props) {
       </FormField>
     </ConfirmModal>
   );
+}
+
+async function isRegistered(client: Client, cvmID: string): Promise<boolean> {
+  try {
+    await client.getCvm({ cvmID });
+    return true;
+  } catch (error) {
+    if (error instanceof ServiceProblem && error.code === 'not_found') return false;
+    throw error;
+  }
 }

@@ -2,10 +2,11 @@ import FileInput from '@cloudscape-design/components/file-input';
 import FormField from '@cloudscape-design/components/form-field';
 import Textarea from '@cloudscape-design/components/textarea';
 import { useState } from 'react';
+import { looksPrivate } from '../../shared/keys/looks-private.ts';
 import { useAction } from '../loading/use-action.ts';
 import { ConfirmModal } from '../shell/confirm-modal.tsx';
 import { useDomain, useFrame } from '../shell/console-context.ts';
-import { looksPrivate } from './looks-private.ts';
+import { keyToSend } from './key-to-send.ts';
 
 interface Props {
   /** The computation. */
@@ -21,7 +22,7 @@ export function UploadKey({ id, onClose, onUploaded }: Props) {
   const [key, setKey] = useState('');
   const [isPrivate, setPrivate] = useState(false);
   const upload = useAction(async () => {
-    await client.uploadKey({ id, body: { key: key.trim() } });
+    await client.uploadKey({ id, body: { key: keyToSend(key) } });
     notify('Your public key is uploaded.');
     onUploaded();
   });

@@ -33,7 +33,8 @@ export function ChoiceFilter({ label, all, value, options, onChange }: ChoicePro
 interface TextProps {
   label: string;
   value: string | null;
-  onChange: (value: string | undefined) => void;
+  /** `replace` if the user goes on typing: all of it is one step for the browser's back. */
+  onChange: (value: string | undefined, how: { replace: boolean }) => void;
 }
 
 const pauseInMilliseconds = 400;
@@ -42,15 +43,21 @@ const pauseInMilliseconds = 400;
 export function TextFilter({ label, value, onChange }: TextProps) {
   const [typed, setTyped] = useState(value ?? '');
   const [known, setKnown] = useState(value);
+  /** The value that the user has typed since the field got the focus. */
+  const [own, setOwn] = useState<string | null>();
   if (known !== value) {
     // The address has changed, such as by the browser's back.
     setKnown(value);
     setTyped(value ?? '');
   }
-  const take = useEffectEvent(onChange);
+  const take = useEffectEvent(() => {
+    const next = typed.trim() || undefined;
+    onChange(next, { replace: own === value });
+    setOwn(next ?? null);
+  });
   useEffect(() => {
     if (typed === (value ?? '')) return undefined;
-    const timer = setTimeout(() => take(typed.trim() || undefined), pauseInMilliseconds);
+    const timer = setTimeout(() => take(), pauseInMilliseconds);
     return () => clearTimeout(timer);
   }, [typed, value]);
   return (
@@ -61,6 +68,7 @@ export function TextFilter({ label, value, onChange }: TextProps) {
         placeholder={label}
         value={typed}
         onChange={({ detail }) => setTyped(detail.value)}
+        onFocus={() => setOwn(undefined)}
       />
     </div>
   );

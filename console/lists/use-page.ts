@@ -8,7 +8,7 @@ import { changedQuery, type PageQuery, pageOf } from './page-query.ts';
 
 export interface LoadedPage<Row> extends PageQuery {
   loaded: Loaded<Page<Row>>;
-  change: (changes: Record<string, string | number | undefined>) => void;
+  change: (changes: Record<string, string | number | undefined>, how?: { replace: boolean }) => void;
 }
 
 /** Loads the page that the address names. `filters` are those of the operation. */
@@ -27,7 +27,8 @@ export function usePage<O extends ListOperation>(
     options,
   );
   const change = useCallback(
-    (changes: Record<string, string | number | undefined>) => navigate(`${pathname}${changedQuery(query, changes)}`),
+    (changes: Record<string, string | number | undefined>, how?: { replace: boolean }) =>
+      navigate(`${pathname}${changedQuery(query, changes)}`, how),
     [pathname, query],
   );
   return { ...place, loaded, change };

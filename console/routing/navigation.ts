@@ -8,7 +8,7 @@ let shown: string;
 
 // Before the page is left or loaded anew, the browser asks.
 window.addEventListener('beforeunload', (event) => {
-  if (hasWork('upload')) event.preventDefault();
+  if (hasWork('upload', 'form')) event.preventDefault();
 });
 
 /** Whether the user has gone to another address since the document was loaded. */
@@ -16,11 +16,20 @@ export function hasMoved(): boolean {
   return hasGoneOn;
 }
 
-/** Goes to an address of the console, unless the user rather finishes an upload. `replace` leaves no step for the browser's back. */
-export function navigate(address: string, { replace = false }: { replace?: boolean } = {}): void {
+interface How {
+  /** Leaves no step for the browser's back. */
+  replace?: boolean;
+}
+
+/** Goes to an address of the console, unless the user rather stays with what is not saved. */
+export function navigate(address: string, how: How = {}): void {
   const { pathname } = new URL(address, location.href);
-  if (!mayGo(location.pathname, pathname, (question) => window.confirm(question))) return;
-  const isSamePath = pathname === location.pathname;
+  if (mayGo(location.pathname, pathname, (question) => window.confirm(question))) go(address, how);
+}
+
+/** Goes to an address of the console without a question. */
+export function go(address: string, { replace = false }: How = {}): void {
+  const isSamePath = new URL(address, location.href).pathname === location.pathname;
   if (replace) history.replaceState(null, '', address);
   else history.pushState(null, '', address);
   shown = location.href;

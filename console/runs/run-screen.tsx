@@ -42,7 +42,7 @@ function WatchedRun({ id, run: runId, watchAgain }: { id: string; run: string; w
   const tab = tabOf(useAddress().query, tabs);
   const [stopped, setStopped] = useState<Schemas['Run']>();
   const watched = useWatchedRun({ id, run: runId });
-  const { events, isFollowing, interruption, problem } = watched;
+  const { events, earlier, isFollowing, interruption, problem } = watched;
   const computation = useLoaded(id, (signal) => loadComputation(client, id, signal));
   const run = watched.run?.status === 'running' && stopped ? stopped : watched.run;
   const isLive = run !== undefined && run.ended_at === null && problem === undefined;
@@ -89,12 +89,12 @@ function WatchedRun({ id, run: runId, watchAgain }: { id: string; run: string; w
                   content: (
                     <Container
                       header={
-                        <Header variant="h2" counter={`(${events.length})`}>
+                        <Header variant="h2" counter={`(${(earlier + events.length).toLocaleString('en')})`}>
                           Timeline
                         </Header>
                       }
                     >
-                      <Timeline events={events} isLive={isLive} announces={isLive && isFollowing} />
+                      <Timeline run={shown} events={events} earlier={earlier} isLive={isLive} announces={isLive && isFollowing} />
                     </Container>
                   ),
                 },

@@ -1,5 +1,5 @@
 /** How many events a timeline shows at first: the latest. */
-const mostShown = 200;
+export const mostShown = 200;
 
 /** Returns the events of a timeline that are shown, and how many earlier ones are not. */
 export function shownEvents<Event>(events: readonly Event[], showsAll: boolean): { shown: readonly Event[]; hidden: number } {

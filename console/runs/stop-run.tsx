@@ -1,13 +1,13 @@
 import Button from '@cloudscape-design/components/button';
 import { useState } from 'react';
-import { page, type Schemas } from '../../client/index.ts';
+import { type Schemas, ServiceProblem } from '../../client/index.ts';
 import { permissions } from '../access/permissions.ts';
-import { findRows } from '../../client/find-rows.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useAction } from '../loading/use-action.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { ConfirmModal } from '../shell/confirm-modal.tsx';
 import { useDomain, useFrame } from '../shell/console-context.ts';
+import { creatorsInRun } from './creators-in-run.ts';
 
 interface Props {
   run: Schemas['Run'];
@@ -20,14 +20,17 @@ export function StopRun({ run, computation, onStopped }: Props) {
   const { client, me } = useDomain();
   const { notify } = useFrame();
   const [isAsked, setAsked] = useState(false);
-  const { id, assets } = computation;
-  const creators = useLoaded(id, async (signal) => {
-    if (permissions.stopRun(me, computation, [])) return [];
-    const ids = assets.map((asset) => asset.id);
-    const rows = await findRows(ids, (range) => page(client, 'listAssets', { ...range, signal }));
-    return [...rows.values()].map(({ created_by }) => created_by);
+  const { id } = computation;
+  const creators = useLoaded(run.id, async (signal) => {
+    if (run.ended_at !== null || permissions.stopRun(me, computation, [])) return [];
+    return await creatorsInRun(client, run, signal);
   });
   const stop = useAction(async () => {
+    const latest = await client.getRun({ id }); // the API stops it, even if this page shows another one
+    if (latest.id !== run.id) {
+      const detail = 'This run has ended, and another one has been started since. Nothing was stopped.';
+      throw new ServiceProblem({ status: 409, code: 'conflict', detail, request: `stop of the run ${run.id}` });
+    }
     onStopped(await client.stopRun({ id }));
     setAsked(false);
     notify('The CVM has been asked to stop the run.');

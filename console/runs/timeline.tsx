@@ -5,29 +5,47 @@ import { useState } from 'react';
 import type { Schemas } from '../../client/index.ts';
 import { detailsText } from '../events/event-details.ts';
 import { eventMark, eventText } from '../events/event-look.ts';
+import { ProblemAlert } from '../loading/problem-alert.tsx';
+import { useLoaded } from '../loading/use-loaded.ts';
+import { useDomain } from '../shell/console-context.ts';
 import { momentText, offsetText } from '../show/moment.ts';
+import { eventsBefore } from './latest-events.ts';
 import { shownEvents } from './shown-events.ts';
 
 /** The service's own time of the event is shown instead. */
 const reportersClock = 'occurred_at';
 
 interface Props {
+  run: Schemas['Run'];
   events: readonly Schemas['Event'][];
+  /** How many events of the run come before these. */
+  earlier: number;
   isLive: boolean;
   /** Whether those that come from now on are new, and not what was recorded before the screen was opened. */
   announces: boolean;
 }
 
 /** The events of a run as they happened, oldest first, of a long run the latest. Screen readers announce those that come. */
-export function Timeline({ events, isLive, announces }: Props) {
-  const [showsAll, setShowsAll] = useState(false);
-  const { shown, hidden } = shownEvents(events, showsAll);
-  const startedAt = Date.parse(events[0]?.timestamp ?? '');
+export function Timeline({ run, events, earlier, isLive, announces }: Props) {
+  const { client } = useDomain();
+  const [asksForAll, setAsksForAll] = useState(false);
+  const loaded = useLoaded(`${run.id} ${asksForAll}`, async (signal) => {
+    const [first] = events;
+    return asksForAll && earlier > 0 && first ? await eventsBefore(client, run, first, signal) : [];
+  });
+  const before = asksForAll ? loaded.value : undefined;
+  const showsAll = before !== undefined;
+  const { shown, hidden } = shownEvents([...(before ?? []), ...events], showsAll);
+  const notShown = hidden + (showsAll ? 0 : earlier);
+  const startedAt = Date.parse(run.started_at);
   return (
     <>
-      {hidden > 0 && (
-        <Box padding={{ bottom: 'm' }}>
-          <Button onClick={() => setShowsAll(true)}>Show {hidden} earlier events</Button>
+      <ProblemAlert problem={loaded.problem} retry={loaded.reload} isRetrying={loaded.isLoading} />
+      {notShown > 0 && (
+        <Box padding={{ vertical: 'm' }}>
+          <Button loading={asksForAll && loaded.isLoading} onClick={() => setAsksForAll(true)}>
+            Show {notShown.toLocaleString('en')} earlier events
+          </Button>
         </Box>
       )}
       <ol

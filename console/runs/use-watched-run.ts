@@ -3,12 +3,15 @@ import { flushSync } from 'react-dom';
 import { type Schemas, watchRun } from '../../client/index.ts';
 import { useDomain } from '../shell/console-context.ts';
 import { gather } from './gather.ts';
+import { latestEvents } from './latest-events.ts';
 
 export interface WatchedRun {
   run: Schemas['Run'] | undefined;
-  /** Oldest first. */
+  /** Oldest first: the latest when the screen was opened, and all that came since. */
   events: Schemas['Event'][];
-  /** Whether all events are there that were recorded before the screen was opened: what follows is new. */
+  /** How many events come before these. */
+  earlier: number;
+  /** Whether the events are there that were recorded before the screen was opened: what follows is new. */
   isFollowing: boolean;
   /** Why the service cannot be reached at the moment. The watch goes on. */
   interruption: unknown;
@@ -16,7 +19,14 @@ export interface WatchedRun {
   problem: unknown;
 }
 
-const nothing: WatchedRun = { run: undefined, events: [], isFollowing: false, interruption: undefined, problem: undefined };
+const nothing: WatchedRun = {
+  run: undefined,
+  events: [],
+  earlier: 0,
+  isFollowing: false,
+  interruption: undefined,
+  problem: undefined,
+};
 
 /** Watches a run until it ends: its events as they are recorded, and its state. */
 export function useWatchedRun({ id, run }: { id: string; run: string }): WatchedRun {
@@ -30,31 +40,31 @@ export function useWatchedRun({ id, run }: { id: string; run: string }): Watched
       setWatched((before) => ({ ...before, ...(typeof fields === 'function' ? fields(before) : fields) }));
     };
     const gathered = gather<Schemas['Event']>((added) =>
-      change((before) => ({ events: [...before.events, ...added], run: added.reduce(runAfter, before.run) })),
+      change((before) => ({ events: [...before.events, ...added], run: before.run && added.reduce(runAfter, before.run) })),
     );
     const watch = async () => {
-      change({ run: await client.getRun({ id, run, signal }) });
-      const [latest] = (await client.listEvents({ id, run_id: run, limit: 1, signal })).events;
-      if (!latest) change({ isFollowing: true });
-      const events = watchRun(client, {
+      const [state, { events, earlier }] = await Promise.all([
+        client.getRun({ id, run, signal }),
+        latestEvents(client, { id, run }, signal),
+      ]);
+      flushSync(() => change({ run: events.reduce(runAfter, state), events, earlier })); // shown before what follows is announced
+      change({ isFollowing: true });
+      const following = watchRun(client, {
         id,
         run,
+        after: events.at(-1)?.id,
         signal,
         onInterruption: (interruption) => change({ interruption }),
         onRecovery: () => change({ interruption: undefined }),
       });
       for (;;) {
-        const next = await events.next();
+        const next = await following.next();
         if (next.done) {
           gathered.flush();
           change({ run: next.value });
           return;
         }
         gathered.add(next.value);
-        if (next.value.id === latest?.id) {
-          flushSync(gathered.flush); // shown before what follows is announced
-          change({ isFollowing: true });
-        }
       }
     };
     watch().catch((problem: unknown) => change({ problem }));
@@ -63,6 +73,6 @@ export function useWatchedRun({ id, run }: { id: string; run: string }): Watched
   return watched;
 }
 
-function runAfter(run: Schemas['Run'] | undefined, event: Schemas['Event']): Schemas['Run'] | undefined {
-  return run?.status === 'running' && event.event_type === 'stop_requested' ? { ...run, status: 'stopping' } : run;
+function runAfter(run: Schemas['Run'], event: Schemas['Event']): Schemas['Run'] {
+  return run.status === 'running' && event.event_type === 'stop_requested' ? { ...run, status: 'stopping' } : run;
 }

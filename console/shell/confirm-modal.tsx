@@ -4,6 +4,7 @@ import Modal from '@cloudscape-design/components/modal';
 import SpaceBetween from '@cloudscape-design/components/space-between';
 import type { ReactNode } from 'react';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
+import { alreadySent } from './already-sent.ts';
 import { useUnsavedWork } from './use-unsaved-work.ts';
 
 interface Props {
@@ -21,20 +22,23 @@ interface Props {
   onClose: () => void;
 }
 
-/** Asks before something is done, and shows why it failed. */
+/** Asks before something is done, and shows why it failed. It stays open until there is an answer. */
 export function ConfirmModal({ title, confirm, children, isRunning, problem, isDisabled = false, ...props }: Props) {
   const { size = 'medium', conflict, onConfirm, onClose } = props;
-  useUnsavedWork(true);
+  useUnsavedWork('open');
   return (
     <Modal
       visible
       size={size}
       header={title}
-      onDismiss={onClose}
+      onDismiss={({ detail: { reason } }) => {
+        // A click beside the dialog may be a slip. What is under way cannot be called back.
+        if (reason !== 'overlay' && !isRunning) onClose();
+      }}
       footer={
         <Box float="right">
           <SpaceBetween direction="horizontal" size="xs">
-            <Button variant="link" onClick={onClose}>
+            <Button variant="link" disabled={isRunning} disabledReason={alreadySent} onClick={onClose}>
               Cancel
             </Button>
             <Button variant="primary" loading={isRunning} disabled={isDisabled} onClick={onConfirm}>

@@ -8,6 +8,8 @@ export interface DomainContext {
   me: Me;
   /** Calls the API as the signed-in user, in this domain. */
   client: Client;
+  /** A CVM that answers without being registered. Only where CVMs are simulated. */
+  exampleCvm: string | undefined;
 }
 
 export const DomainProvider = createContext<DomainContext | undefined>(undefined);

@@ -96,7 +96,7 @@ function useDomainContext(session: Session, domains: string[], domain: string | 
       token: session.token,
       retry: { attempts: 3 },
     });
-    return { domain, me: meIn(session.user, session.roles[domain] ?? []), client };
+    return { domain, me: meIn(session.user, session.roles[domain] ?? []), client, exampleCvm: session.exampleCvm };
   }, [session, domains, domain]);
 }
 

@@ -1,7 +1,7 @@
 import { useEffect } from 'react';
-import { holdWork } from './unsaved-work.ts';
+import { holdWork, type Work } from './unsaved-work.ts';
 
-/** While a form has what is not saved, an expired sign-in does not take it away. */
-export function useUnsavedWork(isDirty: boolean): void {
-  useEffect(() => (isDirty ? holdWork('form') : undefined), [isDirty]);
+/** Holds work while the component is shown. Undefined: there is none. */
+export function useUnsavedWork(work: Work | undefined): void {
+  useEffect(() => (work === undefined ? undefined : holdWork(work)), [work]);
 }

@@ -9,6 +9,8 @@ export interface Configuration {
   scopes: string;
   /** The claim of the access token that contains strings `<domainID>:<role>`. */
   membershipClaim: string;
+  /** A CVM that answers without being registered. Only where CVMs are simulated. */
+  exampleCvm?: string;
 }
 
 let read: Promise<Configuration> | undefined;

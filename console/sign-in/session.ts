@@ -10,7 +10,7 @@ import {
   type TokenSource,
 } from '../../client/index.ts';
 import type { Role } from '../../shared/access/roles.ts';
-import { abandonWork, hasWork, mayLeave } from '../shell/unsaved-work.ts';
+import { abandonWork, hasWork, mayEndUpload, mayLeave } from '../shell/unsaved-work.ts';
 import { identityOf } from './claims.ts';
 import { type Configuration, configuration } from './configuration.ts';
 import { type ExpiryFlag, expiryFlag } from './expiry-flag.ts';
@@ -27,6 +27,8 @@ export interface Session {
   roles: Record<string, Role[]>;
   /** The base URL of the API, without a slash at its end. */
   api: string;
+  /** A CVM that answers without being registered. Only where CVMs are simulated. */
+  exampleCvm: string | undefined;
   /**
    * Returns a token for the API. Renews it if it is about to expire, or if the API has refused it. If the issuer does not renew it,
    * or the API refuses the renewed one too, it leaves for the sign-in page, which comes back to this address. If the API has refused
@@ -39,7 +41,7 @@ export interface Session {
   expiry: Pick<ExpiryFlag, 'isSet' | 'subscribe'>;
   /** Leaves for the sign-in page, which comes back to this address. Changes nothing if the user rather finishes an upload. */
   signInAgain: () => Promise<void>;
-  /** Changes nothing if the user rather finishes an upload. */
+  /** Changes nothing if the user rather stays with what is not saved. */
   signOut: () => Promise<void>;
 }
 
@@ -68,7 +70,7 @@ export async function currentSession(): Promise<Session> {
   }
   neverShowAgainWithoutTokens();
   try {
-    const { api, membershipClaim, ...issuer } = await configuration();
+    const { api, membershipClaim, exampleCvm, ...issuer } = await configuration();
     const application = applicationOf(issuer);
     const tokens = await tokensFor(address, application);
     const expiry = expiryFlag();
@@ -88,14 +90,22 @@ export async function currentSession(): Promise<Session> {
       user,
       roles,
       api,
+      exampleCvm,
       token,
       expiry,
-      signInAgain: () => unlessUploading(() => leave(application)),
-      signOut: () => unlessUploading(() => signOut(application)),
+      signInAgain: async () => {
+        // Whoever signs in again has been told that it loses what is typed.
+        if (mayEndUpload(ask)) await leave(application);
+      },
+      signOut: async () => {
+        if (mayLeave(ask)) await signOut(application);
+      },
     };
   } catch (error) {
-    if (!mayPass(error)) storedTokens.remove();
-    return await stayOutside(error instanceof Error ? error.message : String(error));
+    const isSignedIn = mayPass(error) && storedTokens.read() !== undefined;
+    if (!isSignedIn) storedTokens.remove();
+    const title = isSignedIn ? 'Your sign-in could not be checked' : notSignedIn;
+    return await stayOutside(error instanceof Error ? error.message : String(error), title);
   }
 }
 
@@ -130,8 +140,8 @@ async function tokensFor(address: URL, application: SignInOptions): Promise<Toke
   return storedTokens.read() ?? (await leave(application));
 }
 
-async function unlessUploading(go: () => Promise<void>): Promise<void> {
-  if (mayLeave((question) => window.confirm(question))) await go();
+function ask(question: string): boolean {
+  return window.confirm(question);
 }
 
 /** Leaves for the issuer's page. Never returns, because the page is about to be replaced. */
@@ -154,9 +164,11 @@ async function signOut(application: SignInOptions): Promise<void> {
   location.assign(page ?? signedOut);
 }
 
+const notSignedIn = 'You are not signed in';
+
 /** Says why nobody is signed in. Trying again comes back to this address. */
-function stayOutside(text: string): Promise<never> {
-  return stay({ title: 'You are not signed in', text, link: 'Try again', address: `${location.pathname}${location.search}` });
+function stayOutside(text: string, title = notSignedIn): Promise<never> {
+  return stay({ title, text, link: 'Try again', address: `${location.pathname}${location.search}` });
 }
 
 async function stay(notice: Notice): Promise<never> {

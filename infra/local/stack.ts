@@ -132,6 +132,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
   const consoleOptions = {
     clientId: issuer.audience,
     membershipClaim: local.membershipClaim,
+    exampleCvm: options.simulator ? 'sim-1' : undefined,
     storage: s3.endpoint,
   };
   const pages = [

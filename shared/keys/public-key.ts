@@ -1,5 +1,6 @@
 import { createHash, createPrivateKey, createPublicKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { InvalidKeyError } from './invalid-key-error.ts';
+import { looksPrivate } from './looks-private.ts';
 import { jwkOfSshWireKey, sshWireKey } from './ssh-wire-key.ts';
 
 export interface PublicKey {
@@ -48,8 +49,7 @@ export function parsePublicKey(given: string): PublicKey {
 }
 
 function refusePrivateKey(text: string): void {
-  if (/---- ?BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY|^(?:PuTTY-User-Key-File|openssh-key-v1)/.test(text))
-    throw new InvalidKeyError(privateKeySent + expected);
+  if (looksPrivate(text)) throw new InvalidKeyError(privateKeySent + expected);
 }
 
 function decode(base64: string): Buffer {

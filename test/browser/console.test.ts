@@ -4,6 +4,7 @@ import { tellOfConflicts } from './conflict-story.ts';
 import { type ConsoleWorld, startConsoleWorld } from './console-world.ts';
 import { tellOfTheFirstLoad } from './first-load-story.ts';
 import { tellOfTheKeyboard } from './keyboard-stories.ts';
+import { tellOfLeaving } from './leaving-stories.ts';
 import { tellRuns } from './run-stories.ts';
 import { tellEveryScreen } from './screen-stories.ts';
 import { tellHowToSignIn } from './sign-in-stories.ts';
@@ -32,6 +33,7 @@ describe.runIf(hasBrowser)('the web console', () => {
     tellRuns(world);
     tellOfConflicts(world);
     tellOfTheKeyboard(world);
+    tellOfLeaving(world);
     tellStates(world);
   });
 

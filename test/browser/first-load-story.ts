@@ -7,14 +7,22 @@ import { type ConsoleWorld, signIn } from './console-world.ts';
 const mostKilobytes = 650;
 
 export function tellOfTheFirstLoad(world: () => ConsoleWorld): void {
-  it(`loads less than ${mostKilobytes} KB, compressed, until the list of computations is shown`, async () => {
+  it(`loads less than ${mostKilobytes} KB, compressed, until the list of computations is shown, and says meanwhile that it opens`, async () => {
     const page = await world().openTab();
     const loaded: Response[] = [];
     page.on('response', (response) => {
       if (new URL(response.url()).pathname.startsWith('/console/')) loaded.push(response);
     });
-    await page.goto('/console/domains/d1/computations');
+    const scripts = Promise.withResolvers<undefined>();
+    await page.route(/\.js$/, async (route) => {
+      await scripts.promise;
+      await route.continue();
+    });
+    await page.goto('/console/domains/d1/computations', { waitUntil: 'commit' });
+    await page.getByText('Opening the console').waitFor();
+    scripts.resolve(undefined);
     await page.getByRole('heading', { name: 'Sign in on this machine' }).waitFor();
+    await page.unroute(/\.js$/);
     const sizes = new Map<string, number>();
     const addSizes = async () => {
       for (const response of loaded.splice(0)) {

@@ -83,6 +83,7 @@ function partyAt(page: Page, domain: string): Party {
     startRun: async (cvm) => {
       await press('Start run');
       const dialog = page.getByRole('dialog');
+      await dialog.getByText('Simulated CVMs answer to any name here, such as sim-1.').waitFor();
       await dialog.getByRole('combobox').fill(cvm);
       await dialog.getByRole('button', { name: 'Start run' }).click();
       await page.getByRole('heading', { name: /^Run of / }).waitFor();

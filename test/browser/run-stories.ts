@@ -1,8 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { waitForRun } from '../../client/index.ts';
+import { creatorsInRun } from '../../console/runs/creators-in-run.ts';
+import { amount } from '../support/amounts.ts';
 import { type ConsoleWorld, violationsOn } from './console-world.ts';
 import { arrive, enter } from './party.ts';
-import { clientOf, readyComputation } from './seed.ts';
+import { clientOf, publicKey, readyComputation } from './seed.ts';
+
+const isFull = amount({ sample: false, full: true });
 
 export function tellRuns(world: () => ConsoleWorld): void {
   it('takes two parties from nothing to a completed run', async () => {
@@ -75,7 +80,54 @@ export function tellRuns(world: () => ConsoleWorld): void {
     await alice.page.getByText('The run was cancelled').waitFor();
   });
 
-  it('announces to screen readers only the events that come after a screen with a long history was opened', async () => {
+  it('lets who has unlinked a dataset since a run started stop it, and nobody who has linked one since', async () => {
+    const [owner, bob, carol] = await Promise.all([
+      clientOf(world(), 'alice', ['d1:administrator']),
+      clientOf(world(), 'bob', ['d1:dataset_provider']),
+      clientOf(world(), 'carol', ['d1:dataset_provider']),
+    ]);
+    const { id: computationID } = await readyComputation(world(), 'Unlinked while it runs');
+    const linked = async (client: typeof bob, file_name: string) => {
+      const asset = { file_name, asset_type: 'dataset', asset: '', user_key: publicKey() } as const;
+      const { id } = await client.createAsset({ body: { asset } });
+      await client.linkAsset({ id, computationID });
+      return { id, computationID };
+    };
+    const ofBob = await linked(bob, 'bob-readings.csv');
+    const run = await owner.startRun({ id: computationID, cvm: 'sim-slow-unlinked' });
+    await linked(carol, 'carol-readings.csv');
+    await bob.unlinkAsset(ofBob);
+    await bob.linkAsset(ofBob);
+    await bob.unlinkAsset(ofBob);
+    const inRun = await creatorsInRun(bob, await bob.getRun({ id: computationID }), AbortSignal.timeout(30_000));
+    expect(inRun.toSorted()).toEqual(['alice', 'bob']);
+
+    const party = await arrive(world(), { user: 'bob', roles: ['dataset_provider'] });
+    await party.open(`computations/${computationID}/runs/${run}`);
+    await party.page.getByRole('button', { name: 'Stop run' }).click();
+    await party.page.getByRole('dialog').getByRole('button', { name: 'Stop run' }).click();
+    await party.page.getByText('The run was cancelled').waitFor();
+  });
+
+  it.runIf(isFull)('stops no other run than the one that it shows', async () => {
+    const { id } = await readyComputation(world(), 'Run again meanwhile');
+    const owner = await clientOf(world(), 'alice', ['d1:runner']);
+    const first = await owner.startRun({ id, cvm: 'sim-slow-first' });
+    const { page, open } = await arrive(world(), { user: 'alice', roles: ['runner'], provokes: /ERR_FAILED/ });
+    await page.route(/\/events\?.*after=/, (route) => route.abort()); // the page stays behind
+    await open(`computations/${id}/runs/${first}`);
+    await page.getByRole('button', { name: 'Stop run' }).click();
+    await owner.stopRun({ id });
+    await waitForRun(owner, { id, run: first });
+    const second = await owner.startRun({ id, cvm: 'sim-slow-second' });
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Stop run' }).click();
+    await dialog.getByText('another one has been started since').waitFor();
+    expect(await owner.getRun({ id })).toMatchObject({ id: second, status: 'running' });
+    await owner.stopRun({ id });
+  });
+
+  it('reads the latest events of a long run, the earlier ones on demand, and announces to screen readers only those that come', async () => {
     const { id } = await readyComputation(world(), 'Has many events');
     const alice = await arrive(world(), { user: 'alice', roles: ['runner'] });
     const cvm = await clientOf(world(), 'cvm', ['d1:cvm']);
@@ -86,8 +138,11 @@ export function tellRuns(world: () => ConsoleWorld): void {
       const event = { type: 'event', run_id, event_type: 'Running' } as const;
       await cvm.report({ ...place, body: { reports: statuses.map((status) => ({ ...event, id: randomUUID(), status })) } });
     };
-    for (let page = 0; page < 3; page++) await report(...Array.from({ length: 50 }, (_, each) => `Step ${each}`));
+    for (let page = 0; page < 5; page++) await report(...Array.from({ length: 50 }, (_, each) => `Step ${each}`));
     await alice.page.addInitScript(noteAnnounced);
+    const asked: URL[] = [];
+    alice.page.on('request', (request) => asked.push(new URL(request.url())));
+    const readsWhole = () => asked.some(({ searchParams }) => searchParams.get('after') === '');
     await alice.page.goto(`/console/domains/d1/computations/${id}/runs/${run_id}`);
     await alice.page.locator('.timeline[aria-live=polite]').waitFor();
     expect(await alice.page.locator('.timeline li').count()).toBeGreaterThan(150);
@@ -96,10 +151,19 @@ export function tellRuns(world: () => ConsoleWorld): void {
     const announced: string[] = await alice.page.evaluate('announced');
     expect(announced.filter((text) => text.includes('step'))).toHaveLength(1);
     expect(announced.filter((text) => text.includes('Step'))).toEqual([]);
+
+    const total = async () => (await starter.listEvents({ id, run_id, limit: 1 })).total;
+    const counted = async () => await alice.page.getByRole('heading', { name: `Timeline (${await total()})` }).count();
+    await expect.poll(counted).toBe(1);
+    expect(readsWhole()).toBe(false);
+    await alice.page.getByRole('button', { name: /^Show \d+ earlier events$/ }).click();
+    await expect.poll(async () => (await alice.page.locator('.timeline li').count()) - (await total())).toBe(1);
+    expect(await alice.page.locator('.timeline li').first().innerText()).toContain('Run started');
+    expect(readsWhole()).toBe(true);
     await starter.stopRun({ id });
   });
 
-  it('shows any page of a list with the exact total, and keeps filter and page in the address', async () => {
+  it('shows any page of a list with the exact total, and keeps filter and page in the address, typing as one step', async () => {
     const client = await clientOf(world(), 'alice', ['d2:administrator']);
     for (let number = 1; number <= 30; number++)
       await client.createComputation({ domainID: 'd2', body: { name: `Number ${number}` } });
@@ -118,6 +182,15 @@ export function tellRuns(world: () => ConsoleWorld): void {
     expect(page.url()).toBe(address);
     await page.reload();
     await list.getByRole('link', { name: 'Number 1', exact: true }).waitFor();
+
+    const owner = page.getByRole('searchbox', { name: 'Owner' });
+    for (const typed of ['bo', 'bob']) {
+      await owner.fill(typed);
+      await page.waitForURL(({ searchParams }) => searchParams.get('owner') === typed);
+    }
+    await page.goBack();
+    await list.getByRole('link', { name: 'Number 1', exact: true }).waitFor();
+    expect(page.url()).toBe(address);
   });
 
   it('offers a viewer nothing that the API would refuse', async () => {

@@ -5,10 +5,12 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { TokenSet } from '../../client/index.ts';
 import type { Terminal } from '../../client/cms/terminal.ts';
+import { amount } from '../support/amounts.ts';
 import { cmsIn } from '../cms/fake-terminal.ts';
 import { type ConsoleWorld, signIn, violationsOn } from './console-world.ts';
 import { arrive, enter } from './party.ts';
 
+const isFull = amount({ sample: false, full: true });
 const unauthorized = /status of 401/;
 
 export function tellHowToSignIn(world: () => ConsoleWorld): void {
@@ -49,6 +51,18 @@ export function tellHowToSignIn(world: () => ConsoleWorld): void {
       await page.goto('/console/domains/d1/cvms');
       await signIn(page, { user: 'alice', roles: ['viewer'] });
       await page.getByRole('heading', { name: /^CVMs/ }).waitFor();
+    });
+
+    it.runIf(isFull)('is kept when the issuer is away at a reload, and is not called a missing one', async () => {
+      const { page } = await enter(world(), { user: 'alice', roles: ['viewer'], provokes: /ERR_FAILED/ });
+      await storeTokens(page, { ...(await storedTokens(page)), expires_at: 0 });
+      await page.route('**/local/issuer/**', (route) => route.abort());
+      await page.reload();
+      await page.getByRole('heading', { name: 'Your sign-in could not be checked' }).waitFor();
+      expect(await violationsOn(page)).toEqual([]);
+      await page.unroute('**/local/issuer/**');
+      await page.getByRole('link', { name: 'Try again' }).click();
+      await page.getByRole('heading', { name: /^Computations/, level: 1 }).waitFor();
     });
 
     it('ends with signing out, which leaves no token in the tab', async () => {

@@ -64,6 +64,10 @@ export function tellStates(world: () => ConsoleWorld): void {
       await look('a refused upload');
 
       storage = 'takes';
+      const another = { name: 'another.csv', mimeType: 'text/csv', buffer: Buffer.from('a,b,c') };
+      await page.locator('input[type=file]').setInputFiles(another);
+      await page.getByText('It becomes the content of a.csv, of the type text/csv').waitFor();
+      await look('a file that is sent under the name of another');
       await page.getByRole('button', { name: 'Upload again' }).click();
       await page.getByRole('button', { name: 'Download a.csv' }).waitFor();
 
@@ -107,6 +111,24 @@ export function tellStates(world: () => ConsoleWorld): void {
       await page.getByRole('button', { name: 'Download b.csv' }).waitFor();
     },
   );
+
+  it.runIf(isFull)('registers no CVM over one that is there', async () => {
+    const client = await clientOf(world(), 'alice', ['d1:administrator']);
+    await client.registerCvm({ cvmID: 'cvm-twice', body: { description: 'The first' } });
+    const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'], provokes: /status of 404/ });
+    await open('cvms');
+    await page.getByRole('button', { name: 'Register CVM' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'Register a CVM' });
+    const identifier = dialog.getByRole('textbox', { name: 'Identifier' });
+    await identifier.fill('cvm-twice');
+    await dialog.getByRole('button', { name: 'Register', exact: true }).click();
+    await dialog.getByText('cvm-twice is registered already').waitFor();
+    expect(await violationsOn(page)).toEqual([]);
+    expect(await client.getCvm({ cvmID: 'cvm-twice' })).toMatchObject({ description: 'The first' });
+    await identifier.fill('cvm-once');
+    await dialog.getByRole('button', { name: 'Register', exact: true }).click();
+    await page.getByText('cvm-once is registered.').waitFor();
+  });
 
   it.runIf(isFull)('sends the file of a pending asset again at a press of Retry', async () => {
     const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'], provokes: /status of 400/ });

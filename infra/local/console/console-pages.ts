@@ -13,6 +13,8 @@ export interface ConsolePagesOptions {
   files: () => ConsoleFiles;
   clientId: string;
   membershipClaim: string;
+  /** A CVM that answers without being registered, if there is one. */
+  exampleCvm: string | undefined;
   /** Where presigned requests go. */
   storage: string;
 }
@@ -30,7 +32,7 @@ const waiting: Record<string, string> = {
 };
 
 /** Serves the web console at /console/, and leads there from /. A path that is no file is one of the console's screens. */
-export function consolePages({ files, clientId, membershipClaim, storage }: ConsolePagesOptions) {
+export function consolePages({ files, storage, ...names }: ConsolePagesOptions) {
   const filesIn = listing();
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
     const [path = '', query] = (request.url ?? '').split('?');
@@ -47,7 +49,7 @@ export function consolePages({ files, clientId, membershipClaim, storage }: Cons
       return true;
     }
     if (path === `${base}config.json`) {
-      sendConfiguration(request, response, { clientId, membershipClaim });
+      sendConfiguration(request, response, names);
       return true;
     }
     await sendPage(response, path, files(), filesIn);
@@ -58,7 +60,7 @@ export function consolePages({ files, clientId, membershipClaim, storage }: Cons
 function sendConfiguration(
   request: IncomingMessage,
   response: ServerResponse,
-  names: Pick<ConsolePagesOptions, 'clientId' | 'membershipClaim'>,
+  names: Pick<ConsolePagesOptions, 'clientId' | 'membershipClaim' | 'exampleCvm'>,
 ): void {
   const origin = ownOrigin(request);
   if (origin === undefined) {

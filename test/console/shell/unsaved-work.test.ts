@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { abandonWork, hasWork, holdWork, mayGo, mayLeave } from '../../../console/shell/unsaved-work.ts';
+import { abandonWork, hasWork, holdWork, mayEndUpload, mayGo, mayLeave } from '../../../console/shell/unsaved-work.ts';
 
 describe('unsaved work', () => {
   it('is there until it ends, whatever else ends before', () => {
@@ -34,10 +34,25 @@ describe('unsaved work', () => {
     expect(mayLeave(() => expect.unreachable('It asked.'))).toBe(true);
   });
 
-  it('asks nothing within the same path, or while only a form is filled in', () => {
-    const never = () => expect.unreachable('It asked.');
+  it('asks before a form that is filled in is left, and once if it has an upload, too', () => {
     onTestFinished(holdWork('form'));
+    const asked: string[] = [];
+    const refuse = (question: string) => asked.push(question) < 0;
+    expect(mayGo('/console/a', '/console/b', refuse)).toBe(false);
+    expect(mayLeave(refuse)).toBe(false);
+    expect(asked[1]).toContain('is not saved');
+    onTestFinished(holdWork('upload'));
+    expect(mayGo('/console/a', '/console/b', refuse)).toBe(false);
+    expect(asked).toHaveLength(3);
+    expect(asked[2]).toContain('cancels the upload');
+  });
+
+  it('asks nothing within the same path, while only a dialog is open, or of a form when the user signs in again', () => {
+    const never = () => expect.unreachable('It asked.');
+    onTestFinished(holdWork('open'));
     expect(mayGo('/console/a', '/console/b', never)).toBe(true);
+    onTestFinished(holdWork('form'));
+    expect(mayEndUpload(never)).toBe(true);
     onTestFinished(holdWork('upload'));
     expect(mayGo('/console/a', '/console/a', never)).toBe(true);
   });

@@ -24,6 +24,7 @@ beforeAll(async () => {
     files: () => files,
     clientId: issuer.audience,
     membershipClaim: 'cognito:groups',
+    exampleCvm: 'sim-1',
     storage: 'http://127.0.0.1:9',
   });
   const signIn = signInPages(issuer.signIn);
@@ -89,13 +90,14 @@ describe('the pages of the console', () => {
     expect((await get('/console/computations', { headers: { authorization: 'Bearer x' } })).status).toBe(404);
   });
 
-  it('name the issuer by the address that the browser used', async () => {
+  it('name the issuer by the address that the browser used, and a CVM that answers', async () => {
     expect(await (await get('/console/config.json')).json()).toEqual({
       api: origin,
       issuer: `${origin}/local/issuer`,
       clientId: 'local',
       scopes: 'openid',
       membershipClaim: 'cognito:groups',
+      exampleCvm: 'sim-1',
     });
   });
 });

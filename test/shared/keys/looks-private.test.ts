@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { looksPrivate } from '../../../console/keys/looks-private.ts';
+import { looksPrivate } from '../../../shared/keys/looks-private.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
@@ -8,8 +8,12 @@ it.each(['pkcs8', 'sec1'] as const)('a private key in %s is recognized, also aft
   expect(looksPrivate(`a comment\n${String(privateKey.export({ format: 'pem', type }))}`)).toBe(true);
 });
 
-it('a private key of OpenSSH is recognized', () => {
-  expect(looksPrivate('-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl')).toBe(true);
+it.each([
+  ['OpenSSH', '-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl'],
+  ['SSH.com', '---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\n'],
+  ['PuTTY', '\nPuTTY-User-Key-File-3: ssh-ed25519\n'],
+])('a private key of %s is recognized', (_, text) => {
+  expect(looksPrivate(text)).toBe(true);
 });
 
 it('public keys are let through', () => {

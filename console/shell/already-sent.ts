@@ -1,0 +1,2 @@
+/** Why a change cannot be cancelled while it is under way. */
+export const alreadySent = 'It has been sent. Wait for the answer.';
