@@ -1,4 +1,5 @@
 import { createHash, createPrivateKey, createPublicKey, X509Certificate, type KeyObject } from 'node:crypto';
+import { holdsPrivateKey } from '../holds-private-key.ts';
 import { InvalidKeyError } from './invalid-key-error.ts';
 import { jwkOfSshWireKey, sshWireKey } from './ssh-wire-key.ts';
 
@@ -48,8 +49,7 @@ export function parsePublicKey(given: string): PublicKey {
 }
 
 function refusePrivateKey(text: string): void {
-  if (/---- ?BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY|^(?:PuTTY-User-Key-File|openssh-key-v1)/.test(text))
-    throw new InvalidKeyError(privateKeySent + expected);
+  if (holdsPrivateKey(text)) throw new InvalidKeyError(privateKeySent + expected);
 }
 
 function decode(base64: string): Buffer {
