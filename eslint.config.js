@@ -270,7 +270,7 @@ export default defineConfig(
     files: ['console/**/*.{ts,tsx}'],
     extends: [reactHooks.configs.flat.recommended],
     rules: boundary(
-      '^\\..*/shared/(?!(access/(roles|membership)|keys/looks-private)\\.ts$)',
+      '^\\..*/shared/(?!(access/(roles|membership)|holds-private-key)\\.ts$)',
       'console/ imports only the roles of shared/access/, and what a private key looks like.',
     ),
   },

@@ -24,6 +24,9 @@ export function isNothing({ keys, hashes, info }: MissingItems): boolean {
   return keys.length + hashes.length + info.length === 0;
 }
 
+/** Stands in commands for the file of a private key, where it is not known. With `.pub`, for that of the public key. */
+export const keyFile = 'KEYFILE';
+
 interface Circumstances {
   /** The computation. */
   id: string;
@@ -31,17 +34,19 @@ interface Circumstances {
   isSigned?: boolean;
   /** The linked assets. Without them, commands name none. */
   assets?: readonly { id: string; file_name: string }[] | undefined;
+  /** The file of the caller's private key, as a word of a shell. */
+  ownKey?: { user: string; file: string } | undefined;
 }
 
 /** Explains what a run lacks. */
 export function missingItems(
   { keys, hashes, info }: MissingItems,
-  { id, isSigned = false, assets = [] }: Circumstances,
+  { id, isSigned = false, assets = [], ownKey }: Circumstances,
 ): MissingItem[] {
   return [
     ...keys.map((user) => ({
       sentence: `The public key of ${user}`,
-      command: `key upload ~/.ssh/id_ed25519.pub ${id}`,
+      command: `key upload ${keyFile}.pub ${id}`,
       user,
     })),
     ...hashes.map((name) => ({
@@ -50,7 +55,7 @@ export function missingItems(
       user: undefined,
       role: 'its creator',
     })),
-    ...info.map((sentence) => fromSentence(sentence, id, isSigned)),
+    ...info.map((sentence) => fromSentence(sentence, { id, isSigned, ownKey })),
   ];
 }
 
@@ -60,8 +65,8 @@ export function uploadOf({ file_name, id }: { file_name: string; id: string | un
 }
 
 /** Returns the command, without `cms`, that approves a computation. */
-export function approvalOf(id: string, isSigned: boolean): string {
-  return `approve ${id}${isSigned ? ' --sign ~/.ssh/id_ed25519' : ''}`;
+export function approvalOf(id: string, isSigned: boolean, key = keyFile): string {
+  return `approve ${id}${isSigned ? ` --sign ${key}` : ''}`;
 }
 
 /** The service words these sentences as docs/contract.md, section 9, says. */
@@ -72,9 +77,11 @@ export function namesApproval({ info }: MissingItems): boolean {
   return info.some((sentence) => approvalOfUser.test(sentence));
 }
 
-function fromSentence(sentence: string, id: string, isSigned: boolean): MissingItem {
+function fromSentence(sentence: string, { id, isSigned = false, ownKey }: Circumstances): MissingItem {
   const user = approvalOfUser.exec(sentence)?.[1];
-  if (user !== undefined) return { sentence, command: approvalOf(id, isSigned), user };
+  if (user !== undefined) {
+    return { sentence, command: approvalOf(id, isSigned, user === ownKey?.user ? ownKey.file : undefined), user };
+  }
   if (sentence === 'Missing algorithm') {
     return {
       sentence: 'An algorithm',

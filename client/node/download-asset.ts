@@ -5,6 +5,7 @@ import type { Schemas } from '../api-types.ts';
 import type { Client } from '../create-client.ts';
 import { ServiceProblem } from '../service-problem.ts';
 import { type Cut, CutOffError, repeatTransfer } from '../transfer/repeat-transfer.ts';
+import { silenceInMilliseconds } from './put-file.ts';
 import type { TransferProgress } from './send-content.ts';
 
 type Asset = Schemas['Asset'];
@@ -77,20 +78,44 @@ async function receive(client: Client, asset: Asset, part: Part, options: Downlo
     const isNew = link === undefined;
     link ??= (await client.getAsset({ domainID, id, signal })).download?.url;
     if (link === undefined) throw problem(404, 'not_found', `${asset.file_name} has no content any more.`, asset);
-    const response = await fetch(link, { headers: { range: `bytes=${part.size}-` }, signal: signal ?? null });
-    const hasExpired = response.status === 403 && !isNew;
-    if (hasExpired || response.status === 429 || response.status >= 500) {
-      if (hasExpired) link = undefined;
-      throw new CutOffError(`Storage answered ${response.status}`);
-    }
-    if (!response.ok || !response.body) {
-      throw problem(response.status, 'unexpected', `Storage refused with the status ${response.status}.`, asset);
-    }
-    if (response.status !== 206) Object.assign(part, { size: 0, hash: createHash('sha3-256') });
-    await append(part, response.body, report);
+    const url = link;
+    await untilSilent(signal, async (signal, heard) => {
+      const response = await fetch(url, { headers: { range: `bytes=${part.size}-` }, signal });
+      const hasExpired = response.status === 403 && !isNew;
+      if (hasExpired || response.status === 429 || response.status >= 500) {
+        if (hasExpired) link = undefined;
+        throw new CutOffError(`Storage answered ${response.status}`);
+      }
+      if (!response.ok || !response.body) {
+        throw problem(response.status, 'unexpected', `Storage refused with the status ${response.status}.`, asset);
+      }
+      if (response.status !== 206) Object.assign(part, { size: 0, hash: createHash('sha3-256') });
+      await append(part, response.body, () => {
+        heard();
+        report();
+      });
+    });
     if (part.size < total) throw new CutOffError('The connection was closed');
   };
   await repeatTransfer(attempt, { signal, onCut, furthest: () => part.size });
+}
+
+/** Ends a transfer that does not call `heard` for a minute, by the signal that it gets. @throws CutOffError then */
+async function untilSilent(
+  signal: AbortSignal | undefined,
+  transfer: (signal: AbortSignal, heard: () => void) => Promise<void>,
+): Promise<void> {
+  const silence = new AbortController();
+  const end = () => silence.abort(new CutOffError('Nothing was transferred for a minute'));
+  const timer = setTimeout(end, silenceInMilliseconds);
+  try {
+    await transfer(AbortSignal.any([silence.signal, ...(signal ? [signal] : [])]), () => timer.refresh());
+  } catch (error) {
+    silence.signal.throwIfAborted();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 async function append(part: Part, chunks: AsyncIterable<Uint8Array>, report: () => void): Promise<void> {

@@ -20,7 +20,8 @@ interface PutOptions {
 }
 
 const chunkInBytes = 256 * 1024;
-const silenceInMilliseconds = 60_000;
+/** A connection that carries nothing for so long counts as broken: after a sleep or on another network, nothing says that it is. */
+export const silenceInMilliseconds = 60_000;
 
 /**
  * Sends a file with a presigned request, chunk by chunk. Not with `fetch`, which would keep chunks that storage has not taken.

@@ -10,7 +10,7 @@ import SpaceBetween from '@cloudscape-design/components/space-between';
 import Textarea from '@cloudscape-design/components/textarea';
 import Toggle from '@cloudscape-design/components/toggle';
 import { type ReactNode, useState } from 'react';
-import { looksPrivate } from '../../shared/keys/looks-private.ts';
+import { holdsPrivateKey } from '../../shared/holds-private-key.ts';
 import { permissions } from '../access/permissions.ts';
 import { fieldError } from '../loading/field-errors.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
@@ -151,7 +151,7 @@ const pemFields = [
 
 /** Returns the fields with a private key that every viewer would read, such as a PEM file that has the certificate and its key. */
 function publishedKeys(config: ComputationFields['agent_config']): string[] {
-  return pemFields.map(([name]) => name).filter((name) => name !== 'server_key' && looksPrivate(config[name]));
+  return pemFields.map(([name]) => name).filter((name) => name !== 'server_key' && holdsPrivateKey(config[name]));
 }
 
 function AgentFields({ fields: { agent_config }, change, error }: AgentProps) {

@@ -5,7 +5,7 @@ import Input from '@cloudscape-design/components/input';
 import Textarea from '@cloudscape-design/components/textarea';
 import { useState } from 'react';
 import { type Client, type Schemas, ServiceProblem } from '../../client/index.ts';
-import { looksPrivate } from '../../shared/keys/looks-private.ts';
+import { holdsPrivateKey } from '../../shared/holds-private-key.ts';
 import { fieldError } from '../loading/field-errors.ts';
 import { ReadAgain } from '../loading/read-again.tsx';
 import { useAction } from '../loading/use-action.ts';
@@ -29,7 +29,7 @@ export function RegisterCvm({ registered, onClose, onSaved }: Props) {
   const [cvm, setCvm] = useState(registered?.cvm.id ?? '');
   const [description, setDescription] = useState(registered?.cvm.description ?? '');
   const [certificate, setCertificate] = useState('');
-  const isPrivate = looksPrivate(certificate);
+  const isPrivate = holdsPrivateKey(certificate);
   const [existing, setExisting] = useState<string>();
   const save = useAction(async () => {
     setExisting(undefined);

@@ -2,7 +2,7 @@ import FileInput from '@cloudscape-design/components/file-input';
 import FormField from '@cloudscape-design/components/form-field';
 import Textarea from '@cloudscape-design/components/textarea';
 import { useState } from 'react';
-import { looksPrivate } from '../../shared/keys/looks-private.ts';
+import { holdsPrivateKey } from '../../shared/holds-private-key.ts';
 import { useAction } from '../loading/use-action.ts';
 import { ConfirmModal } from '../shell/confirm-modal.tsx';
 import { useDomain, useFrame } from '../shell/console-context.ts';
@@ -28,8 +28,8 @@ export function UploadKey({ id, onClose, onUploaded }: Props) {
   });
   const take = (text: string) => {
     // A private key must not leave the user's machine: it does not even stay in the field.
-    setPrivate(looksPrivate(text));
-    setKey(looksPrivate(text) ? '' : text);
+    setPrivate(holdsPrivateKey(text));
+    setKey(holdsPrivateKey(text) ? '' : text);
   };
   return (
     <ConfirmModal

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { holdsPrivateKey } from '../holds-private-key.ts';
 import { strictObject } from '../strict-object.ts';
 import type { Item } from '../table/table.ts';
 import { text } from '../text.ts';
@@ -27,13 +28,31 @@ export const agentConfigEntries = {
   attested_tls: v.optional(v.pipe(v.boolean(), v.description('Whether the agent uses attested TLS. Default `false`.')), false),
 };
 
-const inputEntries = { ...agentConfigEntries, server_key: certificateField('The private key of the certificate') };
+const entries = { ...agentConfigEntries, server_key: certificateField('The private key of the certificate') };
+
+/** A field that every reader sees. Only what callers send is checked: an earlier version may have stored anything. */
+const withoutPrivateKey = (field: ReturnType<typeof certificateField>) =>
+  v.pipe(
+    field,
+    v.check(
+      (value) => !holdsPrivateKey(value),
+      'This contains a private key. Every reader of the computation sees this field. Leave only certificates in it, and put the key into server_key.',
+    ),
+  );
 
 /** The configuration of the agent inside the CVM. All fields are optional. */
-export const agentConfigInput = v.pipe(strictObject(inputEntries), v.title('AgentConfigInput'));
+export const agentConfigInput = v.pipe(
+  strictObject({
+    ...entries,
+    cert_file: withoutPrivateKey(entries.cert_file),
+    server_ca_file: withoutPrivateKey(entries.server_ca_file),
+    client_ca_file: withoutPrivateKey(entries.client_ca_file),
+  }),
+  v.title('AgentConfigInput'),
+);
 
 /** The configuration with all fields, as a CVM gets it. */
-export const agentConfigForCvm = v.pipe(v.object(inputEntries), v.title('AgentConfigForCvm'));
+export const agentConfigForCvm = v.pipe(v.object(entries), v.title('AgentConfigForCvm'));
 
 /** The configuration as users get it. */
 export const agentConfigOutput = v.pipe(
@@ -53,7 +72,7 @@ export type StoredAgentConfig = Omit<AgentConfig, 'server_key'> & { server_key: 
 
 export const defaultAgentConfig: AgentConfig & StoredAgentConfig = { ...v.parse(agentConfigInput, {}), server_key: '' };
 
-const stored = v.object({ agent_config: v.object(inputEntries) });
+const stored = v.object({ agent_config: v.object(entries) });
 
 /** Parses the item that contains a configuration. @throws Error if it is invalid */
 export function parseAgentConfig(item: Item | undefined): StoredAgentConfig {

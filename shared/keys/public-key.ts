@@ -1,6 +1,6 @@
 import { createHash, createPrivateKey, createPublicKey, X509Certificate, type KeyObject } from 'node:crypto';
+import { holdsPrivateKey } from '../holds-private-key.ts';
 import { InvalidKeyError } from './invalid-key-error.ts';
-import { looksPrivate } from './looks-private.ts';
 import { jwkOfSshWireKey, sshWireKey } from './ssh-wire-key.ts';
 
 export interface PublicKey {
@@ -49,7 +49,7 @@ export function parsePublicKey(given: string): PublicKey {
 }
 
 function refusePrivateKey(text: string): void {
-  if (looksPrivate(text)) throw new InvalidKeyError(privateKeySent + expected);
+  if (holdsPrivateKey(text)) throw new InvalidKeyError(privateKeySent + expected);
 }
 
 function decode(base64: string): Buffer {

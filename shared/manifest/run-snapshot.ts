@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { canonicalDigest } from '../canonical-json.ts';
 import { assetUses } from '../assets/asset.ts';
-import { agentConfigInput, type StoredAgentConfig } from '../computations/agent-config.ts';
+import { agentConfigForCvm, type StoredAgentConfig } from '../computations/agent-config.ts';
 import { approvalLevels } from '../computations/computation.ts';
 import { manifestSchema } from './manifest.ts';
 
@@ -44,7 +44,7 @@ export type ApprovalOfRun = v.InferOutput<typeof approvalOfRun>;
  */
 export const runSnapshot = v.object({
   manifest: manifestSchema,
-  agent_config: v.object(agentConfigInput.entries),
+  agent_config: v.object(agentConfigForCvm.entries),
   /** SHA3-256 of the manifest's canonical JSON, 64 hex digits. */
   manifest_digest: v.optional(v.string()),
   /** The algorithm, then the datasets in the order of the manifest. */

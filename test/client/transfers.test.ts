@@ -41,6 +41,20 @@ function fileOf(name: string, content: Buffer | string): string {
   return file;
 }
 
+/** Returns a client to whom the service names another storage for downloads. */
+async function clientOfStorage(url: string): Promise<Client> {
+  return createClient({
+    baseUrl: stack.baseUrl,
+    domain: 'd1',
+    token: await stack.token('alice', ['d1:administrator']),
+    fetch: async (request) => {
+      const response = await fetch(request);
+      const asset = (await response.json()) as { download: object };
+      return Response.json({ ...asset, download: { ...asset.download, url } });
+    },
+  });
+}
+
 const sha3 = (content: Buffer) => createHash('sha3-256').update(content).digest('hex');
 
 describe('uploadAsset and downloadAsset', () => {
@@ -181,20 +195,40 @@ describe('uploadAsset and downloadAsset', () => {
     }
   });
 
+  it('go on with a download whose connection is silent for a minute, but not closed', async () => {
+    const content = large.subarray(0, 5 * 1024 * 1024);
+    const { id } = await uploadAsset(client, { file: fileOf('silent.bin', content), asset_type: 'dataset' });
+    const half = content.length / 2;
+    const storage = await startAnsweringServer();
+    storage.answerWith(({ headers: { range } }, response) => {
+      response.writeHead(206);
+      if (range === 'bytes=0-') response.write(content.subarray(0, half));
+      else if (range === `bytes=${half}-`) response.end(content.subarray(half));
+    });
+    const cuts: string[] = [];
+    const copy = join(folder, 'silent-copy.bin');
+    await downloadAsset(await clientOfStorage(storage.endpoint), {
+      id,
+      file: copy,
+      onProgress: ({ done }) => {
+        if (done === 0) vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+        if (done === half) vi.advanceTimersByTime(60_000);
+      },
+      onCut: ({ error }) => {
+        cuts.push(error.message);
+        vi.useRealTimers();
+      },
+    });
+    expect(cuts).toEqual(['Nothing was transferred for a minute']);
+    expect(readFileSync(copy).equals(content)).toBe(true);
+    await storage.stop();
+  });
+
   it('get a new link for an expired one, and end if storage refuses that as well', async () => {
     const { id } = await uploadAsset(client, { file: fileOf('refused.bin', large), asset_type: 'dataset' });
     const storage = await startAnsweringServer();
     storage.answerWith(status(403));
-    const refusing = createClient({
-      baseUrl: stack.baseUrl,
-      domain: 'd1',
-      token: await stack.token('alice', ['d1:administrator']),
-      fetch: async (request) => {
-        const response = await fetch(request);
-        const asset = (await response.json()) as { download: object };
-        return Response.json({ ...asset, download: { ...asset.download, url: storage.endpoint } });
-      },
-    });
+    const refusing = await clientOfStorage(storage.endpoint);
     const refused = { status: 403, code: 'unexpected', detail: 'Storage refused with the status 403.' };
     await expect(downloadAsset(refusing, { id, file: join(folder, 'no.bin') })).rejects.toMatchObject(refused);
     expect(storage.received).toEqual(['GET', 'GET']);

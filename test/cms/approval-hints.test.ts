@@ -40,6 +40,54 @@ const json =
 
 const signed = json({ approval: 'all_signed' });
 
+const path = `/computations/${idOf(0)}`;
+const approval = { user: 'alice', digest: 'd', cvm_ids: null, expires_at: null, signed: false, stale: false, approved_at: '' };
+
+describe('cms approve', () => {
+  const manifest = { id: idOf(0), name: 'A', description: '', algorithm: { hash: [] }, datasets: [], result_consumers: [] };
+  const answers = (given: object, computation: object = {}) => ({
+    [path]: json(computation),
+    [`${path}/manifest`]: json(manifest),
+    [`${path}/approvals`]: json({ ...approval, ...given }, 201),
+  });
+
+  it.each([
+    ['not signed', { approval: 'all_signed' }, [], 'It does not count yet: only signed approvals do.\nNext: .* --sign KEYFILE\n'],
+    ['expired by now', {}, ['--expires', '1s'], 'It does not count: perhaps it has expired, .*\nNext: cms approvals \\S+\n'],
+    ['stale for another reason', {}, [], 'It does not count: something has changed since\\.\nNext: cms approvals \\S+\n'],
+  ])('says that an approval does not count which is %s', async (_, computation, options, note) => {
+    const { exitCode, stderr } = await cms(answers({ stale: true }, computation))('approve', idOf(0), '--yes', ...options);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.stringMatching(new RegExp(`${note}$`)) });
+  });
+});
+
+describe('cms check', () => {
+  const of = (user: string, given: object = {}) => ({ ...approval, user, ...given });
+  const checked = async (...approvals: object[]) => {
+    const answers = {
+      [path]: json({ name: 'A' }),
+      [`${path}/dryrun`]: json({ missing_items: { keys: [], hashes: [], info: [] } }),
+      [`${path}/approvals`]: json({ needed: [{ user: 'bob' }, { user: 'carol' }], approvals }),
+    };
+    return (await cms(answers)('check', idOf(0))).stderr;
+  };
+  const next = (cvm: string) => `Next: cms run ${idOf(0)} --cvm ${cvm} --watch\n`;
+
+  it('advises a run on a CVM on which all needed approvals count', async () => {
+    expect(await checked(of('bob', { cvm_ids: ['a', 'b'] }), of('carol', { cvm_ids: ['b'] }))).toBe(
+      `The approvals are only for runs on b.\n${next('b')}`,
+    );
+    expect(await checked(of('bob', { cvm_ids: ['a'], stale: true }), of('carol'))).toBe(next('sim-1'));
+    expect(await checked(of('bob'), of('carol'), of('dan', { cvm_ids: ['a'] }))).toBe(next('sim-1'));
+  });
+
+  it('advises no run where the needed approvals are for different CVMs', async () => {
+    expect(await checked(of('bob', { cvm_ids: ['a'] }), of('carol', { cvm_ids: ['b'] }))).toBe(
+      `But the approvals are for different CVMs, so no run can start.\nNext: cms approvals ${idOf(0)}\n`,
+    );
+  });
+});
+
 describe('the command that approves', () => {
   it('is listed by cms todo within seconds for ten computations asked at once, and without --sign for one that does not answer', async () => {
     const held: (() => void)[] = [];
@@ -50,7 +98,7 @@ describe('the command that approves', () => {
     const computations = Array.from({ length: 10 }, (_, index) => [`/computations/${idOf(index)}`, whenTenAreAsked] as const);
     const { exitCode, stdout } = await cms({ '/todo': json(todoOf(11)), ...Object.fromEntries(computations) })('todo');
     expect(exitCode).toBe(0);
-    expect(stdout.split('\n').filter((line) => line.endsWith(' --sign ~/.ssh/id_ed25519'))).toHaveLength(10);
+    expect(stdout.split('\n').filter((line) => line.endsWith(' --sign KEYFILE'))).toHaveLength(10);
     expect(stdout).toContain(`cms approve ${idOf(10)}\n`);
   });
 
@@ -65,7 +113,6 @@ describe('the command that approves', () => {
     ['once', 'an approval', { keys: [], hashes: [], info: ['Approval of alice as result consumer'] }, 1],
     ['not', 'only a key', { keys: ['alice'], hashes: [], info: [] }, 0],
   ])('is %s asked for after a 422 that names %s', async (_, _what, missing_items, times) => {
-    const path = `/computations/${idOf(0)}`;
     const incomplete = json({ code: 'incomplete', detail: 'Missing.', missing_items }, 422);
     const given = await cms({ [path]: signed, [`${path}/run`]: incomplete })('run', idOf(0), '--cvm', 'sim-1');
     expect(given.exitCode).toBe(7);

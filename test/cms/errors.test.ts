@@ -1,7 +1,9 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createProgram } from '../../client/cms/program.ts';
 import { createClient } from '../../client/create-client.ts';
 import { type Stack, startStack } from '../../infra/local/stack.ts';
 import { cmsIn } from './fake-terminal.ts';
@@ -73,8 +75,23 @@ describe('errors of cms', () => {
     [['computation', 'list', '--owner', 'a'.repeat(300)], /^--owner: .*\nNext: cms computation list --help\n$/],
     [['asset', 'upload', join(folder, 'broken.json'), '--name', 'a/b'], /^--name: .*\nNext: cms asset upload --help\n$/],
     [['init', join(folder, 'long.yaml')], /^\/description: .*\nNext: cms init --help\n$/],
-    [['key', 'upload', join(folder, 'none.pub'), 'Incomes'], /^Cannot read the public key .*\nNext: ls .*\n$/],
-    [['key', 'upload', join(folder, 'broken.json'), 'Incomes'], /^FILE: .*\nNext: cms key upload --help\n$/],
+    [
+      ['key', 'upload', join(folder, 'none.pub'), 'Incomes'],
+      /^Cannot read the public key .*\nNext: ssh-keygen -t ed25519 -f \S+\/none\n$/,
+    ],
+    [['key', 'upload', join(folder, 'nowhere/none.pub'), 'Incomes'], /^Cannot read the public key .*\nNext: ls \S+\/cms-\w+\n$/],
+    [
+      ['key', 'upload', join(folder, 'broken.json'), 'Incomes'],
+      /^\S+\/broken\.json: Expected one public key.*\nNext: cms key upload --help\n$/,
+    ],
+    ...['7', '12', '40', '12/31/2026', '2999-12-31T12:00:00', ''].map((when): [string[], RegExp] => [
+      ['approve', 'Incomes', '--yes', '--expires', when],
+      /'--expires <WHEN>' .* Expected a moment such as .*\nNext: cms approve --help\n$/,
+    ]),
+    ...['0d', '2001-07-01', '2001-07-01T12:00:00Z'].map((when): [string[], RegExp] => [
+      ['approve', 'Incomes', '--yes', '--expires', when],
+      /'--expires <WHEN>' .* has passed\.\nNext: cms approve --help\n$/,
+    ]),
     [['todo', '--server', 'nowhere'], /^"nowhere" is not the address of a server\. .*\nNext: cms todo --help\n$/],
     [['events', 'Incomes', '--follow', '--limit', '5'], /'--follow' cannot be used with option '--limit <COUNT>'/],
     [['events', 'Incomes', '--follow', '--offset', '0'], /'--follow' cannot be used with option '--offset <COUNT>'/],
@@ -93,6 +110,28 @@ describe('errors of cms', () => {
     expect(await alice(...args)).toEqual({ exitCode: 2, stdout: '', stderr: expect.stringMatching(stderr) });
   });
 
+  it('an option that may be repeated takes one value each time, and leaves the computation behind it', async () => {
+    const created = await alice('computation', 'create', 'Behind', '--json');
+    const behind = JSON.parse(created.stdout) as { id: string };
+    await alice('computation', 'use', 'Incomes');
+    const update = async (...args: string[]) =>
+      JSON.parse((await alice('computation', 'update', ...args, '--json')).stdout) as object;
+    const consumers = ['--consumer', 'bob', '--consumer', 'carol'];
+    expect(await update(...consumers, behind.id)).toMatchObject({ id: behind.id, consumers: ['bob', 'carol'] });
+    expect(await update(behind.id, '--consumer', 'dan')).toMatchObject({ id: behind.id, consumers: ['dan'] });
+    expect(await update('--no-consumers', behind.id)).toMatchObject({ id: behind.id, consumers: [] });
+    expect(await alice('approve', '--cvm', 'cvm-1', behind.id, '--yes')).toMatchObject({
+      exitCode: 7,
+      stderr: expect.stringContaining(`Next: cms check ${behind.id}\n`),
+    });
+    type Command = ReturnType<typeof createProgram>;
+    const withCommands = (command: Command): Command[] => [command, ...command.commands.flatMap(withCommands)];
+    const takingMore = withCommands(createProgram('1.0.0', () => async () => undefined))
+      .filter(({ registeredArguments }) => registeredArguments.length > 0)
+      .flatMap(({ options }) => options.filter(({ variadic }) => variadic));
+    expect(takingMore).toEqual([]);
+  });
+
   it('cms runs does not offer the status that only computations have', async () => {
     expect(await alice('runs', '--status', 'created')).toMatchObject({
       exitCode: 2,
@@ -105,9 +144,9 @@ describe('errors of cms', () => {
       cmsIn(join(folder, 'alice'), { env: { CMS_SERVER: stack.baseUrl, CMS_COMPUTATION: variable } });
     const other = '00000000-0000-8000-8000-000000000000';
     const next = async (variable: string) => (await run(variable)('key', 'show', id)).stderr;
-    expect(await next(other)).toBe(`Next: cms key upload ~/.ssh/id_ed25519.pub ${id}\n`);
-    expect(await next(id.toUpperCase())).toBe('Next: cms key upload ~/.ssh/id_ed25519.pub\n');
-    expect((await alice('key', 'show', id)).stderr).toBe('Next: cms key upload ~/.ssh/id_ed25519.pub\n');
+    expect(await next(other)).toBe(`Next: cms key upload KEYFILE.pub ${id}\n`);
+    expect(await next(id.toUpperCase())).toBe('Next: cms key upload KEYFILE.pub\n');
+    expect((await alice('key', 'show', id)).stderr).toBe('Next: cms key upload KEYFILE.pub\n');
     const file = join(folder, 'unlinked.csv');
     writeFileSync(file, 'a\n');
     const withoutLogin = (variable: object) =>
@@ -142,10 +181,15 @@ describe('errors of cms', () => {
     const again = cmsIn(join(folder, 'again'), { env: { CMS_SERVER: stack.baseUrl } });
     await again('login', '--local');
     await again('computation', 'use', id);
-    await again('login', '--local', '--user', 'bob');
+    expect((await again('login', '--local')).stderr).toBe('');
+    expect((await again('login', '--local', '--user', 'bob')).stderr).toBe(
+      'This replaces the login of alice. To keep both, name another profile: --profile NAME, or CMS_PROFILE.\n',
+    );
     expect((await used()).default).toMatchObject({ user: 'bob', computation: id });
     await again('login', '--local', '--domain', 'd2');
     expect((await used()).default.computation).toBeUndefined();
+    const elsewhere = ['--token', await stack.token('bob', []), '--domain', 'd1', '--server', 'https://api.example.com'];
+    expect((await again('login', ...elsewhere)).stderr).toContain(`replaces the login of bob at ${stack.baseUrl}. `);
   });
 
   it('a user who is not logged in learns how to log in, and the exit code is 3', async () => {
@@ -239,7 +283,7 @@ describe('errors of cms', () => {
   it('a run that lacks something lists it with the command and the user who types it, and the exit code is 7', async () => {
     const { exitCode, stderr } = await alice('run', '--cvm', 'sim-1');
     expect(exitCode).toBe(7);
-    expect(stderr).toContain('✗ The public key of alice\n      you type: cms key upload ~/.ssh/id_ed25519.pub');
+    expect(stderr).toContain('✗ The public key of alice\n      you type: cms key upload KEYFILE.pub');
     expect(stderr).toContain('✗ An algorithm\n      cms asset upload FILE --type algorithm --computation');
     expect(stderr).toContain('Next: cms check');
   });
@@ -264,8 +308,27 @@ describe('errors of cms', () => {
       exitCode: 2,
       stderr: expect.stringContaining(`Next: cms approve ${id} --yes\n`),
     });
+    const ask = vi.fn<(question: string) => Promise<string>>(async () => 'y');
+    const asked = cmsIn(join(folder, 'bob'), { env: { CMS_SERVER: stack.baseUrl }, ask });
+    const limits = ['--cvm', 'cvm-7', '--cvm', 'cvm-8', '--expires', '2999-12-31T12:00:00Z'];
+    expect(await asked('approve', ...limits, id)).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringMatching(
+        /^bob has approved the manifest .*, only on cvm-7, cvm-8, only until 2999-12-31T12:00:00.000Z\.\n$/,
+      ),
+    });
+    expect(ask.mock.calls[0]?.[0]).toContain('with this manifest, only on cvm-7, cvm-8, only until 2999-12-31T12:00:00.000Z?');
+    expect(await alice('check')).toEqual({
+      exitCode: 0,
+      stdout: 'Incomes is ready to run.\n',
+      stderr: 'The approvals are only for runs on cvm-7, cvm-8.\nNext: cms run --cvm cvm-7 --watch\n',
+    });
     expect(await bob('approve', id, '--yes', '--json')).toMatchObject({ exitCode: 0 });
-    expect(await alice('check')).toMatchObject({ exitCode: 0, stdout: 'Incomes is ready to run.\n' });
+    expect(await alice('check')).toEqual({
+      exitCode: 0,
+      stdout: 'Incomes is ready to run.\n',
+      stderr: 'Next: cms run --cvm sim-1 --watch\n',
+    });
   });
 
   it('cms approve prints no manifest if it cannot read the private key, and exits with 2', async () => {
@@ -298,9 +361,7 @@ describe('errors of cms', () => {
     const dan = cmsIn(join(folder, 'dan'), { env: { CMS_SERVER: stack.baseUrl, CMS_DOMAIN: 'd1', CMS_TOKEN: token } });
     expect(await dan('approve', id, '--sign', file, '--yes')).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringMatching(
-        new RegExp(`\\nYou have uploaded no key .*\\nNext: cms key upload ~/\\.ssh/id_ed25519\\.pub ${id}\\n$`),
-      ),
+      stderr: expect.stringMatching(new RegExp(`\\nYou have uploaded no key .*\\nNext: cms key upload ${file}\\.pub ${id}\\n$`)),
     });
     await client.unlinkAsset({ id: assetId, computationID: id });
   });
@@ -314,7 +375,7 @@ describe('errors of cms', () => {
     const signed = JSON.parse(stdout) as { id: string };
     await carol('key', 'upload', `${writeSshKeys(folder)}.pub`);
     await carol('asset', 'upload', algorithm, '--type', 'algorithm', '--computation', 'Signed');
-    const command = `cms approve ${signed.id} --sign ~/.ssh/id_ed25519\n`;
+    const command = `cms approve ${signed.id} --sign KEYFILE\n`;
     expect((await carol('run', '--cvm', 'sim-1')).stderr).toContain(`you type: ${command}`);
     expect((await carol('todo')).stdout).toContain(command);
   });
@@ -423,12 +484,26 @@ describe('errors of cms', () => {
     });
   });
 
-  it('a private key is never uploaded', async () => {
+  it('a private key is refused in every form before anything is sent, and the public one beside it is named', async () => {
+    const nobody = cmsIn(join(folder, 'nobody'), { env: { CMS_SERVER: stack.baseUrl } });
+    const isPrivate = (file: string) => `${file}: This is a private key. Never share it. `;
     const file = writeSshKeys(join(folder, 'keys'));
-    expect(await alice('key', 'upload', file)).toMatchObject({
-      exitCode: 2,
-      stderr: `${file} is a private key, which must never leave this machine.\nNext: cms key upload ${file}.pub\n`,
-    });
+    const { exitCode, stderr } = await nobody('key', 'upload', file, 'A b', '--profile', 'p');
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining(isPrivate(file)) });
+    expect(stderr).toMatch(new RegExp(`\\nNext: cms key upload ${file}\\.pub 'A b' --profile p\\n$`));
+    const forms = {
+      'id.ppk': 'PuTTY-User-Key-File-3: ssh-ed25519\r\nEncryption: none\r\n',
+      'id.der': generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'der' }),
+    };
+    for (const [name, content] of Object.entries(forms)) {
+      const other = join(folder, name);
+      writeFileSync(other, content);
+      expect(await nobody('key', 'upload', other)).toEqual({
+        exitCode: 2,
+        stdout: '',
+        stderr: expect.stringMatching(new RegExp(`^${isPrivate(other)}.*\\nNext: cms key upload --help\\n$`)),
+      });
+    }
   });
 
   it('the login is in a file that only its user can read', () => {

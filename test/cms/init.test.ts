@@ -163,6 +163,41 @@ describe('cms init', () => {
     expect(await alice('computation', 'list', '--json')).toEqual(before);
   });
 
+  it('names all files and the key that are not there before it makes anything, and the command that makes the first key', async () => {
+    const dan = cmsIn(join(folder, 'dan'), { env: { CMS_SERVER: stack.baseUrl } });
+    await dan('login', '--local', '--user', 'dan', '--role', 'creator');
+    const late = join(folder, 'late.yaml');
+    const party = (...files: string[]) =>
+      `{ key: ~/.ssh/id_ed25519.pub, assets: [${files.map((each) => `{ file: ${each}, type: dataset }`).join(', ')}] }`;
+    const writeLate = (...files: string[]) =>
+      writeFileSync(late, `computation: { name: Late, owner: dan }\nparties: { dan: ${party(...files)} }\n`);
+    writeLate('one.csv', 'data/incomes.csv', 'none/two.csv');
+    const key = join(folder, 'dan/.ssh/id_ed25519');
+    const noKey = `Cannot read the public key ${key}.pub: ENOENT: .*\n`;
+    const [one, two] = ['one.csv', 'none/two.csv'].map((each) => `There is no file ${join(folder, each)}.\n`);
+    expect(await dan('init', late)).toEqual({
+      exitCode: 2,
+      stdout: '',
+      stderr: expect.stringMatching(new RegExp(`^${one}${two}${noKey}Next: ls ${folder}\\n$`)),
+    });
+    writeLate('data/incomes.csv');
+    expect((await dan('init', late)).stderr).toMatch(new RegExp(`^${noKey}Next: ssh-keygen -t ed25519 -f ${key}\\n$`));
+    expect((await dan('computation', 'list', '--owner', 'dan')).stdout).toBe('Nothing found.\n');
+  });
+
+  it('prints what it has done before an error', async () => {
+    const eve = cmsIn(join(folder, 'eve'), { env: { CMS_SERVER: stack.baseUrl } });
+    await eve('login', '--local', '--user', 'eve', '--role', 'creator');
+    const wrong = join(folder, 'wrong.yaml');
+    writeFileSync(
+      wrong,
+      `computation: { name: Wrong, owner: eve }\nparties: { eve: { assets: [{ file: data/mean.py, type: dataset, name: a/b }] } }\n`,
+    );
+    const { exitCode, stdout, stderr } = await eve('init', wrong);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toMatch(/^PART +NAME +OUTCOME\ncomputation +Wrong +created\nComputation \S{36}\n\/asset\/file_name: /);
+  });
+
   it('refuses a user who has no part in the collaboration', async () => {
     const carol = cmsIn(join(folder, 'carol'), { env: { CMS_SERVER: stack.baseUrl } });
     await carol('login', '--local', '--user', 'carol');
@@ -192,6 +227,11 @@ describe('the file of a collaboration', () => {
       'two datasets of one name',
       'computation: { name: A, owner: a }\nparties:\n  a: { assets: [{ file: b/c, type: dataset }] }\n  d:\n    assets:\n      - { file: c, type: dataset }\n',
       ['x.yaml:6:9: parties.d.assets.0: a already brings the dataset c.'],
+    ],
+    [
+      'a private key that every reader would see',
+      'computation:\n  name: A\n  owner: a\n  agent_config:\n    cert_file: |\n      -----BEGIN PRIVATE KEY-----\nparties: {}\n',
+      ['x.yaml:5:5: computation.agent_config.cert_file: This contains a private key.'],
     ],
     ['a missing field', 'computation: { name: A, owner: a }\n', ['x.yaml:1:1: parties: Required.']],
     ['broken YAML', 'computation: [\n', ['x.yaml:2:1:']],

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sshpk from 'sshpk';
 import { afterAll, describe, expect, it } from 'vitest';
+import { privateKeyBeside, publicKeyBeside } from '../../client/cms/keys/key-pair.ts';
 import { readPrivateKey } from '../../client/cms/keys/read-private-key.ts';
 import { signApproval } from '../../client/cms/keys/sign-approval.ts';
 import { approvalText, isSignatureOf } from '../../shared/approvals/approval-signature.ts';
@@ -28,6 +29,17 @@ async function expectSigns(file: string, publicKey: string, terminal: Parameters
 }
 
 const base64 = (key: KeyObject) => key.export({ type: 'spki', format: 'der' }).toString('base64');
+
+describe('the other key of a pair', () => {
+  it('is found by the names of ssh-keygen and of docs/participant.md, if it is there', () => {
+    for (const name of ['id', 'id.pub', 'study.pem', 'study.pub', 'alone.pub']) writeFileSync(join(folder, name), '');
+    const inFolder = (file: string | undefined) => file?.slice(folder.length + 1);
+    const privateOf = (name: string) => inFolder(privateKeyBeside(join(folder, name)));
+    const publicOf = (name: string) => inFolder(publicKeyBeside(join(folder, name)));
+    expect(['id.pub', 'study.pub', 'alone.pub'].map(privateOf)).toEqual(['id', 'study.pem', undefined]);
+    expect(['id', 'study.pem', 'id.pub', 'none'].map(publicOf)).toEqual(['id.pub', 'study.pub', undefined, undefined]);
+  });
+});
 
 describe('a signed approval', () => {
   it.each([

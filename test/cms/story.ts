@@ -1,8 +1,9 @@
-import { copyFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { exampleCollaboration } from '../../client/cms/collaboration/example.ts';
 import { openTerminal, type Typed } from './open-terminal.ts';
 import { writeSshKeys } from './ssh-keys.ts';
+
+const repository = join(import.meta.dirname, '../..');
 
 type Party = 'alice' | 'bob';
 
@@ -26,26 +27,44 @@ export interface Scene extends Typed {
   line: string;
 }
 
+/** Returns what docs/command-line.md tells a party to type before the story. */
+function preparationOf(party: Party): string {
+  const [guide = ''] = readFileSync(join(repository, 'docs/command-line.md'), 'utf8').split('<!-- transcript:begin -->');
+  const blocks = [...guide.matchAll(/^```sh\n(.*?)^```/gms)].map(([, lines = '']) => lines);
+  const [lines, ...others] = blocks.filter((block) => block.includes(`CMS_PROFILE=${party}\n`));
+  if (lines === undefined || others.length > 0) throw new Error(`The guide has not one block for ${party}.`);
+  return lines;
+}
+
 /**
- * Plays the story at a service with simulated CVMs.
- * @param folder where both parties have their homes
+ * Plays the story at a service with simulated CVMs: two terminals of one user, as someone has who tries it.
+ * @param folder where the user has a home and the repository
  * @param program the file of `cms`. Default: that of the repository
  */
-export async function playStory(server: string, folder: string, program?: string): Promise<Scene[]> {
-  const terminals = {
-    alice: openTerminal(join(folder, 'alice'), server, program),
-    bob: openTerminal(join(folder, 'bob'), server, program),
-  };
-  const data = join(import.meta.dirname, '../../demo/data');
-  copyFileSync(join(data, 'penguin-sizes.py'), join(terminals.alice.home, 'penguin-sizes.py'));
-  copyFileSync(join(data, 'penguins.csv'), join(terminals.bob.home, 'penguins.csv'));
-  for (const { home } of Object.values(terminals)) {
-    writeSshKeys(home);
-    writeFileSync(join(home, 'collaboration.yaml'), exampleCollaboration);
+export async function playStory(
+  server: string,
+  folder: string,
+  program = join(repository, 'client/bin/cms.js'),
+): Promise<Scene[]> {
+  const [home, clone, programs] = ['home', 'clone', 'bin'].map((name) => join(folder, name)) as [string, string, string];
+  for (const each of [home, clone, programs]) mkdirSync(each, { recursive: true });
+  symlinkSync(join(repository, 'demo'), join(clone, 'demo'));
+  writeFileSync(join(programs, 'cms'), `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`, { mode: 0o755 });
+  writeFileSync(join(programs, 'npx'), '#!/bin/sh\nexec "$@"\n', { mode: 0o755 });
+  writeSshKeys(home);
+  const open = () => openTerminal({ folder: clone, programs, home, server });
+  const terminals = { alice: open(), bob: open() };
+  try {
+    for (const party of ['alice', 'bob'] as const) {
+      const { exitCode, output } = await terminals[party].type(preparationOf(party));
+      if (exitCode !== 0) throw new Error(output);
+    }
+    const scenes: Scene[] = [];
+    for (const [who, line] of story) scenes.push({ who, line, ...(await terminals[who].type(line)) });
+    return scenes;
+  } finally {
+    for (const { close } of Object.values(terminals)) close();
   }
-  const scenes: Scene[] = [];
-  for (const [who, line] of story) scenes.push({ who, line, ...(await terminals[who].type(line)) });
-  return scenes;
 }
 
 /** The scenes that ended with another exit code than they should. */

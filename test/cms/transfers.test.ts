@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createClient } from '../../client/create-client.ts';
 import { type Stack, startStack } from '../../infra/local/stack.ts';
 import { type CuttingProxy, startCuttingProxy } from '../client/cutting-proxy.ts';
 import { cmsIn } from './fake-terminal.ts';
@@ -98,6 +99,34 @@ describe('cms asset', () => {
     expect(await readers()).toEqual(['bob']);
     expect(await bob('asset', 'download', id, '--output', shared)).toMatchObject({ exitCode: 0 });
     expect(readFileSync(shared, 'utf8')).toBe('a\n');
+  });
+
+  it('asks for a deletion with the name of the asset, and deletes none that has changed since', async () => {
+    const doomed = join(folder, 'doomed.csv');
+    writeFileSync(doomed, 'a\n');
+    const uploaded = await cms('asset', 'upload', doomed, '--json');
+    const [{ id }] = JSON.parse(uploaded.stdout) as [{ id: string }];
+    const client = createClient({
+      baseUrl: stack.baseUrl,
+      domain: 'd1',
+      token: await stack.token('alice', ['d1:administrator']),
+    });
+    const questions: string[] = [];
+    const changes = [true, false];
+    const asking = cmsIn(folder, {
+      env: { CMS_SERVER: stack.baseUrl },
+      ask: async (question) => {
+        questions.push(question);
+        const asset = { file_name: 'renamed.csv', asset_type: 'dataset' } as const;
+        if (changes.shift()) await client.updateAsset({ id, body: { asset } });
+        return 'y';
+      },
+    });
+    expect(await asking('asset', 'delete', id)).toMatchObject({ exitCode: 6, stdout: '' });
+    expect(await asking('asset', 'delete', id)).toMatchObject({ exitCode: 0, stdout: `Deleted renamed.csv (${id}).\n` });
+    expect(questions).toEqual(
+      ['doomed', 'renamed'].map((name) => `Delete the asset "${name}.csv" (${id}) and its content? [y/N] `),
+    );
   });
 
   it('names a file that is not there', async () => {

@@ -6,6 +6,7 @@ import { itAs, newCvm, useSession } from '../support/session.ts';
 const session = useSession();
 const create = 'computations/create-computation';
 const get = 'computations/get-computation';
+const certificate = '-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----';
 const noConfig = { log_level: '', cert_file: '', server_ca_file: '', client_ca_file: '', attested_tls: false };
 const fullConfig = {
   log_level: 'debug',
@@ -80,6 +81,11 @@ describe('create a computation', () => {
     ['a read-only field', { name: 'N', status: 'completed' }, '/status'],
     ['an unknown log level', { name: 'N', agent_config: { log_level: 'loud' } }, '/agent_config/log_level'],
     ['a certificate over 16 KiB', { name: 'N', agent_config: { cert_file: 'x'.repeat(16_385) } }, '/agent_config/cert_file'],
+    [
+      'a certificate with its private key in one field',
+      { name: 'N', agent_config: { cert_file: `${certificate}\n-----BEGIN PRIVATE KEY-----\nMA==` } },
+      '/agent_config/cert_file',
+    ],
     ['a string instead of a boolean', { name: 'N', agent_config: { attested_tls: 'true' } }, '/agent_config/attested_tls'],
     ['an unknown field of agent_config', { name: 'N', agent_config: { 'a/b~': 1 } }, '/agent_config/a~1b~0'],
     ['an array instead of an object', { name: 'N', agent_config: [] }, '/agent_config'],

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { assetTypes } from '../../../shared/asset-type.ts';
 import { logLevels } from '../../../shared/computations/agent-config.ts';
 import { approvalLevels, mostConsumers } from '../../../shared/computations/computation.ts';
+import { holdsPrivateKey } from '../../../shared/holds-private-key.ts';
 
 const user = v.pipe(v.string('Expected a user.'), v.nonEmpty('Expected a user.'));
 const path = v.pipe(v.string('Expected a path.'), v.nonEmpty('Expected a path.'));
@@ -24,13 +25,21 @@ const party = v.strictObject({
   assets: v.optional(v.array(asset, 'Expected a list of assets.'), []),
 });
 
+const certificates = v.pipe(
+  v.string(),
+  v.check(
+    (text) => !holdsPrivateKey(text),
+    'This contains a private key. Every reader would see it. It belongs into server_key.',
+  ),
+);
+
 const agentConfig = v.strictObject({
   log_level: v.exactOptional(v.picklist(['', ...logLevels], 'Expected debug, info, warn or error.')),
   attested_tls: v.exactOptional(v.boolean('Expected true or false.')),
   /** PEM text, or a path inside the CVM. */
-  cert_file: v.exactOptional(v.string()),
-  server_ca_file: v.exactOptional(v.string()),
-  client_ca_file: v.exactOptional(v.string()),
+  cert_file: v.exactOptional(certificates),
+  server_ca_file: v.exactOptional(certificates),
+  client_ca_file: v.exactOptional(certificates),
   server_key: v.exactOptional(v.string()),
 });
 

@@ -3,7 +3,7 @@ import type { Schemas } from '../../api-types.ts';
 import { hashFile } from '../../node/hash-file.ts';
 import { assetWithoutReading } from '../../asset-without-reading.ts';
 import type { Connection, Context } from '../context.ts';
-import { expectFile, upload } from '../transfers.ts';
+import { upload } from '../transfers.ts';
 import type { PlannedAsset } from './collaboration.ts';
 import type { Step } from './step.ts';
 
@@ -24,7 +24,6 @@ export async function settleAsset(
   const { file: _, type: asset_type, name: file_name = basename(file), ...others } = planned;
   const fields = { file_name, asset_type, ...others };
   const done = (asset: string, outcome: string) => ({ step: { subject: asset_type, name: file_name, outcome }, asset });
-  await expectFile(file);
   const linked = await linkedAsset(connection, id, fields);
   if (linked?.before.checksum !== undefined && linked.before.checksum === (await hashFile(file))) {
     const { before, ifMatch } = linked;

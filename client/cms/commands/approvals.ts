@@ -6,13 +6,17 @@ import { CmsError } from '../cms-error.ts';
 import { computationId, named } from '../computation-reference.ts';
 import { confirm } from '../confirm.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { publicKeyBeside } from '../keys/key-pair.ts';
 import { readPrivateKey } from '../keys/read-private-key.ts';
 import { signApproval } from '../keys/sign-approval.ts';
 import { digestOf, formatManifest } from '../manifest.ts';
+import { keyFile } from '../missing-items.ts';
+import { limitsText } from '../output/limits-text.ts';
 import { relativeTime } from '../output/relative-time.ts';
+import { shellWord } from '../output/shell-word.ts';
 import { table } from '../output/table.ts';
 import { wholeAnswer } from '../../whole-answer.ts';
-import { moment } from './options.ts';
+import { collect, laterMoment } from './options.ts';
 
 interface Options {
   sign?: string;
@@ -28,8 +32,8 @@ export function addApprovalCommands(program: Command, act: Act): void {
     .description('approve the manifest of a computation, after showing it')
     .argument('[COMPUTATION]', 'its identifier or name')
     .option('--sign <FILE>', 'sign with this private key, the one of the public key that you uploaded')
-    .option('--cvm <CVM...>', 'only for runs on these CVMs')
-    .option('--expires <WHEN>', 'only until then, such as 7d or 2026-12-31T12:00:00Z', moment)
+    .option('--cvm <CVM>', 'only for runs on this CVM; once for each', collect)
+    .option('--expires <WHEN>', 'only until then, such as 7d or 2026-12-31T12:00:00Z', laterMoment)
     .option('--digest <DIGEST>', 'approve only a manifest with this digest, without asking')
     .option('--yes', 'do not ask')
     .action(
@@ -56,17 +60,17 @@ export function addApprovalCommands(program: Command, act: Act): void {
             exitCode: exitCodes.conflict,
           });
         }
+        const limits = limitsOf({ cvm_ids: options.cvm, expires_at: options.expires });
         const key = options.sign === undefined ? undefined : await readPrivateKey(options.sign, context.terminal);
         if (options.digest === undefined) context.note(`${formatManifest(manifest, computation.agent_config)}\n`);
         if (options.digest === undefined && options.yes !== true) {
-          await confirm(context, 'Approve runs with this manifest?');
+          await confirm(context, `Approve runs with this manifest${limitsText(limits)}?`);
         }
         const noKey = (cause: unknown) =>
           new CmsError('You have uploaded no key to this computation. Upload the public key of the one that you sign with.', {
-            next: context.command(`key upload ~/.ssh/id_ed25519.pub${named(context, connection, id)}`),
+            next: context.command(`key upload ${uploadedWith(options.sign)}${named(context, connection, id)}`),
             cause,
           });
-        const limits = limitsOf({ cvm_ids: options.cvm, expires_at: options.expires });
         const signature = key && signApproval(key, { domain, computationId: id, digest, limits });
         const body = { digest, ...limits, ...(signature ? { signature } : {}) };
         const approval = await client.approve({ id, ifMatch: etag, body }).catch(async (error: unknown) => {
@@ -74,14 +78,17 @@ export function addApprovalCommands(program: Command, act: Act): void {
         });
         context.print(
           approval,
-          () => `${approval.user} has approved the manifest ${digest.slice(0, 12)}…${approval.signed ? ', signed' : ''}.\n`,
+          () =>
+            `${approval.user} has approved the manifest ${digest.slice(0, 12)}…${approval.signed ? ', signed' : ''}${limitsText(limitsOf(approval))}.\n`,
         );
-        const counts = key !== undefined || computation.approval !== 'all_signed';
-        context.note(
-          counts
-            ? `Next: ${context.command(`check${named(context, connection, id)}`)}\n`
-            : `It does not count yet: only signed approvals do.\nNext: ${context.typed} --sign ~/.ssh/id_ed25519\n`,
-        );
+        if (!approval.stale) context.note(`Next: ${context.command(`check${named(context, connection, id)}`)}\n`);
+        else if (key === undefined && computation.approval === 'all_signed') {
+          context.note(`It does not count yet: only signed approvals do.\nNext: ${context.typed} --sign ${keyFile}\n`);
+        } else {
+          const why =
+            options.expires === undefined ? 'something has changed since' : 'perhaps it has expired, by the clock of the service';
+          context.note(`It does not count: ${why}.\nNext: ${context.command(`approvals${named(context, connection, id)}`)}\n`);
+        }
       }),
     );
 
@@ -141,6 +148,12 @@ export function addApprovalCommands(program: Command, act: Act): void {
         context.print({ withdrawn: id }, () => 'You have no approval on this computation now.\n');
       }),
     );
+}
+
+/** Returns the file of the public key to upload for signatures by a private key. */
+function uploadedWith(privateKey: string | undefined): string {
+  const file = privateKey === undefined ? undefined : publicKeyBeside(privateKey);
+  return file === undefined ? `${keyFile}.pub` : shellWord(file);
 }
 
 function isOfSignature(error: unknown): boolean {

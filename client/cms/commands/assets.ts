@@ -16,6 +16,7 @@ import { download } from '../transfers.ts';
 import { relativeTime } from '../output/relative-time.ts';
 import { statusColour } from '../output/status-colour.ts';
 import type { Column } from '../output/table.ts';
+import { printable } from '../output/text-width.ts';
 import { addUploadCommand } from './asset-upload.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
 import { assetTypeOption } from './options.ts';
@@ -147,10 +148,12 @@ function addDeleteCommand(asset: Command, act: Act): void {
     .option('--yes', 'do not ask')
     .action(
       act(async (context, id: string, options: { yes?: boolean }) => {
-        const { client } = await context.connect();
-        if (options.yes !== true) await confirm(context, `Delete the asset ${id} and its content?`);
-        await client.deleteAsset({ id });
-        context.print({ deleted: id }, () => `Deleted ${id}.\n`);
+        const { client, user } = await context.connect();
+        const { asset: found, etag } = await assetWithoutReading(client, { id, user });
+        const name = printable(found.file_name);
+        if (options.yes !== true) await confirm(context, `Delete the asset ${JSON.stringify(name)} (${id}) and its content?`);
+        await client.deleteAsset({ id, ifMatch: etag });
+        context.print({ deleted: id }, () => `Deleted ${name} (${id}).\n`);
       }),
     );
 }

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import type { Act } from '../act.ts';
-import { computationId, named } from '../computation-reference.ts';
+import { computationId } from '../computation-reference.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { wholeAnswer } from '../../whole-answer.ts';
 import { formatMissing, isNothing, missingItems } from '../missing-items.ts';
+import { nextRun } from '../next-run.ts';
 import { printable } from '../output/text-width.ts';
 
 export function addCheckCommand(program: Command, act: Act): void {
@@ -25,10 +26,8 @@ export function addCheckCommand(program: Command, act: Act): void {
             ? `${printable(name)} is ready to run.\n`
             : `${printable(name)} is not ready. Missing:\n${formatMissing(missingItems(missing_items, { id, isSigned: approval === 'all_signed', assets }), { user, command: context.command })}`,
         );
-        if (isReady) {
-          const next = context.command(`run${named(context, connection, id)} --cvm ${await context.exampleCvm()} --watch`);
-          context.note(`Next: ${next}\n`);
-        } else context.exitWith(exitCodes.incomplete);
+        if (!isReady) context.exitWith(exitCodes.incomplete);
+        else if (!context.isJson) context.note(await nextRun(context, connection, id));
       }),
     );
 }

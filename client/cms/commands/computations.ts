@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { computationStatuses } from '../../../shared/computations/computation.ts';
 import type { Arguments } from '../../operation.ts';
 import type { Item } from '../../pages.ts';
@@ -13,7 +13,7 @@ import type { Column } from '../output/table.ts';
 import { printable } from '../output/text-width.ts';
 import { wholeAnswer } from '../../whole-answer.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
-import { approvalOption, logLevelOption, statusOption } from './options.ts';
+import { approvalOption, collect, logLevelOption, statusOption } from './options.ts';
 
 interface Fields {
   name?: string;
@@ -21,6 +21,8 @@ interface Fields {
   owner?: string;
   approval?: 'none' | 'all' | 'all_signed';
   consumer?: string[];
+  /** False for --no-consumers, else true. */
+  consumers?: boolean;
   logLevel?: 'debug' | 'info' | 'warn' | 'error';
 }
 
@@ -31,17 +33,18 @@ const addFields = (command: Command) =>
     .option('--description <TEXT>', 'what it computes')
     .option('--owner <USER>', 'the owner; only administrators name another user than themselves')
     .addOption(approvalOption())
-    .option('--consumer <USER...>', 'the only users beside the owner who get the results')
+    .option('--consumer <USER>', 'a user who gets the results, with the owner and nobody else; once for each', collect)
     .addOption(logLevelOption());
 
 /** Returns the fields of a body that the options give. */
-function bodyOf({ name, description, owner, approval, consumer, logLevel }: Fields, before: Partial<Body> = {}) {
+function bodyOf({ name, description, owner, approval, consumer, consumers, logLevel }: Fields, before: Partial<Body> = {}) {
   return {
     ...(name === undefined ? {} : { name }),
     ...(description === undefined ? {} : { description }),
     ...(owner === undefined ? {} : { owner }),
     ...(approval === undefined ? {} : { approval }),
     ...(consumer === undefined ? {} : { consumers: consumer }),
+    ...(consumers === false ? { consumers: [] } : {}),
     ...(logLevel === undefined ? {} : { agent_config: { ...before.agent_config, log_level: logLevel } }),
   };
 }
@@ -94,7 +97,12 @@ export function addComputationCommands(program: Command, act: Act): void {
       .command('update')
       .description('change fields of a computation')
       .argument('[COMPUTATION]', 'its identifier or name')
-      .option('--name <NAME>', 'its name'),
+      .option('--name <NAME>', 'its name')
+      .addOption(
+        new Option('--no-consumers', 'limit the consumers no more: each result_consumer with a key gets the results').conflicts(
+          'consumer',
+        ),
+      ),
   ).action(
     act(async (context, reference: string | undefined, options: Fields) => {
       const connection = await context.connect();

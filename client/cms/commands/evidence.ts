@@ -12,7 +12,7 @@ import { shellWord } from '../output/shell-word.ts';
 import { note } from '../../../verify/finding.ts';
 import { formatFindings } from '../../../verify/format-findings.ts';
 import { evidenceFiles, savedRun, saveEvidence } from '../saved-evidence.ts';
-import { notEmpty } from './options.ts';
+import { collect, notEmpty } from './options.ts';
 
 export function addEvidenceCommands(program: Command, act: Act): void {
   program
@@ -52,7 +52,7 @@ export function addEvidenceCommands(program: Command, act: Act): void {
     .description('check saved evidence, without the service')
     .argument('[PATH]', 'the directory of cms evidence, or the file of a statement', 'evidence')
     .option('--keys <FILE>', 'the public keys that you trust (default: keys.json in the directory)')
-    .option('--events <FILE...>', 'pages of events (default: events.json in the directory)')
+    .option('--events <FILE>', 'a page of events; once for each (default: events.json in the directory)', collect)
     .action(
       act(async (context, path: string, options: { keys?: string; events?: string[] }) => {
         const given = await readEvidence(path, options);

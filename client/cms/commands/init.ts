@@ -9,12 +9,17 @@ import { otherAssets, settleAsset } from '../collaboration/settle-asset.ts';
 import { settleComputation } from '../collaboration/settle-computation.ts';
 import { settleKey } from '../collaboration/settle-key.ts';
 import type { Step } from '../collaboration/step.ts';
-import { named, useComputation } from '../computation-reference.ts';
+import { useComputation } from '../computation-reference.ts';
 import type { Context } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { privateKeyBeside } from '../keys/key-pair.ts';
+import { readPublicKey, type GivenKey } from '../keys/read-public-key.ts';
 import { formatMissing, isNothing, missingItems } from '../missing-items.ts';
+import { nextRun } from '../next-run.ts';
+import { shellPath } from '../output/shell-word.ts';
 import { table } from '../output/table.ts';
 import { localLogin } from '../profile/login-command.ts';
+import { expectFile } from '../transfers.ts';
 
 export function addInitCommand(program: Command, act: Act): void {
   program
@@ -38,29 +43,36 @@ export function addInitCommand(program: Command, act: Act): void {
         const connection = await context.connect();
         const { client, user } = connection;
         const party = await partyOf(context, plan, { user, file });
+        const pathOf = (path: string) => pathFrom(file, path, context.terminal.home);
+        const parts = (party?.assets ?? []).map((planned) => ({ planned, file: pathOf(planned.file) }));
+        const key = await expectParts(parts, party?.key === undefined ? undefined : pathOf(party.key));
         const { id, step } = await settleComputation(context, connection, plan.computation);
         await useComputation(context, connection, id);
         const steps: Step[] = [step];
-        const pathOf = (path: string) => pathFrom(file, path, context.terminal.home);
-        const settled: string[] = [];
-        for (const planned of party?.assets ?? []) {
-          const { step, asset } = await settleAsset(context, connection, id, { planned, file: pathOf(planned.file) });
-          steps.push(step);
-          settled.push(asset);
-        }
-        steps.push(...(await otherAssets(context, connection, id, settled)));
-        if (party?.key !== undefined) {
-          steps.push(await settleKey(connection, id, { planned: party.key, file: pathOf(party.key) }));
+        try {
+          const settled: string[] = [];
+          for (const part of parts) {
+            const { step, asset } = await settleAsset(context, connection, id, part);
+            steps.push(step);
+            settled.push(asset);
+          }
+          steps.push(...(await otherAssets(context, connection, id, settled)));
+          if (party?.key !== undefined && key) steps.push(await settleKey(connection, id, { planned: party.key, ...key }));
+        } catch (error) {
+          context.note(formatSteps(id, steps));
+          throw error;
         }
         const { missing_items } = await client.dryRun({ id });
         context.print({ computation: id, steps, missing_items }, () => formatSteps(id, steps));
+        if (context.isJson) return;
         if (isNothing(missing_items)) {
-          const next = context.command(`run${named(context, connection, id)} --cvm ${await context.exampleCvm()} --watch`);
-          context.note(`Ready to run.\nNext: ${next}\n`);
+          context.note(`Ready to run.\n${await nextRun(context, connection, id)}`);
           return;
         }
         const { approval, assets } = await client.getComputation({ id });
-        const items = missingItems(missing_items, { id, isSigned: approval === 'all_signed', assets });
+        const privateKey = party?.key === undefined ? undefined : privateKeyBeside(pathOf(party.key));
+        const ownKey = privateKey === undefined ? undefined : { user, file: shellPath(privateKey, context.terminal.home) };
+        const items = missingItems(missing_items, { id, isSigned: approval === 'all_signed', assets, ownKey });
         context.note(`Missing before a run:\n${formatMissing(items, { user, command: context.command })}`);
       }),
     );
@@ -79,6 +91,24 @@ async function partyOf(
     next: isLocal ? localLogin(profileName, { user: first, loginServer }) : 'cms login',
     exitCode: exitCodes.usage,
   });
+}
+
+/**
+ * Looks for the files that the caller brings, and reads the key, before anything is changed.
+ * @throws CmsError that names all mistakes
+ */
+async function expectParts(parts: readonly { file: string }[], keyFile: string | undefined): Promise<GivenKey | undefined> {
+  const mistakes: CmsError[] = [];
+  const collected = (error: unknown): undefined => {
+    if (!(error instanceof CmsError)) throw error;
+    mistakes.push(error);
+  };
+  for (const { file } of parts) await expectFile(file).catch(collected);
+  const key = keyFile === undefined ? undefined : await readPublicKey(keyFile).catch(collected);
+  const [first] = mistakes;
+  if (!first) return key;
+  const message = mistakes.map((each) => each.message).join('\n');
+  throw new CmsError(message, { next: first.next, exitCode: exitCodes.usage, cause: first });
 }
 
 /** Paths in the file are relative to the file. */

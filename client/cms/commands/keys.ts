@@ -2,6 +2,8 @@ import type { Command } from 'commander';
 import type { Act } from '../act.ts';
 import { computationId, named } from '../computation-reference.ts';
 import { readPublicKey } from '../keys/read-public-key.ts';
+import { keyFile } from '../missing-items.ts';
+import { shellWord } from '../output/shell-word.ts';
 
 export function addKeyCommands(program: Command, act: Act): void {
   const key = program.command('key').description('give a computation your public key');
@@ -13,7 +15,9 @@ export function addKeyCommands(program: Command, act: Act): void {
     .argument('[COMPUTATION]', 'its identifier or name')
     .action(
       act(async (context, file: string, reference: string | undefined) => {
-        const key = await readPublicKey(file);
+        const retyped = (other: string) =>
+          context.command(`key upload ${[other, ...(reference === undefined ? [] : [reference])].map(shellWord).join(' ')}`);
+        const { key } = await readPublicKey(file, retyped);
         const connection = await context.connect();
         const id = await computationId(context, connection, reference);
         const answer = await connection.client.uploadKey({ id, body: { key } });
@@ -32,7 +36,7 @@ export function addKeyCommands(program: Command, act: Act): void {
         const answer = await connection.client.checkKey({ id });
         context.print(answer, () => (answer.uploaded ? 'Your key is uploaded.\n' : 'You have uploaded no key.\n'));
         if (!answer.uploaded) {
-          context.note(`Next: ${context.command(`key upload ~/.ssh/id_ed25519.pub${named(context, connection, id)}`)}\n`);
+          context.note(`Next: ${context.command(`key upload ${keyFile}.pub${named(context, connection, id)}`)}\n`);
         }
       }),
     );

@@ -70,6 +70,12 @@ export function addLoginCommands(program: Command, act: Act): void {
           { user: profile.user, server, domain, roles, profile: context.profileName },
           () => `Logged in to ${server} as ${profile.user}, ${roles.join(', ') || 'without a role'} in the domain ${domain}.\n`,
         );
+        if (before && (before.user !== profile.user || before.server !== server)) {
+          const whose = `${before.user}${before.server === server ? '' : ` at ${before.server}`}`;
+          context.note(
+            `This replaces the login of ${whose}. To keep both, name another profile: --profile NAME, or CMS_PROFILE.\n`,
+          );
+        }
         if (context.terminal.env['CMS_TOKEN']) {
           context.note(
             'CMS_TOKEN is set: other commands use that token, and not this login.\nNext: env -u CMS_TOKEN cms whoami\n',

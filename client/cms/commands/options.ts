@@ -27,15 +27,30 @@ export function notEmpty(text: string): string {
   throw new InvalidArgumentError('Expected a text that is not empty.');
 }
 
+/**
+ * Collects the values of an option that may be given several times. A variadic option (`<VALUE...>`) would also take the argument
+ * behind it, such as the computation: the command would then act on the default one.
+ */
+export function collect(text: string, before: string[] = []): string[] {
+  return [...before, text];
+}
+
 const secondsPer: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 
-/** Parses a moment: RFC 3339, or a time from now such as 12h or 7d. Returns RFC 3339. */
-export function moment(text: string): string {
+/** RFC 3339, or its date alone. `Date.parse` takes much more: `7` is a day in July 2001. */
+const timestamp = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/;
+
+/** Parses a moment that is still to come: RFC 3339, or a time from now such as 12h or 7d. Returns RFC 3339. */
+export function laterMoment(text: string): string {
   const [, amount, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   const factor = secondsPer[unit ?? ''];
-  const at = factor === undefined ? Date.parse(text) : Date.now() + Number(amount) * factor * 1_000;
-  if (Number.isFinite(at)) return new Date(at).toISOString();
-  throw new InvalidArgumentError('Expected a moment such as 2026-12-31T12:00:00Z, or a time from now such as 12h or 7d.');
+  const given = timestamp.test(text) ? Date.parse(text) : NaN;
+  const at = factor === undefined ? given : Date.now() + Number(amount) * factor * 1_000;
+  if (!Number.isFinite(at)) {
+    throw new InvalidArgumentError('Expected a moment such as 2026-12-31T12:00:00Z, or a time from now such as 12h or 7d.');
+  }
+  if (at <= Date.now()) throw new InvalidArgumentError(`${new Date(at).toISOString()} has passed.`);
+  return new Date(at).toISOString();
 }
 
 export const useOption = () =>

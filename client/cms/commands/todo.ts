@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Act } from '../act.ts';
-import { approvalOf, uploadOf } from '../missing-items.ts';
+import { approvalOf, keyFile, uploadOf } from '../missing-items.ts';
 import { printable } from '../output/text-width.ts';
 import { signedComputations } from '../signed-computations.ts';
 
@@ -26,7 +26,7 @@ export function addTodoCommand(program: Command, act: Act): void {
               ),
             ),
             ...todo.keys.map(({ computation_id, name }) =>
-              entry(`Upload your key to ${name}`, command(`key upload ~/.ssh/id_ed25519.pub ${computation_id}`)),
+              entry(`Upload your key to ${name}`, command(`key upload ${keyFile}.pub ${computation_id}`)),
             ),
             ...todo.content.map(({ asset_id: id, file_name }) =>
               entry(`Upload the content of ${file_name}`, command(uploadOf({ file_name, id }))),

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import {
   agentConfigAttributes,
+  agentConfigForCvm,
   agentConfigInput,
   changedConfigFields,
   defaultAgentConfig,
@@ -10,6 +11,7 @@ import {
   withoutServerKey,
 } from '../../../shared/computations/agent-config.ts';
 import { storedInPlainText } from '../../../shared/computations/stored-key.ts';
+import { runSnapshot } from '../../../shared/manifest/run-snapshot.ts';
 
 const full = {
   log_level: 'debug' as const,
@@ -19,6 +21,16 @@ const full = {
   attested_tls: true,
   server_key: { digest: 'digest', sealed: 'sealed' },
 };
+
+const certificate = '-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n';
+const withKey = [
+  `${certificate}-----BEGIN PRIVATE KEY-----\nMA==\n-----END PRIVATE KEY-----\n`,
+  `-----BEGIN RSA PRIVATE KEY-----\r\nMA==\r\n-----END RSA PRIVATE KEY-----\r\n${certificate}`,
+  '-----BEGIN ENCRYPTED PRIVATE KEY-----\nMA==\n',
+  '-----BEGIN OPENSSH PRIVATE KEY-----\nMA==\n',
+  '---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\nMA==\n',
+  'PuTTY-User-Key-File-3: ssh-ed25519\n',
+];
 
 describe('agentConfigInput', () => {
   it('has an empty configuration as its default', () => {
@@ -36,6 +48,17 @@ describe('agentConfigInput', () => {
     const isTaken = (text: string) => v.safeParse(agentConfigInput, { [field]: text }).success;
     const texts = ['x'.repeat(16 * 1024), 'é'.repeat(8 * 1024), 'x'.repeat(16 * 1024 + 1), `${'é'.repeat(8 * 1024)}x`];
     expect(texts.map(isTaken)).toEqual([true, true, false, false]);
+  });
+
+  it.each(['cert_file', 'server_ca_file', 'client_ca_file'])('refuses a private key in %s, which every reader sees', (field) => {
+    const refused = (text: string) =>
+      v.safeParse(agentConfigInput, { [field]: text }).issues?.map((issue) => v.getDotPath(issue));
+    expect(withKey.map(refused)).toEqual(withKey.map(() => [field]));
+    expect(['/etc/PRIVATE KEY.pem', certificate, ''].map(refused)).toEqual([undefined, undefined, undefined]);
+    expect(v.safeParse(agentConfigInput, { server_key: withKey[0] }).success).toBe(true);
+    const stored = { ...defaultAgentConfig, [field]: withKey[0], server_key: '' };
+    for (const schema of [agentConfigForCvm, runSnapshot.entries.agent_config]) expect(v.parse(schema, stored)).toEqual(stored);
+    expect(parseAgentConfig({ agent_config: stored })).toEqual(stored);
   });
 
   it('takes the log levels of the agent, and no others', () => {

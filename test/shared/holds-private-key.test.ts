@@ -1,11 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { looksPrivate } from '../../../shared/keys/looks-private.ts';
+import { holdsPrivateKey } from '../../shared/holds-private-key.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
 it.each(['pkcs8', 'sec1'] as const)('a private key in %s is recognized, also after other text', (type) => {
-  expect(looksPrivate(`a comment\n${String(privateKey.export({ format: 'pem', type }))}`)).toBe(true);
+  expect(holdsPrivateKey(`a comment\n${String(privateKey.export({ format: 'pem', type }))}`)).toBe(true);
 });
 
 it.each([
@@ -13,10 +13,10 @@ it.each([
   ['SSH.com', '---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\n'],
   ['PuTTY', '\nPuTTY-User-Key-File-3: ssh-ed25519\n'],
 ])('a private key of %s is recognized', (_, text) => {
-  expect(looksPrivate(text)).toBe(true);
+  expect(holdsPrivateKey(text)).toBe(true);
 });
 
 it('public keys are let through', () => {
-  expect(looksPrivate(String(publicKey.export({ format: 'pem', type: 'spki' })))).toBe(false);
-  expect(looksPrivate('ssh-ed25519 AAAA alice@example.com')).toBe(false);
+  expect(holdsPrivateKey(String(publicKey.export({ format: 'pem', type: 'spki' })))).toBe(false);
+  expect(holdsPrivateKey('ssh-ed25519 AAAA alice@example.com')).toBe(false);
 });
