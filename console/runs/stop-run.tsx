@@ -1,8 +1,7 @@
 import Button from '@cloudscape-design/components/button';
 import { useState } from 'react';
-import { page, type Schemas } from '../../client/index.ts';
+import { findRows, page, type Schemas } from '../../client/index.ts';
 import { permissions } from '../access/permissions.ts';
-import { findRows } from '../../client/find-rows.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useAction } from '../loading/use-action.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
