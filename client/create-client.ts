@@ -1,7 +1,15 @@
 import createOpenapiClient, { type Client as OpenapiClient } from 'openapi-fetch';
 import type { paths } from './api-types.ts';
 import { operationRoutes } from './operation-routes.ts';
-import type { Arguments, Data, Operation, OptionalIfEmpty } from './operation.ts';
+import type {
+  Arguments,
+  ComputationAnswer,
+  ComputationArguments,
+  Data,
+  Operation,
+  OptionalIfEmpty,
+  PeekValue,
+} from './operation.ts';
 import { retryingFetch, type RetryOptions, type Token } from './retrying-fetch.ts';
 
 export interface ClientOptions {
@@ -20,10 +28,25 @@ export interface ClientOptions {
 
 /** A method for each operation of the API. It returns the body of the response. */
 export type Operations = {
-  readonly [O in keyof typeof operationRoutes]: (
-    ...given: OptionalIfEmpty<Omit<Arguments<O>, 'ifNoneMatch'>>
-  ) => Promise<Data<O>>;
+  readonly [O in keyof typeof operationRoutes]: O extends 'getComputation'
+    ? <Peek extends PeekValue = undefined>(
+        given: Omit<ComputationArguments<Peek>, 'ifNoneMatch'>,
+      ) => Promise<ComputationAnswer<Peek>>
+    : (...given: OptionalIfEmpty<Omit<Arguments<O>, 'ifNoneMatch'>>) => Promise<Data<O>>;
 };
+
+interface Call {
+  <Peek extends PeekValue = undefined>(
+    operation: 'getComputation',
+    given: ComputationArguments<Peek>,
+  ): Promise<Answer<ComputationAnswer<Peek>>>;
+  <O extends Operation>(operation: O, ...given: OptionalIfEmpty<Arguments<O>>): Promise<Answer<Data<O>>>;
+}
+
+interface Answer<Body> {
+  data: Body | undefined;
+  response: Response;
+}
 
 export interface Client extends Operations {
   readonly baseUrl: string;
@@ -32,10 +55,7 @@ export interface Client extends Operations {
    * Calls an operation by its name. Returns the response beside its body, for headers such as `etag`. `data` is
    * undefined if the response has no body: a 204, or a 304 after `ifNoneMatch`.
    */
-  readonly call: <O extends Operation>(
-    operation: O,
-    ...given: OptionalIfEmpty<Arguments<O>>
-  ) => Promise<{ data: Data<O> | undefined; response: Response }>;
+  readonly call: Call;
   /** The openapi-fetch client underneath, with the same token, retries and errors. */
   readonly http: OpenapiClient<paths>;
 }

@@ -1,12 +1,16 @@
 /** The entry `computation-management-client`, for browsers and Node. */
 export type { Schemas } from './api-types.ts';
+export { assetWithoutReading, type KnownAsset } from './asset-without-reading.ts';
 export { type Client, type ClientOptions, createClient } from './create-client.ts';
+export { findRows } from './find-rows.ts';
+export { newKey } from './new-key.ts';
 export type { Arguments, CallOptions, Data, Operation } from './operation.ts';
 export { type Item, items, type ListOperation, type Page, page, pages } from './pages.ts';
 export type { RetryOptions, Token, TokenSource } from './retrying-fetch.ts';
 export { type ProblemCode, ServiceProblem } from './service-problem.ts';
 export { watchEvents, type WatchOptions } from './watch-events.ts';
 export { isEndOfRun, waitForRun, watchRun, type WatchRunOptions } from './watch-run.ts';
+export { wholeAnswer, type WholeAnswer } from './whole-answer.ts';
 export { clientCredentials } from './tokens/client-credentials.ts';
 export { type DeviceCode, deviceSignIn, type DeviceSignInOptions } from './tokens/device-sign-in.ts';
 export type { IssuerOptions } from './tokens/issuer.ts';
@@ -16,3 +20,8 @@ export { refreshTokens, signedIn } from './tokens/refresh-tokens.ts';
 export { beginSignIn, completeSignIn, type PendingSignIn, type SignInOptions } from './tokens/sign-in.ts';
 export { signOutPage, type SignOutOptions } from './tokens/sign-out.ts';
 export type { TokenSet } from './tokens/token-set.ts';
+export { renewUpload } from './transfer/renew-upload.ts';
+export { type Cut, CutOffError } from './transfer/repeat-transfer.ts';
+export { sendToStorage, type StorageResponse } from './transfer/send-to-storage.ts';
+export { largestInBytes as largestUploadInBytes } from './transfer/storage-limit.ts';
+export { untilHashed } from './transfer/until-hashed.ts';

@@ -1,4 +1,4 @@
-import type { operations } from './api-types.ts';
+import type { operations, Schemas } from './api-types.ts';
 import type { operationRoutes } from './operation-routes.ts';
 
 /** The name of an operation, as in the OpenAPI document. */
@@ -35,6 +35,14 @@ export type Data<O extends Operation> = operations[O]['responses'][keyof operati
 }
   ? Answer
   : undefined;
+
+/** The arguments of `getComputation`, whose `peek` decides what it answers. */
+export type ComputationArguments<Peek extends PeekValue> = Omit<Arguments<'getComputation'>, 'peek'> & { peek?: Peek };
+
+/** What `getComputation` answers: the computation, or with `peek: 'true'` its row in the list. */
+export type ComputationAnswer<Peek extends PeekValue> = Peek extends 'true' ? Schemas['ComputationRow'] : Schemas['Computation'];
+
+export type PeekValue = Arguments<'getComputation'>['peek'];
 
 type Parameters<O extends Operation, Place extends 'path' | 'query'> = OrNothing<NonNullable<operations[O]['parameters'][Place]>>;
 

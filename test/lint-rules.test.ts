@@ -61,6 +61,7 @@ describe('lint refuses', () => {
     ['the service in the library', 'client/any.ts', "import '../shared/errors.ts';"],
     ['the rooms in the demonstration', 'demo/any.ts', "import '../shared/errors.ts';"],
     ['functions in the documents', 'docs/any.ts', "import '../functions/runs/get-run.ts';"],
+    ['a file that the client does not export in the console', 'console/any.ts', "import '../client/find-rows.ts';"],
     ['the client in a function', 'functions/runs/any.ts', "import '../../client/index.ts';"],
     ['a later room in an earlier one', anyRoom, "import '../runs/claim.ts';"],
   ])('%s', async (_what, file, code) => {
@@ -75,6 +76,7 @@ describe('lint accepts', () => {
     ['a write of the SDK in shared/table/', 'shared/table/any.ts', "import { UpdateCommand } from '@aws-sdk/lib-dynamodb';"],
     ['reads of the SDK', anyRoom, "import { GetCommand, DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';"],
     ['the schema of a stored key', anyRoom, 'export const stored = (v: any) => v.object({ pk: v.string(), sk: v.string() });'],
+    ['the entry of the client in the console', 'console/any.ts', "import '../client/index.ts';"],
     ['the verifier in the command line', 'client/cms/any.ts', "import '../../verify/verify.ts';"],
   ])('%s', async (_what, file, code) => {
     expect(await messagesFor(file, code)).toEqual([]);
@@ -86,7 +88,7 @@ describe('the table of folders in CONTRIBUTING.md', () => {
     const [, mayImport] = (await configOf('docs/any.ts')).rules['folders/imports'] as [string, Record<string, string[]>];
     const rows = [...readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8').matchAll(/^\| `([a-z/]+)\/` +\|.*\|([^|]*)\|$/gm)];
     const inDocument = rows.flatMap(([, folder = '', last = '']): [string, string[]][] =>
-      last.includes('everything') ? [] : [[folder, [...last.matchAll(/`([a-z/]+)\/`/g)].map(([, name = '']) => name)]],
+      last.includes('everything') ? [] : [[folder, [...last.matchAll(/`([a-z/.]+?)\/?`/g)].map(([, name = '']) => name)]],
     );
     expect(Object.fromEntries(inDocument)).toMatchObject(mayImport);
   });

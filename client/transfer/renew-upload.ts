@@ -8,7 +8,7 @@ interface Place {
   domainID?: string | undefined;
   /** Of the asset. */
   id: string;
-  signal: AbortSignal | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 const firstPauseInMilliseconds = 100;

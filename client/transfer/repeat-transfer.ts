@@ -13,8 +13,8 @@ export interface Cut {
 
 export interface RepeatOptions {
   signal?: AbortSignal | undefined;
-  /** How many bytes the furthest attempt has transferred. */
-  furthest: () => number;
+  /** How many bytes the furthest attempt has transferred. Default: not known. */
+  furthest?: (() => number) | undefined;
   onCut?: ((cut: Cut) => void) | undefined;
 }
 
@@ -29,7 +29,7 @@ export class CutOffError extends Error {
  * @throws CutOffError when it gives up, or the ServiceProblem of the last attempt; any other error at once; the signal's reason
  */
 export async function repeatTransfer<Result>(attempt: () => Promise<Result>, options: RepeatOptions): Promise<Result> {
-  const { signal, furthest, onCut } = options;
+  const { signal, furthest = () => 0, onCut } = options;
   const retries = patience();
   for (;;) {
     const before = furthest();

@@ -5,8 +5,8 @@ import { storageAnswer } from './storage-answer.ts';
 
 type Link = Schemas['AssetUpload'];
 
-/** The answer of storage. */
-export interface Answer {
+/** What storage answered. */
+export interface StorageResponse {
   status: number;
   /** XML, which names an error in `<Code>`. Empty after a success. */
   body: string;
@@ -14,7 +14,7 @@ export interface Answer {
 
 interface Options extends RepeatOptions {
   /** Sends the content once. */
-  put: (link: Link) => Promise<Answer>;
+  put: (link: Link) => Promise<StorageResponse>;
   /** Returns a new link, or undefined if the content has arrived. */
   renew: () => Promise<Link | undefined>;
 }
@@ -41,7 +41,7 @@ export async function sendToStorage(first: Link | undefined, { put, renew, ...op
   await repeatTransfer(send, options);
 }
 
-function refusal({ status, body }: Answer): ServiceProblem {
+function refusal({ status, body }: StorageResponse): ServiceProblem {
   const [, code = ''] = /<Code>([^<]*)/.exec(body) ?? [];
   const [, message = ''] = /<Message>([^<]*)/.exec(body) ?? [];
   const reason = [code, message].filter(Boolean).join(': ');

@@ -7,7 +7,7 @@ import KeyValuePairs from '@cloudscape-design/components/key-value-pairs';
 import SpaceBetween from '@cloudscape-design/components/space-between';
 import Table from '@cloudscape-design/components/table';
 import { useState } from 'react';
-import { assetWithoutReading, type KnownAsset } from '../../client/asset-without-reading.ts';
+import { assetWithoutReading, type KnownAsset } from '../../client/index.ts';
 import { permissions } from '../access/permissions.ts';
 import { LoadedView } from '../loading/loaded-view.tsx';
 import { useLoaded } from '../loading/use-loaded.ts';

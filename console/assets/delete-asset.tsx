@@ -1,4 +1,4 @@
-import type { KnownAsset } from '../../client/asset-without-reading.ts';
+import type { KnownAsset } from '../../client/index.ts';
 import { ReadAgain } from '../loading/read-again.tsx';
 import { useAction } from '../loading/use-action.ts';
 import { addressOf } from '../routing/places.ts';

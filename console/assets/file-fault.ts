@@ -1,8 +1,9 @@
-import { largestInBytes } from '../../client/transfer/storage-limit.ts';
+import { largestUploadInBytes } from '../../client/index.ts';
 import { sizeText } from '../show/size-text.ts';
 
 /** Returns why a file cannot be uploaded, or undefined if it can. */
 export function fileFault(file: { size: number } | undefined): string | undefined {
-  if (!file || file.size <= largestInBytes) return undefined;
-  return `The file has ${sizeText(file.size)}. Storage takes files of up to ${sizeText(largestInBytes)}: split it, or compress it.`;
+  if (!file || file.size <= largestUploadInBytes) return undefined;
+  const largest = sizeText(largestUploadInBytes);
+  return `The file has ${sizeText(file.size)}. Storage takes files of up to ${largest}: split it, or compress it.`;
 }

@@ -1,5 +1,4 @@
-import { ServiceProblem, type Schemas } from '../../client/index.ts';
-import type { Answer } from '../../client/transfer/send-to-storage.ts';
+import { type Schemas, ServiceProblem, type StorageResponse } from '../../client/index.ts';
 import { expectReadable } from './expect-readable.ts';
 
 interface Options {
@@ -19,8 +18,8 @@ export function putFile(
   { method, url, headers }: Schemas['AssetUpload'],
   file: File,
   { signal, onProgress }: Options,
-): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+): Promise<StorageResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<StorageResponse>();
   const request = new XMLHttpRequest();
   const breakOff = (detail: string) =>
     reject(new ServiceProblem({ status: 0, code: 'unreachable', detail, request: `${method} storage` }));

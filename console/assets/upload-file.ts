@@ -1,7 +1,4 @@
-import type { Client, Schemas } from '../../client/index.ts';
-import { renewUpload } from '../../client/transfer/renew-upload.ts';
-import { type Answer, sendToStorage } from '../../client/transfer/send-to-storage.ts';
-import { untilHashed } from '../../client/transfer/until-hashed.ts';
+import { type Client, renewUpload, type Schemas, sendToStorage, type StorageResponse, untilHashed } from '../../client/index.ts';
 import { holdWork } from '../shell/unsaved-work.ts';
 import { expectSize } from './expect-size.ts';
 
@@ -21,7 +18,11 @@ interface Options {
   file: File;
   signal: AbortSignal;
   /** Sends the file once. */
-  put: (target: Target, file: File, options: { signal: AbortSignal; onProgress: (sent: number) => void }) => Promise<Answer>;
+  put: (
+    target: Target,
+    file: File,
+    options: { signal: AbortSignal; onProgress: (sent: number) => void },
+  ) => Promise<StorageResponse>;
   onStep: (step: Step) => void;
 }
 

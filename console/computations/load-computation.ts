@@ -1,5 +1,4 @@
-import type { Client, Schemas } from '../../client/index.ts';
-import { wholeAnswer } from '../../client/whole-answer.ts';
+import { type Client, type Schemas, wholeAnswer } from '../../client/index.ts';
 
 export interface LoadedComputation {
   computation: Schemas['Computation'];
@@ -8,5 +7,5 @@ export interface LoadedComputation {
 
 export async function loadComputation(client: Client, id: string, signal: AbortSignal): Promise<LoadedComputation> {
   const { data, etag } = wholeAnswer(await client.call('getComputation', { id, signal }));
-  return { computation: data as Schemas['Computation'], etag }; // only with `peek` would it lack fields
+  return { computation: data, etag };
 }

@@ -1,6 +1,4 @@
-import { type Client, page, type Schemas } from '../../client/index.ts';
-import { findRows } from '../../client/find-rows.ts';
-import { wholeAnswer } from '../../client/whole-answer.ts';
+import { type Client, findRows, page, type Schemas, wholeAnswer } from '../../client/index.ts';
 import { loadComputation } from './load-computation.ts';
 import { type Debts, partiesOf } from './parties.ts';
 

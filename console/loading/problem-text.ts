@@ -1,5 +1,4 @@
-import { ServiceProblem } from '../../client/index.ts';
-import { CutOffError } from '../../client/transfer/repeat-transfer.ts';
+import { CutOffError, ServiceProblem } from '../../client/index.ts';
 
 export interface ProblemText {
   title: string;

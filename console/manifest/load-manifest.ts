@@ -1,5 +1,4 @@
-import type { Client, Schemas } from '../../client/index.ts';
-import { wholeAnswer } from '../../client/whole-answer.ts';
+import { type Client, type Schemas, wholeAnswer } from '../../client/index.ts';
 
 export interface LoadedManifest {
   manifest: Schemas['Manifest'];

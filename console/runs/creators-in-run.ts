@@ -1,5 +1,4 @@
-import { type Client, items, page, type Schemas } from '../../client/index.ts';
-import { findRows } from '../../client/find-rows.ts';
+import { type Client, findRows, items, page, type Schemas } from '../../client/index.ts';
 import { loadComputation } from '../computations/load-computation.ts';
 
 /**

@@ -134,7 +134,7 @@ describe('cms init', () => {
       ...place,
       fetch: async (request) => {
         if (request.method === 'PUT') {
-          const { assets = [] } = await other.getComputation({ id: computation });
+          const { assets } = await other.getComputation({ id: computation });
           const { id = '' } = assets.find(({ asset_type }) => asset_type === 'algorithm') ?? {};
           const asset = await other.getAsset({ id });
           await other.updateAsset({ id, body: { asset: { ...asset, mime_type: 'text/x-python' } } });

@@ -46,7 +46,7 @@ async function linkedAsset(
   { file_name, asset_type }: Pick<Asset, 'file_name' | 'asset_type'>,
 ): Promise<{ before: Asset; ifMatch: string | undefined } | undefined> {
   const { client, user } = connection;
-  const { assets = [] } = await client.getComputation({ id });
+  const { assets } = await client.getComputation({ id });
   const found = assets.find(
     (each) => each.asset_type === asset_type && (asset_type === 'algorithm' || each.file_name === file_name),
   );
@@ -66,7 +66,7 @@ export async function otherAssets(
   settled: readonly string[],
 ): Promise<Step[]> {
   const { client, user } = connection;
-  const { assets = [] } = await client.getComputation({ id });
+  const { assets } = await client.getComputation({ id });
   const steps: Step[] = [];
   for (const { id: asset, asset_type, file_name } of assets.filter((each) => !settled.includes(each.id))) {
     const { created_by } = (await assetWithoutReading(client, { id: asset, user })).asset;

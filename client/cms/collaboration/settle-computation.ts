@@ -35,7 +35,7 @@ export async function settleComputation(
   }
   const { id } = found;
   const { data, etag } = wholeAnswer(await client.call('getComputation', { id }));
-  const before = data as Body;
+  const before: Body = data;
   const agent_config = { ...before.agent_config, ...fields.agent_config };
   const after = { ...before, ...fields, agent_config };
   const changed = Object.keys(fields).filter((name) => !isSame(after[name as keyof Body], before[name as keyof Body]));

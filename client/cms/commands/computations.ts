@@ -107,8 +107,7 @@ export function addComputationCommands(program: Command, act: Act): void {
     act(async (context, reference: string | undefined, options: Fields) => {
       const connection = await context.connect();
       const id = await computationId(context, connection, reference);
-      const { data, etag: ifMatch } = wholeAnswer(await connection.client.call('getComputation', { id }));
-      const before = data as Body;
+      const { data: before, etag: ifMatch } = wholeAnswer(await connection.client.call('getComputation', { id }));
       const body = { ...before, ...bodyOf(options, before) };
       const changed = await connection.client.updateComputation({ id, body, ifMatch });
       context.print(changed, () => computationDetails(changed, context.terminal));

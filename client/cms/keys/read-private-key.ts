@@ -58,7 +58,13 @@ function readPem(content: string, passphrase?: string): KeyObject {
   return createPrivateKey({ key: content, ...(passphrase === undefined ? {} : { passphrase }) });
 }
 
+/** What stands before the 32 bytes of an Ed25519 key in PKCS#8 (RFC 8410, section 7). */
+const ed25519Head = Buffer.from('302e020100300506032b657004220420', 'hex');
+
 function readOpenSsh(content: string, passphrase?: string): KeyObject {
-  const options = passphrase === undefined ? {} : { passphrase };
-  return createPrivateKey(sshpk.parsePrivateKey(content, 'ssh', options).toString('pkcs8'));
+  const key = sshpk.parsePrivateKey(content, 'ssh', passphrase === undefined ? {} : { passphrase });
+  const secret = key.parts.find(({ name }) => name === 'k')?.data;
+  if (key.type !== 'ed25519' || !secret) return createPrivateKey(key.toString('pkcs8'));
+  // sshpk writes the public key too, which the OpenSSL of Node 20 and 22 refuses.
+  return createPrivateKey({ key: Buffer.concat([ed25519Head, secret.subarray(-32)]), format: 'der', type: 'pkcs8' });
 }
