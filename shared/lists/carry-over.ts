@@ -5,7 +5,7 @@ import { queryBetween, type Item, type Table } from '../table/table.ts';
 import { deleteItems, putItems } from '../table/writes.ts';
 import { beginBuild, dropBuild, putBuild, readBuild, TakenOverError, type Build } from './build.ts';
 import { changeTree } from './change-tree.ts';
-import { foldChanges, markIndex } from './fold.ts';
+import { foldChanges } from './fold.ts';
 import type { Head } from './head.ts';
 import { headOfTrees } from './head-of-trees.ts';
 import { lettersOf, memberOfRow, type IndexedList } from './indexed-list.ts';
@@ -17,6 +17,7 @@ import { readWholeLog } from './read-log.ts';
 import { commitHead, readHead } from './stored-head.ts';
 import { NodeGoneError, nodeItems, StoredNodes } from './stored-nodes.ts';
 import { decodeEdge, encodeEdge } from './tree.ts';
+import { markIndex } from './turn.ts';
 import { firstStates, unfoldedEntries } from './unfolded.ts';
 import { foldName } from './write-fold.ts';
 
@@ -149,21 +150,19 @@ async function commit(table: Table, lists: readonly [IndexedList, ...IndexedList
   const name = foldName(before.version + 1, build.id);
   const { head, roots } = headOfTrees(index, before, Object.entries(build.edges), name);
   await putItems(table, roots);
-  if (before.version === 0) await carryOverDays(table, lists[0]);
+  // Folds move the days to their items, as others (days.ts), so that a read finds each of them.
+  if (before.version === 0) head.days = await earlierDays(table, lists[0]);
   else head.held = 'cleaning';
   delete head.by_rows;
   const entries = await readWholeLog(table, index, before);
   if (unfoldedEntries(before, entries).length > 0) head.by_rows = true;
-  if (entries.length > 0) await markIndex(table, index);
+  if (entries.length > 0 || Object.keys(head.days).length > 0) await markIndex(table, index);
   await commitHead(table, index, head);
   await dropBuild(table, index, build);
 }
 
-/** Copies the statistics of earlier versions into the index. */
-async function carryOverDays(table: Table, list: IndexedList): Promise<void> {
+/** Returns the statistics of earlier versions, for the head. */
+async function earlierDays(table: Table, list: IndexedList): Promise<Head['days']> {
   const days = await readOldDays(table, list);
-  await putItems(
-    table,
-    [...days].map(([day, counts]) => ({ ...indexKeys.day(list.index, day), counts })),
-  );
+  return Object.fromEntries([...days].map(([day, counts]) => [day, { counts }]));
 }

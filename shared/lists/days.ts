@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { systemClock } from '../clock.ts';
 import { indexKeys } from '../table/index-keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { getItems, queryBetween, type Item, type Table } from '../table/table.ts';
@@ -13,6 +14,8 @@ import { withSnapshot, type Snapshot } from './snapshot.ts';
 
 /** The newest days change with most folds. They are only in the head. */
 const daysInHead = 2;
+/** How many days a fold moves, 25 in a call: a request may make it. Only a head of the migration has as many (carry-over.ts). */
+const daysPerFold = 100;
 
 /** Returns the days since 1970-01-01, UTC. */
 export function dayOf(milliseconds: number): number {
@@ -40,6 +43,15 @@ export function countDays(inHead: Head['days'], entries: readonly LogEntry[], st
   return days;
 }
 
+function isOld(day: string, now: number): boolean {
+  return Number(day) <= dayOf(now) - daysInHead;
+}
+
+/** Returns whether a fold would move days out of the head. */
+export function hasOldDays({ days }: Head, now: number): boolean {
+  return Object.keys(days).some((day) => isOld(day, now));
+}
+
 /**
  * Moves days out of the head, in two steps: writes their items, and in a later fold leaves them out of the head. A reader that
  * has an older head and newer items, or the other way round, finds each day in one of them. An item contains only what a head
@@ -54,13 +66,16 @@ export async function moveOldDays(
   { now, keptBefore }: { now: number; keptBefore: number },
 ): Promise<Head['days']> {
   const entries = Object.entries(days.now);
-  const isOld = (day: string) => Number(day) <= dayOf(now) - daysInHead;
-  const toKeep = entries.filter(([day, counts]) => isOld(day) && counts.kept_at === undefined && counts === days.before[day]);
+  const toKeep = entries
+    .filter(([day, counts]) => isOld(day, now) && counts.kept_at === undefined && counts === days.before[day])
+    .slice(0, daysPerFold);
   await putItems(
     table,
     toKeep.map(([day, { counts }]) => ({ ...indexKeys.day(index, Number(day)), counts })),
   );
-  const kept = new Map<string, DayCounts>(toKeep.map(([day, { counts }]) => [day, { counts, kept_at: now }]));
+  // A read that does not see the items has begun before this time.
+  const kept_at = (table.clock ?? systemClock).now();
+  const kept = new Map<string, DayCounts>(toKeep.map(([day, { counts }]) => [day, { counts, kept_at }]));
   const remaining = entries.filter(([, { kept_at }]) => kept_at === undefined || kept_at >= keptBefore);
   return Object.fromEntries(remaining.map(([day, counts]) => [day, kept.get(day) ?? counts]));
 }
