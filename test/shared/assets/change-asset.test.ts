@@ -65,7 +65,8 @@ const commit = async (change: (transaction: Transaction) => unknown) => {
 
 describe('removeAsset', () => {
   it('takes the asset out of its list', async () => {
-    const total = async () => (await listAssets(embedded.table, 'd2', { limit: 1, offset: 0, asset_type: ready.asset_type })).total;
+    const total = async () =>
+      (await listAssets(embedded.table, 'd2', { limit: 1, offset: 0, asset_type: ready.asset_type })).total;
     await commit((transaction) => addAsset(transaction, 'd2', ready));
     expect(await total()).toBe(1);
     await commit((transaction) => removeAsset(transaction, 'd2', ready));
