@@ -5,7 +5,7 @@ import { deleteItems } from '../table/writes.ts';
 import { clearFold, readPlans, removeFailedFolds, type FoldPlan } from './clear-fold.ts';
 import type { Fold, Head } from './head.ts';
 import type { ListIndex } from './list-index.ts';
-import type { LogEntry } from './log.ts';
+import type { LogEntry, LoggedStep } from './log.ts';
 import { stayInMilliseconds } from './read-margin.ts';
 
 /** Returns the fold in the stage `seen`: somebody has read the head with it. */
@@ -26,7 +26,7 @@ export function isToAge(fold: Fold, now: number): boolean {
 export async function ageFolds(
   table: Table,
   index: ListIndex,
-  { head, entries, now }: { head: Head; entries: readonly LogEntry[]; now: number },
+  { head, entries, now }: { head: Head; entries: readonly LogEntry<LoggedStep>[]; now: number },
 ): Promise<{ folds: Fold[]; hasChanged: boolean }> {
   const isOver = (fold: Fold) => hasStayed(fold, now);
   const plans = head.folds.some(isOver) ? await readPlans(table, index) : new Map<string, FoldPlan>();

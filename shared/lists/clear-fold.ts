@@ -6,7 +6,7 @@ import { queryPrefix, type Table } from '../table/table.ts';
 import { deleteItemIf, deleteItems, putItem, removeAttributes } from '../table/writes.ts';
 import type { Fold, Head } from './head.ts';
 import type { ListIndex } from './list-index.ts';
-import { attributesUpTo, type LogEntry } from './log.ts';
+import { attributesUpTo, type LogEntry, type LoggedStep } from './log.ts';
 
 /** What a fold writes and replaces, recorded before it begins, so that nothing is left behind if it dies. */
 export interface FoldPlan {
@@ -47,7 +47,7 @@ export async function clearFold(
   table: Table,
   index: ListIndex,
   fold: Fold,
-  { entries, plan }: { entries: readonly LogEntry[]; plan: FoldPlan | undefined },
+  { entries, plan }: { entries: readonly LogEntry<LoggedStep>[]; plan: FoldPlan | undefined },
 ): Promise<void> {
   const inLog = new Map(entries.map((entry) => [entry.name, entry]));
   const clear = async ([name, version]: [string, number]) => {
@@ -59,7 +59,7 @@ export async function clearFold(
 }
 
 /** Deletes the steps of an entry up to a version. Later steps stay, also one that is being written. */
-async function clearEntry(table: Table, entry: LogEntry, version: number): Promise<void> {
+async function clearEntry(table: Table, entry: LogEntry<LoggedStep>, version: number): Promise<void> {
   const attributes = attributesUpTo(entry, version);
   if (attributes.length === 0) return;
   const key = { pk: entry.log, sk: entry.name };

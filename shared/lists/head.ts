@@ -3,7 +3,7 @@ import { parseStored, storedBytes } from '../table/parse-stored.ts';
 import type { Item } from '../table/table.ts';
 import { ByteReader, ByteWriter, lengthOfInteger } from './bytes.ts';
 import { isLeaf } from './node.ts';
-import { joinEdge, type StoredEdge } from './tree.ts';
+import { joinEdge, type StoredEdge, type Tree } from './tree.ts';
 
 /**
  * A fold whose entries may still be in the log, or seen there by a reader that began before it. Its stages:
@@ -95,13 +95,11 @@ function decodeEntries(bytes: Uint8Array): Map<string, number> {
   return entries;
 }
 
-/** Returns the version up to which the trees contain each entry that may still be in the log. */
-export function foldedVersions({ folds }: Head): Map<string, number> {
-  const versions = new Map<string, number>();
-  for (const { entries } of folds) {
-    for (const [name, version] of entries) versions.set(name, Math.max(version, versions.get(name) ?? 0));
-  }
-  return versions;
+/** Returns the version up to which the trees contain an entry that is in the log. 0: nothing of it. */
+export function foldedVersion({ folds }: Head, name: string): number {
+  let version = 0;
+  for (const { entries } of folds) version = Math.max(version, entries.get(name) ?? 0);
+  return version;
 }
 
 /** Returns the right edge of a tree: the upper part, which is stored apart, and what the head has of it. */
@@ -110,9 +108,9 @@ export function edgeInHead({ leaves, branches }: Head, letter: string, upper: Ui
   return { upper, ...(branch && { branch }), ...(leaf && { leaf }) };
 }
 
-/** Returns the number at which the part of a list begins that is in the head. 0: the whole list. */
-export function firstInHead(head: Head, letter: string): number {
-  if (head.roots[letter] === undefined) return 0;
+/** Returns the part of a list that is in the head, and the number at which it begins. 0: the whole list. */
+export function newestInHead(head: Head, letter: string): { tree: Tree; from: number } {
   const tree = joinEdge(edgeInHead(head, letter));
-  return (isLeaf(tree) ? tree.members[0] : tree.children[0]?.first)?.number ?? 0;
+  const first = isLeaf(tree) ? tree.members[0] : tree.children[0]?.first;
+  return { tree, from: head.roots[letter] === undefined ? 0 : (first?.number ?? 0) };
 }

@@ -1,5 +1,5 @@
-import { firstInHead, type Head } from './head.ts';
-import type { LogEntry } from './log.ts';
+import { newestInHead, type Head } from './head.ts';
+import type { LogEntry, LoggedStep } from './log.ts';
 import { maxChangesOfFold } from './part-to-fold.ts';
 
 /** For changes that are mostly among the newest members, which share the nodes that a fold writes. */
@@ -17,10 +17,10 @@ const leastShareOfLog = 1 / 8;
 /** Returns how many changes make a fold worth its cost. */
 export function leastStepsToFold(
   head: Head,
-  { entries, unfolded }: { entries: readonly LogEntry[]; unfolded: readonly LogEntry[] },
+  { entries, unfolded }: { entries: readonly LogEntry<LoggedStep>[]; unfolded: readonly LogEntry[] },
 ): number {
   const changes = unfolded.flatMap(({ steps }) => steps.flatMap((step) => step.changes));
-  const firsts = new Map(Object.keys(head.leaves).map((list) => [list, firstInHead(head, list)]));
+  const firsts = new Map(Object.keys(head.leaves).map((list) => [list, newestInHead(head, list).from]));
   const old = changes.filter(({ list, number }) => number < (firsts.get(list) ?? 0)).length;
   const least = old > changes.length / 2 ? leastFarApart(head) : leastAmongNewest;
   return Math.min(maxChangesOfFold, Math.max(least, countSteps(entries) * leastShareOfLog));
@@ -31,6 +31,6 @@ function leastFarApart({ totals }: Head): number {
   return Math.min(farApart.most, Math.max(farApart.least, largest / membersPerChange));
 }
 
-export function countSteps(entries: readonly LogEntry[]): number {
+export function countSteps(entries: readonly LogEntry<LoggedStep>[]): number {
   return entries.reduce((count, { steps }) => count + steps.length, 0);
 }

@@ -19,23 +19,32 @@ export interface MemberChange {
   groupBefore?: string;
 }
 
-/** A change of a resource: the members that changed with it, in one transaction. */
-export interface Step {
+/** What is known of a step in the log before it is decoded. */
+export interface LoggedStep {
   /** Grows with each change of the resource. */
   version: number;
-  changes: MemberChange[];
   /** The entry of another resource that changed the same member before, and its version then. Readers must see that step too. */
   after?: { name: string; version: number };
+}
+
+/** A change of a resource: the members that changed with it, in one transaction. */
+export interface Step extends LoggedStep {
+  changes: MemberChange[];
   /** A status that a computation entered, for the statistics: the day since 1970-01-01 and the state. */
   entered?: { day: number; state: State };
 }
 
+/** A step as it is stored. Most steps in a busy log are in the trees already, so that nobody decodes them. */
+export interface StoredStep extends LoggedStep {
+  text: string;
+}
+
 /** The changes of one resource that are still in the log, oldest first. */
-export interface LogEntry {
+export interface LogEntry<S extends LoggedStep = Step> {
   /** The log's partition. */
   log: string;
   name: string;
-  steps: Step[];
+  steps: S[];
 }
 
 const stepPrefix = 's';
@@ -80,42 +89,60 @@ function encodeStep({ changes, entered, after }: Step): string {
 
 const changePattern = /^([a-z])([0-7])([0-7])([0-9a-z]+)(?:\/([^/]*))?(?:\/([^/]*))?$/;
 const enteredPattern = /^(\d+):([1-7])$/;
-const afterPattern = /^>(.+):(\d+)$/;
+const afterPattern = /^>([^ ]+):(\d+)$/;
 
 /** @throws Error if the text is no step; an internal error */
-function decodeStep(version: number, text: string): Step {
-  const step: Step = { version, changes: [] };
-  for (const part of text.split(' ')) {
-    const [, day, state] = enteredPattern.exec(part) ?? [];
-    const [, list, before, now, number, group, groupBefore] = changePattern.exec(part) ?? [];
-    const [, name, after] = afterPattern.exec(part) ?? [];
-    if (name !== undefined) step.after = { name, version: Number(after) };
-    else if (day !== undefined) step.entered = { day: Number(day), state: Number(state) };
-    else if (list === undefined || number === undefined) throw new Error(`A stored change of a list is damaged: ${part}`);
-    else {
-      const change = { list, number: Number.parseInt(number, 36), before: Number(before), now: Number(now) };
-      step.changes.push({
-        ...change,
-        ...(group === undefined ? {} : { group }),
-        ...(groupBefore === undefined ? {} : { groupBefore }),
-      });
-    }
+export function decodeStep({ version, after, text }: StoredStep): Step {
+  const step: Step = { version, changes: [], ...(after && { after }) };
+  for (const word of text.split(' ')) {
+    if (word.startsWith('>')) continue;
+    const [, day, state] = enteredPattern.exec(word) ?? [];
+    if (day === undefined) step.changes.push(decodeChange(word));
+    else step.entered = { day: Number(day), state: Number(state) };
   }
   return step;
 }
 
-const storedEntry = v.looseObject({ pk: v.string(), sk: v.string(), version: v.pipe(v.number(), v.integer()) });
+function decodeChange(word: string): MemberChange {
+  const [, list, before, now, number, group, groupBefore] = changePattern.exec(word) ?? [];
+  if (list === undefined || number === undefined) throw damaged(word);
+  const change: MemberChange = { list, number: Number.parseInt(number, 36), before: Number(before), now: Number(now) };
+  if (group !== undefined) change.group = group;
+  if (groupBefore !== undefined) change.groupBefore = groupBefore;
+  return change;
+}
 
-export function parseEntry(item: Item): LogEntry {
+/** Returns what the step comes after, which is its last word. */
+function decodeAfter(text: string): LoggedStep['after'] {
+  const at = text.indexOf('>');
+  if (at < 0) return undefined;
+  const [, name, version] = afterPattern.exec(text.slice(at)) ?? [];
+  if (name === undefined) throw damaged(text);
+  return { name, version: Number(version) };
+}
+
+function damaged(text: string): Error {
+  return new Error(`A stored change of a list is damaged: ${text}`);
+}
+
+const storedEntry = v.object({ pk: v.string(), sk: v.string(), version: v.pipe(v.number(), v.integer()) });
+
+/** @throws Error if the item is no entry; an internal error */
+export function parseEntry(item: Item): LogEntry<StoredStep> {
   const { pk: log, sk: name } = parseStored(storedEntry, item, 'change of a list');
   const steps = Object.entries(item)
     .filter(([attribute]) => /^s\d+$/.test(attribute))
-    .map(([attribute, text]) => decodeStep(Number(attribute.slice(stepPrefix.length)), String(text)))
+    .map(([attribute, value]) => storedStep(Number(attribute.slice(stepPrefix.length)), String(value)))
     .sort((a, b) => a.version - b.version);
   return { log, name, steps };
 }
 
+function storedStep(version: number, text: string): StoredStep {
+  const after = decodeAfter(text);
+  return { version, text, ...(after && { after }) };
+}
+
 /** Returns the attributes of an entry's steps up to a version. */
-export function attributesUpTo({ steps }: LogEntry, version: number): string[] {
+export function attributesUpTo({ steps }: LogEntry<LoggedStep>, version: number): string[] {
   return steps.filter((step) => step.version <= version).map((step) => stepPrefix + String(step.version));
 }

@@ -1,12 +1,12 @@
 import { listKeys } from '../table/keys.ts';
 import { readSettled } from '../table/read-settled.ts';
 import type { Item, Table } from '../table/table.ts';
-import { foldedVersions, type Head } from './head.ts';
+import type { Head } from './head.ts';
 import { memberOfRow, type IndexedList } from './indexed-list.ts';
 import type { LogEntry, MemberChange } from './log.ts';
 import { comparePlaces, placeName, type Member } from './node.ts';
 import { readWholeLog } from './read-log.ts';
-import { lastStates, versionsOf } from './unfolded.ts';
+import { lastStates, unfoldedEntries, versionsOf } from './unfolded.ts';
 
 const rowsPerRead = 100;
 
@@ -26,9 +26,8 @@ export async function membersByRows(
   if (present.length === 0) return logged;
   const rows = await readRowsOf(table, list, [...new Set(present.map(({ number }) => number))]);
   // Whatever wrote a row that was just read has also written its log entry.
-  const versions = foldedVersions(head);
-  for (const [name, version] of versionsOf(entries)) versions.set(name, version);
-  const later = firstChanges(list, await readWholeLog(table, list.index, head), versions);
+  const unfolded = unfoldedEntries(head, await readWholeLog(table, list.index, head));
+  const later = firstChanges(list, unfolded, versionsOf(entries));
   const found = present.flatMap(({ number }) => memberAt(list, number, { row: rows.get(number), later: later.get(number) }));
   const places = new Set(found.map(placeName));
   const left = logged.filter((member) => !places.has(placeName(member))).map((member) => ({ ...member, state: 0 }));

@@ -3,16 +3,16 @@ import { systemClock } from '../clock.ts';
 import { indexKeys } from '../table/index-keys.ts';
 import { parseStored, storedBytes } from '../table/parse-stored.ts';
 import { deadlineOf, getItem, queryPrefix, type Item, type Table } from '../table/table.ts';
-import { edgeInHead, firstInHead, parseHead, type Head } from './head.ts';
+import { edgeInHead, newestInHead, parseHead, type Head } from './head.ts';
 import type { ListIndex } from './list-index.ts';
-import type { LogEntry } from './log.ts';
+import type { LogEntry, LoggedStep } from './log.ts';
 import { isCarriedOver, isKnownToBeCarriedOver } from './old-lists.ts';
 import { missingBefore, readLog } from './read-log.ts';
 import { maxReadInMilliseconds } from './read-margin.ts';
 import type { Difference, View } from './select-members.ts';
 import { NodeGoneError, StoredNodes } from './stored-nodes.ts';
 import { joinEdge, type Tree } from './tree.ts';
-import { differencesOf, unfoldedEntries } from './unfolded.ts';
+import { differencesIn, unfoldedEntries } from './unfolded.ts';
 
 /** How often a read starts again before a missing node counts as damage. */
 const maxRestarts = 5;
@@ -86,15 +86,20 @@ async function readSnapshot(
   const head = parseHead(headItem);
   assertNotTorn(head, entries, awaited);
   const unfolded = unfoldedEntries(head, entries);
-  const differences = differencesOf(index, unfolded);
+  const known = new Map<string, Difference[]>();
+  const differences = (letter: string) => {
+    const ofTree = known.get(letter) ?? differencesIn(index, letter, unfolded);
+    known.set(letter, ofTree);
+    return ofTree;
+  };
   const source = new StoredNodes(table, index);
   const newestRoots = new Map(roots);
-  const viewOf = (tree: Tree, letter: string): View => ({ tree, source, differences: differences.get(letter) ?? [] });
+  const viewOf = (tree: Tree, letter: string): View => ({ tree, source, differences: differences(letter) });
   return {
     head,
     isOld: head.version === 0 && !areAllCarriedOver,
     unfolded,
-    differences: (letter) => differences.get(letter) ?? [],
+    differences,
     view: async (letter) => viewOf(await readTree(table, index, head, letter, newestRoots.get(letter)), letter),
     newest: (letter) => newestPart(head, letter, viewOf),
   };
@@ -104,7 +109,7 @@ async function readSnapshot(
  * Asserts that no step was read without the step that it comes after.
  * @param awaited the steps that an earlier read lacked. What this one lacks too was folded and deleted before (readWholeLog).
  */
-function assertNotTorn(head: Head, entries: readonly LogEntry[], awaited: Set<string>): void {
+function assertNotTorn(head: Head, entries: readonly LogEntry<LoggedStep>[], awaited: Set<string>): void {
   const missing = missingBefore(head, entries).filter((each) => !awaited.has(each));
   if (missing.length === 0) return;
   for (const each of missing) awaited.add(each);
@@ -112,8 +117,8 @@ function assertNotTorn(head: Head, entries: readonly LogEntry[], awaited: Set<st
 }
 
 function newestPart(head: Head, letter: string, viewOf: (tree: Tree, letter: string) => View): { view: View; from: number } {
-  const all = viewOf(joinEdge(edgeInHead(head, letter)), letter);
-  const from = firstInHead(head, letter);
+  const { tree, from } = newestInHead(head, letter);
+  const all = viewOf(tree, letter);
   return { view: { ...all, differences: all.differences.filter(({ number }) => number >= from) }, from };
 }
 

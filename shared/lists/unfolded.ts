@@ -1,36 +1,43 @@
-import { foldedVersions, type Head } from './head.ts';
+import { foldedVersion, type Head } from './head.ts';
 import type { ListIndex } from './list-index.ts';
-import type { LogEntry, MemberChange } from './log.ts';
+import { decodeStep, type LogEntry, type LoggedStep, type MemberChange, type StoredStep } from './log.ts';
 import { comparePlaces, placeName, type Member } from './node.ts';
 import type { Difference } from './select-members.ts';
 
 /** Returns the entries' steps that the head's trees do not contain. Entries without such steps are left out. */
-export function unfoldedEntries(head: Head, entries: readonly LogEntry[]): LogEntry[] {
-  const folded = foldedVersions(head);
+export function unfoldedEntries(head: Head, entries: readonly LogEntry<StoredStep>[]): LogEntry[] {
   return entries.flatMap(({ log, name, steps }) => {
-    const version = folded.get(name) ?? 0;
+    const version = foldedVersion(head, name);
     const unfolded = steps.filter((step) => step.version > version);
-    return unfolded.length > 0 ? [{ log, name, steps: unfolded }] : [];
+    return unfolded.length > 0 ? [{ log, name, steps: unfolded.map(decodeStep) }] : [];
   });
 }
 
 /** Returns how the members of each tree differ from the tree, by the tree's letter. */
 export function differencesOf(index: ListIndex, unfolded: readonly LogEntry[]): Map<string, Difference[]> {
+  const letters = Object.entries(index.trees).flatMap(([list, filter]) => (filter === undefined ? [list] : [list, filter]));
+  return new Map(letters.map((letter) => [letter, differencesIn(index, letter, unfolded)]));
+}
+
+/** Returns how the members of a tree differ from it. */
+export function differencesIn({ trees }: ListIndex, letter: string, unfolded: readonly LogEntry[]): Difference[] {
+  const isList = letter in trees;
+  const list = isList ? letter : Object.keys(trees).find((each) => trees[each] === letter);
+  const changes = list === undefined ? [] : overallChanges(list, unfolded);
+  return changes.flatMap(isList ? differenceInList : differencesByGroup).sort(comparePlaces);
+}
+
+/** Returns how each member of a list has changed, from before its first to after its last change. */
+function overallChanges(list: string, unfolded: readonly LogEntry[]): MemberChange[] {
   const inOrder = unfolded.flatMap(({ steps }) => steps).sort((a, b) => a.version - b.version);
-  const differences = new Map<string, Difference[]>();
-  for (const [list, filter] of Object.entries(index.trees)) {
-    const members = new Map<number, MemberChange[]>();
-    for (const change of inOrder.flatMap(({ changes }) => changes)) {
-      if (change.list !== list) continue;
-      const ofMember = members.get(change.number);
-      if (ofMember) ofMember.push(change);
-      else members.set(change.number, [change]);
-    }
-    const changes = [...members.values()].flatMap((ofMember) => overall(ofMember) ?? []);
-    differences.set(list, changes.flatMap(differenceInList).sort(comparePlaces));
-    if (filter !== undefined) differences.set(filter, changes.flatMap(differencesByGroup).sort(comparePlaces));
+  const members = new Map<number, MemberChange[]>();
+  for (const change of inOrder.flatMap(({ changes }) => changes)) {
+    if (change.list !== list) continue;
+    const ofMember = members.get(change.number);
+    if (ofMember) ofMember.push(change);
+    else members.set(change.number, [change]);
   }
-  return differences;
+  return [...members.values()].flatMap((ofMember) => overall(ofMember) ?? []);
 }
 
 /** Returns the change from before the first to after the last; undefined if nothing has changed. */
@@ -56,7 +63,7 @@ function differencesByGroup({ number, before, now, group = '', groupBefore = gro
 }
 
 /** Returns the version of each entry's last step, by the entry's name. */
-export function versionsOf(entries: readonly LogEntry[]): Map<string, number> {
+export function versionsOf(entries: readonly LogEntry<LoggedStep>[]): Map<string, number> {
   return new Map(entries.map(({ name, steps }) => [name, steps.at(-1)?.version ?? 0]));
 }
 

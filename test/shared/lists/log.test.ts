@@ -1,13 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { emptyHead, type Head } from '../../../shared/lists/head.ts';
-import { attributesUpTo, logChange, parseEntry, type LogEntry, type MemberChange, type Step } from '../../../shared/lists/log.ts';
+import {
+  attributesUpTo,
+  decodeStep,
+  logChange,
+  parseEntry,
+  type LogEntry,
+  type MemberChange,
+  type Step,
+  type StoredStep,
+} from '../../../shared/lists/log.ts';
 import { missingBefore } from '../../../shared/lists/read-log.ts';
 import { differencesOf, lastStates, unfoldedEntries, versionsOf } from '../../../shared/lists/unfolded.ts';
 
 const index = { scope: 'computations#d1', logShards: 2, trees: { c: 'o', r: undefined } };
 
 /** The entry of a resource after its steps were logged. */
-function logged(resource: number, steps: Step[], name?: string): LogEntry {
+function logged(resource: number, steps: Step[], name?: string): LogEntry<StoredStep> {
   const item: Record<string, unknown> = {};
   for (const step of steps) {
     const { update } = logChange(index, resource, step, name);
@@ -19,6 +28,8 @@ function logged(resource: number, steps: Step[], name?: string): LogEntry {
   }
   return parseEntry(item);
 }
+
+const decoded = (entry: LogEntry<StoredStep>): LogEntry => ({ ...entry, steps: entry.steps.map(decodeStep) });
 
 const change = (fields: Partial<MemberChange>): MemberChange => ({ list: 'c', number: 1_000, before: 0, now: 1, ...fields });
 const step = (version: number, ...changes: MemberChange[]): Step => ({ version, changes });
@@ -33,12 +44,12 @@ describe('a logged change', () => {
     ['a status on a day', { ...step(5, change({})), entered: { day: 20_778, state: 2 } }],
     ['what comes before', { ...step(6, change({})), after: { name: 'rs', version: 12 } }],
   ])('is read as it was written with %s', (_what, written) => {
-    expect(logged(36, [written])).toEqual({ log: 'log#computations#d1#0', name: '10', steps: [written] });
+    expect(decoded(logged(36, [written]))).toEqual({ log: 'log#computations#d1#0', name: '10', steps: [written] });
   });
 
   it('is read in the order of the versions, from 10 on too', () => {
     const steps = [2, 9, 10, 11].map((version) => step(version, change({ now: version % 8 })));
-    expect(logged(35, steps.toReversed())).toEqual({ log: 'log#computations#d1#1', name: 'z', steps });
+    expect(decoded(logged(35, steps.toReversed()))).toEqual({ log: 'log#computations#d1#1', name: 'z', steps });
   });
 
   it('has an attribute for each step', () => {
@@ -54,8 +65,9 @@ describe('a logged change', () => {
     expect(() => parseEntry({ pk: 'log#computations#d1#0', sk: 'a', version, s1: 'c0110' })).toThrow('version');
   });
 
-  it.each(['x', 'c8010', 'c1', '1:', '>a', 'c01rs/a/b/c'])('is refused if it is damaged: %j', (text) => {
-    expect(() => parseEntry({ pk: 'log#computations#d1#0', sk: 'a', version: 1, s1: text })).toThrow('damaged');
+  it.each(['x', 'c8010', 'c1', '1:', '>a', '>a:1 c1', 'c01rs>a', 'c01rs/a/b/c'])('is refused if it is damaged: %j', (text) => {
+    const read = () => decoded(parseEntry({ pk: 'log#computations#d1#0', sk: 'a', version: 1, s1: text }));
+    expect(read).toThrow('damaged');
   });
 });
 
@@ -70,9 +82,23 @@ const [first, second] = [
 
 describe('unfoldedEntries', () => {
   it('leaves out the steps that the trees contain, and entries without others', () => {
-    expect(unfoldedEntries(emptyHead, [first, second])).toEqual([first, second]);
-    expect(unfoldedEntries(head(['a', 1], ['b', 5]), [first, second])).toEqual([{ ...first, steps: first.steps.slice(1) }]);
-    expect(unfoldedEntries(head(['a', 2], ['b', 4]), [first, second])).toEqual([second]);
+    const [ofFirst, ofSecond] = [decoded(first), decoded(second)];
+    expect(unfoldedEntries(emptyHead, [first, second])).toEqual([ofFirst, ofSecond]);
+    expect(unfoldedEntries(head(['a', 1], ['b', 5]), [first, second])).toEqual([{ ...ofFirst, steps: ofFirst.steps.slice(1) }]);
+    expect(unfoldedEntries(head(['a', 2], ['b', 4]), [first, second])).toEqual([ofSecond]);
+  });
+
+  it('takes the last version of an entry that several folds name', () => {
+    const folds = [head(['a', 1]), head(['a', 2]), head(['b', 4])].flatMap((each) => each.folds);
+    for (const inHead of [folds, folds.toReversed()]) {
+      expect(unfoldedEntries({ ...emptyHead, folds: inHead }, [first, second])).toEqual([decoded(second)]);
+    }
+  });
+
+  it('does not decode what the trees contain', () => {
+    const broken = { ...first, steps: first.steps.map((each) => ({ ...each, text: 'x' })) };
+    expect(unfoldedEntries(head(['a', 2]), [broken, second])).toEqual([decoded(second)]);
+    expect(() => unfoldedEntries(head(['a', 1]), [broken])).toThrow('damaged');
   });
 });
 
@@ -103,7 +129,7 @@ describe('missingBefore', () => {
 });
 
 describe('differencesOf', () => {
-  const differences = (...entries: LogEntry[]) => Object.fromEntries(differencesOf(index, entries));
+  const differences = (...entries: LogEntry<StoredStep>[]) => Object.fromEntries(differencesOf(index, entries.map(decoded)));
   const ofAlice = { number: 1, group: 'alice' };
 
   it('takes the changes of a member together, in the list and by group', () => {
@@ -157,7 +183,7 @@ describe('lastStates', () => {
       logged(2, [step(2, change({ number: 2, now: 2 })), step(3, change({ number: 2, now: 0 }))]),
       logged(3, [step(1, change({ list: 'r', number: 3 }))]),
     ];
-    expect(lastStates('c', entries)).toEqual([
+    expect(lastStates('c', entries.map(decoded))).toEqual([
       { group: 'a', number: 1, state: 0 },
       { group: '', number: 2, state: 0 },
       { group: 'b', number: 1, state: 3 },
