@@ -4,7 +4,7 @@ import { getItems, queryBetween, queryPrefix, type Item, type Table } from '../t
 import { stateOf, stateOfRow, type IndexedList } from './indexed-list.ts';
 import { stateCount, sumOf, type State } from './node.ts';
 import { readOldTree } from './old-lists.ts';
-import { countMembers, selectMembers, type Selected } from './select-members.ts';
+import { countMembers, membersAt, selectMembers, type Selected } from './select-members.ts';
 import { notePage, readRowsAhead } from './rows-ahead.ts';
 import { withSnapshot, type Snapshot } from './snapshot.ts';
 
@@ -85,17 +85,12 @@ async function selectPage(
   { tree, request: { limit, offset, state, group = '' } }: { tree: string; request: PageRequest },
 ): Promise<Selected> {
   const states = statesOf(list, { state });
-  const position = { offset, limit };
-  if (tree === list.tree) {
-    const total = totalOf(snapshot, list, states);
-    const { view, from } = snapshot.newest(list.tree);
-    const inHead = from === 0 ? total : await countMembers(view, { group, states });
-    if (inHead >= Math.min(offset + limit, total)) {
-      const { numbers } = await selectMembers(view, { group, states }, position);
-      return { numbers, total };
-    }
-  }
-  return selectMembers(await snapshot.view(tree), { group, states }, position);
+  if (tree !== list.tree) return selectMembers(await snapshot.view(tree), { group, states }, { offset, limit });
+  const total = totalOf(snapshot, list, states);
+  const { view, from } = snapshot.newest(tree);
+  const isInHead = from === 0 || countMembers(view, states) >= Math.min(offset + limit, total);
+  const position = { skip: offset, take: Math.min(limit, total - offset) };
+  return { numbers: await membersAt(isInHead ? view : await snapshot.view(tree), states, position), total };
 }
 
 function statesOf(list: IndexedList, { state }: Pick<PageRequest, 'state'>): ReadonlySet<State> {

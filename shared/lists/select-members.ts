@@ -1,11 +1,13 @@
 import {
   afterAllNumbers,
   comparePlaces,
+  countsOf,
   indexFrom,
   isLeaf,
-  placeName,
   sumOf,
   type Child,
+  type Leaf,
+  type Member,
   type Place,
   type State,
   type TreeNode,
@@ -48,16 +50,23 @@ export async function selectMembers(
 ): Promise<Selected> {
   const { after, upTo } = await boundsOf(view, selection);
   const total = upTo - after;
-  const take = Math.min(limit, total - offset);
-  if (take <= 0) return { numbers: [], total };
-  const numbers = await collect(view, view.tree, everything, selection.states, { skip: after + offset, take });
+  const numbers = await membersAt(view, selection.states, { skip: after + offset, take: Math.min(limit, total - offset) });
   return { numbers, total };
 }
 
-/** Returns the number of all members that match. Reads no nodes in the tree of a list itself. */
-export async function countMembers(view: View, selection: Selection): Promise<number> {
-  const { after, upTo } = await boundsOf(view, selection);
-  return upTo - after;
+/** Returns the numbers of the members of all groups in one of the states, newest first, after the newest `skip`. */
+export async function membersAt(view: View, states: ReadonlySet<State>, slice: Slice): Promise<number[]> {
+  return slice.take > 0 ? collect(view, view.tree, everything, states, slice) : [];
+}
+
+/** Returns the number of members of all groups in one of the states. */
+export function countMembers({ tree, differences }: View, states: ReadonlySet<State>): number {
+  return sumOf(countsOf(tree), states) + differenceIn(differences, everything, states);
+}
+
+interface Slice {
+  skip: number;
+  take: number;
 }
 
 /** Returns how many members in the states are after the group, and from its beginning on. */
@@ -84,7 +93,7 @@ async function countFrom({ tree, source, differences }: View, place: Place, stat
   let count = differenceIn(differences, { from: place }, states);
   for (let node = tree; ;) {
     if (isLeaf(node)) {
-      return count + node.members.filter((member) => comparePlaces(member, place) >= 0 && states.has(member.state)).length;
+      return count + node.members.slice(indexFrom(node.members, place)).filter(({ state }) => states.has(state)).length;
     }
     const at = node.children.findLastIndex(({ first }) => comparePlaces(first, place) < 0);
     for (const { counts } of node.children.slice(at + 1)) count += sumOf(counts, states);
@@ -100,19 +109,9 @@ async function collect(
   node: TreeNode,
   range: Range,
   states: ReadonlySet<State>,
-  { skip, take }: { skip: number; take: number },
+  { skip, take }: Slice,
 ): Promise<number[]> {
-  if (isLeaf(node)) {
-    const present = new Map(
-      node.members.filter(({ state }) => states.has(state)).map((member) => [placeName(member), member as Place]),
-    );
-    for (const difference of within(view.differences, range)) {
-      if (states.has(difference.now)) present.set(placeName(difference), difference);
-      else present.delete(placeName(difference));
-    }
-    const newestFirst = [...present.values()].sort((a, b) => comparePlaces(b, a));
-    return newestFirst.slice(skip, skip + take).map(({ number }) => number);
-  }
+  if (isLeaf(node)) return collectFromLeaf(newestFirst(node, within(view.differences, range)), states, { skip, take });
   const parts: Promise<number[]>[] = [];
   let position = 0;
   for (let index = node.children.length - 1; index >= 0 && position < skip + take; index--) {
@@ -132,6 +131,28 @@ async function collect(
     position += count;
   }
   return (await Promise.all(parts)).flat();
+}
+
+function collectFromLeaf(members: ReturnType<typeof newestFirst>, states: ReadonlySet<State>, { skip, take }: Slice): number[] {
+  const numbers: number[] = [];
+  let left = skip;
+  for (const { number, state } of members) {
+    if (!states.has(state) || left-- > 0) continue;
+    if (numbers.push(number) === take) break;
+  }
+  return numbers;
+}
+
+/** Returns the members of a leaf as they are with the differences, one by one from the newest on. State 0: no member. */
+function* newestFirst({ members }: Leaf, differences: readonly Difference[]): Generator<Pick<Member, 'number' | 'state'>> {
+  let left = members.length;
+  for (const difference of differences.toReversed()) {
+    let member = members[left - 1];
+    for (; member && comparePlaces(member, difference) > 0; member = members[--left - 1]) yield member;
+    if (member && comparePlaces(member, difference) === 0) left--;
+    yield { number: difference.number, state: difference.now };
+  }
+  for (let member = members[left - 1]; member; member = members[--left - 1]) yield member;
 }
 
 /** Returns a child of a node. Reads it if that has not been done. */
