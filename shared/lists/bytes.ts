@@ -44,10 +44,10 @@ export function lengthOfInteger(value: number): number {
 /** Reads what ByteWriter wrote. @throws Error if bytes are missing or left over; an internal error */
 export class ByteReader {
   private position = 0;
-  private readonly source: Uint8Array;
+  private readonly source: Buffer;
 
-  constructor(source: Uint8Array) {
-    this.source = source;
+  constructor({ buffer, byteOffset, length }: Uint8Array) {
+    this.source = Buffer.from(buffer, byteOffset, length);
   }
 
   get isAtEnd(): boolean {
@@ -70,10 +70,10 @@ export class ByteReader {
   }
 
   text(): string {
-    return Buffer.from(this.fixed(this.integer())).toString('utf8');
+    return this.fixed(this.integer()).toString('utf8');
   }
 
-  fixed(length: number): Uint8Array {
+  fixed(length: number): Buffer {
     const start = this.position;
     this.position += length;
     if (this.position > this.source.length) throw new Error('A stored node ends too early.');
@@ -81,7 +81,7 @@ export class ByteReader {
   }
 
   /** Like fixed, but returns no bytes at the end. */
-  rest(length: number): Uint8Array {
+  rest(length: number): Buffer {
     return this.fixed(Math.min(length, this.source.length - this.position));
   }
 

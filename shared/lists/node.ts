@@ -204,7 +204,7 @@ function readChildren(reader: ByteReader, isOnEdge: boolean): Child[] {
     const counts = Array.from({ length: stateCount }, (_, state) => (state > 0 && bits & (1 << state) ? reader.integer() : 0));
     before = first;
     const id = isOnEdge ? reader.rest(idBytes) : reader.fixed(idBytes);
-    children.push(id.length === 0 ? { first, counts } : { first, counts, id: Buffer.from(id).toString('base64url') });
+    children.push(id.length === 0 ? { first, counts } : { first, counts, id: id.toString('base64url') });
   }
   return children;
 }
