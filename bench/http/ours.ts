@@ -18,8 +18,7 @@ import { readyComputations } from '../../test/support/builders-ready-computation
 import { callAs } from '../../test/infra/local/ready-computation.ts';
 import { agentEvent } from '../../test/support/lifecycle-scenario.ts';
 import { fill } from '../lists/fill.ts';
-import { startsPerService } from './prefect.ts';
-import { request, startServer, type Service } from './service.ts';
+import { request, startServer, startsPerService, type Service } from './service.ts';
 
 const domain = 'bench';
 

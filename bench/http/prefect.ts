@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import { freePort } from '../../infra/local/free-port.ts';
-import { request, startServer, type Service } from './service.ts';
+import { request, startServer, startsPerService, type Service } from './service.ts';
 
 interface FlowRun {
   id: string;
@@ -67,9 +67,6 @@ export async function startPrefect(directory: string, rows: number): Promise<Ser
     },
   };
 }
-
-/** As many runs as the cases start. */
-export const startsPerService = 90;
 
 /** Copies a flow run. 62 of 100 are completed, as in the lists of this service. */
 function fillDatabase(file: string, id: string, rows: number): void {

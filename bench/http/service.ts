@@ -9,6 +9,13 @@ export interface Service {
   stop: () => Promise<void>;
 }
 
+export const callers = [1, 4, 16] as const;
+export const rounds = 3;
+/** Of each service, case, number of callers and round. */
+export const requestsPerRound = 48;
+/** As many runs as the cases start. */
+export const startsPerService = callers.length * rounds * requestsPerRound;
+
 export const caseNames = [
   'create',
   'read one',

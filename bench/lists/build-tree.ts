@@ -7,15 +7,21 @@ import type { Table } from '../../shared/table/table.ts';
 import { putItems } from '../../shared/table/writes.ts';
 
 /** As many as fit into a leaf if a tenth of the numbers is missing and the leaf is on the right edge of its tree. */
-const membersPerLeaf = 850;
+const mostPerLeaf = 850;
 const nodesPerWrite = 2_000;
 
 /**
  * Writes the tree that results if members come one after another.
  * @param members sorted
+ * @param membersPerLeaf Default: as many as fit if they have the same group.
  * @returns its right edge
  */
-export async function buildTree(table: Table, index: ListIndex, members: Iterable<Member>): Promise<Uint8Array[]> {
+export async function buildTree(
+  table: Table,
+  index: ListIndex,
+  members: Iterable<Member>,
+  membersPerLeaf = mostPerLeaf,
+): Promise<Uint8Array[]> {
   const leaves: Child[] = [];
   let filled: Member[] = [];
   let written = 0;

@@ -1,21 +1,25 @@
 import { foldChanges } from '../../shared/lists/fold.ts';
-import { groupOfOwner, memberChange, type IndexedList } from '../../shared/lists/indexed-list.ts';
+import { memberChange, type IndexedList } from '../../shared/lists/indexed-list.ts';
 import { recordChange } from '../../shared/lists/record-change.ts';
 import { keyToWrite, listKeys } from '../../shared/table/keys.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { Transaction } from '../../shared/table/transaction.ts';
 import { seededRandom, shuffled } from '../../test/support/aws-dynamodb/seeded-random.ts';
 import type { ProxiedTable } from '../../test/support/proxied-table.ts';
-import { aList, fill, membersOf, ownerOf, rowOf } from './fill.ts';
+import { aList, fill, groupOfMember, membersOf, rowOf } from './fill.ts';
 
 export interface MeasuredChange {
+  list: ListName;
   change: string;
   where: string;
   size: number;
   writeUnits: number;
-  /** Without the tree of owners. */
+  /** Without the tree of the filter. */
   withoutFilter: number;
 }
+
+/** Computations are filtered by owner, runs by computation. */
+type ListName = 'computations' | 'runs';
 
 /** Enough for folds that each have as many changes as it takes (shared/lists/least-steps.ts). */
 const rounds = { newest: 320, anywhere: 1_100 };
@@ -24,19 +28,22 @@ const newest = 10_000;
 /** Measures changes with their share of the folds and of what these delete. */
 export async function measureChanges(proxied: ProxiedTable, size: number): Promise<MeasuredChange[]> {
   const measured: MeasuredChange[] = [];
-  for (const where of ['among the newest 10,000', 'anywhere'] as const) {
-    const isAnywhere = where === 'anywhere';
-    const setting = { size, among: isAnywhere ? size : newest, count: isAnywhere ? rounds.anywhere : rounds.newest };
-    const filtered = await measureSetting(proxied, { ...setting, isFiltered: true });
-    const plain = await measureSetting(proxied, { ...setting, isFiltered: false });
-    for (const [at, { change, writeUnits }] of filtered.entries()) {
-      measured.push({ change, where, size, writeUnits, withoutFilter: plain[at]?.writeUnits ?? 0 });
+  for (const list of ['computations', 'runs'] as const) {
+    for (const where of ['among the newest 10,000', 'anywhere'] as const) {
+      const isAnywhere = where === 'anywhere';
+      const setting = { list, size, among: isAnywhere ? size : newest, count: isAnywhere ? rounds.anywhere : rounds.newest };
+      const filtered = await measureSetting(proxied, { ...setting, isFiltered: true });
+      const plain = await measureSetting(proxied, { ...setting, isFiltered: false });
+      for (const [at, { change, writeUnits }] of filtered.entries()) {
+        measured.push({ list, change, where, size, writeUnits, withoutFilter: plain[at]?.writeUnits ?? 0 });
+      }
     }
   }
   return measured;
 }
 
 interface Setting {
+  list: ListName;
   size: number;
   /** The members that are changed are among so many of the newest ones. */
   among: number;
@@ -69,7 +76,8 @@ const statusAfter = ({ status }: ChangedMember) => (status === 'running' ? 'comp
 
 async function measureSetting({ table, direct, proxy }: ProxiedTable, setting: Setting) {
   const { size, among, isFiltered } = setting;
-  const list = aList(`bench-changes-${size}-${among}-${String(isFiltered)}`, isFiltered);
+  const list = aList(`bench-changes-${setting.list}-${size}-${among}-${String(isFiltered)}`, isFiltered, setting.list);
+  const first = 'created' in list.states ? 'created' : 'running';
   const { lastNumber } = await fill(direct, list, size);
   let time = Date.now();
   const clocked = { ...table, clock: { now: () => time, wait: () => Promise.resolve() } };
@@ -89,7 +97,7 @@ async function measureSetting({ table, direct, proxy }: ProxiedTable, setting: S
   return [
     {
       change: 'create',
-      writeUnits: await cost((_, round) => makeChange(clocked, list, { number: lastNumber + 1 + round, now: 'created' })),
+      writeUnits: await cost((_, round) => makeChange(clocked, list, { number: lastNumber + 1 + round, now: first })),
     },
     {
       change: 'transition',
@@ -114,7 +122,7 @@ async function makeChange(
   const transaction = new Transaction();
   const Key = keyToWrite(listKeys.row(list.rows, number));
   transaction.add(change.now === undefined ? { delete: { Key } } : { put: { Item: rowOf(list, number, change.now) } });
-  const changes = [memberChange(list, number, { ...change, group: groupOfOwner(ownerOf(number)) })];
+  const changes = [memberChange(list, number, { ...change, group: groupOfMember(list, number) })];
   recordChange(transaction, list.index, { resource: number, version, changes });
   await transaction.commit(table);
 }

@@ -3,7 +3,14 @@ import { changeTree } from '../../shared/lists/change-tree.ts';
 import { buildTree } from './build-tree.ts';
 import { headOfTrees } from '../../shared/lists/head-of-trees.ts';
 import { emptyHead, encodeHead, parseHead, type Head } from '../../shared/lists/head.ts';
-import { groupOfOwner, indexedLists, stateOf, type IndexedList } from '../../shared/lists/indexed-list.ts';
+import {
+  groupOfComputation,
+  groupOfOwner,
+  indexedLists,
+  lettersOf,
+  stateOf,
+  type IndexedList,
+} from '../../shared/lists/indexed-list.ts';
 import type { Member } from '../../shared/lists/node.ts';
 import { readTree } from '../../shared/lists/snapshot.ts';
 import { nodeItems, StoredNodes } from '../../shared/lists/stored-nodes.ts';
@@ -17,6 +24,8 @@ import { deleteItems, putItem, putItems } from '../../shared/table/writes.ts';
 const statuses = Object.entries({ completed: 620, created: 180, failed: 150, cancelled: 40, running: 9, stopping: 1 });
 const deletedShare = 0.1;
 const membersPerBatch = 50_000;
+/** As many as fit into a leaf where each member has a group of its own. */
+const ownGroupsPerLeaf = 60;
 
 export const rareStatus = 'stopping';
 export const owners = ['7c1f4f0e-6f0b-4a53-9f3c-1d2f6a7f9b21', 'a', 'b', 'c'] as const;
@@ -36,11 +45,18 @@ export interface Filled {
   lastNumber: number;
 }
 
-/** A list of computations, with or without the tree of its filter. */
-export function aList(domain: string, isFiltered: boolean): IndexedList {
-  const list = indexedLists.computations(domain);
-  return isFiltered ? list : { ...list, index: { ...list.index, trees: { c: undefined } } };
+/** A list of computations or runs, with or without the tree of its filter. */
+export function aList(domain: string, isFiltered: boolean, kind: 'computations' | 'runs' = 'computations'): IndexedList {
+  const list = indexedLists[kind](domain);
+  return isFiltered ? list : { ...list, index: { ...list.index, trees: { [list.tree]: undefined } } };
 }
+
+/** Returns the group of a member in the tree of the filter. Each run is of another computation. */
+export function groupOfMember(list: IndexedList, number: number): string {
+  return hasOwnGroups(list) ? groupOfComputation(number) : (groups[number % groups.length] ?? '');
+}
+
+const hasOwnGroups = (list: IndexedList) => list.tree === 'r';
 
 /**
  * Writes in bulk what creates, transitions and folds would have left. Rows are written only where pages are read: the newest and
@@ -52,7 +68,8 @@ export async function fill(table: Table, list: IndexedList, size: number, row: R
   const trees = new Map<string, Uint8Array[]>();
   for (const letter of lettersOf(list)) {
     const members = letter === list.tree ? membersOf(list, size) : membersByGroup(list, size);
-    trees.set(letter, await buildTree(table, list.index, members));
+    const membersPerLeaf = letter !== list.tree && hasOwnGroups(list) ? ownGroupsPerLeaf : undefined;
+    trees.set(letter, await buildTree(table, list.index, members, membersPerLeaf));
   }
   await commitTrees(table, list, trees);
   const seconds = Math.round((performance.now() - started) / 1_000);
@@ -110,31 +127,49 @@ export async function removeFilled(table: Table, list: IndexedList, size: number
   await commitTrees(table, list, trees, head);
 }
 
-function lettersOf({ index, tree }: IndexedList): string[] {
-  const filter = index.trees[tree];
-  return filter === undefined ? [tree] : [tree, filter];
-}
-
 /** The members of a list, the same each time, sorted by number. */
 export function* membersOf(list: IndexedList, size: number): Generator<Member> {
   const random = sequence(size);
-  const states = new Map(statuses.map(([status]) => [status, stateOf(list, status)]));
+  const states = new Map(Object.entries(list.states));
+  const completed = stateOf(list, 'completed');
   for (let number = 1, members = 0; members < size; number++) {
     if (random() < deletedShare) continue;
     members += 1;
-    yield { group: '', number, state: states.get(pickStatus(random)) ?? 0 };
+    yield { group: '', number, state: states.get(pickStatus(random)) ?? completed };
   }
 }
 
+/** The members as the tree of the filter has them, sorted by group, then by number. */
 function* membersByGroup(list: IndexedList, size: number): Generator<Member> {
+  if (hasOwnGroups(list)) {
+    yield* membersOfOwnGroups(list, size);
+    return;
+  }
   for (const group of groups.toSorted()) {
     for (const member of membersOf(list, size)) {
-      if (groupOf(member.number) === group) yield { ...member, group };
+      if (groupOfMember(list, member.number) === group) yield { ...member, group };
     }
   }
 }
 
-const groupOf = (number: number) => groups[number % groups.length] ?? '';
+function* membersOfOwnGroups(list: IndexedList, size: number): Generator<Member> {
+  const states = new Uint8Array(2 * size);
+  for (const { number, state } of membersOf(list, size)) states[number] = state;
+  for (const number of sortedAsTexts(states.length - 1)) {
+    const state = states[number] ?? 0;
+    if (state > 0) yield { group: groupOfMember(list, number), number, state };
+  }
+}
+
+/** The numbers from 1 to the last one, sorted by their texts in base 36. */
+function* sortedAsTexts(last: number, prefix = 0): Generator<number> {
+  for (let digit = prefix === 0 ? 1 : 0; digit < 36; digit++) {
+    const number = prefix * 36 + digit;
+    if (number > last) return;
+    yield number;
+    yield* sortedAsTexts(last, number);
+  }
+}
 
 function* inBatches(members: Iterable<Member>): Generator<Member[]> {
   let batch: Member[] = [];
@@ -180,6 +215,15 @@ async function putRows(table: Table, rows: Item[]): Promise<void> {
   const share = Math.ceil(rows.length / sideBySide);
   const parts = Array.from({ length: sideBySide }, (_, part) => rows.slice(part * share, (part + 1) * share));
   await Promise.all(parts.map((part) => putItems(table, part as (Item & Key)[])));
+}
+
+/** Writes the counts of days that earlier folds have moved out of the head. */
+export async function fillDays(table: Table, { index }: IndexedList, { first, last }: { first: number; last: number }) {
+  const days = Array.from({ length: last - first + 1 }, (_, at) => indexKeys.day(index, first + at));
+  await putItems(
+    table,
+    days.map((day) => ({ ...day, counts: [0, 900, 850, 12, 620, 150, 40, 0] })),
+  );
 }
 
 export function rowOf(list: IndexedList, number: number, status: string) {

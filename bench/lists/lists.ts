@@ -5,7 +5,7 @@ import { putItem } from '../../shared/table/writes.ts';
 import { startProxiedTable } from '../../test/support/proxied-table.ts';
 import { printTable } from '../print-table.ts';
 import { measureChanges, type MeasuredChange } from './changes.ts';
-import { limit, measurePages, repetitions, unfolded, type Measurement } from './pages.ts';
+import { busyLog, limit, measurePages, repetitions, unfolded, type Measurement } from './pages.ts';
 import { verdicts } from './verdicts.ts';
 
 const usage = `Usage: npm run bench:lists -- [--changes SIZE] [--delete [--api COUNT]] [SIZE ...]
@@ -15,7 +15,7 @@ Measures pages of lists with SIZE members: calls in a row, read units, processor
   SIZE            the members of a list. Default: 1000 100000. From 50 million on, without the filter by owner.
   --delete        also fills a list of the last SIZE and deletes all its members, and reads the first page then. Not from 50 million on
   --api COUNT     of these members, so many more are created and deleted through the API, 100,000 in some ten minutes. Default: 100
-  --changes SIZE  measures the write units of changes in a list with so many members, among the newest and anywhere`;
+  --changes SIZE  measures the write units of changes of computations and runs, of which there are so many, among the newest and anywhere`;
 
 /** A list of this size is filled in some minutes, if it has no filter. */
 const huge = 50_000_000;
@@ -62,7 +62,10 @@ try {
   }
   if (pages.length > 0) {
     console.log(`\nPages of ${limit}, with ${unfolded} changes that are not folded yet. Milliseconds, of the processor and`);
-    console.log(`in all, are means and medians of ${repetitions} calls directly to the engine\n`);
+    console.log(
+      `in all, are means and medians of ${repetitions} calls directly to the engine. A busy log has ${busyLog.folded} folded entries`,
+    );
+    console.log(`and ${busyLog.unfolded} others.\n`);
     printTable(pages);
   }
   const measured: MeasuredChange[] = changes === undefined ? [] : await measureChanges(proxied, changes);

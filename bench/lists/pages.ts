@@ -1,6 +1,7 @@
 import { readDays } from '../../shared/lists/days.ts';
 import { foldChanges } from '../../shared/lists/fold.ts';
 import {
+  groupOfComputation,
   groupOfOwner,
   indexedLists,
   memberChange,
@@ -8,6 +9,7 @@ import {
   stateOf,
   type IndexedList,
 } from '../../shared/lists/indexed-list.ts';
+import { inParallel } from '../../shared/in-parallel.ts';
 import { logChange } from '../../shared/lists/log.ts';
 import { readPage, type PageRequest } from '../../shared/lists/read-page.ts';
 import { listKeys } from '../../shared/table/keys.ts';
@@ -15,13 +17,16 @@ import { incrementFrom } from '../../shared/table/numbers.ts';
 import { queryPrefix, type Table } from '../../shared/table/table.ts';
 import { transact } from '../../shared/table/transaction.ts';
 import type { ProxiedTable } from '../../test/support/proxied-table.ts';
-import { aList, fill, ownerOf, owners, rareStatus, removeFilled, rowOf, type Filled } from './fill.ts';
+import { aList, fill, fillDays, groupOfMember, owners, rareStatus, removeFilled, rowOf, type Filled } from './fill.ts';
 import { openApi } from './through-api.ts';
 
 export const limit = 10;
 export const repetitions = 41;
 export const unfolded = 64;
 const dayOfChanges = 20_100;
+const year = { first: dayOfChanges - 365, last: dayOfChanges };
+/** The log of a domain that makes hundreds of changes a second: most entries are folded, and not old enough to be deleted. */
+export const busyLog = { folded: 3_500, unfolded: 1_500 };
 
 export interface Measurement {
   size: number;
@@ -63,11 +68,14 @@ export async function measurePages(
   await addUnfolded(direct, empty, 0);
   measurements.push(await measure(proxied, pageOf(empty, { limit, offset: 0 }, 'empty domain')));
   const filled = await fill(direct, list, size);
+  await fillDays(direct, list, year);
   await addUnfolded(direct, list, filled.lastNumber);
   // A process that reads the status for the first time does not know where its newest members are.
   measurements.push(await measureCold(proxied, pageOf(list, { limit, offset: 0, state: 'completed' }, 'completed, cold')));
   await readPage(table, list, { limit, offset: 0, state: 'completed' });
   for (const read of readsOf(list, size, filled)) measurements.push(await measure(proxied, read));
+  await makeBusy(direct, list, filled.lastNumber + unfolded);
+  measurements.push(await measure(proxied, pageOf(list, { limit, offset: 0 }, 'busy log')));
   if (deletes) measurements.push(await measureEmptied(proxied, size, deletes.throughApi));
   return measurements.map((each) => ({ ...each, size }));
 }
@@ -112,11 +120,10 @@ function readsOf(list: IndexedList, size: number, { totals }: Filled): Read[] {
   if (list.index.trees[list.tree] !== undefined) {
     reads.push(...offsetsIn(size / owners.length - 100).map((offset) => pageOf(list, { limit, offset, group }, 'owner')));
   }
-  const days = { first: dayOfChanges - 365, last: dayOfChanges };
   reads.push({
     what: 'statistics',
     offset: 0,
-    read: async (table) => (await readDays(table, list, days)).length,
+    read: async (table) => (await readDays(table, list, year)).length,
   });
   return reads;
 }
@@ -175,17 +182,43 @@ const round = (value: number) => Number(value.toFixed(2));
 async function addUnfolded(table: Table, list: IndexedList, lastNumber: number): Promise<void> {
   const newest = await queryPrefix(table, list.rows.pk, listKeys.prefixes.row, { limit: 1_000, newestFirst: true });
   const idle = newest.filter(({ status }) => status === 'created').map(numberOfRow);
-  const runs = indexedLists.runs(list.rows.pk.slice('computations#'.length));
   for (let change = 1; change <= unfolded; change++) {
     const old = change % 3 === 0 ? undefined : idle[change];
-    const number = old ?? lastNumber + change;
-    const now = old === undefined ? 'created' : change % 3 === 1 ? 'running' : 'completed';
-    const group = groupOfOwner(ownerOf(number));
-    const changes = [memberChange(list, number, { ...(old === undefined ? {} : { before: 'created' }), now, group })];
-    if (old !== undefined && now !== 'created')
-      changes.push(memberChange(runs, 900_000_000 + change, { now, group: number.toString(36) }));
-    const entered = { day: dayOfChanges, state: stateOf(list, now) };
-    const step = logChange(list.index, number, { version: 2, changes, entered });
-    await transact(table, [{ put: { Item: rowOf(list, number, now) } }, step]);
+    if (old === undefined) await addChange(table, list, lastNumber + change, { now: 'created' });
+    else await addChange(table, list, old, { before: 'created', now: change % 3 === 1 ? 'running' : 'completed', hasRun: true });
   }
+}
+
+/** Fills the log with new computations, two thirds of them with a run, and folds most of them. */
+async function makeBusy(table: Table, list: IndexedList, lastNumber: number): Promise<void> {
+  // The clock stands still, so that no fold deletes what an earlier one has folded.
+  const time = Date.now();
+  const stopped = { ...table, clock: { now: () => time, wait: () => Promise.resolve() } };
+  const all = Array.from({ length: busyLog.folded + busyLog.unfolded }, (_, index) => lastNumber + 1 + index);
+  const add = (number: number) => {
+    const now = (['created', 'running', 'completed'] as const)[number % 3] ?? 'created';
+    return addChange(table, list, number, { now, hasRun: now !== 'created' });
+  };
+  await inParallel(all.slice(0, busyLog.folded), add);
+  for (let left = 1; left > 0;) left = (await foldChanges(stopped, list.index, 1)).steps;
+  await inParallel(all.slice(busyLog.folded), add);
+}
+
+const firstRun = 900_000_000;
+
+async function addChange(
+  table: Table,
+  list: IndexedList,
+  number: number,
+  { hasRun = false, ...change }: { before?: string; now: string; hasRun?: boolean },
+): Promise<void> {
+  const runs = indexedLists.runs(list.rows.pk.slice('computations#'.length));
+  const changes = [memberChange(list, number, { ...change, group: groupOfMember(list, number) })];
+  if (hasRun) {
+    const now = change.now as keyof typeof runs.states;
+    changes.push(memberChange(runs, firstRun + number, { now, group: groupOfComputation(number) }));
+  }
+  const entered = { day: dayOfChanges, state: stateOf(list, change.now) };
+  const step = logChange(list.index, number, { version: 2, changes, entered });
+  await transact(table, [{ put: { Item: rowOf(list, number, change.now) } }, step]);
 }

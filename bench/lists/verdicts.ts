@@ -33,7 +33,7 @@ function ofSize(pages: readonly Measurement[], size: number, shortest: number): 
     found.push(...check(`first page of ${name(size)}, ${what}`, find(what), { calls: 1 + more, units: 8, cpu: 1.5 }, base));
   }
   found.push(...check(`first page of ${name(size)}, 1 in 1,000`, find(rareStatus), { calls: 3 + more, units: 30 }));
-  found.push(...check(`statistics of ${name(size)}`, find('statistics'), { calls: 1, units: 8 }));
+  found.push(...check(`statistics of ${name(size)}`, find('statistics'), { calls: 1, units: 12 }));
   for (const page of pages.filter((each) => each.size === size && each.what === 'all' && each.offset > 5_000)) {
     const bounds = { calls: 4 + more, units: 20, cpu: 1.5 };
     found.push(...check(`offset ${name(page.offset)} of ${name(size)}`, page, bounds, find('all', 5_000)));
@@ -55,13 +55,14 @@ function check(what: string, page: Measurement | undefined, bounds: Bounds, base
   return [{ what: `${what}: ${units}${compared}`, holds }];
 }
 
-function ofChange({ change, where, size, writeUnits, withoutFilter }: MeasuredChange): Verdict[] {
-  const what = `${change} of ${name(size)}, ${where}`;
+function ofChange({ list, change, where, size, writeUnits, withoutFilter }: MeasuredChange): Verdict[] {
+  const what = `${change} of ${name(size)} ${list}, ${where}`;
+  const filter = list === 'runs' ? 'computation' : 'owner';
   const more = Number((writeUnits - withoutFilter).toFixed(2));
-  const ofFilter = { what: `${what}: ${more} write units more for the filter by owner (at most 3)`, holds: more <= 3 };
+  const ofFilter = { what: `${what}: ${more} write units more for the filter by ${filter} (at most 3)`, holds: more <= 3 };
   if (change === 'create') return [ofFilter];
   const most = where === 'anywhere' ? 9 : 6;
-  const without = `${what}: ${withoutFilter} write units without the filter by owner (at most ${most})`;
+  const without = `${what}: ${withoutFilter} write units without the filter by ${filter} (at most ${most})`;
   return [{ what: without, holds: withoutFilter <= most }, ofFilter];
 }
 
