@@ -5,7 +5,7 @@ import { queryBetween, type Item, type Table } from '../table/table.ts';
 import { deleteItems, putItems } from '../table/writes.ts';
 import { beginBuild, dropBuild, putBuild, readBuild, TakenOverError, type Build } from './build.ts';
 import { changeTree } from './change-tree.ts';
-import { foldChanges, markIndex } from './fold.ts';
+import { foldChanges } from './fold.ts';
 import type { Head } from './head.ts';
 import { headOfTrees } from './head-of-trees.ts';
 import { lettersOf, memberOfRow, type IndexedList } from './indexed-list.ts';
@@ -17,6 +17,7 @@ import { readWholeLog } from './read-log.ts';
 import { commitHead, readHead } from './stored-head.ts';
 import { NodeGoneError, nodeItems, StoredNodes } from './stored-nodes.ts';
 import { decodeEdge, encodeEdge } from './tree.ts';
+import { markIndex } from './turn.ts';
 import { firstStates, unfoldedEntries } from './unfolded.ts';
 import { foldName } from './write-fold.ts';
 

@@ -1,29 +1,22 @@
 import { systemClock } from '../clock.ts';
 import { log } from '../logger.ts';
 import { emitMetric } from '../metrics.ts';
-import { dueFoldKeys, type Key } from '../table/keys.ts';
-import type { Item, Table } from '../table/table.ts';
-import { putItem, putItemIf } from '../table/writes.ts';
+import type { Table } from '../table/table.ts';
 import { ageFolds, isToAge, seenAt } from './age-folds.ts';
 import { removeFailedFold } from './clear-fold.ts';
 import type { Head } from './head.ts';
 import { countSteps, leastStepsToFold } from './least-steps.ts';
 import type { ListIndex } from './list-index.ts';
+import type { LogEntry } from './log.ts';
 import { awaitsCarryOver } from './old-lists.ts';
 import { partToFold } from './part-to-fold.ts';
 import { readWholeLog } from './read-log.ts';
 import { stayInMilliseconds } from './read-margin.ts';
 import { commitHead, readHead } from './stored-head.ts';
 import { NodeGoneError } from './stored-nodes.ts';
+import { endTurn, markIndex, takeTurn, type Turn } from './turn.ts';
 import { unfoldedEntries } from './unfolded.ts';
 import { writeFold, type WrittenFold } from './write-fold.ts';
-
-/**
- * Two folds at the same time write the same nodes and delete the same entries, and one of them in vain. So a fold that a change
- * starts, not the schedule, begins only if none began in this time, even if it only ages earlier folds. It is longer than a fold
- * takes. After a fold that dies, the next one waits as long.
- */
-const turnInMilliseconds = 3_000;
 
 /**
  * Moves changes in the log into the trees, in new nodes, and deletes what earlier folds replaced. It may be called at any
@@ -39,34 +32,54 @@ export async function foldChanges(table: Table, index: ListIndex, least?: number
   const unfolded = unfoldedEntries(head, entries);
   const worthFrom = leastStepsToFold(head, { entries, unfolded });
   const toDo = { steps: countSteps(unfolded), folded: 0, folds: head.folds.length, worthFrom };
+  const isScheduled = least !== undefined;
   const isWorthIt = toDo.steps >= (least ?? worthFrom);
   if (!isWorthIt && !head.folds.some((fold) => isToAge(fold, clock.now()))) return toDo;
 
   // The mark comes first, so that the schedule also finds the log of an index that is not folded yet.
-  if (least === undefined && !(await takeTurn(table, index, clock.now()))) return toDo;
-  if (head.held !== undefined || (least === undefined && head.by_rows)) return toDo;
+  const own = isScheduled ? undefined : await takeTurn(table, index);
+  if (!isScheduled && !own) return toDo;
+  if (head.held !== undefined || (!isScheduled && head.by_rows)) return toDo;
   if (await awaitsCarryOver(table, index, head)) return toDo;
   const aged = await ageFolds(table, index, { head, entries, now: clock.now() });
   const part = partToFold(unfolded, aged.folds);
   // Without a part, the head has no room for more names.
   const isToFold = isWorthIt && (part.length > 0 || unfolded.length === 0);
-  if (!isToFold && !aged.hasChanged) return toDo;
   const next: Head = { ...head, folds: aged.folds, version: head.version + 1 };
-  if (!isToFold) {
-    await commitHead(table, index, next);
-    return toDo;
-  }
-  const [fold] = await Promise.all([
-    writeFold(table, index, next, { part, now: clock.now() }).catch(async (error: unknown) => {
+  const { isFolded, turn } = isToFold
+    ? await foldPart(table, index, next, { part, isAll: part.length === unfolded.length, own })
+    : { isFolded: false, turn: own };
+  if (!isToFold && aged.hasChanged) await commitHead(table, index, next);
+  if (turn) await endTurn(table, turn);
+  return isFolded ? { ...toDo, folded: countSteps(part) } : toDo;
+}
+
+interface PartToFold {
+  part: readonly LogEntry[];
+  isAll: boolean;
+  /** The turn, if it has begun. */
+  own: Turn | undefined;
+}
+
+/** @param next the head of the next version, still with the trees of the one before */
+async function foldPart(
+  table: Table,
+  index: ListIndex,
+  next: Head,
+  { part, isAll, own }: PartToFold,
+): Promise<{ isFolded: boolean; turn: Turn }> {
+  const now = (table.clock ?? systemClock).now();
+  const [fold, turn] = await Promise.all([
+    writeFold(table, index, next, { part, now }).catch(async (error: unknown) => {
       // Another fold was committed meanwhile, long enough ago that what it replaced is deleted.
-      const isLost = error instanceof NodeGoneError && (await readHead(table, index)).version !== head.version;
+      const isLost = error instanceof NodeGoneError && (await readHead(table, index)).version !== next.version - 1;
       if (!isLost) throw error;
     }),
-    ...(least === undefined ? [] : [markIndex(table, index)]),
+    own ?? markIndex(table, index),
   ]);
-  if (!fold) return toDo;
-  if (part.length === unfolded.length) delete fold.head.by_rows;
-  return (await commitFold(table, index, fold)) ? { ...toDo, folded: countSteps(part) } : toDo;
+  if (!fold) return { isFolded: false, turn };
+  if (isAll) delete fold.head.by_rows;
+  return { isFolded: await commitFold(table, index, fold), turn };
 }
 
 /** @returns whether the fold was committed, as far as its caller knows */
@@ -92,24 +105,6 @@ interface ToDo {
   folds: number;
   /** The number of changes from which on a fold is worth its cost. */
   worthFrom: number;
-}
-
-/** The mark for the scheduled fold. */
-function markOf(index: ListIndex, now: number): Item & Key {
-  return { ...dueFoldKeys.mark(index), marked_at: now };
-}
-
-/** Has the schedule fold what is in the log of an index. */
-export function markIndex(table: Table, index: ListIndex): Promise<void> {
-  return putItem(table, markOf(index, (table.clock ?? systemClock).now()));
-}
-
-/** Marks the index, unless another fold has done so just now. */
-function takeTurn(table: Table, index: ListIndex, now: number): Promise<boolean> {
-  return putItemIf(table, markOf(index, now), {
-    ConditionExpression: 'attribute_not_exists(pk) OR marked_at <= :before',
-    ExpressionAttributeValues: { ':before': now - turnInMilliseconds },
-  });
 }
 
 /** Reports members that were not in the state that a change began from: rows and index differ. The fold sets their new state. */

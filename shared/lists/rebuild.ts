@@ -4,7 +4,6 @@ import { queryPartition, queryPrefix, type Table } from '../table/table.ts';
 import { deleteItems } from '../table/writes.ts';
 import { readBuild } from './build.ts';
 import { carryOver } from './carry-over.ts';
-import { markIndex } from './fold.ts';
 import type { IndexedList } from './indexed-list.ts';
 import type { ListIndex } from './list-index.ts';
 import { isLeaf, type TreeNode } from './node.ts';
@@ -14,6 +13,7 @@ import { childOf } from './select-members.ts';
 import { readTree } from './snapshot.ts';
 import { commitHead, readHead } from './stored-head.ts';
 import { StoredNodes } from './stored-nodes.ts';
+import { markIndex } from './turn.ts';
 
 type Lists = readonly [IndexedList, ...IndexedList[]];
 

@@ -35,21 +35,38 @@ async function foldAtOnce(callers: number): Promise<Record<string, number>> {
 
 it('of eight callers who find the same long log, one folds it and deletes its entries, and the others leave it', async () => {
   await create(1, 40);
-  // Each of the eight asks for the turn. One writes the head, and marks it as seen.
-  expect(await foldAtOnce(8)).toEqual({ PutItem: 8 + 2 });
+  // Each of the eight asks for the turn. One writes the head, marks it as seen, and ends its turn.
+  expect(await foldAtOnce(8)).toEqual({ PutItem: 8 + 3 });
   time += 5_000;
   const cleared = await foldAtOnce(8);
-  expect(cleared).toMatchObject({ PutItem: 8 + 1, DeleteItem: 40 });
+  expect(cleared).toMatchObject({ PutItem: 8 + 2, DeleteItem: 40 });
   expect((await readPage(table, { index, ...list }, { limit: 1, offset: 0 })).total).toBe(40);
 });
 
-it('a log that has become long again is folded when the turn of the fold before is over', async () => {
+it('a log that has become long again is folded a second after the fold before began, if that has ended', async () => {
   time += 10_000;
   await foldAtOnce(1);
   await create(41, 80);
+  time += 999;
+  expect(await foldAtOnce(1)).toEqual({ PutItem: 1 });
+  time += 1;
+  expect(await foldAtOnce(1)).toMatchObject({ PutItem: 4 });
+  expect((await readPage(table, { index, ...list }, { limit: 1, offset: 0 })).total).toBe(80);
+});
+
+it('a log that nobody has folded because a fold died is folded three seconds after it began', async () => {
+  time += 1_000;
+  await create(81, 120);
+  const { document } = table;
+  const send = (command: { input: { Item?: Record<string, unknown> } }) =>
+    command.input.Item?.['sk'] === 'head' ? Promise.reject(new Error('died')) : document.send(command as never);
+  const dying = new Proxy(document, {
+    get: (target, name) => (name === 'send' ? send : (Reflect.get(target, name) as unknown)),
+  });
+  await expect(foldChanges({ ...table, document: dying }, index)).rejects.toThrow('died');
   time += 2_999;
   expect(await foldAtOnce(1)).toEqual({ PutItem: 1 });
   time += 1;
-  expect(await foldAtOnce(1)).toMatchObject({ PutItem: 3 });
-  expect((await readPage(table, { index, ...list }, { limit: 1, offset: 0 })).total).toBe(80);
+  expect(await foldAtOnce(1)).toMatchObject({ PutItem: 4 });
+  expect((await readPage(table, { index, ...list }, { limit: 1, offset: 0 })).total).toBe(120);
 });
