@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { systemClock } from '../clock.ts';
 import { indexKeys } from '../table/index-keys.ts';
 import { parseStored } from '../table/parse-stored.ts';
 import { getItems, queryBetween, type Item, type Table } from '../table/table.ts';
@@ -60,7 +61,9 @@ export async function moveOldDays(
     table,
     toKeep.map(([day, { counts }]) => ({ ...indexKeys.day(index, Number(day)), counts })),
   );
-  const kept = new Map<string, DayCounts>(toKeep.map(([day, { counts }]) => [day, { counts, kept_at: now }]));
+  // A read that does not see the items has begun before this time.
+  const kept_at = (table.clock ?? systemClock).now();
+  const kept = new Map<string, DayCounts>(toKeep.map(([day, { counts }]) => [day, { counts, kept_at }]));
   const remaining = entries.filter(([, { kept_at }]) => kept_at === undefined || kept_at >= keptBefore);
   return Object.fromEntries(remaining.map(([day, counts]) => [day, kept.get(day) ?? counts]));
 }

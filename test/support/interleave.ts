@@ -1,4 +1,5 @@
 import type { BatchGetCommandInput, BatchGetCommandOutput } from '@aws-sdk/lib-dynamodb';
+import { indexKeys } from '../../shared/table/index-keys.ts';
 import type { AnyKey } from '../../shared/table/keys.ts';
 import type { Item, Table } from '../../shared/table/table.ts';
 
@@ -95,4 +96,24 @@ export function beforePutOf(table: Table, { pk, sk }: AnyKey, act: () => Promise
     },
     { name, step: 'initialize' },
   );
+}
+
+/** The table for one read of statistics, whose query of the days is answered before `act`, and whose head is read after it. */
+export function daysBeforeHead(table: Table, act: () => Promise<unknown>): Table {
+  const days = Promise.withResolvers<undefined>();
+  let acting: Promise<unknown> | undefined;
+  const send = async (...sent: unknown[]) => {
+    const [{ input }] = sent as [{ input: { Key?: Item; ExpressionAttributeValues?: Item } }];
+    if (input.Key?.['sk'] === 'head') {
+      await days.promise;
+      await (acting ??= act());
+    }
+    const answer = await (table.document.send as (...sent: unknown[]) => Promise<unknown>)(...sent);
+    if (String(input.ExpressionAttributeValues?.[':first']).startsWith(indexKeys.dayPrefix)) days.resolve(undefined);
+    return answer;
+  };
+  const document = new Proxy(table.document, {
+    get: (target, property) => (property === 'send' ? send : (Reflect.get(target, property) as unknown)),
+  });
+  return { ...table, document };
 }

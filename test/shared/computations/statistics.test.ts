@@ -1,3 +1,4 @@
+import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { noKey } from '../../support/builders-store.ts';
 import { describe, expect, it } from 'vitest';
 import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
@@ -5,10 +6,13 @@ import { createComputation } from '../../../shared/computations/create-computati
 import { readStatistics } from '../../../shared/computations/statistics.ts';
 import { foldChanges } from '../../../shared/lists/fold.ts';
 import { indexedLists } from '../../../shared/lists/indexed-list.ts';
+import { logChange } from '../../../shared/lists/log.ts';
 import { indexKeys } from '../../../shared/table/index-keys.ts';
 import { getItem } from '../../../shared/table/table.ts';
+import { transact } from '../../../shared/table/transaction.ts';
 import { computationFields } from '../../support/computation-fields.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
+import { daysBeforeHead } from '../../support/interleave.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
@@ -44,6 +48,40 @@ describe('readStatistics', () => {
       String(Date.parse('2025-03-02') / 86_400_000),
       String(Date.parse('2025-03-03') / 86_400_000),
     ]);
+  });
+
+  it('answers the same where the item of a day is written five seconds after the fold that moves it began', async () => {
+    let time = Date.parse(now);
+    const table = { ...embedded.table, clock: { now: () => time, wait: () => Promise.resolve() } };
+    const { index } = indexedLists.computations('d2');
+    const entered = { day: Date.parse('2025-02-26') / 86_400_000, state: 1 };
+    await transact(table, [logChange(index, 1, { version: 1, changes: [], entered })]);
+    await foldChanges(table, index, 1);
+    const before = await readStatistics(table, 'd2', 366, now);
+    expect(before).toEqual([{ day: '2025-02-26', status: 'created', count: 1 }]);
+
+    const asked = Promise.withResolvers<undefined>();
+    const folded = Promise.withResolvers<undefined>();
+    let reading: ReturnType<typeof readStatistics> | undefined;
+    const send = async (...sent: unknown[]) => {
+      if (sent[0] instanceof BatchWriteCommand) {
+        time += 5_000;
+        const reader = daysBeforeHead(table, () => {
+          asked.resolve(undefined);
+          return folded.promise;
+        });
+        reading ??= readStatistics(reader, 'd2', 366, now);
+        await asked.promise;
+      }
+      return await (table.document.send as (...sent: unknown[]) => Promise<unknown>)(...sent);
+    };
+    const document = new Proxy(table.document, {
+      get: (target, name) => (name === 'send' ? send : (Reflect.get(target, name) as unknown)),
+    });
+    await foldChanges({ ...table, document }, index, 0);
+    await foldChanges(table, index, 0);
+    folded.resolve(undefined);
+    expect(await reading).toEqual(before);
   });
 
   it('counts a status once if a fold dies before its commit, on a day that is not in the head', async () => {
