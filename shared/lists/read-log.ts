@@ -25,11 +25,15 @@ export async function readWholeLog(table: Table, index: ListIndex, head: Head): 
   }
 }
 
-/** Returns the steps that others come after and that are neither in the log nor folded by the head's folds, as `entry:version`. */
+/**
+ * Returns the steps that others come after and that are neither in the log nor folded by the head's folds, as `entry:version`. What a
+ * step that is folded comes after is in the trees, too.
+ */
 export function missingBefore(head: Head, entries: readonly LogEntry[]): string[] {
   const [folded, logged] = [foldedVersions(head), versionsOf(entries)];
   return entries
-    .flatMap(({ steps }) => steps.flatMap(({ after }) => after ?? []))
+    .flatMap(({ name, steps }) => steps.filter((step) => step.version > (folded.get(name) ?? 0)))
+    .flatMap(({ after }) => after ?? [])
     .filter(({ name, version }) => (folded.get(name) ?? 0) < version && (logged.get(name) ?? 0) < version)
     .map(({ name, version }) => `${name}:${version}`);
 }

@@ -1,10 +1,14 @@
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../shared/clock.ts';
 import { Deadline } from '../../../shared/deadline.ts';
-import { indexedLists } from '../../../shared/lists/indexed-list.ts';
+import { foldChanges } from '../../../shared/lists/fold.ts';
+import { groupOfComputation, indexedLists } from '../../../shared/lists/indexed-list.ts';
+import { lastVersion, logChange, nameOfResource } from '../../../shared/lists/log.ts';
 import { withSnapshot } from '../../../shared/lists/snapshot.ts';
 import { NodeGoneError } from '../../../shared/lists/stored-nodes.ts';
 import type { Table } from '../../../shared/table/table.ts';
+import { transact } from '../../../shared/table/transaction.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { skippingClock } from '../../support/skipping-clock.ts';
@@ -28,6 +32,19 @@ async function readsWhile(from: Table, failures: number, failure: Error): Promis
   });
 }
 
+/** The same table, which counts the items that are read one by one. */
+function countedGets(from: Table): { table: Table; count: () => number } {
+  let gets = 0;
+  const send = (...sent: unknown[]) => {
+    gets += Number(sent[0] instanceof GetCommand);
+    return (from.document.send as (...sent: unknown[]) => unknown)(...sent);
+  };
+  const document = new Proxy(from.document, {
+    get: (target, name) => (name === 'send' ? send : (Reflect.get(target, name) as unknown)),
+  });
+  return { table: { ...from, document }, count: () => gets };
+}
+
 describe('a read of lists', () => {
   it('begins again, up to five times, when a fold has deleted a node that it needs', async () => {
     expect(await readsWhile(table, 1, gone)).toBe(2);
@@ -38,6 +55,30 @@ describe('a read of lists', () => {
   it('does not begin again after another failure', async () => {
     const failure = new Error('It is damaged.');
     await expect(readsWhile(table, 1, failure)).rejects.toBe(failure);
+  });
+
+  it('begins again for a purged run whose computation is gone from the log, until a fold has taken the run', async () => {
+    let time = Date.parse('2026-01-01T00:00:00Z');
+    const clocked = { ...table, clock: { now: () => time, wait: () => Promise.resolve() } };
+    const { index: ofDomain } = indexedLists.runs('d1');
+    const ended = { list: 'r', number: 3, before: 0, now: 4, group: groupOfComputation(2) };
+    await transact(table, [logChange(ofDomain, 2, { version: 3, changes: [ended] })]);
+    // Folded, deleted from the log, and forgotten by the head.
+    for (let fold = 0; fold < 3; fold++) {
+      await foldChanges(clocked, ofDomain, 1);
+      time += 5_000;
+    }
+    const after = { name: nameOfResource(2), version: 3 };
+    const purged = { version: lastVersion, changes: [{ ...ended, before: 4, now: 0 }], after };
+    await transact(table, [logChange(ofDomain, 3, purged, 'run-3')]);
+    const headsRead = async () => {
+      const heads = countedGets(clocked);
+      await withSnapshot(heads.table, ofDomain, () => Promise.resolve());
+      return heads.count();
+    };
+    expect(await headsRead()).toBe(2);
+    await foldChanges(clocked, ofDomain, 1);
+    expect(await headsRead()).toBe(1);
   });
 
   it('names the reason when there is no time to begin again', async () => {
