@@ -14,9 +14,12 @@ import { readWholeLog } from './read-log.ts';
 import { stayInMilliseconds } from './read-margin.ts';
 import { commitHead, readHead } from './stored-head.ts';
 import { NodeGoneError } from './stored-nodes.ts';
-import { endTurn, markIndex, takeTurn, type Turn } from './turn.ts';
+import { endTurn, markIfUnmarked, markIndex, takeTurn, type Turn } from './turn.ts';
 import { unfoldedEntries } from './unfolded.ts';
 import { writeFold, type WrittenFold } from './write-fold.ts';
+
+/** Fewer changes in the log make a read no more expensive than promised. They may wait for the next ones, not for the schedule. */
+const leastToMark = 64;
 
 /**
  * Moves changes in the log into the trees, in new nodes, and deletes what earlier folds replaced. It may be called at any
@@ -34,7 +37,11 @@ export async function foldChanges(table: Table, index: ListIndex, least?: number
   const toDo = { steps: countSteps(unfolded), folded: 0, folds: head.folds.length, worthFrom };
   const isScheduled = least !== undefined;
   const isWorthIt = toDo.steps >= (least ?? worthFrom);
-  if (!isWorthIt && !head.folds.some((fold) => isToAge(fold, clock.now()))) return toDo;
+  if (!isWorthIt && !head.folds.some((fold) => isToAge(fold, clock.now()))) {
+    // An index whose head names folds is marked.
+    if (toDo.steps >= leastToMark && head.folds.length === 0) await markIfUnmarked(table, index);
+    return toDo;
+  }
 
   // The mark comes first, so that the schedule also finds the log of an index that is not folded yet.
   const own = isScheduled ? undefined : await takeTurn(table, index);

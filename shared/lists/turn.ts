@@ -26,6 +26,12 @@ export async function markIndex(table: Table, index: ListIndex): Promise<Turn> {
   return turn;
 }
 
+/** Has the schedule fold an index that it does not know of. */
+export async function markIfUnmarked(table: Table, index: ListIndex): Promise<void> {
+  const { pk, sk, marked_at } = newTurn(table, index);
+  await putItemIf(table, { pk, sk, marked_at }, { ConditionExpression: 'attribute_not_exists(pk)' });
+}
+
 /** Marks the index and begins a turn, unless that of another fold is not over. */
 export async function takeTurn(table: Table, index: ListIndex): Promise<Turn | undefined> {
   const turn = newTurn(table, index);

@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { buildTree } from '../../../bench/lists/build-tree.ts';
 import { foldChanges } from '../../../shared/lists/fold.ts';
 import { foldDueLists } from '../../../shared/lists/fold-due.ts';
+import { headOfTrees } from '../../../shared/lists/head-of-trees.ts';
 import { emptyHead, encodeHead, parseHead } from '../../../shared/lists/head.ts';
 import { indexedLists, memberChange } from '../../../shared/lists/indexed-list.ts';
 import { logChange } from '../../../shared/lists/log.ts';
@@ -40,10 +42,16 @@ async function create(from: number, to: number): Promise<void> {
   }
 }
 
-async function createInBulk(from: number, to: number): Promise<void> {
+const createInBulk = (from: number, to: number) => changeInBulk(from, to, { now: 'dataset' });
+
+async function changeInBulk(
+  from: number,
+  to: number,
+  change: { before?: 'dataset'; now: 'dataset' | 'algorithm' },
+): Promise<void> {
   const items = Array.from({ length: to - from + 1 }, (_, at) => {
     const number = from + at;
-    const step = { version: 1, changes: [memberChange(list, number, { now: 'dataset' })] };
+    const step = { version: 1, changes: [memberChange(list, number, change)] };
     const { Key, ExpressionAttributeValues: values } = logChange(list.index, number, step).update ?? {};
     return { ...(Key as Key), version: 1, s1: values?.[':step'] as string };
   });
@@ -71,6 +79,27 @@ describe('the scheduled fold', () => {
       folds: [],
     });
     expect(await foldDueLists(table)).toBe(0);
+  });
+
+  it('folds what a look leaves in a list that has no mark, from 64 changes on', async () => {
+    const size = 150_000;
+    const members = Array.from({ length: size }, (_, at) => ({ group: '', number: at + 1, state: 2 }));
+    const edge = await buildTree(table, list.index, members);
+    const { head, roots } = headOfTrees(list.index, emptyHead, [['a', edge]], 'filled');
+    await putItems(table, [...roots, { ...indexKeys.head(list.index), ...encodeHead(head) }]);
+    const change = { before: 'dataset', now: 'algorithm' } as const;
+    await changeInBulk(1, 63, change);
+    await foldChanges(table, list.index);
+    expect(await mark()).toBeUndefined();
+    await changeInBulk(64, 100, change);
+    await foldChanges(table, list.index);
+    expect([await inLog(), await mark()]).toEqual([100, expect.anything()]);
+    for (let minute = 0; minute < 4; minute++) {
+      await foldDueLists(table);
+      time += 61_000;
+    }
+    expect([await inLog(), await mark()]).toEqual([0, undefined]);
+    expect(await headItem()).toMatchObject({ totals: { a: [0, 100, size - 100, 0, 0, 0, 0, 0] } });
   });
 
   it('keeps the mark of a list that a fold has just set, or sets at the same time', async () => {
