@@ -150,21 +150,19 @@ async function commit(table: Table, lists: readonly [IndexedList, ...IndexedList
   const name = foldName(before.version + 1, build.id);
   const { head, roots } = headOfTrees(index, before, Object.entries(build.edges), name);
   await putItems(table, roots);
-  if (before.version === 0) await carryOverDays(table, lists[0]);
+  // Folds move the days to their items, as others (days.ts), so that a read finds each of them.
+  if (before.version === 0) head.days = await earlierDays(table, lists[0]);
   else head.held = 'cleaning';
   delete head.by_rows;
   const entries = await readWholeLog(table, index, before);
   if (unfoldedEntries(before, entries).length > 0) head.by_rows = true;
-  if (entries.length > 0) await markIndex(table, index);
+  if (entries.length > 0 || Object.keys(head.days).length > 0) await markIndex(table, index);
   await commitHead(table, index, head);
   await dropBuild(table, index, build);
 }
 
-/** Copies the statistics of earlier versions into the index. */
-async function carryOverDays(table: Table, list: IndexedList): Promise<void> {
+/** Returns the statistics of earlier versions, for the head. */
+async function earlierDays(table: Table, list: IndexedList): Promise<Head['days']> {
   const days = await readOldDays(table, list);
-  await putItems(
-    table,
-    [...days].map(([day, counts]) => ({ ...indexKeys.day(list.index, day), counts })),
-  );
+  return Object.fromEntries([...days].map(([day, counts]) => [day, { counts }]));
 }

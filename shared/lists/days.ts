@@ -14,6 +14,8 @@ import { withSnapshot, type Snapshot } from './snapshot.ts';
 
 /** The newest days change with most folds. They are only in the head. */
 const daysInHead = 2;
+/** How many days a fold moves, 25 in a call: a request may make it. Only a head of the migration has as many (carry-over.ts). */
+const daysPerFold = 100;
 
 /** Returns the days since 1970-01-01, UTC. */
 export function dayOf(milliseconds: number): number {
@@ -41,6 +43,15 @@ export function countDays(inHead: Head['days'], entries: readonly LogEntry[], st
   return days;
 }
 
+function isOld(day: string, now: number): boolean {
+  return Number(day) <= dayOf(now) - daysInHead;
+}
+
+/** Returns whether a fold would move days out of the head. */
+export function hasOldDays({ days }: Head, now: number): boolean {
+  return Object.keys(days).some((day) => isOld(day, now));
+}
+
 /**
  * Moves days out of the head, in two steps: writes their items, and in a later fold leaves them out of the head. A reader that
  * has an older head and newer items, or the other way round, finds each day in one of them. An item contains only what a head
@@ -55,8 +66,9 @@ export async function moveOldDays(
   { now, keptBefore }: { now: number; keptBefore: number },
 ): Promise<Head['days']> {
   const entries = Object.entries(days.now);
-  const isOld = (day: string) => Number(day) <= dayOf(now) - daysInHead;
-  const toKeep = entries.filter(([day, counts]) => isOld(day) && counts.kept_at === undefined && counts === days.before[day]);
+  const toKeep = entries
+    .filter(([day, counts]) => isOld(day, now) && counts.kept_at === undefined && counts === days.before[day])
+    .slice(0, daysPerFold);
   await putItems(
     table,
     toKeep.map(([day, { counts }]) => ({ ...indexKeys.day(index, Number(day)), counts })),

@@ -4,6 +4,7 @@ import { emitMetric } from '../metrics.ts';
 import type { Table } from '../table/table.ts';
 import { ageFolds, isToAge, seenAt } from './age-folds.ts';
 import { removeFailedFold } from './clear-fold.ts';
+import { hasOldDays } from './days.ts';
 import type { Head } from './head.ts';
 import { countSteps, leastStepsToFold } from './least-steps.ts';
 import type { ListIndex } from './list-index.ts';
@@ -36,7 +37,7 @@ export async function foldChanges(table: Table, index: ListIndex, least?: number
   const worthFrom = leastStepsToFold(head, { entries, unfolded });
   const toDo = { steps: countSteps(unfolded), folded: 0, folds: head.folds.length, worthFrom };
   const isScheduled = least !== undefined;
-  const isWorthIt = toDo.steps >= (least ?? worthFrom);
+  const isWorthIt = toDo.steps >= (least ?? worthFrom) || (isScheduled && hasOldDays(head, clock.now()));
   if (!isWorthIt && !head.folds.some((fold) => isToAge(fold, clock.now()))) {
     // An index whose head names folds is marked.
     if (toDo.steps >= leastToMark && head.folds.length === 0) await markIfUnmarked(table, index);

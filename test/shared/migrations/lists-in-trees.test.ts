@@ -13,7 +13,7 @@ import { runMigrations } from '../../../shared/migrations/run-migrations.ts';
 import { listRuns } from '../../../shared/runs/list-runs.ts';
 import { indexKeys } from '../../../shared/table/index-keys.ts';
 import { keyToWrite, listKeys, lists, migrationKeys, type Key, type List } from '../../../shared/table/keys.ts';
-import { facetsOf, oldListKeys } from '../../../shared/table/old-list-keys.ts';
+import { facetsOf, oldListKeys, oldStatisticsKeys } from '../../../shared/table/old-list-keys.ts';
 import { getItem, queryPartition, type Item, type Table } from '../../../shared/table/table.ts';
 import { deleteItems, putItem, putItems } from '../../../shared/table/writes.ts';
 import { transact } from '../../../shared/table/transaction.ts';
@@ -29,6 +29,7 @@ import {
   startStores,
 } from '../../support/builders-store.ts';
 import { addToList, countTransition } from '../../support/earlier-lists.ts';
+import { daysBeforeHead } from '../../support/interleave.ts';
 import { scan } from '../../support/lifecycle-inconsistencies.ts';
 import { inLists } from '../../support/list-inconsistencies.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
@@ -210,6 +211,30 @@ describe('lists of earlier versions', () => {
     expect(calls).toBeGreaterThan(20);
     expect(await migrate()).toBe(0);
     expect(await contradictions()).toEqual([]);
+  });
+
+  it('have every day in each read of the statistics, while the migration ends and while folds move the days', async () => {
+    await aTableInBetween();
+    const { table } = stores;
+    const day = 86_400_000;
+    const earlier = Array.from({ length: 250 }, (_, at) => ({
+      pk: oldStatisticsKeys.partition(domain),
+      sk: new Date(Date.parse(byAlice.now) - (at + 1) * day).toISOString().slice(0, 10),
+      created: at + 1,
+    }));
+    await putItems(table, earlier);
+    let time = Date.parse(byAlice.now) + 7 * day;
+    const clocked = { ...table, clock: { now: () => time, wait: () => Promise.resolve() } };
+    const statistics = (from: Table = clocked) => readStatistics(from, domain, 366, byAlice.now);
+    const before = await statistics();
+    expect(before.length).toBeGreaterThan(250);
+    expect(await statistics(daysBeforeHead(clocked, () => migrate(clocked)))).toEqual(before);
+    for (let minute = 0; minute < 6; minute++) {
+      await foldDueLists(clocked);
+      time += 61_000;
+      expect(await statistics()).toEqual(before);
+    }
+    expect(await headOf(indexedLists.computations(domain))).toMatchObject({ days: {}, folds: [] });
   });
 
   it('are complete also for a read in a new process during which the migration ends', async () => {
