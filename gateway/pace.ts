@@ -27,9 +27,10 @@ export interface Pace {
   ping: number;
   /** How long the other side of a connection may take to answer a PING. Then the gateway ends the connection. */
   pingAnswer: number;
-  /** How long the other side may take at least to end a connection that the gateway has ended. Then it is cut. */
-  halfClosed: number;
-  /** How long a connection may have no stream. An agent whose stream was refused leaves its connection open, and opens another one. */
+  /**
+   * How long a connection may have no stream. Then the gateway ends it, and cuts it up to as much later. An agent whose stream was
+   * refused leaves its connection open, and opens another one. One that connects gives up after 20 seconds.
+   */
   connectionWithoutStream: number;
   /** The first and the longest pause between attempts to report. */
   firstRetry: number;
@@ -52,7 +53,6 @@ export const usualPace: Pace = {
   letters: 500,
   ping: 30_000,
   pingAnswer: 20_000,
-  halfClosed: 20_000,
   connectionWithoutStream: 30_000,
   firstRetry: 250,
   longestRetry: 15_000,

@@ -9,7 +9,7 @@ import { usualPace, type Pace } from './pace.ts';
 import { openService } from './service.ts';
 import { Sessions } from './session/sessions.ts';
 import { steadyClock } from './steady-clock.ts';
-import { endHalfClosed } from './streams/end-half-closed.ts';
+import { Connections } from './streams/connections.ts';
 import { processHandler } from './streams/process-handler.ts';
 import { cvmsService } from './wire/protocol.ts';
 
@@ -72,7 +72,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     'grpc.keepalive_timeout_ms': pace.pingAnswer,
     'grpc.max_connection_idle_ms': pace.connectionWithoutStream,
   });
-  server.addService(cvmsService(), { Process: processHandler(sessions, parts) });
+  const connections = new Connections();
+  server.addService(cvmsService(), { Process: processHandler(sessions, parts, connections) });
   const { ca, certificate, key } = options.tls;
   const credentials = ServerCredentials.createSsl(
     Buffer.from(ca),
@@ -87,7 +88,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await options.logs.close();
     throw error;
   });
-  endHalfClosed(server, pace.halfClosed);
+  connections.watch(server, pace.connectionWithoutStream);
   const ticking = setInterval(() => sessions.tick(), pace.commands);
 
   return {

@@ -9,6 +9,7 @@ import { journalConflict } from '../session/journal-conflict.ts';
 import type { Sessions } from '../session/sessions.ts';
 import type { ClientMessage, ServerMessage } from '../wire/messages.ts';
 import { AgentStream } from './agent-stream.ts';
+import type { Connections } from './connections.ts';
 import { limitOpenings, tooMany } from './limit-openings.ts';
 import { limitRate } from './limit-rate.ts';
 
@@ -18,10 +19,11 @@ type Stream = ServerDuplexStream<ClientMessage, ServerMessage>;
 const mostStreamsPerCvm = 6;
 
 /** Serves `cvms.Service/Process`: finds out who opened the stream, and passes its messages to the session of that CVM. */
-export function processHandler(sessions: Sessions, parts: GatewayParts) {
+export function processHandler(sessions: Sessions, parts: GatewayParts, connections: Connections) {
   const isOneTooMany = limitOpenings(parts.clock);
   return (stream: Stream): void => {
     stream.on('error', () => undefined); // followed by `close`
+    connections.carry(stream.getPeer(), stream);
     void admit(stream, sessions, parts, isOneTooMany).catch((error: unknown) => {
       log('ERROR', 'A stream failed.', {}, error);
       stream.destroy();
@@ -97,10 +99,10 @@ function refuse(stream: Stream, parts: GatewayParts, reason: string, cvm?: CvmId
   });
 }
 
-/** Calls back once, however the stream ends. */
+/** Calls back once, however the stream ends: also if it is refused, and does not read what was sent before the refusal. */
 function whenOver(stream: Stream, callback: () => void): void {
   let isOver = false;
-  for (const event of ['close', 'cancelled', 'end']) {
+  for (const event of ['close', 'cancelled', 'end', 'error']) {
     stream.once(event, () => {
       if (!isOver) callback();
       isOver = true;
@@ -141,7 +143,7 @@ function listen(stream: Stream, session: CvmSession, agent?: AgentStream): void 
   stream.on('end', () => stream.end());
   stream.on('data', (message: ClientMessage) => {
     count(message);
-    receive(message, session, agent);
+    if (!stream.writableEnded) receive(message, session, agent); // else this gateway has ended the stream
   });
 }
 

@@ -1,16 +1,23 @@
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { connect as connectHttp2, createSecureServer, type ServerHttp2Session } from 'node:http2';
+import {
+  connect as connectHttp2,
+  createSecureServer,
+  type Http2SecureServer,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
 import { connect, createServer, type AddressInfo, type NetConnectOpts, type Server, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { Client, connectivityState, credentials, status, type Server as GrpcServer } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { usualPace, type Pace } from '../../gateway/pace.ts';
-import { endHalfClosed } from '../../gateway/streams/end-half-closed.ts';
+import { Connections } from '../../gateway/streams/connections.ts';
+import { cvmsService } from '../../gateway/wire/protocol.ts';
 import { createAuthority, issueCvmCertificate, issueServerCertificate } from '../../infra/certificates/authority.ts';
 import { testPace } from '../support/gateway-pace.ts';
 import { gatewayInProcess } from '../support/gateway-in-process.ts';
-import { startGatewayStack, type EnrolledCvm, type GatewayStack } from '../support/gateway-stack.ts';
+import { shortly, startGatewayStack, type EnrolledCvm, type GatewayStack } from '../support/gateway-stack.ts';
 
 const ping = 200;
 const pingAnswer = 3_000;
@@ -98,12 +105,36 @@ describe('a gateway', () => {
 });
 
 /** A gateway with one impatience, and what a CVM that is not registered with it shows to it. */
-async function impatientGateway(impatience: Partial<Pace>) {
+async function impatientGateway(impatience: Partial<Pace>, cvmId = 'connected-1') {
   const authority = await createAuthority('impatient');
   const gateway = await gatewayInProcess(authority, { pace: impatience });
   const publicKey = new X509Certificate(cvm.certificate).publicKey.export({ format: 'pem', type: 'spki' }).toString();
-  const cert = await issueCvmCertificate(authority, { domain: 'd1', cvmId: 'connected-1' }, publicKey);
+  const cert = await issueCvmCertificate(authority, { domain: 'd1', cvmId }, publicKey);
   return { gateway, tls: { ca: authority.certificate, key: cvm.key, cert } };
+}
+
+/** A message of an agent as gRPC frames it. */
+function framed(message: object): Buffer {
+  const content = cvmsService()['Process']?.requestSerialize(message) ?? Buffer.alloc(0);
+  const head = Buffer.alloc(5);
+  head.writeUInt32BE(content.length, 1);
+  return Buffer.concat([head, content]);
+}
+
+/** The part of gRPC's server that has its connections. */
+const grpcServerOf = (server: Http2SecureServer) => ({ http2Servers: new Map([[server, undefined]]) }) as unknown as GrpcServer;
+
+const peerOf = ({ session }: ServerHttp2Stream) => `${session?.socket.remoteAddress}:${session?.socket.remotePort}`;
+
+/** A server that listens, with its connections watched. */
+async function serverWith(connections: Connections, afterMilliseconds: number) {
+  const { certificate: cert, key } = await issueServerCertificate(world.authority, ['localhost']);
+  const server = createSecureServer({ cert, key });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  connections.watch(grpcServerOf(server), afterMilliseconds);
+  const { port } = server.address() as AddressInfo;
+  return { server, port, ca: world.authority.certificate };
 }
 
 describe('a connection', () => {
@@ -129,7 +160,7 @@ describe('a connection', () => {
   });
 
   it('is cut when the gateway has ended it and the CVM does not', async () => {
-    const { gateway, tls } = await impatientGateway({ connectionWithoutStream: 300, halfClosed: 300 });
+    const { gateway, tls } = await impatientGateway({ connectionWithoutStream: 300 });
     const connecting: ConnectionOptions & NetConnectOpts = {
       ...tls,
       host: 'localhost',
@@ -154,17 +185,17 @@ describe('a connection', () => {
   });
 
   it('is cut when its session has ended and the other side does not read what was sent before', async () => {
-    const { certificate: cert, key } = await issueServerCertificate(world.authority, ['localhost']);
-    const server = createSecureServer({ cert, key });
-    server.on('stream', (stream) => stream.on('error', () => undefined).write(Buffer.alloc(moreThanBuffersTake)));
+    const connections = new Connections();
+    const { server, port, ca } = await serverWith(connections, 300);
+    server.on('stream', (stream: ServerHttp2Stream) => {
+      connections.carry(peerOf(stream), stream);
+      stream.on('error', () => undefined).write(Buffer.alloc(moreThanBuffersTake));
+    });
     const session = once(server, 'session') as Promise<[ServerHttp2Session]>;
     const socket = once(server, 'secureConnection') as Promise<[TLSSocket]>;
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    endHalfClosed({ http2Servers: new Map([[server, undefined]]) } as unknown as GrpcServer, 300);
-    const path = new SilentPath((server.address() as AddressInfo).port);
+    const path = new SilentPath(port);
     const settings = { initialWindowSize: moreThanBuffersTake };
-    const client = connectHttp2(`https://localhost:${await path.listen()}`, { ca: world.authority.certificate, settings });
+    const client = connectHttp2(`https://localhost:${await path.listen()}`, { ca, settings });
     client.on('error', () => undefined).on('connect', () => client.setLocalWindowSize(moreThanBuffersTake));
     await once(client, 'remoteSettings');
     const [[serverSession], [serverSocket]] = await Promise.all([session, socket]);
@@ -176,5 +207,98 @@ describe('a connection', () => {
     client.destroy();
     path.close();
     server.close();
+  });
+
+  it('is cut when its other side shows no certificate in time, however slowly it speaks', async () => {
+    const { gateway } = await impatientGateway({ connectionWithoutStream: 300 });
+    const socket = connect(gateway.port, '127.0.0.1').on('error', () => undefined);
+    const beginOfHandshake = Buffer.from([0x16, 0x03, 0x01, 0x3f, 0x00]);
+    socket.write(beginOfHandshake);
+    const speaking = setInterval(() => socket.write('\0'), 50);
+    let isCut = false;
+    socket.on('close', () => (isCut = true)).resume();
+    await expect.poll(() => isCut).toBe(true);
+    clearInterval(speaking);
+    await gateway.stop();
+  });
+
+  it('takes the place of one without a stream when there are too many, and of none that has a stream', async () => {
+    const connections = new Connections({ most: 2 });
+    const { server, port, ca } = await serverWith(connections, 60_000);
+    server.on('stream', (stream: ServerHttp2Stream) => {
+      connections.carry(peerOf(stream), stream);
+      stream.respond();
+    });
+    const agent = async () => {
+      const client = connectHttp2(`https://localhost:${port}`, { ca }).on('error', () => undefined);
+      await once(client.request({ ':path': '/' }, { endStream: false }), 'response');
+      return client;
+    };
+    const first = await agent();
+    const silent = connect(port, '127.0.0.1').on('error', () => undefined);
+    await once(silent, 'connect');
+    const silenced = once(silent.resume(), 'close');
+    const second = await agent();
+    await silenced;
+    const third = connectHttp2(`https://localhost:${port}`, { ca });
+    await expect(once(third, 'connect')).rejects.toThrow('disconnected');
+    expect([first.destroyed, second.destroyed]).toEqual([false, false]);
+    first.destroy();
+    second.destroy();
+    server.close();
+  });
+
+  it('ends after 100 streams, whatever they ask for', async () => {
+    const { gateway, tls } = await impatientGateway({});
+    const client = connectHttp2(`https://localhost:${gateway.port}`, tls).on('error', () => undefined);
+    const closed = once(client, 'close');
+    let answers = 0;
+    const ask = () => {
+      const request = client.request({ ':method': 'POST', ':path': '/unknown', 'content-type': 'application/grpc' });
+      request.on('response', () => answers++).on('error', () => undefined);
+      request.on('close', () => !client.closed && ask()).end();
+      request.resume();
+    };
+    ask();
+    await closed;
+    expect(answers).toBe(100);
+    await gateway.stop();
+  });
+
+  it('is cut when the certificate of its CVM is revoked, also if that does not read, and what it still sends changes nothing', async () => {
+    const cvmId = 'deaf-1';
+    const { gateway, tls } = await impatientGateway({ connectionWithoutStream: 300 }, cvmId);
+    const address = `localhost:${gateway.port}`;
+    expect((await world.call('PUT', `/d1/cvms/${cvmId}`, { description: '', certificate: tls.cert })).status).toBe(201);
+    const agent = world.connect({ cvmId, address, ca: tls.ca, certificate: tls.cert, key: tls.key });
+    await world.untilReady(cvmId);
+    const { computationId } = await world.startRun(cvmId);
+    await expect.poll(() => agent.state).toBe('ReceivingAlgorithm');
+    agent.end();
+
+    const client = connectHttp2(`https://${address}`, { ...tls, settings: { initialWindowSize: 0 } });
+    client.on('error', () => undefined);
+    const stream = client.request(
+      { ':method': 'POST', ':path': '/cvms.Service/Process', 'content-type': 'application/grpc', 'job-id': cvmId },
+      { endStream: false },
+    );
+    stream.on('error', () => undefined);
+    const asked = once(stream, 'response');
+    const send = (event_type: string, status: string) => {
+      const event = { event_type, status, computation_id: computationId, originator: 'agent', details: Buffer.alloc(0) };
+      if (!stream.destroyed) stream.write(framed({ agent_event: event }));
+    };
+    const events = async () => (await world.events(computationId)).map(shortly);
+    send('Running', 'Starting');
+    await expect.poll(events).toContain('Running/Starting');
+    await asked; // what the gateway asks, nobody reads
+    const { streamsRefused } = gateway.counts;
+    await world.call('PUT', `/d1/cvms/${cvmId}`, { description: '', certificate: null });
+    await expect.poll(() => gateway.counts.streamsRefused).toBe(streamsRefused + 1);
+    send('Running', 'InProgress');
+    await expect.poll(() => client.destroyed).toBe(true);
+    await gateway.stop();
+    expect(await events()).not.toContain('Running/InProgress');
+    expect(gateway.counts.streamsRefused).toBe(streamsRefused + 1);
   });
 });

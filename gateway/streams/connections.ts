@@ -1,0 +1,108 @@
+import type { Http2SecureServer, ServerHttp2Session } from 'node:http2';
+import type { Socket } from 'node:net';
+import type { Writable } from 'node:stream';
+import type { Server } from '@grpc/grpc-js';
+import { log } from '../../shared/logger.ts';
+
+/** 4,000 CVMs have two each. */
+const mostConnections = 10_000;
+
+/** That a connection opens in its life. An agent opens one, and a new connection for the next. */
+const mostStreams = 100;
+
+const minute = 60_000;
+
+interface Connection {
+  socket: Socket;
+  streams: Set<Writable>;
+  /** Whether it had no stream at the last look. */
+  wasIdle: boolean;
+}
+
+/**
+ * Cuts each connection that has no stream for some time, whatever its other side does. gRPC ends such connections only after the
+ * handshake, and then waits until the other side has read what was sent before, ended its streams, and ended the connection. So a
+ * stranger without a certificate, or a CVM that does not read, could fill the gateway's memory.
+ */
+export class Connections {
+  private readonly most: number;
+  /** By the address and port of the other side. The first one came first. */
+  private readonly open = new Map<string, Connection>();
+  private warnedAt = -Infinity;
+
+  constructor({ most = mostConnections } = {}) {
+    this.most = most;
+  }
+
+  /**
+   * @param server that listens. gRPC has no other access to its connections than this
+   * @param afterMilliseconds how long a connection may have no stream at least. The most is twice as long
+   */
+  watch(server: Server, afterMilliseconds: number): void {
+    const { http2Servers } = server as unknown as { http2Servers: Map<Http2SecureServer, unknown> };
+    const looking = setInterval(() => this.look(), afterMilliseconds).unref();
+    for (const http2Server of http2Servers.keys()) {
+      http2Server.on('connection', (socket: Socket) => this.accept(socket));
+      http2Server.on('session', limitStreams);
+      http2Server.once('close', () => clearInterval(looking));
+    }
+  }
+
+  /** Notes that a connection has a stream, until one of both sides ends it. @param peer the address and port of the other side */
+  carry(peer: string, stream: Writable): void {
+    const streams = this.open.get(peer)?.streams;
+    streams?.add(stream);
+    stream.once('close', () => streams?.delete(stream));
+  }
+
+  private accept(socket: Socket): void {
+    const { remoteAddress, remotePort } = socket;
+    const peer = `${remoteAddress}:${remotePort}`;
+    const isFull = this.open.size >= this.most && !this.cutOldestIdle();
+    if (isFull || remoteAddress === undefined || this.open.has(peer)) {
+      socket.destroy();
+      return;
+    }
+    const connection = { socket, streams: new Set<Writable>(), wasIdle: false };
+    this.open.set(peer, connection);
+    socket.once('close', () => {
+      if (this.open.get(peer) === connection) this.open.delete(peer);
+    });
+  }
+
+  /** Makes room for a new connection. A CVM needs a moment to open its stream, and a stranger never gets one. */
+  private cutOldestIdle(): boolean {
+    const now = performance.now();
+    if (now - this.warnedAt >= minute) {
+      log('WARN', 'The gateway has as many connections as it takes.', { most: this.most });
+      this.warnedAt = now;
+    }
+    for (const [peer, connection] of this.open) {
+      if (!isIdle(connection)) continue;
+      this.open.delete(peer);
+      connection.socket.destroy();
+      return true;
+    }
+    return false;
+  }
+
+  private look(): void {
+    for (const connection of this.open.values()) {
+      const isIdleNow = isIdle(connection);
+      if (isIdleNow && connection.wasIdle) connection.socket.destroy();
+      connection.wasIdle = isIdleNow;
+    }
+  }
+}
+
+function isIdle({ streams }: Connection): boolean {
+  return [...streams].every((stream) => stream.writableEnded);
+}
+
+/** A stream that is refused costs as much as any other request. A new connection costs its other side a handshake as well. */
+function limitStreams(session: ServerHttp2Session): void {
+  let streams = 0;
+  session.on('stream', () => {
+    if (++streams > mostStreams) session.destroy();
+  });
+}
