@@ -5,7 +5,6 @@ import { type CvmIdentity, identityIn, logFieldsOf } from '../identity/cvm-ident
 import { credentialsOf } from '../identity/stream-credentials.ts';
 import { whyRefused } from '../identity/registration.ts';
 import type { CvmSession } from '../session/cvm-session.ts';
-import { journalConflict } from '../session/journal-conflict.ts';
 import type { Sessions } from '../session/sessions.ts';
 import type { ClientMessage, ServerMessage } from '../wire/messages.ts';
 import { AgentStream } from './agent-stream.ts';
@@ -85,16 +84,15 @@ async function untilKnown<T>(
   return undefined;
 }
 
-/** @param rival the session whose agent answers, if the stream is a second agent's */
-function refuse(stream: Stream, parts: GatewayParts, reason: string, cvm?: CvmIdentity, rival?: CvmSession): void {
-  if (rival) parts.counts.identityConflicts++;
+/** @param isConflict whether the stream is a second agent's, and the first one answers */
+function refuse(stream: Stream, parts: GatewayParts, reason: string, cvm?: CvmIdentity, isConflict = false): void {
+  if (isConflict) parts.counts.identityConflicts++;
   else parts.counts.streamsRefused++;
   const peer = stream.getPeer();
   log('WARN', 'A stream was refused.', { reason, peer, ...(cvm && logFieldsOf(cvm)) });
   stream.emit('error', { code: status.PERMISSION_DENIED, details: reason });
   if (!cvm) return;
-  const recorded = rival ? journalConflict(rival, { reason, peer }) : parts.service.journalRefusal(cvm, { reason, peer });
-  recorded.catch((error: unknown) => {
+  parts.service.journalRefusal(cvm, { reason, peer, isConflict }).catch((error: unknown) => {
     log('WARN', 'A refused stream could not be recorded in the journal.', logFieldsOf(cvm), error);
   });
 }
@@ -135,7 +133,7 @@ async function serveAgent(stream: Stream, session: CvmSession, parts: GatewayPar
   );
   if (isAdmitted === undefined || !agent.isOpen) return;
   if (isAdmitted) return listen(stream, session, agent);
-  refuse(stream, parts, 'Another agent is connected as this CVM, and it answers.', session.identity, session);
+  refuse(stream, parts, 'Another agent is connected as this CVM, and it answers.', session.identity, true);
 }
 
 function listen(stream: Stream, session: CvmSession, agent?: AgentStream): void {

@@ -50,6 +50,37 @@ describe('a second agent of a CVM that connects to another gateway', () => {
     second.end();
   });
 
+  it('is told to the journal of the active run, also by a gateway that knows only a former run', async () => {
+    const near = await gatewayInProcess(world.authority);
+    const cvm = { ...(await world.enrol('moved-on-1')), address: localAddress(near) };
+    const agent = world.connect(cvm);
+    await world.untilReady('moved-on-1');
+    const former = await world.startRun('moved-on-1');
+    await expect.poll(() => agent.state).toBe('ReceivingAlgorithm');
+    agent.upload();
+    await expect.poll(() => journal(former.computationId)).toContain('Running/InProgress');
+    agent.address = other.address;
+    agent.loseConnection();
+    await expect.poll(() => near.gauges().cvms).toBe(0);
+    agent.finish(); // its log-forwarder is still connected to the first gateway
+    await world.untilRun(former.computationId, 'completed');
+
+    agent.loseForwarder(); // so the first gateway hears nothing of the next run
+    agent.restartAgent();
+    await world.untilReady('moved-on-1');
+    const { computationId, runId } = await world.startRun('moved-on-1');
+    await expect.poll(() => agent.state).toBe('ReceivingAlgorithm');
+    const stranger = world.connect(cvm, { hasForwarder: false, reconnectInMilliseconds: 60_000 });
+    await expect.poll(() => codes(stranger)).toEqual([permissionDenied]);
+    await expect.poll(() => journal(computationId)).toContain('IdentityConflict/Warning');
+    const conflicts = (await world.events(computationId)).filter(({ event_type }) => event_type === 'IdentityConflict');
+    expect(conflicts).toMatchObject([{ run_id: runId }]);
+    expect(await journal(former.computationId)).not.toContain('IdentityConflict/Warning');
+    agent.end();
+    stranger.end();
+    await near.stop();
+  });
+
   it('replaces the first one if that does not answer', async () => {
     const { cvm, agent, computationId } = await atWork('hung-1');
     agent.hang();

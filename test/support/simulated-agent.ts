@@ -266,6 +266,11 @@ export class SimulatedAgent {
     this.connectAgent();
   }
 
+  /** The agent's connection breaks. It comes back in a moment, to the gateway that the load balancer chooses then. */
+  loseConnection(): void {
+    this.agentStream?.cancel();
+  }
+
   /** All programs are restarted. */
   restart(): void {
     this.disconnect();
