@@ -17,6 +17,8 @@ export interface Pace {
   /** How long an event may come later than the state that it announces, with and without a log-forwarder. */
   lateEvent: number;
   lateEventWithoutForwarder: number;
+  /** Between two readings of what an agent process was given, for messages that may be of another run. */
+  record: number;
   /** Between two looks whether a CVM is still registered with its certificate, and held by this gateway. */
   presence: number;
   /** Between two renewals of the gateway's lease, which keeps its CVMs connected: they are disconnected after 60 seconds. */
@@ -48,6 +50,7 @@ export const usualPace: Pace = {
   stop: 15_000,
   lateEvent: 10_000,
   lateEventWithoutForwarder: 3_000,
+  record: 1_000,
   presence: 45_000,
   lease: 10_000,
   letters: 500,

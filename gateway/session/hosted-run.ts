@@ -130,10 +130,12 @@ export class HostedRun {
     this.report({ type: 'event', id, event_type: 'Attestation', status: 'Received', details });
   }
 
-  /** Reports an event of the agent. */
+  /** Reports an event of the agent. One that occurs once in a run is reported once, however often the agent sends it. */
   takeEvent(event: AgentEvent): void {
     const { event_type, status, originator, timestamp } = event;
+    const id = eventId(event);
     const isStateEvent = occursOnceInARun(event);
+    if (this.known.has(id)) return;
     if (event_type === 'Running' && status === 'Failed' && this.known.has(stateEventId('Stopped', 'Stopped'))) return;
     if (!isStateEvent && ++this.optionalEvents > mostOptionalEvents) {
       this.parts.counts.reportsDropped++;
@@ -144,7 +146,7 @@ export class HostedRun {
     this.report(
       {
         type: 'event',
-        id: eventId(event),
+        id,
         event_type,
         status,
         originator: originator === 'computation-runner' ? originator : 'agent',

@@ -23,7 +23,7 @@ const recordStandsFor = 5 * 60_000;
  * - is known already, or
  * - is one with which runs begin.
  * Lines of logs begin no run, and an agent sends one with each answer for its state. So a record without a run stands for them for five
- * minutes.
+ * minutes. A CVM that repeats an event has the record read once a second.
  */
 export class UnplacedMessages {
   private readonly agentProcess: AgentProcess;
@@ -79,6 +79,8 @@ export class UnplacedMessages {
 
   private async placeAll(): Promise<void> {
     if (this.reading || this.retrying) return;
+    const left = this.readAt + this.parts.pace.record - this.parts.clock.now();
+    if (left > 0) return this.retryIn(left);
     this.reading = true;
     try {
       await this.agentProcess.readRecord();
@@ -96,11 +98,15 @@ export class UnplacedMessages {
   private retryLater(): void {
     const { firstRetry, longestRetry } = this.parts.pace;
     const pause = Math.min(longestRetry, firstRetry * 2 ** Math.min(this.failures++, 10));
+    this.retryIn(pause * (0.5 + Math.random() / 2));
+  }
+
+  private retryIn(milliseconds: number): void {
     const retry = () => {
       this.retrying = undefined;
       void this.placeAll();
     };
-    this.retrying = setTimeout(retry, pause * (0.5 + Math.random() / 2)).unref();
+    this.retrying = setTimeout(retry, milliseconds).unref();
   }
 
   private refuse(message: Message): void {

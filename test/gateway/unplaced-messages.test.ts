@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { GatewayParts } from '../../gateway/gateway-parts.ts';
 import { noCounts } from '../../gateway/metrics/gateway-counts.ts';
@@ -71,6 +72,33 @@ describe('the event with which runs begin', () => {
     unplaced.take({ event: { ...eventOf('c'), event_type: 'ReceivingAlgorithm' } });
     unplaced.take({ event: eventOf('c') });
     await expect.poll(() => reported).toEqual(['second', 'second']);
+  });
+});
+
+describe('an event that a CVM repeats without end', () => {
+  it('is reported once, and has the record read only now and then', async () => {
+    const parts = gatewayParts();
+    parts.pace.record = 500;
+    const reported: unknown[] = [];
+    parts.service.report = (_, reports) => {
+      reported.push(...reports);
+      return Promise.resolve([]);
+    };
+    let readings = 0;
+    parts.service.agentRecord = () => {
+      readings++;
+      return Promise.resolve({ run_id: 'r', computation_id: 'c' });
+    };
+    const unplaced = new UnplacedMessages(new AgentProcess({ domain: 'd1', cvmId: 'c' }, parts, () => undefined), parts);
+    for (let sent = 0; sent < 1_000; sent++) {
+      unplaced.take({ event: eventOf('c') });
+      await nextTurn();
+    }
+    await expect.poll(() => unplaced.isEmpty).toBe(true);
+    unplaced.take({ event: { ...eventOf('c'), status: 'Completed' } });
+    await expect.poll(() => reported).toHaveLength(2);
+    expect(reported).toMatchObject([{ status: 'InProgress' }, { status: 'Completed' }]);
+    expect(readings).toBeLessThan(20);
   });
 });
 

@@ -12,6 +12,7 @@ export const testPace: Partial<Pace> = {
   stop: 1_000,
   lateEvent: 600,
   lateEventWithoutForwarder: 200,
+  record: 50,
   presence: 300,
   letters: 100,
   firstRetry: 50,
