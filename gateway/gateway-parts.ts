@@ -12,7 +12,7 @@ export interface GatewayParts {
   logs: RunLogs;
   counts: GatewayCounts;
   pace: Pace;
-  /** Measures durations. It is never set back. */
+  /** Measures durations. It is never set. */
   clock: Clock;
   /** Tells the time of day. */
   wallClock: Clock;

@@ -8,7 +8,6 @@ import { noCounts, type GatewayCounts } from './metrics/gateway-counts.ts';
 import { usualPace, type Pace } from './pace.ts';
 import { openService } from './service.ts';
 import { Sessions } from './session/sessions.ts';
-import { steadyClock } from './steady-clock.ts';
 import { Connections } from './streams/connections.ts';
 import { processHandler } from './streams/process-handler.ts';
 import { cvmsService } from './wire/protocol.ts';
@@ -64,7 +63,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const pace = { ...usualPace, ...options.pace };
   const id = randomUUID();
   const service = openService(wallClock, id);
-  const parts = { id, service, logs: options.logs, counts, pace, clock: steadyClock(wallClock), wallClock };
+  const clock = { ...wallClock, now: wallClock.steady ?? wallClock.now };
+  const parts = { id, service, logs: options.logs, counts, pace, clock, wallClock };
   const sessions = new Sessions(parts, options.name);
   const server = new Server({
     ...channelOptions,

@@ -17,6 +17,8 @@ export class LeaseKeeper {
   private nextNameAt = -Infinity;
   private renewing: Promise<void> | undefined;
   private renewedAt = -Infinity;
+  /** The same by the time of day, by which the others judge. It goes on while this machine is suspended. */
+  private renewedAtTime = -Infinity;
   private nextAt = -Infinity;
   /** Whether this gateway stops, so that its CVMs are left to others as they are. */
   isOver = false;
@@ -40,7 +42,8 @@ export class LeaseKeeper {
 
   /** Whether the others take this gateway for alive. */
   get isCurrent(): boolean {
-    return this.parts.clock.now() - this.renewedAt < standsForInMilliseconds;
+    const { clock, wallClock } = this.parts;
+    return Math.max(clock.now() - this.renewedAt, wallClock.now() - this.renewedAtTime) < standsForInMilliseconds;
   }
 
   private renew(): Promise<void> {
@@ -49,8 +52,10 @@ export class LeaseKeeper {
   }
 
   private async write(): Promise<void> {
-    const { service, clock, pace } = this.parts;
+    const { service, clock, wallClock, pace } = this.parts;
     const startedAt = clock.now();
+    const startedAtTime = wallClock.now();
+    const wasLost = !this.isCurrent;
     this.nextAt = startedAt + pace.lease;
     if (this.isOver) return;
     try {
@@ -64,8 +69,8 @@ export class LeaseKeeper {
       log('WARN', 'The lease of the gateway cannot be renewed now.', {}, error);
       throw error;
     }
-    const wasLost = startedAt - this.renewedAt >= standsForInMilliseconds;
     this.renewedAt = startedAt;
+    this.renewedAtTime = startedAtTime;
     if (wasLost) this.onLost();
   }
 
