@@ -3,14 +3,15 @@ import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { log } from '../../shared/logger.ts';
 import { timeOf } from '../reports/wire-time.ts';
-import { mostBytesPerRun, type RunLogs } from './run-logs.ts';
+import type { RunReference } from '../../shared/runs/run-reference.ts';
+import { fullAtBytes, keptOf, lastLine, type RunLogs } from './run-logs.ts';
 
 interface LogFile {
   stream: WriteStream;
   bytes: number;
 }
 
-/** Writes the log of each run into a file of its own, `<directory>/<runID>.log`, up to 8 MiB. */
+/** Writes the log of each run into a file of its own, `<directory>/<domain>/<runID>.log`, up to 8 MiB. */
 export function fileRunLogs(directory: string): RunLogs {
   const open = new Map<string, LogFile>();
   let isFailing = false;
@@ -18,9 +19,9 @@ export function fileRunLogs(directory: string): RunLogs {
     if (!isFailing) log('ERROR', 'The log of a run cannot be written.', { directory }, error);
     isFailing = true;
   };
-  const openFile = (runId: string): LogFile => {
-    mkdirSync(directory, { recursive: true });
-    const path = join(directory, `${runId}.log`);
+  const openFile = ({ domain, run_id: runId }: RunReference): LogFile => {
+    mkdirSync(join(directory, domain), { recursive: true });
+    const path = join(directory, domain, `${runId}.log`);
     const stream = createWriteStream(path, { flags: 'a', mode: 0o600 });
     const file = { stream, bytes: statSync(path, { throwIfNoEntry: false })?.size ?? 0 };
     stream.on('error', (error) => {
@@ -31,9 +32,9 @@ export function fileRunLogs(directory: string): RunLogs {
     return file;
   };
   // A full disk, or too many open files, must not end the gateway. The stream reports most of these failures later.
-  const fileOf = (runId: string): LogFile | undefined => {
+  const fileOf = (run: RunReference): LogFile | undefined => {
     try {
-      return open.get(runId) ?? openFile(runId);
+      return open.get(run.run_id) ?? openFile(run);
     } catch (error) {
       fail(error);
       return undefined;
@@ -44,14 +45,15 @@ export function fileRunLogs(directory: string): RunLogs {
     open.delete(runId);
   };
   return {
-    write: ({ run_id }, { message, level, timestamp }) => {
-      const file = fileOf(run_id);
-      if (!file) return false;
-      const line = `${timeOf(timestamp) ?? ''} ${level} ${message.trimEnd()}\n`;
-      const bytes = Buffer.byteLength(line);
-      if (file.bytes + bytes > mostBytesPerRun) return false;
-      file.bytes += bytes;
-      file.stream.write(line, (error) => {
+    write: (run, line) => {
+      const file = fileOf(run);
+      if (!file || file.bytes >= fullAtBytes) return false;
+      const time = timeOf(line.timestamp) ?? '';
+      const { text, level } = keptOf(line);
+      const written = `${time} ${level} ${text}\n`;
+      file.bytes += Buffer.byteLength(written);
+      const end = file.bytes >= fullAtBytes ? `${time} WARN ${lastLine}\n` : '';
+      file.stream.write(written + end, (error) => {
         if (!error) isFailing = false;
       });
       return true;

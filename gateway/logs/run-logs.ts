@@ -12,3 +12,20 @@ export interface RunLogs {
 
 /** The most that is kept of the log of one run, in bytes. */
 export const mostBytesPerRun = 8 * 1024 * 1024;
+
+/** A log of so many bytes takes no more line, so that the longest one, and the one that says so, fit into the rest. */
+export const fullAtBytes = mostBytesPerRun - 32 * 1024;
+
+/** The last line of a log that is full. */
+export const lastLine = 'The log ends here: it has reached 8 MiB.';
+
+/** In characters. Agents send lines of up to 500 bytes. Fargate cuts entries of more than 16 KB, which no query could read then. */
+const longestLine = 2_500;
+
+/** In characters. Those of the real agent have 5 at most. */
+const longestLevel = 20;
+
+/** The parts of a line that are kept. */
+export function keptOf({ message, level }: AgentLog): { text: string; level: string } {
+  return { text: message.slice(0, longestLine).trimEnd(), level: level.slice(0, longestLevel) };
+}

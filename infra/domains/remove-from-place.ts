@@ -36,8 +36,8 @@ export interface DataPlace {
   closesDomain: (key: AnyKey, domain: string) => boolean;
   /** How long a request may take that only reads, and records that it did. */
   readsEndInMilliseconds: number;
-  /** Deletes the logs of runs. Returns how many there were. Undefined if they cannot be deleted. */
-  removeRunLogs?: (runIds: string[]) => Promise<number>;
+  /** Deletes the logs of runs, also of those that do not exist any more. Returns how many there were. Undefined if they cannot be deleted. */
+  removeRunLogs?: (domain: string, runIds: string[]) => Promise<number>;
 }
 
 /** What a place has of a domain. */
@@ -135,7 +135,7 @@ async function removeData(
   const stays = (key: AnyKey) => place.closesDomain(key, domain);
   let runLogs: number | undefined;
   if (place.removeRunLogs) {
-    runLogs = await place.removeRunLogs(await runIdsOf(place.table, domain));
+    runLogs = await place.removeRunLogs(domain, await runIdsOf(place.table, domain));
   }
   const { clock } = place;
   let said = clock.now();

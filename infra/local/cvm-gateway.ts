@@ -1,6 +1,5 @@
-import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { hostname, networkInterfaces, tmpdir } from 'node:os';
+import { hostname, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { fileRunLogs } from '../../gateway/logs/file-run-logs.ts';
@@ -46,13 +45,12 @@ export interface CvmGateway {
 
 const keptAuthority = v.object({ certificate: v.string(), key: v.string() });
 
-/** Starts the gateway. Keeps its authority and the runs' logs under `dataDirectory`, so that certificates stay valid. */
+/** Starts the gateway. Keeps its authority under `dataDirectory`, so that certificates stay valid. Without it, deletes the logs at the end. */
 export async function startCvmGateway(
   { port, orAnyPort = false, host = '127.0.0.1', pace }: CvmGatewayOptions,
-  { dataDirectory, clock }: { dataDirectory?: string | undefined; clock?: Clock },
+  { dataDirectory, logs, clock }: { dataDirectory?: string | undefined; logs: string; clock?: Clock },
 ): Promise<CvmGateway> {
   const authority = await authorityOf(dataDirectory);
-  const logs = dataDirectory === undefined ? mkdtempSync(join(tmpdir(), 'run-logs-')) : join(dataDirectory, 'run-logs');
   const hosts = hostsOf(host);
   const { certificate, key } = await issueServerCertificate(authority, hosts);
   const startOn = (chosen: number) =>

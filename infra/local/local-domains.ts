@@ -1,5 +1,3 @@
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { S3Client } from '@aws-sdk/client-s3';
 import { systemClock } from '../../shared/clock.ts';
 import { Deadline } from '../../shared/deadline.ts';
@@ -11,6 +9,7 @@ import type { DomainGate } from './domain-gate.ts';
 import { localCredentials } from './local-credentials.ts';
 import { local } from './local-environment.ts';
 import type { LocalUsers } from './local-users.ts';
+import { removeLogsOfDomain } from './run-log-files.ts';
 
 /** What `npm run domain` asks the service of this machine. */
 export type DomainRequest =
@@ -70,7 +69,7 @@ export function localDomains({ users, gate, s3: endpoint, runLogs }: LocalDomain
         open: async (domain) => gate.open(domain),
         closesDomain: () => false,
         readsEndInMilliseconds: 100,
-        ...(runLogs === undefined ? {} : { removeRunLogs: (runIds) => removeFiles(runLogs, runIds) }),
+        ...(runLogs === undefined ? {} : { removeRunLogs: (domain, runIds) => removeLogsOfDomain(runLogs, domain, runIds) }),
       });
     } finally {
       s3.destroy();
@@ -88,19 +87,4 @@ export function localDomains({ users, gate, s3: endpoint, runLogs }: LocalDomain
       gate.open(domain); // a removal that failed is repeated
     }
   };
-}
-
-async function removeFiles(directory: string, runIds: string[]): Promise<number> {
-  const removed = await Promise.all(
-    runIds.map((runId) =>
-      rm(join(directory, `${runId}.log`)).then(
-        () => 1,
-        (error: unknown) => {
-          if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
-          throw error;
-        },
-      ),
-    ),
-  );
-  return removed.reduce<number>((sum, one) => sum + one, 0);
 }

@@ -22,6 +22,7 @@ import { DomainGate } from './domain-gate.ts';
 import { localDomains } from './local-domains.ts';
 import { LocalUsers } from './local-users.ts';
 import { localPages } from './local-pages.ts';
+import { runLogDirectory, withRunLogs } from './run-log-files.ts';
 import { sendUnsigned } from './send-unsigned.ts';
 import { signInPages } from './sign-in/sign-in-pages.ts';
 import { startSimulatedCvms } from './simulated-cvms.ts';
@@ -99,7 +100,9 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
   const clock = options.clock ?? systemTimerClock;
   const allowsOrigin = allowedOrigins(options.corsOrigins);
   const draining = new AbortController();
-  const invoke = localFunctions({ clock, draining: draining.signal, ...(options.load ? { load: options.load } : {}) });
+  const functions = localFunctions({ clock, draining: draining.signal, ...(options.load ? { load: options.load } : {}) });
+  const runLogs = options.cvmGateway && runLogDirectory(options.dataDirectory);
+  const invoke = runLogs === undefined ? functions : withRunLogs(functions, runLogs);
   const background = startBackground(invoke, clock);
 
   const { onLost } = options;
@@ -120,7 +123,10 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
   if (options.dataDirectory !== undefined) await continueInterrupted({ invoke, background, clock, onStop });
   if (options.schedules !== false) for (const { name, everyMinutes } of schedules) background.every(everyMinutes, name);
 
-  const cvmGateway = options.cvmGateway && (await loadCvmGateway(options.cvmGateway, { ...kept, clock }));
+  const cvmGateway =
+    options.cvmGateway && runLogs !== undefined
+      ? await loadCvmGateway(options.cvmGateway, { ...kept, clock, logs: runLogs })
+      : undefined;
   if (cvmGateway) onStop(cvmGateway.stop);
   const gate = new DomainGate();
   const consoleOptions = {
@@ -134,7 +140,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
     localPages({
       mintToken: issuer.mintToken,
       enrol: cvmGateway?.enrol,
-      manageDomain: localDomains({ users, gate, s3: s3.endpoint, runLogs: cvmGateway?.logs }),
+      manageDomain: localDomains({ users, gate, s3: s3.endpoint, runLogs }),
     }),
   ];
   const api = await startHttpApi({

@@ -226,7 +226,7 @@ describe('what a CVM says', () => {
     for (let line = 0; line < 40_000; line++) chatty.log('DEBUG', 'x'.repeat(450));
     await complete(agent, computationId);
     await complete(chatty, flooded);
-    const file = join(world.gateway.logs ?? '', `${runId}.log`);
+    const file = join(world.gateway.logs ?? '', 'd1', `${runId}.log`);
     expect(statSync(file).size).toBeLessThanOrEqual(8 * 1024 * 1024);
     expect(readFileSync(file, 'utf8')).toContain('xxxx');
   });

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -39,7 +39,8 @@ describe('the log of a run in a file', () => {
     const output = written();
     const failures = () => output().split('The log of a run cannot be written.').length - 1;
     const folder = mkdtempSync(join(tmpdir(), 'logs-'));
-    const path = join(folder, 'r.log');
+    mkdirSync(join(folder, 'd1'));
+    const path = join(folder, 'd1', 'r.log');
     symlinkSync('/dev/full', path);
     const logs = fileRunLogs(folder);
     logs.write(run, line('INFO', 'lost'));
@@ -54,10 +55,26 @@ describe('the log of a run in a file', () => {
     expect(failures()).toBe(1);
     rmSync(folder, { recursive: true });
   });
+
+  it('ends at 8 MiB with a line that says so, once, also after a restart of the gateway', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'logs-'));
+    const long = line('ERROR', 'x'.repeat(10_000));
+    for (let starts = 0; starts < 2; starts++) {
+      const logs = fileRunLogs(folder);
+      for (let count = 0; count < 4_000; count++) logs.write(run, long);
+      expect(logs.write(run, line('INFO', 'short'))).toBe(false);
+      await logs.close();
+    }
+    const text = readFileSync(join(folder, 'd1', 'r.log'), 'utf8');
+    expect(text.length).toBeLessThanOrEqual(mostBytesPerRun);
+    expect(text.match(/The log ends here: it has reached 8 MiB\./g)).toHaveLength(1);
+    expect(text).toMatch(/8 MiB\.\n$/);
+    rmSync(folder, { recursive: true });
+  });
 });
 
 describe('the log of a run on standard output', () => {
-  it('ends at 8 MiB, however long the level is that its CVM names, and when the CVM has come back', () => {
+  it('ends at 8 MiB with a line that says so, however long the level is that its CVM names, and when the CVM has come back', () => {
     const output = written();
     const logs = lineRunLogs();
     const long = line('x'.repeat(10_000), '\u0000'.repeat(2_000));
@@ -68,6 +85,10 @@ describe('the log of a run on standard output', () => {
     expect(logs.write(run, long)).toBe(false);
     expect(output().length).toBeGreaterThan(mostBytesPerRun / 2);
     expect(output().length).toBeLessThanOrEqual(mostBytesPerRun);
+    expect(JSON.parse(output().trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
+      message: 'The log ends here: it has reached 8 MiB.',
+      run_id: 'r',
+    });
     expect(logs.write({ ...run, run_id: 'other' }, line('INFO', 'text'))).toBe(true);
   });
 });

@@ -1,7 +1,11 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Deadline } from '../../shared/deadline.ts';
 import type { Key } from '../../shared/table/keys.ts';
 import { openTable } from '../../shared/table/open-table.ts';
+import { readyComputation } from '../infra/local/ready-computation.ts';
 import { shortly, startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
 import { eventsWithoutDatasets, type SimulatedAgent } from '../support/simulated-agent.ts';
 
@@ -223,6 +227,42 @@ describe('a run of an agent at the gateway', () => {
     await expect.poll(names).toContain('Attestation/Received');
     const refused = await world.call('POST', `/d1/computations/${computationId}/run?cvm=spent-late-1`);
     expect(refused).toMatchObject({ status: 409, body: { reason: 'cvm_not_ready' } });
+  });
+
+  it('leaves its log until its computation is deleted, or its domain', async () => {
+    const fileOf = (domain: string, runId: string) => join(world.gateway.logs ?? '', domain, `${runId}.log`);
+    const completed = async (domain: string) => {
+      const cvmId = `logged-${domain}`;
+      const agent = world.connect(await world.enrol(cvmId, { domain }));
+      const presence = async () => (await world.call('GET', `/${domain}/cvms/${cvmId}`)).body['presence'];
+      await expect.poll(presence).toMatchObject({ fit: 'ready' });
+      const id = await readyComputation(world.call, domain);
+      const { body } = await world.call('POST', `/${domain}/computations/${id}/run?cvm=${cvmId}`);
+      await untilState(agent, 'ReceivingAlgorithm');
+      agent.upload();
+      agent.finish();
+      const status = async () => (await world.call('GET', `/${domain}/computations/${id}/run`)).body['status'];
+      await expect.poll(status).toBe('completed');
+      const file = fileOf(domain, body as unknown as string);
+      await expect.poll(() => existsSync(file)).toBe(true);
+      agent.end();
+      return { id, file };
+    };
+    const [first, second] = await Promise.all([completed('d1'), completed('d2')]);
+    expect((await world.call('DELETE', `/d1/computations/${first.id}`)).status).toBe(204);
+    await world.stack.invoke('maintenance/purge', {});
+    await expect.poll(() => existsSync(first.file)).toBe(false); // the schedule may have begun the purge before
+    expect(existsSync(second.file)).toBe(true);
+
+    const stray = fileOf('d2', randomUUID());
+    writeFileSync(stray, 'the log of a computation that was deleted before');
+    const removal = await fetch(`${world.stack.baseUrl}/local/domain`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ action: 'remove', domain: 'd2', stop: false }),
+    });
+    expect(await removal.json()).toMatchObject({ runLogs: 2 });
+    expect([existsSync(second.file), existsSync(stray)]).toEqual([false, false]);
   });
 
   it('has the hash of the attestation of its agent in its journal', async () => {
