@@ -14,7 +14,10 @@ export interface Pace {
   command: number;
   /** Between two stops of the same run. */
   stop: number;
-  /** How long an event may come later than the state that it announces, with and without a log-forwarder. */
+  /**
+   * How long an event may come later than the state that it announces, with and without a log-forwarder. An agent that sends a line of
+   * its log in vain sends nothing else for 11 seconds.
+   */
   lateEvent: number;
   lateEventWithoutForwarder: number;
   /** Between two readings of what an agent process was given, for messages that may be of another run. */
@@ -48,7 +51,7 @@ export const usualPace: Pace = {
   spent: 15_000,
   command: 1_000,
   stop: 15_000,
-  lateEvent: 10_000,
+  lateEvent: 13_000,
   lateEventWithoutForwarder: 3_000,
   record: 1_000,
   presence: 45_000,

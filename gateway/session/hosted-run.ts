@@ -170,8 +170,7 @@ export class HostedRun {
     this.report({ type: 'event', id, event_type, status, details, ...(reason === undefined ? {} : { reason }) });
   }
 
-  /** Reports anything else about the run. */
-  report(report: Record<string, unknown> & { id: string }, { isOptional = false } = {}): void {
+  private report(report: Record<string, unknown> & { id: string }, { isOptional = false } = {}): void {
     const parsed = v.safeParse(reportSchema, { run_id: this.reference.run_id, ...report });
     if (!parsed.success || parsed.output.type === 'heartbeat') {
       this.parts.counts.eventsRefused++;

@@ -153,16 +153,27 @@ describe('a run at a gateway', () => {
   /** A run whose reports the service takes. */
   function hosted() {
     const ids: string[] = [];
+    const reasons: unknown[] = [];
     const counts = noCounts();
     const report = (_: unknown, reports: LastingReport[]) => {
       ids.push(...reports.map(({ id }) => id));
+      reasons.push(...reports.flatMap((each) => ('reason' in each ? [each.reason] : [])));
       return Promise.resolve([]);
     };
-    const parts = { service: { report }, counts, clock: systemClock, pace: usualPace } as unknown as GatewayParts;
-    return { run: new HostedRun(reference, parts, () => undefined), ids, counts };
+    const clock = { ...systemClock };
+    const logs = { write: () => true };
+    const parts = {
+      service: { report },
+      counts,
+      clock,
+      wallClock: systemClock,
+      pace: usualPace,
+      logs,
+    } as unknown as GatewayParts;
+    return { run: new HostedRun(reference, parts, () => undefined), ids, reasons, counts, clock };
   }
 
-  it('has up to 10,000 warnings, and tells of a second agent of its CVM after them', async () => {
+  it('has up to 10,000 warnings, and its end after them', async () => {
     const { run, ids, counts } = hosted();
     const warning = {
       event_type: 'AlgorithmRun',
@@ -175,10 +186,24 @@ describe('a run at a gateway', () => {
       run.takeEvent({ ...warning, timestamp: { seconds: '1', nanos } });
       if (nanos % 500 === 0) await vi.waitFor(() => expect(run.outbox.isEmpty).toBe(true), untilTestEnds);
     }
-    run.report({ type: 'event', id: 'conflict', event_type: 'IdentityConflict', status: 'Warning' });
-    await vi.waitFor(() => expect(ids.at(-1)).toBe('conflict'), untilTestEnds);
+    const end = { ...warning, event_type: 'Failed', status: 'Failed', timestamp: null };
+    run.takeEvent(end);
+    await vi.waitFor(() => expect(ids.at(-1)).toBe(eventId(end)), untilTestEnds);
     expect(ids).toHaveLength(10_001);
     expect(counts.reportsDropped).toBe(1);
+  });
+
+  it('fails for the cause that its agent tells, also if the log arrives 12 seconds after the state', async () => {
+    const { run, reasons, clock } = hosted();
+    clock.now = () => 0;
+    run.observe('Failed', usualPace.lateEvent);
+    clock.now = () => 12_000;
+    run.observe('Failed', usualPace.lateEvent);
+    const ofRun = { computation_id: '', timestamp: null };
+    run.takeLog({ ...ofRun, level: 'WARN', message: 'failed to run computation: exit status 3' });
+    run.takeEvent({ ...ofRun, event_type: 'Failed', status: 'Failed', originator: 'agent', details: Buffer.alloc(0) });
+    await vi.waitFor(() => expect(run.outbox.isEmpty).toBe(true), untilTestEnds);
+    expect(reasons).toEqual(['failed to run computation: exit status 3']);
   });
 
   it('has up to four attestations in its journal, each once, after the agent has taken it', async () => {
