@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { logVerbosity, Server, ServerCredentials, setLogVerbosity } from '@grpc/grpc-js';
 import { systemClock, type Clock } from '../shared/clock.ts';
 import { log } from '../shared/logger.ts';
@@ -6,6 +7,7 @@ import { pollPendingCommands } from './commands/poll-pending-commands.ts';
 import type { RunLogs } from './logs/run-logs.ts';
 import { noCounts, type GatewayCounts } from './metrics/gateway-counts.ts';
 import { usualPace, type Pace } from './pace.ts';
+import type { Outbox } from './reports/outbox.ts';
 import { openService } from './service.ts';
 import { Sessions } from './session/sessions.ts';
 import { Connections } from './streams/connections.ts';
@@ -48,6 +50,9 @@ const largestMessageInBytes = 1024 * 1024;
 
 /** How long a stop waits for reports to be taken, in milliseconds. */
 const drainInMilliseconds = 10_000;
+
+/** Between two looks of a stop for reports that were made meanwhile, in milliseconds. */
+const lookInMilliseconds = 50;
 
 const channelOptions = {
   'grpc.max_receive_message_length': largestMessageInBytes,
@@ -98,16 +103,31 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     stop: async () => {
       server.unbind(address.replace(/:0$/, `:${port}`));
       await watch.stop();
-      const outboxes = sessions.all.flatMap((session) => session.agentProcess.outboxes);
-      await Promise.all(outboxes.map((outbox) => outbox.drained(drainInMilliseconds)));
+      await drain(sessions);
       clearInterval(ticking); // until now it answers the letters of other gateways, as its lease promises
-      for (const outbox of outboxes) outbox.close();
+      const left = outboxesOf(sessions).filter((outbox) => !outbox.isEmpty);
+      for (const outbox of outboxesOf(sessions)) outbox.close();
       await sessions.end();
       server.forceShutdown();
       await options.logs.close();
-      log('INFO', 'The gateway has stopped.', { left: outboxes.filter((outbox) => !outbox.isEmpty).length });
+      log('INFO', 'The gateway has stopped.', { left: left.length });
     },
   };
+}
+
+function outboxesOf(sessions: Sessions): Outbox[] {
+  return sessions.all.flatMap((session) => session.agentProcess.outboxes);
+}
+
+/** Waits until the service has taken all reports, also those that are made meanwhile, or the time is over. */
+async function drain(sessions: Sessions): Promise<void> {
+  const endsAt = performance.now() + drainInMilliseconds;
+  while (sessions.all.some((session) => !session.isReported)) {
+    const left = endsAt - performance.now();
+    if (left <= 0) return;
+    const waiting = outboxesOf(sessions).filter((outbox) => !outbox.isEmpty);
+    await Promise.all([delay(Math.min(left, lookInMilliseconds)), ...waiting.map((outbox) => outbox.drained(left))]);
+  }
 }
 
 /** @returns the port. @throws Error if the address is taken */
@@ -128,6 +148,6 @@ function gaugesOf(sessions: Sessions): GatewayGauges {
     cvms: connected.length,
     missingForwarders: connected.filter((session) => !session.hasForwarder).length,
     spentCvms: connected.filter((session) => session.agentProcess.fit === 'spent').length,
-    outboxAge: Math.max(0, ...sessions.all.flatMap((session) => session.agentProcess.outboxes.map((outbox) => outbox.age))),
+    outboxAge: Math.max(0, ...outboxesOf(sessions).map((outbox) => outbox.age)),
   };
 }

@@ -63,10 +63,15 @@ export class CvmSession {
 
   /** Whether nothing of the CVM is left here. */
   get isIdle(): boolean {
-    const isGone = this.streams.size === 0 && !this.presence.isNoted && !this.working && this.unplaced.isEmpty;
+    const isGone = this.streams.size === 0 && !this.presence.isNoted && !this.working;
     // Without a stream, nothing shows whether a busy process was replaced by a new one, so nothing waits for that.
     const isNoneBegun = this.attestation === undefined || this.agentProcess.isBusy;
-    return isGone && isNoneBegun && this.agentProcess.outboxes.every((outbox) => outbox.isEmpty);
+    return isGone && isNoneBegun && this.isReported;
+  }
+
+  /** Whether the service has taken everything that there is to report. */
+  get isReported(): boolean {
+    return this.unplaced.isEmpty && this.agentProcess.outboxes.every((outbox) => outbox.isEmpty);
   }
 
   /** Whether the agent answered to one of the last two questions. */

@@ -154,6 +154,44 @@ describe('a gateway that stops while a report cannot be written', () => {
   });
 });
 
+describe('a gateway that stops', () => {
+  it('waits for a report that is made meanwhile, after it has handed over the others', async () => {
+    const near = await gatewayInProcess(world.authority);
+    const waiting = async (cvmId: string) => {
+      const agent = world.connect({ ...(await world.enrol(cvmId)), address: localAddress(near) });
+      await world.untilReady(cvmId);
+      const { computationId } = await world.startRun(cvmId);
+      await expect.poll(() => journal(computationId)).toContain('ReceivingAlgorithm/InProgress');
+      return { agent, computationId };
+    };
+    const [early, late] = await Promise.all([waiting('early-1'), waiting('late-1')]);
+    const broken = new Set([early.computationId, late.computationId]);
+    const failed = new Set<string>();
+    openTable(() => new Deadline()).document.middlewareStack.add(
+      (next) => (args) => {
+        const written = JSON.stringify((args.input as { TransactItems?: unknown[] }).TransactItems ?? []);
+        const found = [...broken].find((id) => written.includes(id));
+        if (found === undefined) return next(args);
+        failed.add(found);
+        throw new Error('The table is broken.');
+      },
+      { step: 'initialize' },
+    );
+    early.agent.upload();
+    await expect.poll(() => failed.size).toBe(1);
+    const stopped = near.stop();
+    late.agent.upload();
+    await expect.poll(() => failed.size).toBe(2);
+    broken.delete(early.computationId);
+    await expect.poll(() => journal(early.computationId)).toContain('Running/InProgress');
+    broken.delete(late.computationId);
+    await stopped;
+    expect(await journal(late.computationId)).toContain('Running/InProgress');
+    early.agent.end();
+    late.agent.end();
+  });
+});
+
 describe('a CVM that has gone for good', () => {
   it('leaves no log of its run open at its gateway', async () => {
     const ended: string[] = [];
