@@ -33,40 +33,74 @@ function stepwise(outcome: Outcome) {
 /** Events that an agent sends, or that are inferred from its state. */
 const ofAgents = /^(Receiving|Running|ConsumingResults|Complete|Failed|Stopped)/;
 
+interface Death {
+  number: number;
+  random: () => number;
+  /** The gateway of the log-forwarder. Default: that of the agent. */
+  forwarderAddress?: string;
+  /** Kills the gateway of the agent. */
+  kill: (agent: SimulatedAgent) => Promise<void>;
+}
+
+/** Kills a gateway at a random moment of a run, and looks what became of the run. */
+async function die({ number, random, forwarderAddress, kill }: Death): Promise<void> {
+  const outcome = (['completed', 'failed', 'cancelled'] as const)[number % 3] ?? 'completed';
+  const after = random() * 1_500;
+  const cvmId = `killed-${forwarderAddress === undefined ? 'alone' : 'beside'}-${number}`;
+  const what = `seed ${sampleSeed}, ${outcome}, killed after ${Math.round(after)} ms, forwarder at ${forwarderAddress ?? 'the same gateway'}`;
+  const elsewhere = forwarderAddress === undefined ? {} : { forwarderAddress };
+  const agent = world.connect(await world.enrol(cvmId), { onState: stepwise(outcome), ...elsewhere });
+  await world.untilReady(cvmId);
+  const { computationId } = await world.startRun(cvmId);
+  const killed = delay(after).then(() => kill(agent));
+  if (outcome === 'cancelled') {
+    await delay(random() * 1_000);
+    await world.stopRun(computationId);
+  }
+  await killed;
+  await world.untilRun(computationId, outcome);
+  const events = (await world.events(computationId)).map(shortly);
+  expect(agent.requests.length, what).toBeLessThanOrEqual(2);
+  const names = events.map((event) => event.replace(' (inferred)', ''));
+  expect(names, what).toEqual([...new Set(names)]);
+  const unmarked = events.filter((event) => ofAgents.test(event) && !event.endsWith('(inferred)'));
+  expect([...agent.sentEvents], what).toEqual(expect.arrayContaining(unmarked));
+  const last = { completed: 'ConsumingResults/Ready', failed: 'Failed/Failed', cancelled: 'Stopped/Stopped' }[outcome];
+  if (outcome !== 'cancelled') expect(names, what).toContain(last);
+  agent.end();
+}
+
 const deaths = amount({ sample: 2, full: 30 });
+const deathsBesideAnother = amount({ sample: 1, full: 30 });
 
 describe('a gateway that is killed at a random moment of a run', () => {
   it(`loses no outcome and doubles no event, ${deaths} times`, { timeout: 900_000 }, async () => {
     const random = seededRandom(sampleSeed);
-    for (let death = 0; death < deaths; death++) {
-      const outcome = (['completed', 'failed', 'cancelled'] as const)[death % 3] ?? 'completed';
-      const after = random() * 1_500;
-      const cvmId = `killed-${death}`;
-      const what = `seed ${sampleSeed}, ${outcome}, killed after ${Math.round(after)} ms`;
-      const agent = world.connect(await world.enrol(cvmId), { onState: stepwise(outcome) });
-      await world.untilReady(cvmId);
-      const { computationId } = await world.startRun(cvmId);
-      const killed = delay(after).then(async () => {
-        await world.gateway.kill();
-        await world.gateway.start();
-      });
-      if (outcome === 'cancelled') {
-        await delay(random() * 1_000);
-        await world.stopRun(computationId);
-      }
-      await killed;
-      await world.untilRun(computationId, outcome);
-      const events = (await world.events(computationId)).map(shortly);
-      expect(agent.requests.length, what).toBeLessThanOrEqual(2);
-      const names = events.map((event) => event.replace(' (inferred)', ''));
-      expect(names, what).toEqual([...new Set(names)]);
-      const unmarked = events.filter((event) => ofAgents.test(event) && !event.endsWith('(inferred)'));
-      expect([...agent.sentEvents], what).toEqual(expect.arrayContaining(unmarked));
-      const last = { completed: 'ConsumingResults/Ready', failed: 'Failed/Failed', cancelled: 'Stopped/Stopped' }[outcome];
-      if (outcome !== 'cancelled') expect(names, what).toContain(last);
-      agent.end();
-    }
+    const kill = async () => {
+      await world.gateway.kill();
+      await world.gateway.start();
+    };
+    for (let number = 0; number < deaths; number++) await die({ number, random, kill });
   });
+
+  it(
+    `loses no outcome and doubles no event if another gateway takes over, ${deathsBesideAnother} times`,
+    { timeout: 900_000 },
+    async () => {
+      const random = seededRandom(sampleSeed);
+      const other = await world.another();
+      const kill = async (agent: SimulatedAgent) => {
+        agent.address = other.address;
+        await world.gateway.kill();
+      };
+      const first = Math.floor(random() * 3);
+      for (let number = first; number < first + deathsBesideAnother; number++) {
+        const { address } = random() < 0.5 ? world.gateway : other;
+        await die({ number, random, forwarderAddress: address, kill });
+        await world.gateway.start();
+      }
+    },
+  );
 });
 
 describe('a gateway that takes over a run while the claim of its CVM cannot be read', () => {
