@@ -30,7 +30,7 @@ const ownGroupsPerLeaf = 60;
 export const rareStatus = 'stopping';
 export const owners = ['7c1f4f0e-6f0b-4a53-9f3c-1d2f6a7f9b21', 'a', 'b', 'c'] as const;
 const groups = owners.map(groupOfOwner);
-export const ownerOf = (number: number) => owners[number % owners.length] ?? owners[0];
+const ownerOf = (number: number) => owners[number % owners.length] ?? owners[0];
 
 type RowOf = (number: number, status: string) => Item;
 
