@@ -61,7 +61,7 @@ export interface Client extends Operations {
 }
 
 /**
- * Creates a client of the service. It works in browsers and on Node 20 or newer. Every call throws ServiceProblem if it failed,
+ * Creates a client of the service. It works in browsers and on Node 20.12 or newer. Every call throws ServiceProblem if it failed,
  * or the reason of its signal.
  */
 export function createClient(options: ClientOptions): Client {

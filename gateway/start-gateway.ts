@@ -50,6 +50,7 @@ const largestMessageInBytes = 1024 * 1024;
 
 /** How long a stop waits for reports to be taken, in milliseconds. */
 const drainInMilliseconds = 10_000;
+const drainOfOptionalInMilliseconds = 1_000;
 
 /** Between two looks of a stop for reports that were made meanwhile, in milliseconds. */
 const lookInMilliseconds = 50;
@@ -119,14 +120,17 @@ function outboxesOf(sessions: Sessions): Outbox[] {
   return sessions.all.flatMap((session) => session.agentProcess.outboxes);
 }
 
-/** Waits until the service has taken all reports, also those that are made meanwhile, or the time is over. */
+/**
+ * Waits until the service has taken all reports that are never left out, also those that are made meanwhile, or the time is over. For
+ * the others it waits a second: they may come without end.
+ */
 async function drain(sessions: Sessions): Promise<void> {
   const endsAt = performance.now() + drainInMilliseconds;
-  while (sessions.all.some((session) => !session.isReported)) {
+  await Promise.all(outboxesOf(sessions).map((outbox) => outbox.drained(drainOfOptionalInMilliseconds)));
+  while (sessions.all.some((session) => session.holdsLasting)) {
     const left = endsAt - performance.now();
     if (left <= 0) return;
-    const waiting = outboxesOf(sessions).filter((outbox) => !outbox.isEmpty);
-    await Promise.all([delay(Math.min(left, lookInMilliseconds)), ...waiting.map((outbox) => outbox.drained(left))]);
+    await delay(Math.min(left, lookInMilliseconds));
   }
 }
 

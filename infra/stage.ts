@@ -161,7 +161,7 @@ export interface ReservedConcurrency {
   reports: number;
   /** Each step of the run lifecycle. */
   lifecycleSteps: number;
-  /** The checks of uploaded files, each up to a minute. Uploads that come when all are taken are checked later. */
+  /** The checks of uploaded files. Each takes as long as it takes to hash the file. Uploads that come when all are taken are checked later. */
   uploads: number;
 }
 

@@ -24,7 +24,9 @@ export async function nextRun(
 async function approvedCvms({ client }: Connection, id: string): Promise<string[] | undefined> {
   const { needed, approvals } = await client.listApprovals({ id });
   const users = needed.map(({ user }) => user);
-  const limits = approvals.flatMap(({ user, stale, cvm_ids }) => (cvm_ids && !stale && users.includes(user) ? [cvm_ids] : []));
+  const limits = approvals.flatMap(({ user, stale, cvm_ids }) =>
+    cvm_ids?.length && !stale && users.includes(user) ? [cvm_ids] : [],
+  );
   const [first, ...others] = limits;
   return first?.filter((cvm) => others.every((cvms) => cvms.includes(cvm)));
 }

@@ -39,6 +39,7 @@ export function NewAssetScreen() {
   const types = assetTypeOptions.filter(({ value }) => permissions.createAsset(me, value));
   const [file, setFile] = useState<File>();
   const [created, setCreated] = useState<Schemas['Asset']>();
+  const [firstFile, setFirstFile] = useState<File>();
   const [isLinked, setLinked] = useState(false);
   const [keyFor] = useState(keysForBodies);
   const [fields, setFields] = useState<Fields>({
@@ -59,6 +60,7 @@ export function NewAssetScreen() {
     // After a failure the asset may be there already: then only what is left to do is done.
     const body = { asset: { ...fields, mime_type: file.type, user_key: '' } };
     const asset = created ?? (await client.createAsset({ body, idempotencyKey: keyFor(body) }));
+    if (!created) setFirstFile(file);
     setCreated(asset);
     if (!isLinked && computation !== null) {
       await client.linkAsset({ id: asset.id, computationID: computation });
@@ -117,7 +119,7 @@ export function NewAssetScreen() {
                       if (!created) change({ file_name: value[0]?.name ?? '' });
                     }}
                     fileErrors={[fault ?? null]}
-                    fileWarnings={[created && file && file.name !== created.file_name ? sentAs(created) : null]}
+                    fileWarnings={[created && file && file !== firstFile ? sentAs(created) : null]}
                     showFileSize
                     showFileLastModified={false}
                     i18nStrings={fileUploadTexts}

@@ -56,7 +56,7 @@ export function RegisterCvm({ registered, onClose, onSaved }: Props) {
         ) : (
           existing !== undefined && (
             <Alert type="warning" action={<Button href={addressOf({ screen: 'cvm', domain, cvm: existing })}>Open it</Button>}>
-              Nothing was saved: {existing} is registered already.
+              {existing} is registered already.
             </Alert>
           )
         )

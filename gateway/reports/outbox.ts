@@ -79,6 +79,11 @@ export class Outbox {
     return this.entries.length === 0;
   }
 
+  /** Whether it contains a report that is never dropped. */
+  get holdsLasting(): boolean {
+    return this.entries.some(({ isOptional }) => !isOptional);
+  }
+
   /** How long the oldest report has been waiting, in milliseconds. */
   get age(): number {
     const [oldest] = this.entries;

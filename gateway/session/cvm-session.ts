@@ -74,6 +74,11 @@ export class CvmSession {
     return this.unplaced.isEmpty && this.agentProcess.outboxes.every((outbox) => outbox.isEmpty);
   }
 
+  /** Whether something waits to be reported that is never left out. */
+  get holdsLasting(): boolean {
+    return this.unplaced.holdsDeciding || this.agentProcess.outboxes.some((outbox) => outbox.holdsLasting);
+  }
+
   /** Whether the agent answered to one of the last two questions. */
   get isHeard(): boolean {
     const { pace, clock } = this.parts;

@@ -44,13 +44,29 @@ export class UnplacedMessages {
     return this.waiting.length === 0;
   }
 
+  /** Whether something waits that decides a run. */
+  get holdsDeciding(): boolean {
+    return this.waiting.some((message) => rankOf(message) === 'deciding');
+  }
+
   take(message: Message): void {
+    if (this.repeatsWaiting(message)) return;
     if (this.waiting.length === 0 && this.place(message)) return;
     if (!(this.waiting.length === 0 && this.belongsToNoRun(message)) && this.makeRoomFor(message)) {
       this.waiting.push(message);
       this.bytesWaiting += sizeOf(message);
     } else this.refuse(message);
     if (this.waiting.length > 0) void this.placeAll();
+  }
+
+  /** Whether the message is one that occurs once in a run, and waits already. */
+  private repeatsWaiting(message: Message): boolean {
+    if (!('event' in message) || rankOf(message) !== 'deciding') return false;
+    const { computation_id } = message.event;
+    const id = eventId(message.event);
+    return this.waiting.some(
+      (each) => 'event' in each && each.event.computation_id === computation_id && eventId(each.event) === id,
+    );
   }
 
   /** @returns false if what waits is more important than the message */

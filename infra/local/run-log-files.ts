@@ -29,17 +29,26 @@ export async function removeLogsOfDomain(directory: string, domain: string, runI
   return logs.length + earlier.length;
 }
 
-/** Lets the purge of deleted computations delete the logs of their runs as well. */
+/**
+ * Lets the purge of deleted computations delete the logs of their runs as well: at the first purge after each start, and after each that
+ * purged something or failed.
+ */
 export function withRunLogs(invoke: InvokeFunction, directory: string): InvokeFunction {
+  let isDue = true;
   return async (name, event) => {
-    const result = await invoke(name, event);
-    const hasPurged = name === 'maintenance/purge' && ((result as { purged?: number } | undefined)?.purged ?? 0) > 0;
-    if (hasPurged)
-      await removeLogsOfDeletedRuns(
-        directory,
-        openTable(() => new Deadline()),
-      );
-    return result;
+    if (name !== 'maintenance/purge') return await invoke(name, event);
+    const purge = invoke(name, event);
+    const hasPurged = await purge.then(
+      (result) => ((result as { purged?: number } | undefined)?.purged ?? 0) > 0,
+      () => true,
+    );
+    isDue ||= hasPurged;
+    if (isDue) {
+      const table = openTable(() => new Deadline());
+      await removeLogsOfDeletedRuns(directory, table);
+      isDue = false;
+    }
+    return await purge;
   };
 }
 

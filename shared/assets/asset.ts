@@ -99,7 +99,7 @@ export type AssetInput = v.InferOutput<typeof assetInput>['asset'];
 
 /**
  * The body of endpoint 18: a full replacement. Without `asset`, `checksum`, `user_key`, `content_access` or `use`, these stay the
- * same, because only the creator may change them. A checksum that is that of the content follows new content.
+ * same, because only the creator may change them. New content gets a new checksum, unless the creator gave that of a real file.
  */
 export const assetReplacement = v.pipe(
   strictObject({

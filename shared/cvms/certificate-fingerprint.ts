@@ -1,5 +1,6 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import { invalid } from '../errors.ts';
+import { holdsPrivateKey } from '../holds-private-key.ts';
 
 const expected = 'Expected one X.509 certificate in PEM ("BEGIN CERTIFICATE").';
 
@@ -9,7 +10,7 @@ const expected = 'Expected one X.509 certificate in PEM ("BEGIN CERTIFICATE").';
  * @throws ServiceError `invalid_request` at `/certificate`, with a message of its own for a private key
  */
 export function certificateFingerprint(pem: string): string {
-  if (pem.includes('PRIVATE KEY')) {
+  if (holdsPrivateKey(pem)) {
     throw invalid('/certificate', `This contains a private key. Never share it. ${expected}`);
   }
   const [, base64 = ''] = /^-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----$/.exec(pem.trim()) ?? [];

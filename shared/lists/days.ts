@@ -10,7 +10,7 @@ import type { ListIndex } from './list-index.ts';
 import type { LogEntry } from './log.ts';
 import { emptyCounts } from './node.ts';
 import { dayInMilliseconds, readOldDays } from './old-lists.ts';
-import { withSnapshot, type Snapshot } from './snapshot.ts';
+import { TornReadError, withSnapshot, type Snapshot } from './snapshot.ts';
 
 /** The newest days change with most folds. They are only in the head. */
 const daysInHead = 2;
@@ -22,11 +22,19 @@ export function dayOf(milliseconds: number): number {
   return Math.floor(milliseconds / dayInMilliseconds);
 }
 
-const storedDay = v.object({ counts: v.array(v.number()) });
+const storedDay = v.object({
+  counts: v.array(v.number()),
+  /** The version of a head that had these counts. 0 in items of earlier versions. */
+  head: v.optional(v.number(), 0),
+});
+
+function parseStoredDay(item: unknown): v.InferOutput<typeof storedDay> {
+  return item === undefined ? { counts: emptyCounts(), head: 0 } : parseStored(storedDay, item, 'day of the statistics');
+}
 
 /** Reads the counts of a day that the head does not contain. */
 export function parseDay(item: unknown): number[] {
-  return item === undefined ? emptyCounts() : parseStored(storedDay, item, 'day of the statistics').counts;
+  return parseStoredDay(item).counts;
 }
 
 /**
@@ -56,13 +64,14 @@ export function hasOldDays({ days }: Head, now: number): boolean {
  * Moves days out of the head, in two steps: writes their items, and in a later fold leaves them out of the head. A reader that
  * has an older head and newer items, or the other way round, finds each day in one of them. An item contains only what a head
  * contained before: a fold that dies would otherwise leave changes in it that are still in the log too.
- * @param days.before the days of the head that the fold replaces
+ * @param moved.head the version of the head that the fold replaces
+ * @param moved.days the days of that head, and as they are now
  * @param keptBefore the time before which a day must have been written to be left out, in milliseconds since 1970
  */
 export async function moveOldDays(
   table: Table,
   index: ListIndex,
-  days: { before: Head['days']; now: Head['days'] },
+  { head, days }: { head: number; days: { before: Head['days']; now: Head['days'] } },
   { now, keptBefore }: { now: number; keptBefore: number },
 ): Promise<Head['days']> {
   const entries = Object.entries(days.now);
@@ -71,7 +80,7 @@ export async function moveOldDays(
     .slice(0, daysPerFold);
   await putItems(
     table,
-    toKeep.map(([day, { counts }]) => ({ ...indexKeys.day(index, Number(day)), counts })),
+    toKeep.map(([day, { counts }]) => ({ ...indexKeys.day(index, Number(day)), counts, head })),
   );
   // A read that does not see the items has begun before this time.
   const kept_at = (table.clock ?? systemClock).now();
@@ -105,10 +114,13 @@ export function readDays(
 ): Promise<{ day: string; counts: number[] }[]> {
   const { index } = list;
   const count = async ({ head, isOld, unfolded }: Snapshot, items: Item[] = []) => {
-    const kept = isOld
-      ? await readOldDays(table, list)
-      : new Map<number, number[]>(items.map((item) => [dayOfKey(item), parseDay(item)]));
-    const counted = countDays(head.days, unfolded, (day) => kept.get(day) ?? emptyCounts());
+    const stored = new Map(items.map((item) => [dayOfKey(item), parseStoredDay(item)]));
+    const kept = isOld ? await readOldDays(table, list) : new Map([...stored].map(([day, { counts }]) => [day, counts]));
+    const counted = countDays(head.days, unfolded, (day) => {
+      // A later head had this day. Its counts may contain the steps that are still unfolded by this one.
+      if ((stored.get(day)?.head ?? 0) > head.version) throw new TornReadError();
+      return kept.get(day) ?? emptyCounts();
+    });
     for (const [day, { counts }] of Object.entries(counted)) kept.set(Number(day), counts);
     return [...kept]
       .filter(([day]) => day >= first && day <= last)

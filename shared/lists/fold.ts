@@ -20,7 +20,7 @@ import { unfoldedEntries } from './unfolded.ts';
 import { writeFold, type WrittenFold } from './write-fold.ts';
 
 /** Fewer changes in the log make a read no more expensive than promised. They may wait for the next ones, not for the schedule. */
-const leastToMark = 64;
+export const leastToMark = 64;
 
 /**
  * Moves changes in the log into the trees, in new nodes, and deletes what earlier folds replaced. It may be called at any

@@ -34,7 +34,7 @@ export async function rebuildIndex(
 ): Promise<void> {
   const { index } = lists[0];
   // What a rebuild that died has built is of the time of that rebuild.
-  if ((await readHead(table, index)).held === 'cleaning') await clean(table, index);
+  await clean(table, index);
   if (isAnew) await deleteItems(table, [indexKeys.build(index)]);
   await holdFolds(table, index);
   await carryOverAll(table, lists, { isRebuild: true, onRows });

@@ -1,7 +1,7 @@
 import { log } from '../logger.ts';
 import type { Table } from '../table/table.ts';
 import type { Transaction } from '../table/transaction.ts';
-import { foldChanges } from './fold.ts';
+import { foldChanges, leastToMark } from './fold.ts';
 import type { ListIndex } from './list-index.ts';
 import { logChange, nameOfResource, type Step } from './log.ts';
 import { changesPerLook, noteLook, changesUntilLook } from './looks.ts';
@@ -23,8 +23,8 @@ export function recordChange(
 /** The change has succeeded. The next check folds what this one failed to fold. */
 async function tryToFold(table: Table, index: ListIndex): Promise<void> {
   try {
-    const { worthFrom } = await foldChanges(table, index);
-    noteLook(table, index, worthFrom);
+    const { steps, folds, worthFrom } = await foldChanges(table, index);
+    if (steps >= leastToMark || folds > 0) noteLook(table, index, worthFrom); // the schedule knows the index
   } catch (error) {
     log('WARN', 'The changes of a list were not folded, and will be later.', { index: index.scope }, error);
   }

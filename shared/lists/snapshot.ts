@@ -65,8 +65,8 @@ function monotonicTime({ clock = systemClock }: Table): number {
   return clock.steady?.() ?? clock.now();
 }
 
-/** Thrown if a step was read without the step that it comes after. */
-class TornReadError extends Error {
+/** Thrown if what was read is of two moments, such as a step without the step that it comes after. */
+export class TornReadError extends Error {
   override readonly name = 'TornReadError';
 }
 

@@ -1,4 +1,5 @@
 import { systemClock } from '../clock.ts';
+import { log } from '../logger.ts';
 import { dueFoldKeys, type Key } from '../table/keys.ts';
 import type { Item, Table } from '../table/table.ts';
 import { putItem, putItemIf } from '../table/writes.ts';
@@ -42,11 +43,11 @@ export async function takeTurn(table: Table, index: ListIndex): Promise<Turn | u
   return isFree ? turn : undefined;
 }
 
-/** Ends a turn, but not within a second of its beginning. Leaves the next one as it is if that has begun. */
+/** Ends a turn, but not within a second of its beginning. Leaves the next one as it is if that has begun. A turn ends by itself, too. */
 export async function endTurn(table: Table, turn: Turn): Promise<void> {
   const ended: Turn = { ...turn, turn_until: turn.marked_at + turnInMilliseconds.shortest };
-  await putItemIf(table, ended, {
-    ConditionExpression: 'turn_until = :own',
-    ExpressionAttributeValues: { ':own': turn.turn_until },
+  const isOwn = { ConditionExpression: 'turn_until = :own', ExpressionAttributeValues: { ':own': turn.turn_until } };
+  await putItemIf(table, ended, isOwn).catch((error: unknown) => {
+    log('WARN', 'The turn of a fold was not ended.', { index: turn.sk }, error);
   });
 }

@@ -51,7 +51,8 @@ export async function writeFold(
   const { plan, items, ...parts } = replaceTrees(index, head, trees, name);
   const counted = countDays(head.days, part, await readDaysNotIn(table, index, head.days, part));
   const keptBefore = now - stayInMilliseconds;
-  const days = await moveOldDays(table, index, { before: head.days, now: counted }, { now, keptBefore });
+  const moved = { head: head.version - 1, days: { before: head.days, now: counted } };
+  const days = await moveOldDays(table, index, moved, { now, keptBefore });
   const folds: Head['folds'] = [...head.folds, { name, stage: 'committed', at: now, entries: versionsOf(part) }];
   if (items.length > 0 || plan.dropped.length > 0 || plan.roots_dropped.length > 0) {
     await recordPlan(table, index, name, plan);
@@ -95,7 +96,6 @@ async function changesByRows(
 ): Promise<Map<string, MemberToSet[]>> {
   const changes = new Map<string, MemberToSet[]>();
   for (const list of listsOfIndex(index.scope) ?? []) {
-    if (!(list.tree in index.trees)) continue;
     const members = await membersByRows(table, list, head, part);
     for (const letter of lettersOf({ ...list, index })) changes.set(letter, toSetIn(letter, list, members));
   }

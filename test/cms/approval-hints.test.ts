@@ -54,7 +54,12 @@ describe('cms approve', () => {
   it.each([
     ['not signed', { approval: 'all_signed' }, [], 'It does not count yet: only signed approvals do.\nNext: .* --sign KEYFILE\n'],
     ['expired by now', {}, ['--expires', '1s'], 'It does not count: perhaps it has expired, .*\nNext: cms approvals \\S+\n'],
-    ['stale for another reason', {}, [], 'It does not count: something has changed since\\.\nNext: cms approvals \\S+\n'],
+    [
+      'stale for another reason',
+      {},
+      [],
+      'It does not count: the key or the configuration has changed since\\.\nNext: cms approvals \\S+\n',
+    ],
   ])('says that an approval does not count which is %s', async (_, computation, options, note) => {
     const { exitCode, stderr } = await cms(answers({ stale: true }, computation))('approve', idOf(0), '--yes', ...options);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.stringMatching(new RegExp(`${note}$`)) });
@@ -79,6 +84,7 @@ describe('cms check', () => {
     );
     expect(await checked(of('bob', { cvm_ids: ['a'], stale: true }), of('carol'))).toBe(next('sim-1'));
     expect(await checked(of('bob'), of('carol'), of('dan', { cvm_ids: ['a'] }))).toBe(next('sim-1'));
+    expect(await checked(of('bob', { cvm_ids: [] }), of('carol'))).toBe(next('sim-1'));
   });
 
   it('advises no run where the needed approvals are for different CVMs', async () => {

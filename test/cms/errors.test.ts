@@ -79,6 +79,14 @@ describe('errors of cms', () => {
       ['key', 'upload', join(folder, 'none.pub'), 'Incomes'],
       /^Cannot read the public key .*\nNext: ssh-keygen -t ed25519 -f \S+\/none\n$/,
     ],
+    [
+      ['key', 'upload', join(folder, 'only-private.pub'), 'Incomes'],
+      /^Cannot read the public key .*\nNext: ssh-keygen -y -f \S+\/only-private > \S+\/only-private\.pub\n$/,
+    ],
+    [
+      ['key', 'upload', join(folder, 'only-pem.pub'), 'Incomes'],
+      /^Cannot read the public key .*\nNext: openssl pkey -in \S+\/only-pem\.pem -pubout -out \S+\/only-pem\.pub\n$/,
+    ],
     [['key', 'upload', join(folder, 'nowhere/none.pub'), 'Incomes'], /^Cannot read the public key .*\nNext: ls \S+\/cms-\w+\n$/],
     [
       ['key', 'upload', join(folder, 'broken.json'), 'Incomes'],
@@ -106,6 +114,7 @@ describe('errors of cms', () => {
     ],
   ])('a mistake in %j names the option, the argument or the file and the help, and exits with 2', async (args, stderr) => {
     writeFileSync(join(folder, 'broken.json'), '{');
+    for (const name of ['only-private', 'only-pem.pem']) writeFileSync(join(folder, name), 'secret');
     writeFileSync(join(folder, 'long.yaml'), longCollaboration);
     expect(await alice(...args)).toEqual({ exitCode: 2, stdout: '', stderr: expect.stringMatching(stderr) });
   });

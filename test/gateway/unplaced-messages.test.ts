@@ -100,6 +100,22 @@ describe('an event that a CVM repeats without end', () => {
     expect(reported).toMatchObject([{ status: 'InProgress' }, { status: 'Completed' }]);
     expect(readings).toBeLessThan(20);
   });
+
+  it('leaves room for one that decides the run, however many come at once', async () => {
+    const parts = gatewayParts();
+    parts.pace.record = 500;
+    const reported: unknown[] = [];
+    parts.service.report = (_, reports) => {
+      reported.push(...reports);
+      return Promise.resolve([]);
+    };
+    parts.service.agentRecord = () => Promise.resolve({ run_id: 'r', computation_id: 'c' });
+    const unplaced = new UnplacedMessages(new AgentProcess({ domain: 'd1', cvmId: 'c' }, parts, () => undefined), parts);
+    for (let sent = 0; sent < 1_500; sent++) unplaced.take({ event: eventOf('c') });
+    unplaced.take({ event: { ...eventOf('c'), event_type: 'Failed', status: 'Failed' } });
+    await expect.poll(() => reported).toHaveLength(2);
+    expect([reported, parts.counts.eventsRefused]).toMatchObject([[{ status: 'InProgress' }, { status: 'Failed' }], 0]);
+  });
 });
 
 describe('messages of a CVM whose record cannot be read', () => {

@@ -98,18 +98,33 @@ export function beforePutOf(table: Table, { pk, sk }: AnyKey, act: () => Promise
   );
 }
 
+type Input = { Key?: Item; ExpressionAttributeValues?: Item };
+const isOfHead = ({ Key }: Input) => Key?.['sk'] === 'head';
+const isOfDays = ({ ExpressionAttributeValues: values }: Input) => String(values?.[':first']).startsWith(indexKeys.dayPrefix);
+
 /** The table for one read of statistics, whose query of the days is answered before `act`, and whose head is read after it. */
 export function daysBeforeHead(table: Table, act: () => Promise<unknown>): Table {
-  const days = Promise.withResolvers<undefined>();
+  return inOrder(table, { first: isOfDays, then: isOfHead }, act);
+}
+
+/** The same with the head read before `act`, and the days after it. */
+export function headBeforeDays(table: Table, act: () => Promise<unknown>): Table {
+  return inOrder(table, { first: isOfHead, then: isOfDays }, act);
+}
+
+type Reads = Record<'first' | 'then', (input: Input) => boolean>;
+
+function inOrder(table: Table, { first, then }: Reads, act: () => Promise<unknown>): Table {
+  const answered = Promise.withResolvers<undefined>();
   let acting: Promise<unknown> | undefined;
   const send = async (...sent: unknown[]) => {
-    const [{ input }] = sent as [{ input: { Key?: Item; ExpressionAttributeValues?: Item } }];
-    if (input.Key?.['sk'] === 'head') {
-      await days.promise;
+    const [{ input }] = sent as [{ input: Input }];
+    if (then(input)) {
+      await answered.promise;
       await (acting ??= act());
     }
     const answer = await (table.document.send as (...sent: unknown[]) => Promise<unknown>)(...sent);
-    if (String(input.ExpressionAttributeValues?.[':first']).startsWith(indexKeys.dayPrefix)) days.resolve(undefined);
+    if (first(input)) answered.resolve(undefined);
     return answer;
   };
   const document = new Proxy(table.document, {

@@ -86,7 +86,9 @@ export function addApprovalCommands(program: Command, act: Act): void {
           context.note(`It does not count yet: only signed approvals do.\nNext: ${context.typed} --sign ${keyFile}\n`);
         } else {
           const why =
-            options.expires === undefined ? 'something has changed since' : 'perhaps it has expired, by the clock of the service';
+            options.expires === undefined
+              ? 'the key or the configuration has changed since'
+              : 'perhaps it has expired, by the clock of the service';
           context.note(`It does not count: ${why}.\nNext: ${context.command(`approvals${named(context, connection, id)}`)}\n`);
         }
       }),

@@ -99,9 +99,10 @@ export function addComputationCommands(program: Command, act: Act): void {
       .argument('[COMPUTATION]', 'its identifier or name')
       .option('--name <NAME>', 'its name')
       .addOption(
-        new Option('--no-consumers', 'limit the consumers no more: each result_consumer with a key gets the results').conflicts(
-          'consumer',
-        ),
+        new Option(
+          '--no-consumers',
+          'remove the limit of --consumer: each result_consumer with a key gets the results',
+        ).conflicts('consumer'),
       ),
   ).action(
     act(async (context, reference: string | undefined, options: Fields) => {

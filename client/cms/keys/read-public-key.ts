@@ -6,7 +6,7 @@ import { CmsError } from '../cms-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { filesBeside } from '../output/files-beside.ts';
 import { shellWord } from '../output/shell-word.ts';
-import { publicKeyBeside } from './key-pair.ts';
+import { privateKeyBeside, publicKeyBeside } from './key-pair.ts';
 
 export interface GivenKey {
   /** In a form that the service takes: an OpenSSH line as it is, everything else as base64. */
@@ -41,8 +41,14 @@ export async function readPublicKey(file: string, retyped?: (file: string) => st
   }
 }
 
-/** Returns the command that makes a public key where there is none yet, or lists the files among which it may be. */
+/**
+ * Returns the command that makes a public key where there is none yet, or lists the files among which it may be. Of a private key that
+ * is there it makes the public one: to make a new pair would replace it.
+ */
 async function makeOrFind(file: string): Promise<string> {
+  const own = file.endsWith('.pub') ? privateKeyBeside(file) : undefined;
+  if (own?.endsWith('.pem')) return `openssl pkey -in ${shellWord(own)} -pubout -out ${shellWord(file)}`;
+  if (own) return `ssh-keygen -y -f ${shellWord(own)} > ${shellWord(file)}`;
   const folder = dirname(file);
   const there = await readdir(folder).catch(() => (basename(folder) === '.ssh' ? [] : undefined)); // ssh-keygen makes ~/.ssh
   const hasNone = there?.every((name) => !name.endsWith('.pub')) === true;

@@ -28,8 +28,8 @@ export const contract = {
   reasons: ['second_algorithm', 'file_name_taken', 'linked_too_widely'],
   description:
     'Replaces all fields. A field that you omit is reset to its default, except `asset`, `checksum`, `user_key`, ' +
-    '`content_access` and `use`, which stay the same and which only the creator of the asset may change. A `checksum` that you ' +
-    'omit follows new content, unless it is the hash of a real file that the content is a sample of. A new `file_name` or ' +
+    '`content_access` and `use`, which stay the same and which only the creator of the asset may change. Without ' +
+    '`checksum`, new content gets a new one, unless you gave the hash of a real file: that stays. A new `file_name` or ' +
     '`asset_type` applies to all linked computations at once. Returns 409 if more than 30 are linked. ' +
     'The response has `content_withheld: true` if you do not get the content of the asset.',
 } as const satisfies Contract;

@@ -12,7 +12,7 @@ import { getItem } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { computationFields } from '../../support/computation-fields.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
-import { daysBeforeHead } from '../../support/interleave.ts';
+import { daysBeforeHead, headBeforeDays } from '../../support/interleave.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
@@ -82,6 +82,18 @@ describe('readStatistics', () => {
     await foldChanges(table, index, 0);
     folded.resolve(undefined);
     expect(await reading).toEqual(before);
+  });
+
+  it('counts a status once where two folds put its day into the head and into its item while it is read', async () => {
+    const table = { ...embedded.table, clock: { now: () => Date.parse(now), wait: () => Promise.resolve() } };
+    const { index } = indexedLists.computations('d3');
+    const entered = { day: Date.parse('2025-02-26') / 86_400_000, state: 1 };
+    await transact(table, [logChange(index, 1, { version: 1, changes: [], entered })]);
+    const reader = headBeforeDays(table, async () => {
+      await foldChanges(table, index, 1);
+      await foldChanges(table, index, 1);
+    });
+    expect(await readStatistics(reader, 'd3', 366, now)).toEqual([{ day: '2025-02-26', status: 'created', count: 1 }]);
   });
 
   it('counts a status once if a fold dies before its commit, on a day that is not in the head', async () => {

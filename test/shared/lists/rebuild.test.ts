@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { listComputations } from '../../../shared/computations/list-computations.ts';
 import { readStatistics } from '../../../shared/computations/statistics.ts';
 import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
-import { TakenOverError } from '../../../shared/lists/build.ts';
+import { putBuild, TakenOverError } from '../../../shared/lists/build.ts';
 import { carryOver } from '../../../shared/lists/carry-over.ts';
 import { checkPage, checkTotals, type Mismatch } from '../../../shared/lists/check-list.ts';
 import { foldChanges } from '../../../shared/lists/fold.ts';
@@ -351,5 +351,21 @@ describe('a rebuild of an index', () => {
       },
     );
     expect(calls).toBeGreaterThan(20);
+  });
+});
+
+describe('a step of a build that another runner has taken over', () => {
+  it.each([
+    ['deletes its nodes if no step was recorded since', 0],
+    ['keeps its nodes if a step was recorded, which may be this one', 1],
+  ])('%s', async (_, stepsOfOther) => {
+    const node = indexKeys.node(list.index, 'node');
+    const progress = { stage: 'rows', list: 0, number: 0, edges: {}, steps: 0 } as const;
+    const build = { id: 'build', head: 1, begun_at: time, written_as: '', ...progress, writing: [node.sk] };
+    const own = await putBuild(stores.table, list.index, undefined, build);
+    await putItem(stores.table, { ...node });
+    await putBuild(stores.table, list.index, own, { ...own, steps: stepsOfOther });
+    await expect(putBuild(stores.table, list.index, own, own)).rejects.toBeInstanceOf(TakenOverError);
+    expect((await getItem(stores.table, node)) !== undefined).toBe(stepsOfOther > 0);
   });
 });
