@@ -16,13 +16,14 @@ export const requestsPerRound = 48;
 /** As many runs as the cases start. */
 export const startsPerService = callers.length * rounds * requestsPerRound;
 
+/** Reads come first: what was just created is read from the log for some seconds, which peers do not have. */
 export const caseNames = [
-  'create',
   'read one',
   'first page',
   'page at 90 %',
   'filtered page',
   'total alone',
+  'create',
   'start of a run',
   'report of its end',
 ] as const;
