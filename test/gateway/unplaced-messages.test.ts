@@ -75,15 +75,21 @@ describe('the event with which runs begin', () => {
   });
 });
 
+/** Parts whose record is read at most twice a second, and the reports that the service gets. */
+function slowlyReadParts() {
+  const parts = gatewayParts();
+  parts.pace.record = 500;
+  const reported: unknown[] = [];
+  parts.service.report = (_, reports) => {
+    reported.push(...reports);
+    return Promise.resolve([]);
+  };
+  return { parts, reported };
+}
+
 describe('an event that a CVM repeats without end', () => {
   it('is reported once, and has the record read only now and then', async () => {
-    const parts = gatewayParts();
-    parts.pace.record = 500;
-    const reported: unknown[] = [];
-    parts.service.report = (_, reports) => {
-      reported.push(...reports);
-      return Promise.resolve([]);
-    };
+    const { parts, reported } = slowlyReadParts();
     let readings = 0;
     parts.service.agentRecord = () => {
       readings++;
@@ -102,13 +108,7 @@ describe('an event that a CVM repeats without end', () => {
   });
 
   it('leaves room for one that decides the run, however many come at once', async () => {
-    const parts = gatewayParts();
-    parts.pace.record = 500;
-    const reported: unknown[] = [];
-    parts.service.report = (_, reports) => {
-      reported.push(...reports);
-      return Promise.resolve([]);
-    };
+    const { parts, reported } = slowlyReadParts();
     parts.service.agentRecord = () => Promise.resolve({ run_id: 'r', computation_id: 'c' });
     const unplaced = new UnplacedMessages(new AgentProcess({ domain: 'd1', cvmId: 'c' }, parts, () => undefined), parts);
     for (let sent = 0; sent < 1_500; sent++) unplaced.take({ event: eventOf('c') });
