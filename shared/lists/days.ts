@@ -118,7 +118,9 @@ export function readDays(
     const kept = isOld ? await readOldDays(table, list) : new Map([...stored].map(([day, { counts }]) => [day, counts]));
     const counted = countDays(head.days, unfolded, (day) => {
       // A later head had this day. Its counts may contain the steps that are still unfolded by this one.
-      if ((stored.get(day)?.head ?? 0) > head.version) throw new TornReadError();
+      if ((stored.get(day)?.head ?? 0) > head.version) {
+        throw new TornReadError('A day of the statistics moved while it was read.');
+      }
       return kept.get(day) ?? emptyCounts();
     });
     for (const [day, { counts }] of Object.entries(counted)) kept.set(Number(day), counts);
