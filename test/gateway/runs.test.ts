@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Deadline } from '../../shared/deadline.ts';
 import type { Key } from '../../shared/table/keys.ts';
 import { openTable } from '../../shared/table/open-table.ts';
+import { withRunLogs } from '../../infra/local/run-log-files.ts';
 import { readyComputation } from '../infra/local/ready-computation.ts';
 import { shortly, startGatewayStack, type GatewayStack } from '../support/gateway-stack.ts';
 import { eventsWithoutDatasets, type SimulatedAgent } from '../support/simulated-agent.ts';
@@ -253,6 +254,11 @@ describe('a run of an agent at the gateway', () => {
     await world.stack.invoke('maintenance/purge', {});
     await expect.poll(() => existsSync(first.file)).toBe(false); // the schedule may have begun the purge before
     expect(existsSync(second.file)).toBe(true);
+
+    writeFileSync(first.file, 'the log of a computation whose purge was followed by one that failed');
+    const failing = withRunLogs(() => Promise.reject(new Error('A purge failed.')), world.gateway.logs ?? '');
+    await expect(failing('maintenance/purge', {})).rejects.toThrow('A purge failed.');
+    expect([existsSync(first.file), existsSync(second.file)]).toEqual([false, true]);
 
     const stray = fileOf('d2', randomUUID());
     writeFileSync(stray, 'the log of a computation that was deleted before');
