@@ -17,7 +17,7 @@ import { listPendingCommands, type PendingCommand } from '../shared/runs/pending
 import type { Command } from '../shared/runs/command.ts';
 import type { Report } from '../shared/runs/report.ts';
 import { recordReports } from '../shared/runs/record-reports.ts';
-import { readLetters, removeLetter, sendLetter, type Letter } from '../shared/cvms/gateway-letters.ts';
+import { readGatewayMessages, removeGatewayMessage, sendGatewayMessage, type GatewayMessage } from '../shared/cvms/gateway-messages.ts';
 import { holdCvm, noteForwarder, readRegistration, releaseCvm, type Holder, type Registration } from '../shared/cvms/hold-cvm.ts';
 import { openKms } from '../shared/kms.ts';
 import { openTable } from '../shared/table/open-table.ts';
@@ -47,11 +47,11 @@ export interface GatewayService {
   renewLease: (lease: { isOver: boolean }) => Promise<void>;
   /** Whether a gateway may still hold its streams. */
   isAlive: (gateway: string) => Promise<boolean>;
-  /** The letters to this gateway. */
-  letters: () => Promise<Letter[]>;
-  sendLetter: (to: string, letter: Letter) => Promise<void>;
-  /** Removes a letter to a gateway. */
-  removeLetter: (to: string, id: string) => Promise<void>;
+  /** The messages to this gateway. */
+  gatewayMessages: () => Promise<GatewayMessage[]>;
+  sendGatewayMessage: (to: string, message: GatewayMessage) => Promise<void>;
+  /** Removes a message to a gateway. */
+  removeGatewayMessage: (to: string, id: string) => Promise<void>;
   /** Records in the journal of the CVM's active run that a stream was refused. Once a minute. */
   journalRefusal: (cvm: CvmIdentity, refusal: { reason: string; peer: string; isConflict?: boolean }) => Promise<void>;
   agentRecord: (cvm: CvmIdentity) => Promise<AgentRecord>;
@@ -87,9 +87,9 @@ export function openService(clock: Clock, gateway: string): GatewayService {
     takeName: (name) => takeName(table, gateway, name, now()),
     renewLease: (lease) => renewLease(table, gateway, now(), lease),
     isAlive: (other) => isAlive(table, other, now(), getTogether),
-    letters: () => readLetters(table, gateway),
-    sendLetter: (to, letter) => sendLetter(table, to, letter, now()),
-    removeLetter: (to, id) => removeLetter(table, to, id),
+    gatewayMessages: () => readGatewayMessages(table, gateway),
+    sendGatewayMessage: (to, message) => sendGatewayMessage(table, to, message, now()),
+    removeGatewayMessage: (to, id) => removeGatewayMessage(table, to, id),
     journalRefusal: (cvm, refusal) => journalRefusal(table, { ...cvm, ...refusal, now: now() }),
     agentRecord: (cvm) => readAgentRecord(table, cvm, getTogether),
     bindAgent: (cvm, record) => bindAgent(table, cvm, record),

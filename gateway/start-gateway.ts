@@ -105,7 +105,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       server.unbind(address.replace(/:0$/, `:${port}`));
       await watch.stop();
       await drain(sessions);
-      clearInterval(ticking); // until now it answers the letters of other gateways, as its lease promises
+      clearInterval(ticking); // until now it answers the messages of other gateways, as its lease promises
       const left = outboxesOf(sessions).filter((outbox) => !outbox.isEmpty);
       for (const outbox of outboxesOf(sessions)) outbox.close();
       await sessions.end();

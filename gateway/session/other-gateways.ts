@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Question } from '../../shared/cvms/gateway-letters.ts';
+import type { Question } from '../../shared/cvms/gateway-messages.ts';
 import type { Holder } from '../../shared/cvms/hold-cvm.ts';
 import { log } from '../../shared/logger.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
@@ -13,7 +13,7 @@ export class OtherGateways {
   /** The questions that are being answered. */
   private readonly answering = new Set<string>();
   private nextAt = 0;
-  /** When the letters were last read. */
+  /** When the messages were last read. */
   private readAt = -Infinity;
   private reading = false;
 
@@ -34,10 +34,10 @@ export class OtherGateways {
     const { promise, resolve } = Promise.withResolvers<boolean | undefined>();
     const askedAt = clock.now();
     this.waiting.set(id, resolve);
-    // The agent's time, and that of two letters, of which each may just have missed a look.
-    const timer = setTimeout(() => resolve(undefined), pace.answer + 3 * pace.letters);
+    // The agent's time, and that of two messages, of which each may just have missed a look.
+    const timer = setTimeout(() => resolve(undefined), pace.answer + 3 * pace.gatewayMessages);
     try {
-      await service.sendLetter(gateway, { type: 'question', id, from, domain, cvm_id: cvmId, stream });
+      await service.sendGatewayMessage(gateway, { type: 'question', id, from, domain, cvm_id: cvmId, stream });
       const answers = await promise;
       if (answers === undefined && this.readAt < askedAt + pace.answer) throw new Error('An answer could not be read.');
       return answers ?? false;
@@ -47,28 +47,28 @@ export class OtherGateways {
     }
   }
 
-  /** Reads the letters if it is time. */
+  /** Reads the messages if it is time. */
   tick(): void {
     const { clock, pace } = this.parts;
     if (this.reading || clock.now() < this.nextAt) return;
-    this.nextAt = clock.now() + pace.letters;
+    this.nextAt = clock.now() + pace.gatewayMessages;
     this.reading = true;
     void this.read()
-      .catch((error: unknown) => log('WARN', 'The letters of other gateways cannot be read now.', {}, error))
+      .catch((error: unknown) => log('WARN', 'The messages of other gateways cannot be read now.', {}, error))
       .finally(() => (this.reading = false));
   }
 
   private async read(): Promise<void> {
     const { service, clock, id: own } = this.parts;
     const startedAt = clock.now();
-    const letters = await service.letters();
+    const messages = await service.gatewayMessages();
     this.readAt = startedAt;
-    const removals = letters.flatMap((letter) => {
-      if (letter.type === 'answer') {
-        this.waiting.get(letter.id)?.(letter.answers);
-        return [service.removeLetter(own, letter.id)];
+    const removals = messages.flatMap((message) => {
+      if (message.type === 'answer') {
+        this.waiting.get(message.id)?.(message.answers);
+        return [service.removeGatewayMessage(own, message.id)];
       }
-      void this.answer(letter);
+      void this.answer(message);
       return [];
     });
     await Promise.all(removals);
@@ -80,10 +80,10 @@ export class OtherGateways {
     if (this.answering.has(id)) return;
     this.answering.add(id);
     try {
-      await service.sendLetter(from, { type: 'answer', id, answers: await this.answerTo(question) });
-      await service.removeLetter(own, id);
+      await service.sendGatewayMessage(from, { type: 'answer', id, answers: await this.answerTo(question) });
+      await service.removeGatewayMessage(own, id);
     } catch (error) {
-      log('WARN', 'A question of another gateway cannot be answered now.', { from }, error); // the letter is read again
+      log('WARN', 'A question of another gateway cannot be answered now.', { from }, error); // the message is read again
     } finally {
       this.answering.delete(id);
     }

@@ -225,15 +225,15 @@ export const cvmKeys = {
 };
 
 /**
- * What gateways tell each other: each one's lease, which shows that it is alive, and the letters to it (shared/cvms/gateway-letters.ts).
+ * What gateways tell each other: each one's lease, which shows that it is alive, and the messages to it (shared/cvms/gateway-messages.ts).
  */
 export const gatewayKeys = {
   partition: (gateway: string) => `gateway#${gateway}`,
   lease: (gateway: string): Key => ({ pk: gatewayKeys.partition(gateway), sk: 'lease' }),
   /** The gateway that has the name. */
   name: (name: string): Key => ({ pk: `gateway-name#${name}`, sk: 'gateway' }),
-  letter: (gateway: string, id: string): Key => ({ pk: gatewayKeys.partition(gateway), sk: `letter#${id}` }),
-  prefixes: { letter: 'letter#' },
+  message: (gateway: string, id: string): Key => ({ pk: gatewayKeys.partition(gateway), sk: `letter#${id}` }),
+  prefixes: { message: 'letter#' },
 };
 
 /** What is stored for an asset outside its row: the runs that used it when it was unlinked, and the reads of its content by others. */

@@ -93,19 +93,19 @@ export const gatewayCases: Record<keyof GatewayService, Record<string, (world: B
       return () => service().isAlive('gateway-2');
     },
   },
-  sendLetter: {
-    '': async () => () => service().sendLetter('gateway-2', { type: 'answer', id: '1', answers: true }),
+  sendGatewayMessage: {
+    '': async () => () => service().sendGatewayMessage('gateway-2', { type: 'answer', id: '1', answers: true }),
   },
-  letters: {
+  gatewayMessages: {
     '': async () => {
-      await service('gateway-2').sendLetter(gateway, { type: 'answer', id: '1', answers: true });
-      return () => service().letters();
+      await service('gateway-2').sendGatewayMessage(gateway, { type: 'answer', id: '1', answers: true });
+      return () => service().gatewayMessages();
     },
   },
-  removeLetter: {
+  removeGatewayMessage: {
     '': async () => {
-      await service('gateway-2').sendLetter(gateway, { type: 'answer', id: '2', answers: true });
-      return () => service().removeLetter(gateway, '2');
+      await service('gateway-2').sendGatewayMessage(gateway, { type: 'answer', id: '2', answers: true });
+      return () => service().removeGatewayMessage(gateway, '2');
     },
   },
   journalRefusal: {

@@ -14,7 +14,7 @@ export const testPace: Partial<Pace> = {
   lateEventWithoutForwarder: 200,
   record: 50,
   presence: 300,
-  letters: 100,
+  gatewayMessages: 100,
   firstRetry: 50,
   longestRetry: 500,
 };

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { readLetters, removeLetter, sendLetter } from '../../../shared/cvms/gateway-letters.ts';
+import { readGatewayMessages, removeGatewayMessage, sendGatewayMessage } from '../../../shared/cvms/gateway-messages.ts';
 import { holdCvm, noteForwarder, readRegistration, releaseCvm, type Holder } from '../../../shared/cvms/hold-cvm.ts';
 import { listCvms } from '../../../shared/cvms/list-cvms.ts';
 import { readCvm } from '../../../shared/cvms/read-cvm.ts';
@@ -167,23 +167,23 @@ describe('a gateway', () => {
     expect(items.map((item) => item?.['ttl'])).toEqual([end, end]);
   });
 
-  it('gets its letters although one of them cannot be read, which is removed', async () => {
+  it('gets its messages although one of them cannot be read, which is removed', async () => {
     const gateway = randomUUID();
     const answer = { type: 'answer' as const, id: 'b', answers: true };
-    await putItem(stores.table, { ...gatewayKeys.letter(gateway, 'a'), type: 'greeting' });
-    await sendLetter(stores.table, gateway, answer, now);
-    expect(await readLetters(stores.table, gateway)).toEqual([answer]);
-    expect(await getItem(stores.table, gatewayKeys.letter(gateway, 'a'))).toBeUndefined();
+    await putItem(stores.table, { ...gatewayKeys.message(gateway, 'a'), type: 'greeting' });
+    await sendGatewayMessage(stores.table, gateway, answer, now);
+    expect(await readGatewayMessages(stores.table, gateway)).toEqual([answer]);
+    expect(await getItem(stores.table, gatewayKeys.message(gateway, 'a'))).toBeUndefined();
   });
 
-  it('gets each letter until it removes it', async () => {
+  it('gets each message until it removes it', async () => {
     const gateway = randomUUID();
     const answer = { type: 'answer' as const, id: 'a', answers: true };
-    await sendLetter(stores.table, gateway, answer, now);
+    await sendGatewayMessage(stores.table, gateway, answer, now);
     await renew(gateway, 0);
-    expect(await readLetters(stores.table, gateway)).toEqual([answer]);
-    await removeLetter(stores.table, gateway, 'a');
-    await removeLetter(stores.table, gateway, 'a');
-    expect(await readLetters(stores.table, gateway)).toEqual([]);
+    expect(await readGatewayMessages(stores.table, gateway)).toEqual([answer]);
+    await removeGatewayMessage(stores.table, gateway, 'a');
+    await removeGatewayMessage(stores.table, gateway, 'a');
+    expect(await readGatewayMessages(stores.table, gateway)).toEqual([]);
   });
 });

@@ -68,7 +68,7 @@ const namedByResource: [what: string, key: (id: string) => AnyKey][] = [
 const namedBeside: [what: string, key: AnyKey][] = [
   ['a purge', purgeKeys.purge('asset', 'own')],
   ['a kept answer', answerKeys.answer(['request'])],
-  ['a question about a CVM', gatewayKeys.letter('gateway-1', 'letter')],
+  ['a question about a CVM', gatewayKeys.message('gateway-1', 'message')],
 ];
 
 describe('belongsTo', () => {

@@ -1,0 +1,57 @@
+import * as v from 'valibot';
+import { log } from '../logger.ts';
+import { gatewayKeys } from '../table/keys.ts';
+import { parseStored } from '../table/parse-stored.ts';
+import { queryPrefix, type Table } from '../table/table.ts';
+import { deleteItemIf, putItem } from '../table/writes.ts';
+
+const question = v.object({
+  type: v.literal('question'),
+  id: v.string(),
+  /** The gateway that asks. */
+  from: v.string(),
+  domain: v.string(),
+  cvm_id: v.string(),
+  stream: v.string(),
+});
+
+const answer = v.object({ type: v.literal('answer'), id: v.string(), answers: v.boolean() });
+
+/** Asks a gateway whether the agent still answers on one of its streams. */
+export type Question = v.InferOutput<typeof question>;
+
+/** A message between two gateways. They cannot connect to each other, so they exchange messages through the table. */
+const message = v.variant('type', [question, answer]);
+export type GatewayMessage = v.InferOutput<typeof message>;
+
+/** A message to a gateway that is gone expires after an hour. */
+const lifetimeInSeconds = 60 * 60;
+
+/** Sends a message to a gateway. Costs one write unit. */
+export async function sendGatewayMessage(table: Table, to: string, message: GatewayMessage, now: string): Promise<void> {
+  const ttl = Math.floor(Date.parse(now) / 1000) + lifetimeInSeconds;
+  await putItem(table, { ...gatewayKeys.message(to, message.id), ...message, ttl });
+}
+
+/**
+ * Reads the messages to a gateway. Costs one read unit, and more only if there are many. Removes a message that it cannot parse, such
+ * as one of another version: it must not block the others, and the gateway that asked does not wait for long.
+ */
+export async function readGatewayMessages(table: Table, gateway: string): Promise<GatewayMessage[]> {
+  const items = await queryPrefix(table, gatewayKeys.partition(gateway), gatewayKeys.prefixes.message);
+  const messages: GatewayMessage[] = [];
+  for (const item of items) {
+    try {
+      messages.push(parseStored(message, item, 'message to a gateway'));
+    } catch (error) {
+      log('WARN', 'A message of another gateway cannot be parsed and is removed.', {}, error);
+      await removeGatewayMessage(table, gateway, String(item['sk']).slice(gatewayKeys.prefixes.message.length));
+    }
+  }
+  return messages;
+}
+
+/** Removes a message, if it is there. */
+export async function removeGatewayMessage(table: Table, gateway: string, id: string): Promise<void> {
+  await deleteItemIf(table, gatewayKeys.message(gateway, id), { ConditionExpression: 'attribute_exists(pk)' });
+}
