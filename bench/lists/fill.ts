@@ -7,7 +7,7 @@ import {
   groupOfComputation,
   groupOfOwner,
   indexedLists,
-  lettersOf,
+  treeIdsOf,
   stateOf,
   type IndexedList,
 } from '../../shared/lists/indexed-list.ts';
@@ -66,10 +66,10 @@ export async function fill(table: Table, list: IndexedList, size: number, row: R
   const started = performance.now();
   const [totals, lastNumber] = await writeRows(table, list, size, row);
   const trees = new Map<string, Uint8Array[]>();
-  for (const letter of lettersOf(list)) {
-    const members = letter === list.tree ? membersOf(list, size) : membersByGroup(list, size);
-    const membersPerLeaf = letter !== list.tree && hasOwnGroups(list) ? ownGroupsPerLeaf : undefined;
-    trees.set(letter, await buildTree(table, list.index, members, membersPerLeaf));
+  for (const treeId of treeIdsOf(list)) {
+    const members = treeId === list.tree ? membersOf(list, size) : membersByGroup(list, size);
+    const membersPerLeaf = treeId !== list.tree && hasOwnGroups(list) ? ownGroupsPerLeaf : undefined;
+    trees.set(treeId, await buildTree(table, list.index, members, membersPerLeaf));
   }
   await commitTrees(table, list, trees);
   const seconds = Math.round((performance.now() - started) / 1_000);
@@ -105,11 +105,11 @@ export async function removeFilled(table: Table, list: IndexedList, size: number
   const { index } = list;
   const head = parseHead(await getItem(table, indexKeys.head(index)));
   const trees = new Map<string, Uint8Array[]>();
-  const letters = lettersOf(list);
-  for (const letter of letters) trees.set(letter, encodeEdge(await readTree(table, index, head, letter)));
-  for (const letter of letters) {
-    const members = letter === list.tree ? membersOf(list, size) : membersByGroup(list, size);
-    for (const batch of inBatches(members)) await remove(table, list, { trees, letter, batch });
+  const treeIds = treeIdsOf(list);
+  for (const treeId of treeIds) trees.set(treeId, encodeEdge(await readTree(table, index, head, treeId)));
+  for (const treeId of treeIds) {
+    const members = treeId === list.tree ? membersOf(list, size) : membersByGroup(list, size);
+    for (const batch of inBatches(members)) await remove(table, list, { trees, treeId, batch });
   }
   for (const batch of inBatches(membersOf(list, size))) {
     const [first, last] = [batch[0], batch.at(-1)].map((member) => keyToWrite(listKeys.row(list.rows, member?.number ?? 0)));
@@ -122,7 +122,7 @@ export async function removeFilled(table: Table, list: IndexedList, size: number
   }
   await deleteItems(
     table,
-    Object.entries(head.roots).map(([letter, name]) => indexKeys.root(index, letter, name)),
+    Object.entries(head.roots).map(([treeId, name]) => indexKeys.root(index, treeId, name)),
   );
   await commitTrees(table, list, trees, head);
 }
@@ -183,19 +183,19 @@ function* inBatches(members: Iterable<Member>): Generator<Member[]> {
 
 interface Batch {
   trees: Map<string, Uint8Array[]>;
-  letter: string;
+  treeId: string;
   batch: Member[];
 }
 
-async function remove(table: Table, { index }: IndexedList, { trees, letter, batch }: Batch): Promise<void> {
+async function remove(table: Table, { index }: IndexedList, { trees, treeId, batch }: Batch): Promise<void> {
   const changes = batch.map((member) => ({ ...member, state: 0 }));
-  const changed = await changeTree(decodeEdge(trees.get(letter) ?? []), changes, new StoredNodes(table, index));
+  const changed = await changeTree(decodeEdge(trees.get(treeId) ?? []), changes, new StoredNodes(table, index));
   await putItems(table, nodeItems(index, changed.written));
   await deleteItems(
     table,
     changed.dropped.map((id) => indexKeys.node(index, id)),
   );
-  trees.set(letter, encodeEdge(changed.tree));
+  trees.set(treeId, encodeEdge(changed.tree));
 }
 
 async function commitTrees(

@@ -25,7 +25,7 @@ const storedBuild = v.object({
   /** The list that is entered, and the last number that the trees contain. */
   list: v.number(),
   number: v.number(),
-  /** The right edges of the trees, by their letters. */
+  /** The right edges of the trees, by their ids. */
   edges: v.record(v.string(), v.array(storedBytes)),
   /** The nodes that the step at work writes. They are deleted if it dies. */
   writing: v.array(v.string()),

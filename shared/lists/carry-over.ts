@@ -8,7 +8,7 @@ import { changeTree } from './change-tree.ts';
 import { foldChanges } from './fold.ts';
 import type { Head } from './head.ts';
 import { headOfTrees } from './head-of-trees.ts';
-import { lettersOf, memberOfRow, type IndexedList } from './indexed-list.ts';
+import { treeIdsOf, memberOfRow, type IndexedList } from './indexed-list.ts';
 import type { ListIndex } from './list-index.ts';
 import { toSetIn } from './members-by-rows.ts';
 import { afterAllNumbers, type Member } from './node.ts';
@@ -123,14 +123,14 @@ async function enter(
   const edges = { ...build.edges };
   const items: (Item & Key)[] = [];
   const dropped: string[] = [];
-  for (const letter of members.length > 0 ? lettersOf(list) : []) {
-    const tree = decodeEdge(edges[letter] ?? []);
-    const changed = await changeTree(tree, toSetIn(letter, list, members), source).catch(async (error: unknown) => {
+  for (const treeId of members.length > 0 ? treeIdsOf(list) : []) {
+    const tree = decodeEdge(edges[treeId] ?? []);
+    const changed = await changeTree(tree, toSetIn(treeId, list, members), source).catch(async (error: unknown) => {
       // A step that another runner has recorded has deleted what it replaced.
       const isTaken = error instanceof NodeGoneError && (await readBuild(table, index))?.written_as !== build.written_as;
       throw isTaken ? new TakenOverError(index) : error;
     });
-    edges[letter] = encodeEdge(changed.tree);
+    edges[treeId] = encodeEdge(changed.tree);
     items.push(...nodeItems(index, changed.written));
     dropped.push(...changed.dropped);
   }

@@ -1,7 +1,7 @@
 import { systemClock } from '../clock.ts';
 import { listKeys } from '../table/keys.ts';
 import { queryBetween, type Item, type Table } from '../table/table.ts';
-import { lettersOf, memberOfRow, type IndexedList } from './indexed-list.ts';
+import { treeIdsOf, memberOfRow, type IndexedList } from './indexed-list.ts';
 import { afterAllNumbers, countsOf, placeName, sumOf, type Member, type State } from './node.ts';
 import { allStates } from './read-page.ts';
 import { membersBetween } from './members-between.ts';
@@ -10,7 +10,7 @@ import { withSnapshot, type Snapshot } from './snapshot.ts';
 
 /** A member that a list's index has in another state than its row. State 0: it is not there. */
 export interface Mismatch {
-  /** The letter of the tree: that of the list, or that of its filter. */
+  /** The id of the tree: that of the list, or that of its filter. */
   tree: string;
   group: string;
   number: number;
@@ -66,7 +66,7 @@ function comparePage(table: Table, list: IndexedList, from: number): Promise<Che
   };
   const first = listKeys.row(list.rows, from);
   return withSnapshot(table, list.index, compare, {
-    roots: lettersOf(list),
+    roots: treeIdsOf(list),
     alsoRead: () => queryBetween(table, first, listKeys.row(list.rows, afterAllNumbers), { limit: rowsPerPage }),
   });
 }
@@ -108,5 +108,5 @@ export function checkTotals(table: Table, list: IndexedList): Promise<string[]> 
       differing.push(`${list.rows.pk}: the tree of the filter has ${inFilter} members, the list ${inTree}.`);
     return differing;
   };
-  return withSnapshot(table, list.index, compare, { roots: lettersOf(list) });
+  return withSnapshot(table, list.index, compare, { roots: treeIdsOf(list) });
 }

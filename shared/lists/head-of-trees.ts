@@ -8,27 +8,27 @@ import { decodeEdge, divideEdge } from './tree.ts';
 
 /**
  * Returns the head that follows `before` with other trees, and the items of their roots, which are to be written before it.
- * @param edges the right edge of each tree, by its letter
+ * @param edges the right edge of each tree, by its id
  * @param name the name of the roots
  */
 export function headOfTrees(
   index: ListIndex,
   before: Head,
-  edges: Iterable<[letter: string, edge: Uint8Array[]]>,
+  edges: Iterable<[treeId: string, edge: Uint8Array[]]>,
   name: string,
 ): { head: Head; roots: (Item & Key)[] } {
   const head: Head = { ...before, version: before.version + 1, totals: {}, leaves: {}, branches: {}, roots: {} };
   const roots: (Item & Key)[] = [];
-  for (const [letter, edge] of edges) {
-    const isList = letter in index.trees;
+  for (const [treeId, edge] of edges) {
+    const isList = treeId in index.trees;
     const tree = decodeEdge(edge);
     const { upper, branch, leaf } = divideEdge(tree, isList);
-    if (isList) head.totals[letter] = [...countsOf(tree)];
-    if (leaf) head.leaves[letter] = leaf;
-    if (branch) head.branches[letter] = branch;
+    if (isList) head.totals[treeId] = [...countsOf(tree)];
+    if (leaf) head.leaves[treeId] = leaf;
+    if (branch) head.branches[treeId] = branch;
     if (upper.length === 0) continue;
-    head.roots[letter] = name;
-    roots.push({ ...indexKeys.root(index, letter, name), edge: upper });
+    head.roots[treeId] = name;
+    roots.push({ ...indexKeys.root(index, treeId, name), edge: upper });
   }
   return { head, roots };
 }

@@ -33,13 +33,13 @@ const storedFold = v.object({
 
 const storedHead = v.object({
   version: v.pipe(v.number(), v.integer()),
-  /** The number of members in each state, by the list's letter. */
+  /** The number of members in each state, by the id of the list's tree. */
   totals: v.record(v.string(), v.array(v.number())),
   /** The last leaf of each list's tree. */
   leaves: v.record(v.string(), storedBytes),
   /** The inner node above it. Absent if there is none, or if it is still stored with the root. */
   branches: v.optional(v.record(v.string(), storedBytes), {}),
-  /** The name of the item with the rest of the right edge, by the tree's letter; absent where there is none. */
+  /** The name of the item with the rest of the right edge, by the tree's id; absent where there is none. */
   roots: v.record(v.string(), v.string()),
   /** By the day since 1970-01-01. */
   days: v.record(v.string(), dayCounts),
@@ -103,14 +103,14 @@ export function foldedVersion({ folds }: Head, name: string): number {
 }
 
 /** Returns the right edge of a tree: the upper part, which is stored apart, and what the head has of it. */
-export function edgeInHead({ leaves, branches }: Head, letter: string, upper: Uint8Array[] = []): StoredEdge {
-  const [branch, leaf] = [branches[letter], leaves[letter]];
+export function edgeInHead({ leaves, branches }: Head, treeId: string, upper: Uint8Array[] = []): StoredEdge {
+  const [branch, leaf] = [branches[treeId], leaves[treeId]];
   return { upper, ...(branch && { branch }), ...(leaf && { leaf }) };
 }
 
 /** Returns the part of a list that is in the head, and the number at which it begins. 0: the whole list. */
-export function newestInHead(head: Head, letter: string): { tree: Tree; from: number } {
-  const tree = joinEdge(edgeInHead(head, letter));
+export function newestInHead(head: Head, treeId: string): { tree: Tree; from: number } {
+  const tree = joinEdge(edgeInHead(head, treeId));
   const first = isLeaf(tree) ? tree.members[0] : tree.children[0]?.first;
-  return { tree, from: head.roots[letter] === undefined ? 0 : (first?.number ?? 0) };
+  return { tree, from: head.roots[treeId] === undefined ? 0 : (first?.number ?? 0) };
 }

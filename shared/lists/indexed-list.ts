@@ -11,7 +11,7 @@ import type { Member, State } from './node.ts';
 export interface IndexedList<Value extends string = string> {
   rows: List;
   index: ListIndex;
-  /** The letter of its tree. */
+  /** The id of its tree, one letter. */
   tree: string;
   states: Readonly<Record<Value, State>>;
   /** The attribute of a row with its state; absent where all members have the same. */
@@ -104,8 +104,8 @@ export function memberChange<Value extends string>(
   return { list: list.tree, number, before: code(before), now: code(now), ...groups };
 }
 
-/** Returns the letters of a list's tree and, if it has one, of its filter's tree. */
-export function lettersOf({ tree, index }: IndexedList): string[] {
+/** Returns the ids of a list's tree and, if it has one, of its filter's tree. */
+export function treeIdsOf({ tree, index }: IndexedList): string[] {
   const filter = index.trees[tree];
   return filter === undefined ? [tree] : [tree, filter];
 }

@@ -9,6 +9,6 @@ import type { IndexPlace } from '../table/index-keys.ts';
  * The `scope` is the partition of its first list's rows.
  */
 export interface ListIndex extends IndexPlace {
-  /** The letter of each list's tree, with the letter of its filter's tree if it has one. */
+  /** The id of each list's tree, with the id of its filter's tree if it has one. */
   trees: Readonly<Record<string, string | undefined>>;
 }

@@ -8,7 +8,7 @@ import type { State } from './node.ts';
 
 /** A member that came, moved to another state or went. State 0: no member. */
 export interface MemberChange {
-  /** The letter of the list's tree. */
+  /** The id of the list's tree. */
   list: string;
   number: number;
   before: State;

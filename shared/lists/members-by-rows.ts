@@ -35,10 +35,10 @@ export async function membersByRows(
 }
 
 /** Returns the changes of one of the list's trees that set these members. A member with a state counts before one without. */
-export function toSetIn(letter: string, list: IndexedList, members: readonly Member[]): Member[] {
+export function toSetIn(treeId: string, list: IndexedList, members: readonly Member[]): Member[] {
   const places = new Map<string, Member>();
   for (const member of members) {
-    const placed = letter === list.tree ? { ...member, group: '' } : member;
+    const placed = treeId === list.tree ? { ...member, group: '' } : member;
     const place = placeName(placed);
     if (member.state > 0 || !places.has(place)) places.set(place, placed);
   }

@@ -89,22 +89,22 @@ async function clean(table: Table, index: ListIndex): Promise<void> {
   const head = await readHead(table, index);
   if (head.held !== 'cleaning') return;
   await clock.wait(stayInMilliseconds);
-  const letters = Object.entries(index.trees)
+  const treeIds = Object.entries(index.trees)
     .flat()
-    .filter((letter) => letter !== undefined);
+    .filter((treeId) => treeId !== undefined);
   const used = new Set<string>();
   // A tree of two levels has no root of its own, since the head has its right edge.
-  for (const letter of letters) await addNodes(table, index, await readTree(table, index, head, letter), used);
+  for (const treeId of treeIds) await addNodes(table, index, await readTree(table, index, head, treeId), used);
   const attributes = ['pk', 'sk'];
   const stored = (
     await Promise.all(indexKeys.nodeShards(index).map((shard) => queryPartition(table, shard, { attributes })))
   ).flat();
   const roots = (
     await Promise.all(
-      letters.map((letter) => queryPrefix(table, indexKeys.partition(index), indexKeys.rootPrefix(letter), { attributes })),
+      treeIds.map((treeId) => queryPrefix(table, indexKeys.partition(index), indexKeys.rootPrefix(treeId), { attributes })),
     )
   ).flat();
-  const usedRoots = new Set(Object.entries(head.roots).map(([letter, name]) => indexKeys.root(index, letter, name).sk));
+  const usedRoots = new Set(Object.entries(head.roots).map(([treeId, name]) => indexKeys.root(index, treeId, name).sk));
   const unused = [
     ...stored.filter(({ sk }) => !used.has(String(sk))),
     ...roots.filter(({ sk }) => !usedRoots.has(String(sk))),

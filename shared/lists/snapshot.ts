@@ -34,7 +34,7 @@ export interface Snapshot {
 /**
  * Calls `read` with a snapshot, in one round trip. It contains every change that was acknowledged before, and of each other
  * change either all or nothing. Calls it again with a new one if the read has taken too long.
- * @param options.roots the letters of the trees whose roots are read at the same time
+ * @param options.roots the ids of the trees whose roots are read at the same time
  * @param options.alsoRead another read that is made at the same time
  */
 export async function withSnapshot<T, B = undefined>(
@@ -87,21 +87,21 @@ async function readSnapshot(
   assertNotTorn(head, entries, awaited);
   const unfolded = unfoldedEntries(head, entries);
   const known = new Map<string, Difference[]>();
-  const differences = (letter: string) => {
-    const ofTree = known.get(letter) ?? differencesIn(index, letter, unfolded);
-    known.set(letter, ofTree);
+  const differences = (treeId: string) => {
+    const ofTree = known.get(treeId) ?? differencesIn(index, treeId, unfolded);
+    known.set(treeId, ofTree);
     return ofTree;
   };
   const source = new StoredNodes(table, index);
   const newestRoots = new Map(roots);
-  const viewOf = (tree: Tree, letter: string): View => ({ tree, source, differences: differences(letter) });
+  const viewOf = (tree: Tree, treeId: string): View => ({ tree, source, differences: differences(treeId) });
   return {
     head,
     isOld: head.version === 0 && !areAllCarriedOver,
     unfolded,
     differences,
-    view: async (letter) => viewOf(await readTree(table, index, head, letter, newestRoots.get(letter)), letter),
-    newest: (letter) => newestPart(head, letter, viewOf),
+    view: async (treeId) => viewOf(await readTree(table, index, head, treeId, newestRoots.get(treeId)), treeId),
+    newest: (treeId) => newestPart(head, treeId, viewOf),
   };
 }
 
@@ -116,9 +116,9 @@ function assertNotTorn(head: Head, entries: readonly LogEntry<LoggedStep>[], awa
   throw new TornReadError(`The log of ${entries[0]?.log ?? 'a list'} changed while it was read.`);
 }
 
-function newestPart(head: Head, letter: string, viewOf: (tree: Tree, letter: string) => View): { view: View; from: number } {
-  const { tree, from } = newestInHead(head, letter);
-  const all = viewOf(tree, letter);
+function newestPart(head: Head, treeId: string, viewOf: (tree: Tree, treeId: string) => View): { view: View; from: number } {
+  const { tree, from } = newestInHead(head, treeId);
+  const all = viewOf(tree, treeId);
   return { view: { ...all, differences: all.differences.filter(({ number }) => number >= from) }, from };
 }
 

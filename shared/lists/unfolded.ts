@@ -13,16 +13,16 @@ export function unfoldedEntries(head: Head, entries: readonly LogEntry<StoredSte
   });
 }
 
-/** Returns how the members of each tree differ from the tree, by the tree's letter. */
+/** Returns how the members of each tree differ from the tree, by the tree's id. */
 export function differencesOf(index: ListIndex, unfolded: readonly LogEntry[]): Map<string, Difference[]> {
-  const letters = Object.entries(index.trees).flatMap(([list, filter]) => (filter === undefined ? [list] : [list, filter]));
-  return new Map(letters.map((letter) => [letter, differencesIn(index, letter, unfolded)]));
+  const treeIds = Object.entries(index.trees).flatMap(([list, filter]) => (filter === undefined ? [list] : [list, filter]));
+  return new Map(treeIds.map((treeId) => [treeId, differencesIn(index, treeId, unfolded)]));
 }
 
 /** Returns how the members of a tree differ from it. */
-export function differencesIn({ trees }: ListIndex, letter: string, unfolded: readonly LogEntry[]): Difference[] {
-  const isList = letter in trees;
-  const list = isList ? letter : Object.keys(trees).find((each) => trees[each] === letter);
+export function differencesIn({ trees }: ListIndex, treeId: string, unfolded: readonly LogEntry[]): Difference[] {
+  const isList = treeId in trees;
+  const list = isList ? treeId : Object.keys(trees).find((each) => trees[each] === treeId);
   const changes = list === undefined ? [] : overallChanges(list, unfolded);
   return changes.flatMap(isList ? differenceInList : differencesByGroup).sort(comparePlaces);
 }

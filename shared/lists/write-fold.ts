@@ -7,7 +7,7 @@ import { changeTree, type ChangedTree, type MemberToSet } from './change-tree.ts
 import { recordPlan, type FoldPlan } from './clear-fold.ts';
 import { countDays, moveOldDays, readDaysNotIn } from './days.ts';
 import type { Head } from './head.ts';
-import { lettersOf, listsOfIndex } from './indexed-list.ts';
+import { treeIdsOf, listsOfIndex } from './indexed-list.ts';
 import type { ListIndex } from './list-index.ts';
 import type { LogEntry } from './log.ts';
 import { membersByRows, toSetIn } from './members-by-rows.ts';
@@ -58,12 +58,12 @@ export async function writeFold(
     await recordPlan(table, index, name, plan);
     await putItems(table, items);
   }
-  const drifted = trees.flatMap(({ letter, unexpected }) => unexpected.map((place) => `${letter} ${placeName(place)}`));
+  const drifted = trees.flatMap(({ treeId, unexpected }) => unexpected.map((place) => `${treeId} ${placeName(place)}`));
   return { name, plan, head: { ...head, ...parts, days, folds }, writtenAt: now, drifted };
 }
 
 interface ReplacedTree extends ChangedTree {
-  letter: string;
+  treeId: string;
   before: Tree;
 }
 
@@ -74,9 +74,9 @@ async function changeTrees(table: Table, index: ListIndex, head: Head, part: rea
   return await Promise.all(
     [...changes]
       .filter(([, ofTree]) => ofTree.length > 0)
-      .map(async ([letter, ofTree]) => {
-        const before = await readTree(table, index, head, letter);
-        return { letter, before, ...(await changeTree(before, ofTree, source)) };
+      .map(async ([treeId, ofTree]) => {
+        const before = await readTree(table, index, head, treeId);
+        return { treeId, before, ...(await changeTree(before, ofTree, source)) };
       }),
   );
 }
@@ -84,7 +84,7 @@ async function changeTrees(table: Table, index: ListIndex, head: Head, part: rea
 /** Returns the changes of each tree as the log has them. */
 function changesOf(index: ListIndex, part: readonly LogEntry[]): Map<string, MemberToSet[]> {
   const toSet = ({ group, number, before, now: state }: Difference) => ({ group, number, before, state });
-  return new Map([...differencesOf(index, part)].map(([letter, differences]) => [letter, differences.map(toSet)]));
+  return new Map([...differencesOf(index, part)].map(([treeId, differences]) => [treeId, differences.map(toSet)]));
 }
 
 /** Returns the members of each tree that the log mentions, in the states of their rows. */
@@ -97,7 +97,7 @@ async function changesByRows(
   const changes = new Map<string, MemberToSet[]>();
   for (const list of listsOfIndex(index.scope) ?? []) {
     const members = await membersByRows(table, list, head, part);
-    for (const letter of lettersOf({ ...list, index })) changes.set(letter, toSetIn(letter, list, members));
+    for (const treeId of treeIdsOf({ ...list, index })) changes.set(treeId, toSetIn(treeId, list, members));
   }
   return changes;
 }
@@ -117,23 +117,23 @@ function replaceTrees(
   const roots = new Map(Object.entries(head.roots));
   const plan: FoldPlan = { version: head.version, written: [], dropped: [], roots_written: [], roots_dropped: [] };
   const items: (Item & Key)[] = [];
-  for (const { letter, before, tree, written, dropped } of trees) {
-    const isList = letter in index.trees;
+  for (const { treeId, before, tree, written, dropped } of trees) {
+    const isList = treeId in index.trees;
     const { upper, branch, leaf } = divideEdge(tree, isList);
-    if (isList) totals[letter] = [...countsOf(tree)];
-    if (leaf) leaves[letter] = leaf;
-    branches.delete(letter);
-    if (branch) branches.set(letter, branch);
+    if (isList) totals[treeId] = [...countsOf(tree)];
+    if (leaf) leaves[treeId] = leaf;
+    branches.delete(treeId);
+    if (branch) branches.set(treeId, branch);
     plan.written.push(...written.keys());
     plan.dropped.push(...dropped);
     items.push(...nodeItems(index, written));
-    if (isStored(head, letter, upper, divideEdge(before, isList))) continue;
-    const oldRoot = roots.get(letter);
-    if (oldRoot !== undefined) plan.roots_dropped.push(indexKeys.root(index, letter, oldRoot).sk);
-    roots.delete(letter);
+    if (isStored(head, treeId, upper, divideEdge(before, isList))) continue;
+    const oldRoot = roots.get(treeId);
+    if (oldRoot !== undefined) plan.roots_dropped.push(indexKeys.root(index, treeId, oldRoot).sk);
+    roots.delete(treeId);
     if (upper.length === 0) continue;
-    const root = indexKeys.root(index, letter, name);
-    roots.set(letter, name);
+    const root = indexKeys.root(index, treeId, name);
+    roots.set(treeId, name);
     plan.roots_written.push(root.sk);
     items.push({ ...root, edge: upper });
   }
@@ -141,8 +141,8 @@ function replaceTrees(
 }
 
 /** Returns whether the root of a tree is stored as it is already. It mostly is: new members change no more than the head. */
-function isStored({ branches }: Head, letter: string, upper: readonly Uint8Array[], before: StoredEdge): boolean {
-  const isDividedAlike = Boolean(before.branch) === letter in branches;
+function isStored({ branches }: Head, treeId: string, upper: readonly Uint8Array[], before: StoredEdge): boolean {
+  const isDividedAlike = Boolean(before.branch) === treeId in branches;
   return isDividedAlike && isSameEdge(upper, before.upper);
 }
 

@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { buildTree } from '../../../bench/lists/build-tree.ts';
 import { emptyHead, encodeHead, parseHead } from '../../../shared/lists/head.ts';
 import { headOfTrees } from '../../../shared/lists/head-of-trees.ts';
-import { groupOfComputation, groupOfOwner, indexedLists, lettersOf, memberChange } from '../../../shared/lists/indexed-list.ts';
+import { groupOfComputation, groupOfOwner, indexedLists, treeIdsOf, memberChange } from '../../../shared/lists/indexed-list.ts';
 import { toSetIn } from '../../../shared/lists/members-by-rows.ts';
 import type { State } from '../../../shared/lists/node.ts';
 import { readPage } from '../../../shared/lists/read-page.ts';
@@ -76,8 +76,8 @@ async function fillTrees(): Promise<void> {
     [computations, [...active, ...computationsFrom(firstIdle, 1)]],
     [runs, activeRuns],
   ] as const) {
-    for (const letter of lettersOf(list)) {
-      edges.push([letter, await buildTree(embedded.table, index, toSetIn(letter, list, members))]);
+    for (const treeId of treeIdsOf(list)) {
+      edges.push([treeId, await buildTree(embedded.table, index, toSetIn(treeId, list, members))]);
     }
   }
   const { head, roots } = headOfTrees(index, emptyHead, edges, 'filled');
